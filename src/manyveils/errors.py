@@ -1,0 +1,74 @@
+"""Every exception a caller can meet.
+
+::
+
+    ManyveilsError
+    ├── InputError           policy, data or arguments are wrong             exit status 2
+    │   ├── PolicyError      the policy contradicts itself or the data
+    │   └── DataError        the data cannot be read or do not fit
+    ├── InfeasibleError      no release of this data keeps the promise       exit status 1
+    └── BrokenPromise        a release does not keep what it promises        exit status 1
+
+A message names files, keys, columns, counts and thresholds, never a cell of the data.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong, where it stands and what would put it right."""
+
+    where: str
+    what: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        sentence = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{sentence} {self.remedy}".rstrip()
+
+    def within(self, place: str) -> "Problem":
+        """The same problem, said of a place further out (a file, a section).
+
+        >>> str(Problem("k", "must be at least 1.").within("policy.toml"))
+        'policy.toml: k: must be at least 1.'
+        """
+        return Problem(f"{place}: {self.where}" if self.where else place, self.what, self.remedy)
+
+
+class ManyveilsError(Exception):
+    """An error with a list of problems, shown all at once."""
+
+    exit_status = 1
+
+    def __init__(self, problems: Iterable[Problem] | str) -> None:
+        self.problems: Sequence[Problem] = (
+            (Problem("", problems),) if isinstance(problems, str) else tuple(problems)
+        )
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+    def __reduce__(self) -> tuple[type["ManyveilsError"], tuple[Sequence[Problem]]]:
+        return type(self), (self.problems,)
+
+
+class InputError(ManyveilsError):
+    """The policy, the data or the arguments are wrong."""
+
+    exit_status = 2
+
+
+class PolicyError(InputError):
+    """The policy contradicts itself or the data."""
+
+
+class DataError(InputError):
+    """The data cannot be read or do not fit the policy."""
+
+
+class InfeasibleError(ManyveilsError):
+    """No release of this data by this method keeps the promise."""
+
+
+class BrokenPromise(ManyveilsError):
+    """A release does not keep what it promises."""

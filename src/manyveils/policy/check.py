@@ -1,0 +1,182 @@
+"""Find everything that is wrong with a policy document, at once."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import ValidationError
+
+from manyveils.errors import Problem
+from manyveils.policy.sections import LISTS, SECTIONS, Attribute, Guarantee, Section
+
+TOP_KEYS = ("data", "attributes", "guarantee", "rules", "dependencies", "publish")
+WHOLE_TABLE_KEYS = ("k", "joint")
+
+
+def check_document(document: Mapping[str, Any]) -> Iterator[Problem]:
+    """List the problems of a policy: its shape first, then what its sections say of each other."""
+    for key in document:
+        if key not in TOP_KEYS:
+            yield Problem(key, "unknown section.", _suggest(key, TOP_KEYS))
+    for name, model in SECTIONS.items():
+        yield from section_problems(model, document.get(name, {}), name)
+    for name, model in LISTS.items():
+        yield from _list_problems(model, document.get(name, []), name)
+    attributes = document.get("attributes", {})
+    if not isinstance(attributes, Mapping) or not attributes:
+        yield Problem("attributes", "no attribute is described.", "Add a table [attributes.NAME] with a role per column.")
+        return
+    for name, attribute in attributes.items():
+        yield from section_problems(Attribute, attribute, f"attributes.{name}")
+    yield from _meaning_problems(document, attributes)
+
+
+def section_problems(model: type[Section], value: object, where: str) -> Iterator[Problem]:
+    """What pydantic finds wrong with one section, in the words of the policy file."""
+    try:
+        model.model_validate(value)
+    except ValidationError as error:
+        for entry in error.errors(include_url=False, include_input=False, include_context=True):
+            place = ".".join([where, *(str(part) for part in entry["loc"])])
+            yield _translate(model, dict(entry), place)
+
+
+def _list_problems(model: type[Section], entries: object, name: str) -> Iterator[Problem]:
+    if not isinstance(entries, list):
+        yield Problem(name, "must be a list of tables.", f"Write [[{name}]] for each.")
+        return
+    for number, entry in enumerate(entries, start=1):
+        yield from section_problems(model, entry, f"{name}[{number}]")
+
+
+def _translate(model: type[Section], entry: dict[str, Any], place: str) -> Problem:
+    match entry["type"]:
+        case "extra_forbidden":
+            return Problem(place, "unknown key.", _suggest(str(entry["loc"][-1]), list(model.model_fields)))
+        case "missing":
+            return Problem(place, "is missing.", "Add it.")
+        case "literal_error":
+            return Problem(place, f"must be one of {entry['ctx']['expected']}.")
+        case _:
+            return Problem(place, entry["msg"].replace("Input should", "should") + ".")
+
+
+def _suggest(key: str, known: list[str] | tuple[str, ...]) -> str:
+    near = get_close_matches(key, known, n=1)
+    return f"Did you mean {near[0]!r}?" if near else f"Known are {', '.join(known)}."
+
+
+def _meaning_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -> Iterator[Problem]:
+    general = document.get("guarantee", {})
+    yield from _guarantee_problems(general, "guarantee")
+    for name, attribute in attributes.items():
+        if isinstance(attribute, Mapping):
+            yield from _attribute_problems(name, attribute, general)
+    yield from _name_problems(document, attributes)
+    yield from _role_problems(document, attributes)
+
+
+def _attribute_problems(name: str, attribute: Mapping[str, Any], general: object) -> Iterator[Problem]:
+    where = f"attributes.{name}"
+    role = attribute.get("role")
+    hierarchy = attribute.get("hierarchy")
+    if isinstance(hierarchy, Mapping) and len(hierarchy) != 1:
+        yield Problem(f"{where}.hierarchy", "needs exactly one of file, widths, mask, tree.")
+    widths = hierarchy.get("widths") if isinstance(hierarchy, Mapping) else None
+    if isinstance(widths, list) and not _is_nested(widths):
+        yield Problem(f"{where}.hierarchy.widths", "each width must be a larger multiple of the one before.",
+                      "For example [5, 10, 20].")
+    for key in ("multivalued", "insensitive", "guarantee"):
+        if attribute.get(key) and role != "sensitive":
+            yield Problem(f"{where}.{key}", "belongs to sensitive attributes only.", 'Set role = "sensitive" or drop it.')
+    if attribute.get("order") is not None and attribute.get("kind") != "ordinal":
+        yield Problem(f"{where}.order", 'goes with kind = "ordinal".', "Set the kind or drop the order.")
+    own = attribute.get("guarantee")
+    if isinstance(own, Mapping):
+        for key in WHOLE_TABLE_KEYS:
+            if key in own:
+                yield Problem(f"{where}.guarantee.{key}", "holds for the whole table.", "Move it to [guarantee].")
+        merged = {**(general if isinstance(general, Mapping) else {}), **own}
+        if merged != general:
+            yield from _guarantee_problems(merged, f"{where}.guarantee")
+
+
+def _is_nested(widths: list[Any]) -> bool:
+    numbers = [width for width in widths if isinstance(width, int | float) and not isinstance(width, bool)]
+    return all(width > 0 for width in numbers) and all(
+        big > small and abs(big / small - round(big / small)) < 1e-9 for small, big in zip(numbers, numbers[1:], strict=False)
+    )
+
+
+def _guarantee_problems(section: object, where: str) -> Iterator[Problem]:
+    guarantee = _readable_part(section)
+    if guarantee.k and guarantee.l and guarantee.l > guarantee.k:
+        yield Problem(f"{where}.l", f"l = {guarantee.l} is above k = {guarantee.k}.",
+                      f"A group of k rows has at most k values: raise k to {guarantee.l} or lower l.")
+    if (guarantee.l_kind == "recursive") != (guarantee.c is not None):
+        yield Problem(f"{where}.c", 'goes with l_kind = "recursive", and recursive diversity needs it.')
+    if (guarantee.epsilon is None) != (guarantee.m is None):
+        yield Problem(where, "epsilon and m go together.", "Give both or neither.")
+    for key, needed in (("c", "l"), ("n", "t"), ("ground", "t"), ("alpha_values", "alpha")):
+        if getattr(guarantee, key) is not None and getattr(guarantee, needed) is None:
+            yield Problem(f"{where}.{key}", f"goes with {needed}, which is not set.")
+
+
+def _readable_part(section: object) -> Guarantee:
+    """The keys that are fine by themselves, so that one bad key does not hide another problem."""
+    keys = dict(section) if isinstance(section, Mapping) else {}
+    while True:
+        try:
+            return Guarantee.model_validate(keys)
+        except ValidationError as error:
+            for entry in error.errors(include_input=False, include_url=False):
+                keys.pop(entry["loc"][0], None)
+
+
+def _name_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -> Iterator[Problem]:
+    for place, names in _named_attributes(document):
+        for name in names:
+            if name not in attributes:
+                yield Problem(place, f"attribute {name!r} is not described.", _suggest(name, list(attributes)))
+
+
+def _named_attributes(document: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    for number, rule in enumerate(_tables(document.get("rules")), start=1):
+        yield f"rules[{number}]", [*_texts(rule.get("given")), *_texts([rule.get("protect")])]
+    for number, dependency in enumerate(_tables(document.get("dependencies")), start=1):
+        yield f"dependencies[{number}]", [*_texts(dependency.get("from")), *_texts([dependency.get("to")])]
+    guarantee = document.get("guarantee")
+    for joint in guarantee.get("joint", []) if isinstance(guarantee, Mapping) else []:
+        yield "guarantee.joint", _texts(joint)
+
+
+def _tables(value: object) -> list[Mapping[str, Any]]:
+    return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
+
+
+def _texts(value: object) -> list[str]:
+    return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
+
+
+def _role_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -> Iterator[Problem]:
+    roles = {name: body.get("role") for name, body in attributes.items() if isinstance(body, Mapping)}
+    counted = Counter(roles.values())
+    if counted["choice"] > 1:
+        yield Problem("attributes", f"{counted['choice']} attributes have the role choice.", "One at most.")
+    guarantee = document.get("guarantee")
+    for joint in guarantee.get("joint", []) if isinstance(guarantee, Mapping) else []:
+        for name in _texts(joint):
+            if name in roles and roles[name] != "sensitive":
+                yield Problem("guarantee.joint", f"{name!r} is not sensitive.", 'Set its role to "sensitive".')
+        if len(set(_texts(joint))) < 2:
+            yield Problem("guarantee.joint", "a combination needs two attributes or more.")
+    for number, rule in enumerate(_tables(document.get("rules")), start=1):
+        if rule.get("protect") in _texts(rule.get("given")):
+            yield Problem(f"rules[{number}]", "protects an attribute that it gives.", "Take it out of `given`.")
+        for name in [*_texts(rule.get("given")), *_texts([rule.get("protect")])]:
+            if roles.get(name) in ("identifier", "choice"):
+                yield Problem(f"rules[{number}]", f"{name!r} is never published.", "Drop it from the rule.")
+    publishable = counted["quasi"] + counted["sensitive"] + counted["neutral"]
+    if attributes and not publishable and all(isinstance(body, Mapping) for body in attributes.values()):
+        yield Problem("attributes", "nothing is left to publish.", "Give some attribute the role quasi, sensitive or neutral.")

@@ -1,0 +1,86 @@
+"""Hierarchies that are written down value by value (a file or a tree), and whether they are sound."""
+
+import csv
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from manyveils.errors import PolicyError, Problem
+
+Lines = tuple[tuple[str, ...], ...]
+
+TOP = "*"
+
+
+def read_lines(path: Path) -> Lines:
+    """Read ARX's format: one line per value, from the value to the top, separated by `;`."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            lines = tuple(tuple(cell.strip() for cell in line) for line in csv.reader(file, delimiter=";") if line)
+    except FileNotFoundError:
+        raise PolicyError([Problem(str(path), "there is no such hierarchy file.")]) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise PolicyError([Problem(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).")]) from None
+    return lines
+
+
+def tree_lines(tree: Mapping[str, Any]) -> Lines:
+    """Write a tree as lines from each leaf to the top.
+
+    >>> tree_lines({"Respiratory": ["Flu", "Bronchitis"]})
+    (('Flu', 'Respiratory', '*'), ('Bronchitis', 'Respiratory', '*'))
+    """
+    return tuple((*path, TOP) for path in _paths(tree))
+
+
+def _paths(node: object) -> Iterator[tuple[str, ...]]:
+    if isinstance(node, list):
+        yield from ((str(leaf),) for leaf in node)
+        return
+    if not isinstance(node, Mapping):
+        raise PolicyError([Problem("tree", "must be made of tables and lists of values.")])
+    for name, below in node.items():
+        yield from ((*path, name) for path in _paths(below))
+
+
+def line_problems(lines: Lines) -> Iterator[Problem]:
+    """What is wrong with a written hierarchy: depths, cycles, two parents, more than one top."""
+    if not lines:
+        yield Problem("", "the hierarchy is empty.", "Write one line per value.")
+        return
+    depths = {len(line) for line in lines}
+    if len(depths) > 1 or max(depths) < 2:
+        yield Problem("", f"lines have different depths or only one level ({_spread(depths)}).",
+                      "Give every value the same number of levels, two or more; repeat a label to fill a level.")
+        return
+    cyclic = sum(1 for line in lines if _returns(line))
+    if cyclic:
+        yield Problem("", f"a cycle: in {cyclic} lines a label comes back after another one.",
+                      "A label may not be above itself.")
+    for level, (children, parents) in enumerate(zip(zip(*lines, strict=True), list(zip(*lines, strict=True))[1:], strict=False)):
+        torn = _two_parents(children, parents)
+        if torn:
+            yield Problem("", f"{torn} labels of level {level} have two parents at level {level + 1}.",
+                          "Every label has one parent.")
+    doubled = len(lines) - len({line[0] for line in lines})
+    if doubled and len(set(lines)) < len(lines):
+        yield Problem("", f"{doubled} values are listed more than once.", "List every value once.")
+    tops = len({line[-1] for line in lines})
+    if tops > 1:
+        yield Problem("", f"the last level has {tops} labels.", f"End every line with one common top, such as {TOP}.")
+
+
+def _spread(depths: set[int]) -> str:
+    return f"{min(depths)} to {max(depths)} levels" if len(depths) > 1 else f"{max(depths)} level"
+
+
+def _returns(line: tuple[str, ...]) -> bool:
+    collapsed = [label for label, before in zip(line, (None, *line), strict=False) if label != before]
+    return len(set(collapsed)) < len(collapsed)
+
+
+def _two_parents(children: tuple[str, ...], parents: tuple[str, ...]) -> int:
+    seen: dict[str, set[str]] = {}
+    for child, parent in zip(children, parents, strict=True):
+        seen.setdefault(child, set()).add(parent)
+    return sum(1 for found in seen.values() if len(found) > 1)

@@ -1,0 +1,145 @@
+"""A policy: what the columns are, what is promised of them, and how to publish."""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+
+from manyveils.errors import PolicyError, Problem
+from manyveils.policy.check import check_document
+from manyveils.policy.hierarchies import Lines, line_problems, read_lines, tree_lines
+from manyveils.policy.sections import Attribute, Data, Dependency, Guarantee, Publish, Role, Rule
+
+
+class Policy(BaseModel):
+    """What is promised about a table, as read from `policy.toml`, from JSON or given as keywords."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    data: Data = Data()
+    attributes: dict[str, Attribute]
+    guarantee: Guarantee = Guarantee()
+    rules: list[Rule] = Field(default=[])
+    dependencies: list[Dependency] = Field(default=[])
+    publish: Publish = Publish()
+
+    _folder: Path = PrivateAttr(default_factory=Path)
+    _name: str = PrivateAttr(default="policy")
+    _lines: dict[str, Lines] = PrivateAttr(default_factory=dict)
+
+    def __init__(self, **sections: Any) -> None:
+        folder = sections.pop("_folder", Path())
+        name = sections.pop("_name", "policy")
+        document = {key: _plain(value) for key, value in sections.items()}
+        problems = list(check_document(document))
+        lines = _written_hierarchies(document, folder, problems)
+        if problems:
+            raise PolicyError(problem.within(name) for problem in problems)
+        super().__init__(**document)
+        self._folder, self._name, self._lines = folder, name, lines
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a policy file, TOML or JSON by its ending; paths in it are relative to it."""
+        path = Path(path)
+        return cls(**read_document(path), _folder=path.parent, _name=path.name)
+
+    @property
+    def source(self) -> Path | None:
+        """Where the policy says the data are."""
+        return self._folder / self.data.source if self.data.source else None
+
+    @property
+    def name(self) -> str:
+        """The file's name, for messages."""
+        return self._name
+
+    def lines(self, attribute: str) -> Lines | None:
+        """The attribute's hierarchy as written in a file or a tree, if it has such a one."""
+        return self._lines.get(attribute)
+
+    def having(self, role: Role) -> tuple[str, ...]:
+        """The attributes of one role, in the order of the policy."""
+        return tuple(name for name, attribute in self.attributes.items() if attribute.role == role)
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return self.having("quasi")
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive attributes."""
+        return self.having("sensitive")
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The attributes that may appear in a release, in the order of the policy."""
+        return tuple(name for name, body in self.attributes.items() if body.role not in ("identifier", "choice"))
+
+    def replaced(self, **sections: Any) -> "Policy":
+        """The same policy with some sections replaced; hierarchy files are found where they were."""
+        document = self.model_dump(by_alias=True, exclude_unset=True) | sections
+        return Policy(**document, _folder=self._folder, _name=self._name)
+
+    def __repr__(self) -> str:
+        return f"<Policy {self._name}: {len(self.attributes)} attributes, method {self.publish.method!r}>"
+
+    __str__ = __repr__
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """Read the sections of a policy file without judging them."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise PolicyError([Problem(str(path), "there is no such policy file.", "Check the path.")]) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise PolicyError([Problem(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).")]) from None
+    try:
+        document = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
+        raise PolicyError([Problem(path.name, f"is not valid {path.suffix.lstrip('.').upper() or 'TOML'}: {error}.")]) from None
+    if not isinstance(document, dict):
+        raise PolicyError([Problem(path.name, "must be a table of sections.")])
+    return document
+
+
+def _plain(value: Any) -> Any:
+    """Models given from Python become the plain tables that a file would hold."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(by_alias=True, exclude_unset=True)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return value
+
+
+def _written_hierarchies(document: Mapping[str, Any], folder: Path, problems: list[Problem]) -> dict[str, Lines]:
+    written: dict[str, Lines] = {}
+    attributes = document.get("attributes", {})
+    for name, attribute in attributes.items() if isinstance(attributes, Mapping) else ():
+        hierarchy = attribute.get("hierarchy") if isinstance(attribute, Mapping) else None
+        if not isinstance(hierarchy, Mapping):
+            continue
+        place = f"attributes.{name}.hierarchy"
+        try:
+            lines = _lines_of(hierarchy, folder)
+        except PolicyError as error:
+            problems += [problem.within(place) for problem in error.problems]
+            continue
+        if lines is not None:
+            problems += [problem.within(place) for problem in line_problems(lines)]
+            written[name] = lines
+    return written
+
+
+def _lines_of(hierarchy: Mapping[str, Any], folder: Path) -> Lines | None:
+    if isinstance(hierarchy.get("file"), str):
+        return read_lines(folder / hierarchy["file"])
+    tree = hierarchy.get("tree")
+    return tree_lines(tree) if isinstance(tree, Mapping) and tree else None

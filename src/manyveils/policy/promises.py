@@ -1,0 +1,99 @@
+"""What a policy promises, attribute by attribute."""
+
+from collections.abc import Iterator
+
+from manyveils.policy.guarantees import (
+    CappedShare,
+    Closeness,
+    Disclosure,
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    Guarantee,
+    KAnonymity,
+    Likeness,
+    Linkability,
+    NumericSpread,
+    Promise,
+    Proximity,
+    RecursiveDiversity,
+    SupersetCloseness,
+    exact,
+)
+from manyveils.policy.model import Policy
+from manyveils.policy.sections import Guarantee as Section
+
+
+def promises_of(policy: Policy) -> tuple[Promise, ...]:
+    """Every promise of the policy: about rows, about each sensitive attribute, about combinations, by rule."""
+    return (*_about_rows(policy), *_about_attributes(policy), *_about_combinations(policy), *_by_rule(policy))
+
+
+def _about_rows(policy: Policy) -> Iterator[Promise]:
+    if policy.guarantee.k is not None:
+        yield Promise(KAnonymity(policy.guarantee.k), given=policy.quasi)
+
+
+def _about_attributes(policy: Policy) -> Iterator[Promise]:
+    for name in policy.sensitive:
+        section = effective(policy, name)
+        for guarantee in _guarantees(section):
+            yield Promise(guarantee, policy.quasi, (name,), frozenset(policy.attributes[name].insensitive), section.conditional)
+
+
+def _about_combinations(policy: Policy) -> Iterator[Promise]:
+    for joint in policy.guarantee.joint:
+        for guarantee in _guarantees(policy.guarantee):
+            if not guarantee.numeric_only:
+                yield Promise(guarantee, policy.quasi, tuple(joint))
+
+
+def _by_rule(policy: Policy) -> Iterator[Promise]:
+    for rule in policy.rules:
+        l = rule.l or policy.guarantee.l or 2
+        yield Promise(FrequencyDiversity(l), tuple(rule.given), (rule.protect,), is_rule=True)
+
+
+def effective(policy: Policy, attribute: str) -> Section:
+    """The [guarantee] section with the attribute's own keys laid over it."""
+    own = policy.attributes[attribute].guarantee
+    if own is None:
+        return policy.guarantee
+    said = policy.guarantee.model_dump(exclude_unset=True) | own.model_dump(exclude_unset=True)
+    return Section.model_validate(said)
+
+
+def _guarantees(section: Section) -> Iterator[Guarantee]:
+    if section.l is not None:
+        yield _diversity(section)
+    if section.t is not None:
+        # An empty ground stands for the attribute's natural one, which only the data can tell.
+        ground = section.ground or ""
+        t = exact(section.t)
+        yield Closeness(t, ground) if section.n is None else SupersetCloseness(section.n, t, ground)  # type: ignore[arg-type]
+    if section.alpha is not None:
+        yield CappedShare(exact(section.alpha), tuple(section.alpha_values or ()))
+    if section.beta is not None:
+        yield Likeness(exact(section.beta))
+    if section.delta is not None:
+        yield Disclosure(exact(section.delta))
+    if section.e is not None:
+        yield NumericSpread(exact(section.e))
+    if section.epsilon is not None and section.m is not None:
+        yield Proximity(exact(section.epsilon), section.m)
+    if section.epsilon_link is not None:
+        yield Linkability(exact(section.epsilon_link))
+
+
+def _diversity(section: Section) -> Guarantee:
+    assert section.l is not None
+    match section.l_kind:
+        case "distinct":
+            return DistinctDiversity(section.l)
+        case "frequency":
+            return FrequencyDiversity(section.l)
+        case "entropy":
+            return EntropyDiversity(section.l)
+        case "recursive":
+            assert section.c is not None
+            return RecursiveDiversity(exact(section.c), section.l)

@@ -1,0 +1,111 @@
+"""The sections of a policy, key by key, as pydantic models; meaning that spans sections is in `check`."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+Role = Literal["identifier", "quasi", "sensitive", "neutral", "choice"]
+Kind = Literal["numeric", "ordinal", "categorical"]
+
+
+def _as_text(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else value
+
+
+Text = Annotated[str, BeforeValidator(_as_text)]
+Count = Annotated[int, Field(strict=True, ge=1)]
+
+
+class Section(BaseModel):
+    """A table of the policy file; keys that are not listed are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Data(Section):
+    """Where the rows are and what an empty cell means."""
+
+    source: str | None = Field(None, description="csv, parquet or arrow/feather file, relative to the policy")
+    missing: Literal["category", "drop", "error"] = Field("category", description="what a missing cell means")
+    missing_markers: list[Text] = Field([], description="texts that stand for a missing cell, besides an empty one")
+    delimiter: str | None = Field(None, min_length=1, max_length=1, description="of a csv file; found by itself")
+
+
+class Hierarchy(Section):
+    """How values become coarser; exactly one of the keys."""
+
+    file: str | None = Field(None, description="ARX's format: a line per value, level after level, `;`-separated")
+    widths: list[float] | None = Field(None, min_length=1, description="interval widths, each a multiple of the last")
+    mask: Literal["right", "left"] | None = Field(None, description="which end of the text is masked first")
+    tree: dict[str, Any] | None = Field(None, min_length=1, description="groups of values, groups of groups")
+
+
+class Guarantee(Section):
+    """What is promised of every group of rows."""
+
+    k: Count | None = Field(None, description="rows in every group, at least")
+    l: Count | None = Field(None, description="diversity of every group, at least; l_kind says of which kind")
+    l_kind: Literal["distinct", "frequency", "entropy", "recursive"] = "distinct"
+    c: float | None = Field(None, gt=0, description="recursive diversity's factor")
+    t: float | None = Field(None, ge=0, le=1, description="distance from the whole table's distribution, at most")
+    ground: Literal["equal", "ordered", "hierarchical"] | None = Field(None, description="ground distance of t")
+    n: Count | None = Field(None, description="with t: closeness to a superset of at least n rows")
+    alpha: float | None = Field(None, gt=0, le=1, description="share of any listed value in a group, at most")
+    alpha_values: list[Text] | None = Field(None, description="the values alpha speaks of; all when left out")
+    beta: float | None = Field(None, gt=0, description="relative gain of any value, at most")
+    delta: float | None = Field(None, gt=0, description="absolute log ratio of any value's shares, below")
+    e: float | None = Field(None, gt=0, description="range of a numeric attribute in a group, at least")
+    epsilon: float | None = Field(None, ge=0, description="with m: how near two numbers are alike")
+    m: Count | None = Field(None, description="with epsilon: at most one m-th of a group is alike")
+    epsilon_link: float | None = Field(None, gt=0, le=1, description="confidence of any value in a group, at most")
+    conditional: bool = Field(False, description="hold even against someone who knows the other sensitive values")
+    joint: list[list[str]] = Field([], description="attributes protected as one")
+
+
+class Attribute(Section):
+    """What a column of the data is."""
+
+    role: Role
+    kind: Kind | None = Field(None, description="found from the data when left out")
+    order: list[Text] | None = Field(None, description="the values of an ordinal attribute, lowest first")
+    hierarchy: Hierarchy | None = None
+    multivalued: str | None = Field(None, min_length=1, description="what separates several values in one cell")
+    insensitive: list[Text] = Field([], description="values that need no protection")
+    guarantee: Guarantee | None = Field(None, description="overrides [guarantee] key by key")
+
+
+class Rule(Section):
+    """Knowing `given`, nobody may learn `protect`."""
+
+    given: list[str] = Field(min_length=1)
+    protect: str
+    l: Count | None = None
+
+
+class Dependency(Section):
+    """A functional dependency the adversary may know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    from_: list[str] = Field(alias="from", min_length=1)
+    to: str
+
+
+class Publish(Section):
+    """How to publish; keys besides these two belong to the method, which checks them."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    method: str = "generalize"
+    suppression: float = Field(0.0, ge=0, le=1, description="share of rows that may be left out, rounded down")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The method's own keys."""
+        return dict(self.model_extra or {})
+
+
+SECTIONS: dict[str, type[Section]] = {"data": Data, "guarantee": Guarantee, "publish": Publish}
+LISTS: dict[str, type[Section]] = {"rules": Rule, "dependencies": Dependency}

@@ -1,0 +1,58 @@
+"""A view as a method makes it: codes in the order of the table, not yet fit to be seen."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from manyveils.table import Column
+from manyveils.table.levels import Codes
+
+
+@dataclass(frozen=True, repr=False)
+class Recoding:
+    """Published labels in place of values: a label per row, and what each label covers.
+
+    `covers` pairs label numbers with the texts of originals; it is None where the recoding is secret.
+    """
+
+    codes: Codes
+    labels: tuple[str | None, ...]
+    covers: tuple[NDArray[np.int64], tuple[str, ...]] | None
+
+    @property
+    def values(self) -> pl.Series:
+        """The published label of each code."""
+        return pl.Series(self.labels, dtype=pl.String)
+
+
+@dataclass(frozen=True, repr=False)
+class Draft:
+    """Attributes grouped into columns, rows grouped into buckets, values possibly recoded."""
+
+    name: str
+    columns: tuple[tuple[str, ...], ...]
+    rows: NDArray[np.intp]
+    buckets: NDArray[np.int64] | None = None
+    recodings: Mapping[str, Recoding] = field(default_factory=dict)
+    enforces: Mapping[str, Any] | None = None
+
+
+def recode_to_level(column: Column, level: int, rows: NDArray[np.intp]) -> Recoding | None:
+    """The column at one level of its hierarchy; nothing at level 0, where values stay as they are."""
+    if level == 0:
+        return None
+    step = column.levels[level]
+    return recoding_of_labels(column, step.label_of[column.codes[rows]], step.labels, step.label_of, rows)
+
+
+def recoding_of_labels(
+    column: Column, codes: Codes, labels: tuple[str, ...], label_of: Codes, rows: NDArray[np.intp]
+) -> Recoding:
+    """A recoding in which every value has one label; it lists the values that occur in the published rows."""
+    present = np.flatnonzero(np.bincount(column.codes[rows], minlength=column.n_values))
+    covers = (label_of[present].astype(np.int64), tuple(column.texts[code] for code in present))
+    return Recoding(codes.astype(np.int32), tuple(label or None for label in labels), covers)

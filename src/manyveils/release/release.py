@@ -1,0 +1,138 @@
+"""A release: sealed tables and their manifest, in memory or in a folder."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import polars as pl
+
+from manyveils.errors import DataError, Problem
+from manyveils.release.folder import staged, write_text
+from manyveils.release.views import FORMAT, Manifest, View, parse_manifest
+from manyveils.table import Restore
+
+MANIFEST = "release.json"
+DTYPES: dict[str, type[pl.DataType]] = {"integer": pl.Int64, "number": pl.Float64, "boolean": pl.Boolean, "date": pl.Date}
+
+
+def _unchanged(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame
+
+
+class Release:
+    """What is published: views, as sorted multisets of their columns, and nothing else.
+
+    `notes` (how the method went about it) are for the publisher and are never saved with it.
+    """
+
+    def __init__(
+        self, manifest: Manifest, frames: Mapping[str, pl.DataFrame], recodings: Mapping[tuple[str, str], pl.DataFrame],
+        *, restore: Restore = _unchanged, notes: Mapping[str, object] | None = None,
+    ) -> None:
+        self.manifest = manifest
+        self.frames = dict(frames)
+        self.recodings = dict(recodings)
+        self.notes = dict(notes or {})
+        self._restore = restore
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """The views: name, columns (tuples of attributes), bucketed."""
+        return self.manifest.views
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        """The published tables by name, as dataframes of the kind that came in."""
+        return {name: self._restore(frame) for name, frame in self.frames.items()}
+
+    @property
+    def rows(self) -> int:
+        """Published rows."""
+        return self.manifest.rows
+
+    @property
+    def suppressed(self) -> int:
+        """Rows left out."""
+        return self.manifest.suppressed
+
+    def save(self, path: str | Path, *, format: str = "csv", force: bool = False) -> Path:  # noqa: A002
+        """Write the release folder; it appears whole or not at all."""
+        with staged(Path(path), force=force) as folder:
+            self.write(folder, format=format)
+        return Path(path)
+
+    def write(self, folder: Path, *, format: str = "csv") -> None:  # noqa: A002
+        """Write the files of the release into a folder that is being prepared."""
+        if format not in ("csv", "parquet"):
+            raise DataError([Problem("format", "must be csv or parquet.")])
+        for name in ("tables", "recodings") if self.recodings else ("tables",):
+            (folder / name).mkdir()
+        for name, frame in self.frames.items():
+            path = folder / "tables" / f"{name}.{format}"
+            frame.write_csv(path) if format == "csv" else frame.write_parquet(path)
+        for key, frame in self.recodings.items():
+            frame.write_csv(folder / "recodings" / f"{self.manifest.recodings[key]}.csv", separator=";")
+        write_text(folder / MANIFEST, json.dumps(self.manifest.describe(format), indent=2, ensure_ascii=False) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a release folder; files the manifest does not list are refused."""
+        folder = Path(path)
+        document = _read_manifest(folder)
+        try:
+            manifest = parse_manifest(document)
+            listed = {column["file"] for view in document["views"] for column in view["columns"]}
+            listed |= {entry["file"] for entry in document.get("recodings", [])}
+            files = {column["file"]: column.get("types", {}) for view in document["views"] for column in view["columns"]}
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+            raise DataError([Problem(str(folder / MANIFEST), "is not a manifest of this format.")]) from None
+        _refuse_unlisted(folder, listed)
+        frames = {Path(file).stem if "/" not in file else file.split("/", 1)[1].rsplit(".", 1)[0]: _read_table(folder / file, types) for file, types in files.items()}
+        recodings = {key: _read_recoding(folder / "recodings" / f"{stem}.csv") for key, stem in manifest.recodings.items()}
+        return cls(manifest, frames, recodings)
+
+    def __repr__(self) -> str:
+        views = ", ".join(view.name for view in self.views)
+        return f"<Release by {self.manifest.method}: {self.rows} rows, {self.suppressed} suppressed, views {views}>"
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError([Problem(str(folder), f"is not a release folder: there is no {MANIFEST}.")]) from None
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DataError([Problem(str(path), f"cannot be read as JSON ({type(error).__name__}).")]) from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise DataError([Problem(str(path), f"is not of the format {FORMAT}.")])
+    return document
+
+
+def _refuse_unlisted(folder: Path, listed: set[str]) -> None:
+    present = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    unsafe = [file for file in listed if ".." in file or file.startswith("/") or file.count("/") != 1]
+    problems = [Problem(str(folder), f"{len(unsafe)} file names of the manifest point elsewhere.")] if unsafe else []
+    problems += [Problem(str(folder / file), "is listed in the manifest but is not there.") for file in sorted(listed - present)]
+    problems += [Problem(str(folder / file), "is not listed in the manifest.", "Remove it.") for file in sorted(present - listed - {MANIFEST})]
+    if problems:
+        raise DataError(problems)
+
+
+def _read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
+    try:
+        frame = pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path, infer_schema=False)
+        casts = {name: DTYPES[kind] for name, kind in types.items() if kind in DTYPES}
+        if "bucket" in frame.columns and "bucket" not in types:
+            casts["bucket"] = pl.Int64
+        return frame.cast({name: dtype for name, dtype in casts.items() if frame[name].dtype != dtype})  # type: ignore[arg-type]
+    except (pl.exceptions.PolarsError, OSError):
+        raise DataError([Problem(str(path), "is damaged: it cannot be read as the manifest describes it.")]) from None
+
+
+def _read_recoding(path: Path) -> pl.DataFrame:
+    try:
+        return pl.read_csv(path, separator=";", infer_schema=False)
+    except (pl.exceptions.PolarsError, OSError):
+        raise DataError([Problem(str(path), "is damaged: it cannot be read.")]) from None

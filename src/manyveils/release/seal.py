@@ -1,0 +1,118 @@
+"""The one way out: from drafts in table order to sorted, listed, public tables."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from manyveils.policy import Policy, Promise, promises_of
+from manyveils.release.draft import Draft
+from manyveils.release.names import Names
+from manyveils.release.release import Release
+from manyveils.release.views import ColumnFile, Manifest, View
+from manyveils.table import Restore, Table
+
+BUCKET = "bucket"
+TYPES = {pl.Int64: "integer", pl.Float64: "number", pl.Boolean: "boolean", pl.Date: "date", pl.String: "text"}
+
+
+def seal(
+    drafts: Sequence[Draft], table: Table, policy: Policy, restore: Restore, *,
+    notes: Mapping[str, object], rng: np.random.Generator,
+) -> Release:
+    """Publish the columns of drafts as sorted multisets; nothing that is not on the policy's list gets out.
+
+    Claim: what is published of a column is its multiset inside each bucket, and nothing else.
+    Why: rows are sorted by their published values, so equal multisets give equal files whatever the source
+    order was; bucket numbers are shuffled, so they tell nothing either.
+    Tested by: tests/claims/test_seal.py
+    """
+    allowed = set(table.expand(policy.published))
+    names, frames, recodings, views = Names(), {}, {}, []
+    recoding_names = Names()
+    for draft in drafts:
+        leaked = {name for column in draft.columns for name in column} - allowed
+        if leaked:
+            raise AssertionError(f"view {draft.name}: {len(leaked)} attributes may not be published")
+        buckets = None if draft.buckets is None else _renumbered(draft.buckets, rng)
+        files = []
+        for attributes in draft.columns:
+            stem = names.of(draft.name, attributes if buckets is not None else ())
+            frames[stem] = _sorted_column(draft, attributes, table, buckets)
+            types = {name: TYPES.get(type(frames[stem][name].dtype), "text") for name in attributes}  # type: ignore[call-overload]
+            files.append(ColumnFile(attributes, stem, types))
+        views.append(View(draft.name, tuple(files), buckets is not None, len(draft.rows), draft.enforces))
+        recodings.update(_published_recodings(draft))
+    rows = max((len(draft.rows) for draft in drafts), default=0)
+    manifest = Manifest(
+        method=policy.publish.method,
+        rows=rows,
+        suppressed=table.n_rows - rows,
+        promises=tuple(_public(promises_of(policy))),
+        views=tuple(views),
+        derived=table.derived,
+        recodings={key: recoding_names.of(key[0], (key[1],)) for key in recodings},
+    )
+    return Release(manifest, frames, recodings, restore=restore, notes=notes)
+
+
+def _public(promises: Sequence[Promise]) -> Iterator[Mapping[str, object]]:
+    for promise in promises:
+        yield promise.describe()
+
+
+def _renumbered(buckets: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    _, dense = np.unique(buckets, return_inverse=True)
+    n_buckets = int(dense.max()) + 1 if dense.size else 0
+    shuffled: NDArray[np.int64] = rng.permutation(n_buckets)[dense]
+    return shuffled
+
+
+def _sorted_column(
+    draft: Draft, attributes: tuple[str, ...], table: Table, buckets: NDArray[np.int64] | None
+) -> pl.DataFrame:
+    """One published column: its rows in the order of their values, bucket by bucket."""
+    ranked: dict[str, NDArray[np.int64]] = {} if buckets is None else {BUCKET: buckets}
+    values: dict[str, pl.Series] = {}
+    for name in attributes:
+        recoding = draft.recodings.get(name)
+        domain = table[name].domain if recoding is None else recoding.values
+        codes = table[name].codes[draft.rows] if recoding is None else recoding.codes
+        order = domain.arg_sort(nulls_last=False)
+        rank = np.empty(len(domain), dtype=np.int64)
+        rank[order.to_numpy()] = np.arange(len(domain))
+        values[name], ranked[name] = domain.gather(order), rank[codes]
+    keys = _sorted_keys(ranked, {name: len(column) for name, column in values.items()})
+    out = {} if buckets is None else {BUCKET: pl.Series(keys[BUCKET])}
+    return pl.DataFrame({**out, **{name: values[name].gather(keys[name]) for name in attributes}})
+
+
+def _sorted_keys(ranked: dict[str, NDArray[np.int64]], sizes: dict[str, int]) -> dict[str, NDArray[np.int64]]:
+    """Sort rows of numbers by all their columns; as single 64-bit numbers where they fit."""
+    spans = [sizes.get(name, int(column.max(initial=0)) + 1) for name, column in ranked.items()]
+    if float(np.prod([float(max(span, 1)) for span in spans])) >= 2.0**62:
+        order = np.lexsort(tuple(ranked.values())[::-1])
+        return {name: column[order] for name, column in ranked.items()}
+    key = np.zeros(len(next(iter(ranked.values()))), dtype=np.int64)
+    for column, span in zip(ranked.values(), spans, strict=True):
+        key *= max(span, 1)
+        key += column
+    key.sort()
+    unpacked: dict[str, NDArray[np.int64]] = {}
+    for name, span in zip(reversed(ranked), reversed(spans), strict=True):
+        key, unpacked[name] = np.divmod(key, max(span, 1))
+    return unpacked
+
+
+def _published_recodings(draft: Draft) -> dict[tuple[str, str], pl.DataFrame]:
+    published = {}
+    for attribute, recoding in draft.recodings.items():
+        if recoding.covers is None:
+            continue
+        labels, originals = recoding.covers
+        pairs = pl.DataFrame({"published": recoding.values.gather(labels), "original": pl.Series(originals, dtype=pl.String)})
+        published[draft.name, attribute] = pairs.with_columns(
+            pl.when(pl.col("original") == "").then(None).otherwise(pl.col("original")).alias("original")
+        ).unique().sort("published", "original")
+    return published

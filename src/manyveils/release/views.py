@@ -1,0 +1,105 @@
+"""What the public sees of a release: views, their columns and files, and the manifest that lists them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+FORMAT = "manyveils-release/1"
+
+
+@dataclass(frozen=True)
+class ColumnFile:
+    """One published column: its attributes, the table that holds it, and the type of each attribute."""
+
+    attributes: tuple[str, ...]
+    table: str
+    types: Mapping[str, str]
+
+    def describe(self, suffix: str) -> dict[str, object]:
+        """The column as the manifest lists it."""
+        return {"attributes": list(self.attributes), "file": f"tables/{self.table}.{suffix}", "types": dict(self.types)}
+
+
+@dataclass(frozen=True)
+class View:
+    """A table whose attributes are grouped into columns and whose rows may be grouped into buckets."""
+
+    name: str
+    files: tuple[ColumnFile, ...]
+    bucketed: bool
+    rows: int
+    enforces: Mapping[str, Any] | None = None
+
+    @property
+    def columns(self) -> tuple[tuple[str, ...], ...]:
+        """The attributes, column by column."""
+        return tuple(file.attributes for file in self.files)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """All attributes of the view."""
+        return tuple(name for column in self.columns for name in column)
+
+    def describe(self, suffix: str) -> dict[str, object]:
+        """The view as the manifest lists it."""
+        return {
+            "name": self.name,
+            "bucketed": self.bucketed,
+            "rows": self.rows,
+            "columns": [file.describe(suffix) for file in self.files],
+            "enforces": dict(self.enforces) if self.enforces else None,
+        }
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The public description of a release."""
+
+    method: str
+    rows: int
+    suppressed: int
+    promises: tuple[Mapping[str, Any], ...]
+    views: tuple[View, ...]
+    derived: Mapping[str, tuple[str, ...]]
+    recodings: Mapping[tuple[str, str], str]
+
+    def describe(self, suffix: str = "csv") -> dict[str, object]:
+        """The manifest as `release.json` holds it."""
+        said: dict[str, object] = {
+            "format": FORMAT,
+            "method": self.method,
+            "rows": self.rows,
+            "suppressed": self.suppressed,
+            "promises": [dict(promise) for promise in self.promises],
+            "views": [view.describe(suffix) for view in self.views],
+            "recodings": [
+                {"view": view, "attribute": attribute, "file": f"recodings/{stem}.csv"}
+                for (view, attribute), stem in self.recodings.items()
+            ],
+        }
+        return said | ({"derived": {name: list(parts) for name, parts in self.derived.items()}} if self.derived else {})
+
+
+def parse_manifest(document: Mapping[str, Any]) -> Manifest:
+    """Read `release.json`; a KeyError or TypeError means that it is not one."""
+    return Manifest(
+        method=str(document["method"]),
+        rows=int(document["rows"]),
+        suppressed=int(document["suppressed"]),
+        promises=tuple(document["promises"]),
+        views=tuple(_parse_view(view) for view in document["views"]),
+        derived={name: tuple(parts) for name, parts in document.get("derived", {}).items()},
+        recodings={(entry["view"], entry["attribute"]): _stem(entry["file"]) for entry in document.get("recodings", [])},
+    )
+
+
+def _parse_view(view: Mapping[str, Any]) -> View:
+    files = tuple(
+        ColumnFile(tuple(column["attributes"]), _stem(column["file"]), dict(column.get("types", {})))
+        for column in view["columns"]
+    )
+    return View(view["name"], files, bool(view["bucketed"]), int(view["rows"]), view.get("enforces"))
+
+
+def _stem(file: str) -> str:
+    return file.split("/", 1)[1].rsplit(".", 1)[0]

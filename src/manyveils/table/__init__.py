@@ -1,0 +1,22 @@
+"""What is held: columns of dense integer codes with dictionaries, levels as arrays, reading, random streams."""
+
+from pathlib import Path
+
+from manyveils.errors import DataError, Problem
+from manyveils.policy.model import Policy
+from manyveils.table.columns import Column, Table
+from manyveils.table.door import Restore, take_in
+from manyveils.table.encode import encode
+from manyveils.table.resolve import resolve
+from manyveils.table.streams import Streams
+
+__all__ = ["Column", "Restore", "Streams", "Table", "encode", "hold", "resolve", "take_in"]
+
+
+def hold(data: object, policy: Policy) -> tuple[Table, Restore]:
+    """Read and code the data (where the policy says, if none are given); also how to hand frames back."""
+    source = policy.source if data is None else data
+    if source is None:
+        raise DataError([Problem(policy.name, "data.source is not set and no data were given.", "Set it or give --data.")])
+    frame, restore = take_in(source if not isinstance(source, str) else Path(source), delimiter=policy.data.delimiter)
+    return encode(frame, policy), restore

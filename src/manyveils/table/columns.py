@@ -1,0 +1,91 @@
+"""A table held as columns of small integers, each with a dictionary of its values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from manyveils.policy.sections import Kind
+from manyveils.table.levels import Codes, Levels
+
+
+@dataclass(frozen=True, repr=False)
+class Column:
+    """One attribute: a code per row, a value per code.
+
+    Numeric and ordinal values are in order; a missing value, if there is one, is the last code and null.
+    """
+
+    name: str
+    kind: Kind
+    codes: Codes
+    domain: pl.Series
+    levels: Levels
+
+    @property
+    def n_values(self) -> int:
+        """How many different values there are, a missing one included."""
+        return len(self.domain)
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether some cell is missing."""
+        return self.n_values > 0 and self.domain[-1] is None
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """Each value as text; a missing one is empty."""
+        return tuple(text if text is not None else "" for text in self.domain.cast(pl.String).to_list())
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """Rows per value."""
+        return np.bincount(self.codes, minlength=self.n_values)
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64]:
+        """Each value as a number; a missing one is NaN."""
+        return self.domain.cast(pl.Float64).to_numpy().astype(np.float64)
+
+    def taking(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "Column":
+        """The column of some rows only; the dictionary stays."""
+        return replace(self, codes=self.codes[rows])
+
+    def __repr__(self) -> str:
+        return f"<Column {self.name}: {self.kind}, {len(self.codes)} rows, {self.n_values} values>"
+
+
+@dataclass(frozen=True, repr=False)
+class Table:
+    """The rows of one data set, without identifiers."""
+
+    columns: Mapping[str, Column]
+    n_rows: int
+    n_dropped: int = 0
+    derived: Mapping[str, tuple[str, ...]] = None  # type: ignore[assignment]
+    inferred: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.derived is None:
+            object.__setattr__(self, "derived", {})
+
+    def __getitem__(self, name: str) -> Column:
+        return self.columns[name]
+
+    def expand(self, names: tuple[str, ...] | list[str]) -> tuple[str, ...]:
+        """The columns that stand for attributes: a multi-valued one stands as its 0/1 columns."""
+        return tuple(column for name in names for column in self.derived.get(name, (name,)))
+
+    def codes(self, names: tuple[str, ...]) -> tuple[Codes, ...]:
+        """The codes of several columns."""
+        return tuple(self.columns[name].codes for name in names)
+
+    def sizes(self, names: tuple[str, ...]) -> tuple[int, ...]:
+        """The dictionary sizes of several columns."""
+        return tuple(self.columns[name].n_values for name in names)
+
+    def __repr__(self) -> str:
+        return f"<Table: {self.n_rows} rows, {len(self.columns)} columns>"

@@ -1,0 +1,238 @@
+"""From a frame and a policy to a table of codes, or to the list of all that does not fit."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from manyveils.errors import DataError, InputError, PolicyError, Problem
+from manyveils.policy.model import Policy
+from manyveils.policy.sections import Attribute, Kind
+from manyveils.table.columns import Column, Table
+from manyveils.table.levels import Codes, Levels, intervals, masked, value_or_top, written
+
+MANY_VALUES = 100_000
+MANY_BITS = 1_000
+NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$"
+WHOLE = r"^\s*[+-]?\d{1,18}\s*$"
+CODE = r"^\s*[+-]?0\d"
+NOT_FINITE = r"^\s*(?i)[+-]?(nan|inf|infinity)\s*$"
+
+
+def encode(frame: pl.DataFrame, policy: Policy) -> Table:
+    """Code every column but the identifiers; all problems are reported at once."""
+    _refuse_other_columns(frame, policy)
+    if frame.height == 0:
+        raise DataError([Problem("data", "there is a header but no row.")])
+    kept = [name for name, attribute in policy.attributes.items() if attribute.role != "identifier"]
+    frame = frame.select(kept).with_columns(_missing_as_null(frame, kept, policy))
+    frame, n_dropped = _treat_missing(frame, policy)
+    columns: dict[str, Column] = {}
+    derived: dict[str, tuple[str, ...]] = {}
+    problems: list[InputError] = []
+    for name in kept:
+        try:
+            made = _encode_attribute(frame[name], policy.attributes[name], policy)
+        except InputError as error:
+            problems.append(error)
+            continue
+        columns.update({column.name: column for column in made})
+        if policy.attributes[name].multivalued:
+            derived[name] = tuple(column.name for column in made)
+    if problems:
+        kind = DataError if any(isinstance(error, DataError) for error in problems) else PolicyError
+        raise kind(problem for error in problems for problem in error.problems)
+    inferred = tuple(name for name in kept if policy.attributes[name].kind is None)
+    return Table(columns, frame.height, n_dropped, derived, inferred)
+
+
+def _refuse_other_columns(frame: pl.DataFrame, policy: Policy) -> None:
+    missing = [name for name in policy.attributes if name not in frame.columns]
+    extra = [name for name in frame.columns if name not in policy.attributes]
+    problems = [Problem(f"{policy.name}: attributes.{name}", "the data have no such column.", _hint(name, frame.columns)) for name in missing]
+    problems += [
+        Problem("data", f"column {name!r} has no role.", f'Add [attributes.{name}] with a role ("neutral" publishes it as it is).')
+        for name in extra
+    ]
+    if problems:
+        raise DataError(problems)
+
+
+def _hint(name: str, columns: list[str]) -> str:
+    near = [column for column in columns if column.strip().lower() == name.strip().lower()]
+    if near:
+        return f"There is {near[0]!r}."
+    if len(columns) == 1:
+        return "The file has one column only: is the delimiter right? Set delimiter in [data]."
+    return "Correct the name or drop the attribute."
+
+
+def _missing_as_null(frame: pl.DataFrame, names: list[str], policy: Policy) -> Iterator[pl.Expr]:
+    markers = ["", *policy.data.missing_markers]
+    for name in names:
+        if frame[name].dtype in (pl.Categorical, pl.Enum):
+            yield pl.col(name).cast(pl.String).replace({marker: None for marker in markers}).alias(name)
+        elif frame[name].dtype == pl.String:
+            yield pl.when(pl.col(name).is_in(markers)).then(None).otherwise(pl.col(name)).alias(name)
+
+
+def _treat_missing(frame: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, int]:
+    if policy.data.missing == "category":
+        return frame, 0
+    if policy.data.missing == "drop":
+        whole = frame.drop_nulls()
+        if whole.height == 0:
+            raise DataError([Problem("data", f"all {frame.height} rows have a missing cell.", 'Set missing = "category".')])
+        return whole, frame.height - whole.height
+    counts = {name: frame[name].null_count() for name in frame.columns}
+    problems = [Problem(f"data: {name}", f"{count} of {frame.height} cells are missing.", 'Fill them, or set missing = "category" or "drop" in [data].')
+                for name, count in counts.items() if count]
+    if problems:
+        raise DataError(problems)
+    return frame, 0
+
+
+def _encode_attribute(values: pl.Series, attribute: Attribute, policy: Policy) -> list[Column]:
+    if attribute.multivalued:
+        return _bits(values, attribute)
+    domain = values.drop_nulls().unique()
+    kind, domain_typed = _type(values, domain, attribute)
+    codes, ordered = _code(values, domain, domain_typed, kind, attribute, policy)
+    if attribute.role == "quasi" and attribute.hierarchy is None and kind != "numeric" and len(ordered) > MANY_VALUES:
+        raise PolicyError([Problem(
+            f"{policy.name}: attributes.{values.name}", f"a quasi-identifier with {len(ordered):,} different values and no hierarchy.",
+            'Give it one (mask = "right" for codes, a file for names), make it numeric, or set role = "identifier".')])
+    levels = _levels(ordered, codes, kind, attribute, values.name, policy)
+    return [Column(values.name, kind, codes, ordered, levels)]
+
+
+def _type(values: pl.Series, domain: pl.Series, attribute: Attribute) -> tuple[Kind, pl.Series]:
+    """Decide the kind and give the distinct values their type; numbers in text become numbers."""
+    if domain.dtype.is_numeric():
+        _refuse_not_finite(values, domain)
+        return attribute.kind or "numeric", domain
+    if domain.dtype != pl.String:
+        return attribute.kind or ("ordinal" if domain.dtype.is_temporal() else "categorical"), domain
+    if attribute.kind in ("categorical", "ordinal"):
+        return attribute.kind, domain
+    masks = attribute.hierarchy is not None and attribute.hierarchy.mask is not None
+    strange = domain.filter(~domain.str.contains(NUMBER))
+    odd = strange.filter(strange.str.contains(NOT_FINITE))
+    if len(odd) and len(odd) == len(strange):
+        n_rows = int(values.is_in(odd.to_list()).sum())
+        raise DataError([Problem(f"data: {values.name}", f"{n_rows} cells are NaN or infinite.", "Leave such cells empty.")])
+    if attribute.kind == "numeric" and len(strange):
+        n_rows = int(values.is_in(strange.to_list()).sum())
+        raise DataError([Problem(f"data: {values.name}", f"{n_rows} of {len(values)} cells are not numbers.",
+                                 'Mend them, list them in missing_markers, or set kind = "categorical".')])
+    looks_numeric = not len(strange) and not domain.str.contains(CODE).any() and not masks and len(domain) > 0
+    if attribute.kind == "numeric" or looks_numeric:
+        return "numeric", _numbers(domain)
+    return "categorical", domain
+
+
+def _numbers(domain: pl.Series) -> pl.Series:
+    whole = domain.str.contains(WHOLE).all()
+    return domain.str.strip_chars().cast(pl.Int64 if whole else pl.Float64)
+
+
+def _refuse_not_finite(values: pl.Series, domain: pl.Series) -> None:
+    if domain.dtype.is_float() and not domain.is_finite().all():
+        n_rows = int((~values.drop_nulls().is_finite()).sum())
+        raise DataError([Problem(f"data: {values.name}", f"{n_rows} cells are NaN or infinite.", "Make them missing (null).")])
+
+
+def _code(
+    values: pl.Series, domain: pl.Series, typed: pl.Series, kind: Kind, attribute: Attribute, policy: Policy
+) -> tuple[Codes, pl.Series]:
+    """Number the distinct values in their order and give every row its number; a missing cell gets the last."""
+    order = _order(typed, kind, attribute, values.name, policy)
+    ordered = typed.gather(order)
+    raw = domain.gather(order)
+    if raw.dtype == pl.String:
+        # Two spellings of one number ("7", "7.0") are one value.
+        new = np.ones(len(raw), dtype=bool)
+        if kind == "numeric" and len(raw) > 1:
+            new[1:] = (ordered[1:] != ordered[:-1]).to_numpy()
+        merged = np.cumsum(new) - 1
+        spelled = values.cast(pl.Enum(raw)).to_physical().cast(pl.Int64).fill_null(len(raw)).to_numpy()
+        codes = np.append(merged, merged[-1] + 1 if len(merged) else 0)[spelled].astype(np.int32)
+        ordered = ordered.filter(pl.Series(new))
+    else:
+        table = pl.DataFrame({"value": raw, "code": np.arange(len(raw), dtype=np.int32)})
+        joined = values.to_frame("value").join(table, on="value", how="left", maintain_order="left")
+        codes = joined["code"].fill_null(len(raw)).to_numpy().astype(np.int32)
+    if values.null_count():
+        ordered = ordered.append(pl.Series([None], dtype=ordered.dtype))
+    return codes, ordered.alias(values.name)
+
+
+def _order(typed: pl.Series, kind: Kind, attribute: Attribute, name: str, policy: Policy) -> pl.Series:
+    listed = attribute.order or [line[0] for line in policy.lines(name) or ()]
+    if kind == "numeric" or not listed:
+        return typed.arg_sort()
+    place = {text: number for number, text in enumerate(listed)}
+    texts = typed.cast(pl.String)
+    unlisted = int(sum(text not in place for text in texts.to_list()))
+    if attribute.order and unlisted:
+        raise PolicyError([Problem(f"{policy.name}: attributes.{name}.order", f"misses {unlisted} of {len(typed)} values.", "List every value.")])
+    ranks = pl.Series([place.get(text, len(place)) for text in texts.to_list()], dtype=pl.Int64)
+    return pl.DataFrame({"rank": ranks, "text": texts}).select(pl.arg_sort_by("rank", "text")).to_series()
+
+
+def _levels(ordered: pl.Series, codes: Codes, kind: Kind, attribute: Attribute, name: str, policy: Policy) -> Levels:
+    texts = [text if text is not None else "" for text in ordered.cast(pl.String).to_list()]
+    has_missing = len(ordered) > 0 and ordered[-1] is None
+    place = f"{policy.name}: attributes.{name}.hierarchy"
+    lines = policy.lines(name)
+    if lines is not None:
+        if kind == "numeric":
+            lines = _spelled_as(lines, ordered)
+        return written(texts, lines, place=place, rows_of=np.bincount(codes, minlength=len(texts)), has_missing=has_missing)
+    hierarchy = attribute.hierarchy
+    if hierarchy is not None and hierarchy.widths:
+        if kind != "numeric":
+            raise PolicyError([Problem(place, f"widths need numbers, and {name} is {kind}.", 'Use kind = "numeric", mask or a file.')])
+        return intervals(ordered, hierarchy.widths, has_missing=has_missing)
+    if hierarchy is not None and hierarchy.mask:
+        return masked(texts, side=hierarchy.mask, has_missing=has_missing)
+    return value_or_top(texts)
+
+
+def _spelled_as(lines: tuple[tuple[str, ...], ...], ordered: pl.Series) -> tuple[tuple[str, ...], ...]:
+    """Write the numbers of a hierarchy as the table writes them (17, not 17.0)."""
+    spelling = {float(value): str(text) for value, text in zip(ordered.to_list(), ordered.cast(pl.String).to_list(), strict=True) if value is not None}
+    return tuple((spelling.get(_as_number(line[0]), line[0]), *line[1:]) for line in lines)
+
+
+def _as_number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def _bits(values: pl.Series, attribute: Attribute) -> list[Column]:
+    """One 0/1 column per atomic value, and one for missing cells if there are any."""
+    assert attribute.multivalued is not None
+    cells = values.cast(pl.String)
+    distinct = cells.drop_nulls().unique().sort()
+    members = [sorted({part.strip() for part in cell.split(attribute.multivalued) if part.strip()}) for cell in distinct.to_list()]
+    atoms = sorted({atom for parts in members for atom in parts})
+    if len(atoms) > MANY_BITS:
+        raise PolicyError([Problem(f"attributes.{values.name}.multivalued", f"gives {len(atoms):,} different values, {MANY_BITS:,} at most.",
+                                   "Check the separator, or group rare values.")])
+    cell_code = cells.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).fill_null(len(members)).to_numpy()
+    names = [*atoms, *([""] if values.null_count() else [])]
+    holds = np.zeros((len(names), len(members) + 1), dtype=np.int32)
+    number = {atom: row for row, atom in enumerate(names)}
+    for code, parts in enumerate(members):
+        holds[[number[part] for part in parts], code] = 1
+    if values.null_count():
+        holds[number[""], len(members)] = 1
+    return [_bit(f"{values.name}={name}", holds[row][cell_code]) for name, row in number.items()]
+
+
+def _bit(name: str, codes: Codes) -> Column:
+    domain = pl.Series(name, [0, 1], dtype=pl.Int64)
+    return Column(name, "categorical", codes, domain, value_or_top(["0", "1"]))

@@ -1,0 +1,133 @@
+"""Read a file into a frame of text or typed columns, or say exactly why it cannot be read."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from manyveils.errors import DataError, Problem
+
+DELIMITERS = ",;\t|"
+QUOTE, NEWLINE = 0x22, 0x0A
+HEADER_BYTES = 1 << 20
+CHUNK = 1 << 24
+
+
+def read_file(path: Path, *, delimiter: str | None = None) -> pl.DataFrame:
+    """Read csv (every cell as text), parquet or arrow/feather, by the file's ending."""
+    if not path.exists():
+        raise DataError([Problem(str(path), "there is no such data file.", "Check the path, or give --data.")])
+    if path.is_dir():
+        raise DataError([Problem(str(path), "is a folder.", "Name a csv, parquet or arrow file.")])
+    try:
+        return _read(path, delimiter)
+    except OSError as error:
+        raise DataError([Problem(str(path), f"cannot be read ({error.strerror or type(error).__name__}).")]) from None
+    except pl.exceptions.PolarsError:
+        # The library's own message may quote cells.
+        raise DataError([Problem(str(path), "is damaged or not of the kind its ending says.")]) from None
+
+
+def _read(path: Path, delimiter: str | None) -> pl.DataFrame:
+    match path.suffix.lower():
+        case ".parquet" | ".pq":
+            return pl.read_parquet(path)
+        case ".arrow" | ".feather" | ".ipc":
+            return pl.read_ipc(path, memory_map=False)
+        case _:
+            return _read_csv(path, delimiter)
+
+
+def _read_csv(path: Path, delimiter: str | None) -> pl.DataFrame:
+    if path.stat().st_size == 0:
+        raise DataError([Problem(str(path), "is empty.", "It needs a header line and rows.")])
+    header = _header_line(path)
+    delimiter = delimiter or _find_delimiter(header)
+    names = next(csv.reader([header], delimiter=delimiter))
+    problems = _header_problems(names)
+    if problems:
+        raise DataError(problem.within(str(path)) for problem in problems)
+    _check_shape(path, n_fields=len(names), delimiter=delimiter)
+    try:
+        return pl.read_csv(path, separator=delimiter, infer_schema=False, new_columns=names)
+    except pl.exceptions.ComputeError as error:
+        raise DataError([_csv_problem(path, str(error))]) from None
+
+
+def _csv_problem(path: Path, message: str) -> Problem:
+    if "utf-8" in message.lower():
+        return Problem(str(path), "is not valid UTF-8.", "Save it as UTF-8 (for example with iconv -t UTF-8).")
+    return Problem(str(path), "is not a well-formed csv file: quotes are not closed or rows differ.", "Mend the quotes.")
+
+
+def _header_line(path: Path) -> str:
+    with path.open("rb") as file:
+        start = file.read(HEADER_BYTES)
+    try:
+        return start.split(b"\n", 1)[0].decode("utf-8-sig").rstrip("\r")
+    except UnicodeDecodeError:
+        raise DataError([Problem(str(path), "is not valid UTF-8.", "Save it as UTF-8.")]) from None
+
+
+def _find_delimiter(header: str) -> str:
+    outside_quotes = "".join(header.split('"')[::2])
+    return max(DELIMITERS, key=outside_quotes.count)
+
+
+def _header_problems(names: list[str]) -> list[Problem]:
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    problems = [Problem("header", f"column {name!r} stands there {names.count(name)} times.", "Rename one.") for name in doubled if name]
+    if any(not name.strip() for name in names):
+        problems.append(Problem("header", f"{sum(not name.strip() for name in names)} columns have no name.", "Name them."))
+    return problems
+
+
+def _check_shape(path: Path, *, n_fields: int, delimiter: str) -> None:
+    """Refuse rows with too few or too many fields: readers fill them up in silence."""
+    wrong, first = 0, 0
+    line, fields, quoted, empty = 0, 1, False, True
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            counts, fields, quoted, empty = _fields_per_record(chunk, delimiter, fields, quoted=quoted, empty=empty)
+            bad = np.flatnonzero((counts != n_fields) & (counts > 0) if n_fields > 1 else counts > 1)
+            if bad.size and not wrong:
+                first = line + int(bad[0]) + 1
+            wrong += bad.size
+            line += len(counts)
+    if not empty and fields != n_fields:
+        wrong, first = wrong + 1, first or line + 1
+    if wrong:
+        raise DataError([Problem(
+            str(path), f"{wrong} rows do not have the header's {n_fields} fields, the first is record {first}.",
+            f"Fields are separated by {delimiter!r}; if that is wrong, set delimiter in [data].")])
+
+
+def _fields_per_record(
+    chunk: bytes, delimiter: str, fields: int, *, quoted: bool, empty: bool
+) -> tuple[np.ndarray, int, bool, bool]:
+    """Count the fields of the records that end in the chunk (0 for a blank line), and what is left open."""
+    data = np.frombuffer(chunk, dtype=np.uint8)
+    ends, marks = data == NEWLINE, data == ord(delimiter)
+    quotes = data == QUOTE
+    if quoted or quotes.any():
+        outside = ~(np.bitwise_xor.accumulate(quotes) ^ quoted)
+        ends, marks = ends & outside, marks & outside
+        quoted = not bool(outside[-1])
+    stops = np.flatnonzero(ends)
+    places = np.flatnonzero(marks)
+    before = np.searchsorted(places, stops)
+    counts = np.diff(before, prepend=0) + 1
+    starts = np.concatenate(([0], stops[:-1] + 1)) if stops.size else stops
+    blank = stops - starts <= (data[np.maximum(stops - 1, 0)] == 0x0D)
+    if stops.size:
+        counts[0] += fields - 1
+        blank[0] &= empty
+        counts[blank] = 0
+        last = int(stops[-1]) + 1
+        fields, empty = 1 + places.size - int(before[-1]), last == data.size
+    else:
+        fields, empty = fields + places.size, empty and data.size == 0
+    return counts, fields, quoted, empty
+
+
