@@ -1,0 +1,71 @@
+"""Publish tables about people with several sensitive attributes, and prove what the release promises.
+
+The verbs are `publish`, `audit` and `measure`; `Policy` and `Release` are what they work on.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from manyveils.audits import Audit
+    from manyveils.errors import (
+        BrokenPromise,
+        DataError,
+        InfeasibleError,
+        InputError,
+        ManyveilsError,
+        PolicyError,
+    )
+    from manyveils.policy import Policy
+    from manyveils.release import Release, View
+    from manyveils.run import audit, measure, publish
+    from manyveils.utility import Utility
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Audit": "audits",
+    "BrokenPromise": "errors",
+    "DataError": "errors",
+    "InfeasibleError": "errors",
+    "InputError": "errors",
+    "ManyveilsError": "errors",
+    "Policy": "policy",
+    "PolicyError": "errors",
+    "Release": "release",
+    "Utility": "utility",
+    "View": "release",
+    "audit": "run",
+    "measure": "run",
+    "publish": "run",
+}
+
+__all__ = [
+    "Audit",
+    "BrokenPromise",
+    "DataError",
+    "InfeasibleError",
+    "InputError",
+    "ManyveilsError",
+    "Policy",
+    "PolicyError",
+    "Release",
+    "Utility",
+    "View",
+    "audit",
+    "measure",
+    "publish",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that importing the package costs nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'manyveils' has no attribute {name!r}")
+    value = getattr(import_module(f"manyveils.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__", "datasets"]

@@ -3,14 +3,16 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from itertools import pairwise
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from manyveils.errors import Problem
-from manyveils.policy.sections import LISTS, SECTIONS, Attribute, Guarantee, Section
+from manyveils.policy.sections import LISTS, SECTIONS, Attribute, Guarantee
 
 TOP_KEYS = ("data", "attributes", "guarantee", "rules", "dependencies", "publish")
+RESERVED = "bucket"
 WHOLE_TABLE_KEYS = ("k", "joint")
 
 
@@ -25,14 +27,18 @@ def check_document(document: Mapping[str, Any]) -> Iterator[Problem]:
         yield from _list_problems(model, document.get(name, []), name)
     attributes = document.get("attributes", {})
     if not isinstance(attributes, Mapping) or not attributes:
-        yield Problem("attributes", "no attribute is described.", "Add a table [attributes.NAME] with a role per column.")
+        yield Problem(
+            "attributes",
+            "no attribute is described.",
+            "Add a table [attributes.NAME] with a role per column.",
+        )
         return
     for name, attribute in attributes.items():
         yield from section_problems(Attribute, attribute, f"attributes.{name}")
     yield from _meaning_problems(document, attributes)
 
 
-def section_problems(model: type[Section], value: object, where: str) -> Iterator[Problem]:
+def section_problems(model: type[BaseModel], value: object, where: str) -> Iterator[Problem]:
     """What pydantic finds wrong with one section, in the words of the policy file."""
     try:
         model.model_validate(value)
@@ -42,7 +48,7 @@ def section_problems(model: type[Section], value: object, where: str) -> Iterato
             yield _translate(model, dict(entry), place)
 
 
-def _list_problems(model: type[Section], entries: object, name: str) -> Iterator[Problem]:
+def _list_problems(model: type[BaseModel], entries: object, name: str) -> Iterator[Problem]:
     if not isinstance(entries, list):
         yield Problem(name, "must be a list of tables.", f"Write [[{name}]] for each.")
         return
@@ -50,7 +56,7 @@ def _list_problems(model: type[Section], entries: object, name: str) -> Iterator
         yield from section_problems(model, entry, f"{name}[{number}]")
 
 
-def _translate(model: type[Section], entry: dict[str, Any], place: str) -> Problem:
+def _translate(model: type[BaseModel], entry: dict[str, Any], place: str) -> Problem:
     match entry["type"]:
         case "extra_forbidden":
             return Problem(place, "unknown key.", _suggest(str(entry["loc"][-1]), list(model.model_fields)))
@@ -80,23 +86,36 @@ def _meaning_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]
 def _attribute_problems(name: str, attribute: Mapping[str, Any], general: object) -> Iterator[Problem]:
     where = f"attributes.{name}"
     role = attribute.get("role")
+    if name == RESERVED:
+        yield Problem(
+            where, f"the name {RESERVED!r} is taken by the releases themselves.", "Rename the column."
+        )
     hierarchy = attribute.get("hierarchy")
     if isinstance(hierarchy, Mapping) and len(hierarchy) != 1:
         yield Problem(f"{where}.hierarchy", "needs exactly one of file, widths, mask, tree.")
     widths = hierarchy.get("widths") if isinstance(hierarchy, Mapping) else None
     if isinstance(widths, list) and not _is_nested(widths):
-        yield Problem(f"{where}.hierarchy.widths", "each width must be a larger multiple of the one before.",
-                      "For example [5, 10, 20].")
+        yield Problem(
+            f"{where}.hierarchy.widths",
+            "each width must be a larger multiple of the one before.",
+            "For example [5, 10, 20].",
+        )
     for key in ("multivalued", "insensitive", "guarantee"):
         if attribute.get(key) and role != "sensitive":
-            yield Problem(f"{where}.{key}", "belongs to sensitive attributes only.", 'Set role = "sensitive" or drop it.')
+            yield Problem(
+                f"{where}.{key}",
+                "belongs to sensitive attributes only.",
+                'Set role = "sensitive" or drop it.',
+            )
     if attribute.get("order") is not None and attribute.get("kind") != "ordinal":
         yield Problem(f"{where}.order", 'goes with kind = "ordinal".', "Set the kind or drop the order.")
     own = attribute.get("guarantee")
     if isinstance(own, Mapping):
         for key in WHOLE_TABLE_KEYS:
             if key in own:
-                yield Problem(f"{where}.guarantee.{key}", "holds for the whole table.", "Move it to [guarantee].")
+                yield Problem(
+                    f"{where}.guarantee.{key}", "holds for the whole table.", "Move it to [guarantee]."
+                )
         merged = {**(general if isinstance(general, Mapping) else {}), **own}
         if merged != general:
             yield from _guarantee_problems(merged, f"{where}.guarantee")
@@ -105,15 +124,18 @@ def _attribute_problems(name: str, attribute: Mapping[str, Any], general: object
 def _is_nested(widths: list[Any]) -> bool:
     numbers = [width for width in widths if isinstance(width, int | float) and not isinstance(width, bool)]
     return all(width > 0 for width in numbers) and all(
-        big > small and abs(big / small - round(big / small)) < 1e-9 for small, big in zip(numbers, numbers[1:], strict=False)
+        big > small and abs(big / small - round(big / small)) < 1e-9 for small, big in pairwise(numbers)
     )
 
 
 def _guarantee_problems(section: object, where: str) -> Iterator[Problem]:
     guarantee = _readable_part(section)
     if guarantee.k and guarantee.l and guarantee.l > guarantee.k:
-        yield Problem(f"{where}.l", f"l = {guarantee.l} is above k = {guarantee.k}.",
-                      f"A group of k rows has at most k values: raise k to {guarantee.l} or lower l.")
+        yield Problem(
+            f"{where}.l",
+            f"l = {guarantee.l} is above k = {guarantee.k}.",
+            f"A group of k rows has at most k values: raise k to {guarantee.l} or lower l.",
+        )
     if (guarantee.l_kind == "recursive") != (guarantee.c is not None):
         yield Problem(f"{where}.c", 'goes with l_kind = "recursive", and recursive diversity needs it.')
     if (guarantee.epsilon is None) != (guarantee.m is None):
@@ -138,7 +160,9 @@ def _name_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -
     for place, names in _named_attributes(document):
         for name in names:
             if name not in attributes:
-                yield Problem(place, f"attribute {name!r} is not described.", _suggest(name, list(attributes)))
+                yield Problem(
+                    place, f"attribute {name!r} is not described.", _suggest(name, list(attributes))
+                )
 
 
 def _named_attributes(document: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
@@ -168,15 +192,23 @@ def _role_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -
     for joint in guarantee.get("joint", []) if isinstance(guarantee, Mapping) else []:
         for name in _texts(joint):
             if name in roles and roles[name] != "sensitive":
-                yield Problem("guarantee.joint", f"{name!r} is not sensitive.", 'Set its role to "sensitive".')
+                yield Problem(
+                    "guarantee.joint", f"{name!r} is not sensitive.", 'Set its role to "sensitive".'
+                )
         if len(set(_texts(joint))) < 2:
             yield Problem("guarantee.joint", "a combination needs two attributes or more.")
     for number, rule in enumerate(_tables(document.get("rules")), start=1):
         if rule.get("protect") in _texts(rule.get("given")):
-            yield Problem(f"rules[{number}]", "protects an attribute that it gives.", "Take it out of `given`.")
+            yield Problem(
+                f"rules[{number}]", "protects an attribute that it gives.", "Take it out of `given`."
+            )
         for name in [*_texts(rule.get("given")), *_texts([rule.get("protect")])]:
             if roles.get(name) in ("identifier", "choice"):
                 yield Problem(f"rules[{number}]", f"{name!r} is never published.", "Drop it from the rule.")
     publishable = counted["quasi"] + counted["sensitive"] + counted["neutral"]
     if attributes and not publishable and all(isinstance(body, Mapping) for body in attributes.values()):
-        yield Problem("attributes", "nothing is left to publish.", "Give some attribute the role quasi, sensitive or neutral.")
+        yield Problem(
+            "attributes",
+            "nothing is left to publish.",
+            "Give some attribute the role quasi, sensitive or neutral.",
+        )

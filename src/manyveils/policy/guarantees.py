@@ -190,7 +190,9 @@ class Promise:
         Groups without a sensitive value keep entropy and recursive diversity as an exception,
         and an exception does not survive merging.
         """
-        excepted = isinstance(self.guarantee, EntropyDiversity | RecursiveDiversity) and bool(self.insensitive)
+        excepted = isinstance(self.guarantee, EntropyDiversity | RecursiveDiversity) and bool(
+            self.insensitive
+        )
         return self.guarantee.merging_keeps and not excepted
 
     @property
@@ -209,5 +211,9 @@ class Promise:
         if self.is_rule:
             return said | {"rule": {"given": list(self.given), "protect": self.subject}}
         if self.protects:
-            said |= {"attribute": self.protects[0]} if len(self.protects) == 1 else {"attributes": list(self.protects)}
+            said |= (
+                {"attribute": self.protects[0]}
+                if len(self.protects) == 1
+                else {"attributes": list(self.protects)}
+            )
         return said | ({"conditional": True} if self.conditional else {})

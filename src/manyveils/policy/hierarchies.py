@@ -16,11 +16,15 @@ def read_lines(path: Path) -> Lines:
     """Read ARX's format: one line per value, from the value to the top, separated by `;`."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            lines = tuple(tuple(cell.strip() for cell in line) for line in csv.reader(file, delimiter=";") if line)
+            lines = tuple(
+                tuple(cell.strip() for cell in line) for line in csv.reader(file, delimiter=";") if line
+            )
     except FileNotFoundError:
         raise PolicyError([Problem(str(path), "there is no such hierarchy file.")]) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise PolicyError([Problem(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).")]) from None
+        raise PolicyError(
+            [Problem(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).")]
+        ) from None
     return lines
 
 
@@ -50,24 +54,37 @@ def line_problems(lines: Lines) -> Iterator[Problem]:
         return
     depths = {len(line) for line in lines}
     if len(depths) > 1 or max(depths) < 2:
-        yield Problem("", f"lines have different depths or only one level ({_spread(depths)}).",
-                      "Give every value the same number of levels, two or more; repeat a label to fill a level.")
+        yield Problem(
+            "",
+            f"lines have different depths or only one level ({_spread(depths)}).",
+            "Give every value the same number of levels, two or more; repeat a label to fill a level.",
+        )
         return
     cyclic = sum(1 for line in lines if _returns(line))
     if cyclic:
-        yield Problem("", f"a cycle: in {cyclic} lines a label comes back after another one.",
-                      "A label may not be above itself.")
-    for level, (children, parents) in enumerate(zip(zip(*lines, strict=True), list(zip(*lines, strict=True))[1:], strict=False)):
+        yield Problem(
+            "",
+            f"a cycle: in {cyclic} lines a label comes back after another one.",
+            "A label may not be above itself.",
+        )
+    for level, (children, parents) in enumerate(
+        zip(zip(*lines, strict=True), list(zip(*lines, strict=True))[1:], strict=False)
+    ):
         torn = _two_parents(children, parents)
         if torn:
-            yield Problem("", f"{torn} labels of level {level} have two parents at level {level + 1}.",
-                          "Every label has one parent.")
+            yield Problem(
+                "",
+                f"{torn} labels of level {level} have two parents at level {level + 1}.",
+                "Every label has one parent.",
+            )
     doubled = len(lines) - len({line[0] for line in lines})
     if doubled and len(set(lines)) < len(lines):
         yield Problem("", f"{doubled} values are listed more than once.", "List every value once.")
     tops = len({line[-1] for line in lines})
     if tops > 1:
-        yield Problem("", f"the last level has {tops} labels.", f"End every line with one common top, such as {TOP}.")
+        yield Problem(
+            "", f"the last level has {tops} labels.", f"End every line with one common top, such as {TOP}."
+        )
 
 
 def _spread(depths: set[int]) -> str:

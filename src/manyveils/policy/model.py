@@ -78,7 +78,9 @@ class Policy(BaseModel):
     @property
     def published(self) -> tuple[str, ...]:
         """The attributes that may appear in a release, in the order of the policy."""
-        return tuple(name for name, body in self.attributes.items() if body.role not in ("identifier", "choice"))
+        return tuple(
+            name for name, body in self.attributes.items() if body.role not in ("identifier", "choice")
+        )
 
     def replaced(self, **sections: Any) -> "Policy":
         """The same policy with some sections replaced; hierarchy files are found where they were."""
@@ -98,11 +100,15 @@ def read_document(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise PolicyError([Problem(str(path), "there is no such policy file.", "Check the path.")]) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise PolicyError([Problem(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).")]) from None
+        raise PolicyError(
+            [Problem(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).")]
+        ) from None
     try:
         document = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
     except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
-        raise PolicyError([Problem(path.name, f"is not valid {path.suffix.lstrip('.').upper() or 'TOML'}: {error}.")]) from None
+        raise PolicyError(
+            [Problem(path.name, f"is not valid {path.suffix.lstrip('.').upper() or 'TOML'}: {error}.")]
+        ) from None
     if not isinstance(document, dict):
         raise PolicyError([Problem(path.name, "must be a table of sections.")])
     return document
@@ -119,7 +125,9 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _written_hierarchies(document: Mapping[str, Any], folder: Path, problems: list[Problem]) -> dict[str, Lines]:
+def _written_hierarchies(
+    document: Mapping[str, Any], folder: Path, problems: list[Problem]
+) -> dict[str, Lines]:
     written: dict[str, Lines] = {}
     attributes = document.get("attributes", {})
     for name, attribute in attributes.items() if isinstance(attributes, Mapping) else ():

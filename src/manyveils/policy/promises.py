@@ -38,7 +38,13 @@ def _about_attributes(policy: Policy) -> Iterator[Promise]:
     for name in policy.sensitive:
         section = effective(policy, name)
         for guarantee in _guarantees(section):
-            yield Promise(guarantee, policy.quasi, (name,), frozenset(policy.attributes[name].insensitive), section.conditional)
+            yield Promise(
+                guarantee,
+                policy.quasi,
+                (name,),
+                frozenset(policy.attributes[name].insensitive),
+                section.conditional,
+            )
 
 
 def _about_combinations(policy: Policy) -> Iterator[Promise]:

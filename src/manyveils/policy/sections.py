@@ -29,15 +29,23 @@ class Data(Section):
 
     source: str | None = Field(None, description="csv, parquet or arrow/feather file, relative to the policy")
     missing: Literal["category", "drop", "error"] = Field("category", description="what a missing cell means")
-    missing_markers: list[Text] = Field([], description="texts that stand for a missing cell, besides an empty one")
-    delimiter: str | None = Field(None, min_length=1, max_length=1, description="of a csv file; found by itself")
+    missing_markers: list[Text] = Field(
+        [], description="texts that stand for a missing cell, besides an empty one"
+    )
+    delimiter: str | None = Field(
+        None, min_length=1, max_length=1, description="of a csv file; found by itself"
+    )
 
 
 class Hierarchy(Section):
     """How values become coarser; exactly one of the keys."""
 
-    file: str | None = Field(None, description="ARX's format: a line per value, level after level, `;`-separated")
-    widths: list[float] | None = Field(None, min_length=1, description="interval widths, each a multiple of the last")
+    file: str | None = Field(
+        None, description="ARX's format: a line per value, level after level, `;`-separated"
+    )
+    widths: list[float] | None = Field(
+        None, min_length=1, description="interval widths, each a multiple of the last"
+    )
     mask: Literal["right", "left"] | None = Field(None, description="which end of the text is masked first")
     tree: dict[str, Any] | None = Field(None, min_length=1, description="groups of values, groups of groups")
 
@@ -49,8 +57,12 @@ class Guarantee(Section):
     l: Count | None = Field(None, description="diversity of every group, at least; l_kind says of which kind")
     l_kind: Literal["distinct", "frequency", "entropy", "recursive"] = "distinct"
     c: float | None = Field(None, gt=0, description="recursive diversity's factor")
-    t: float | None = Field(None, ge=0, le=1, description="distance from the whole table's distribution, at most")
-    ground: Literal["equal", "ordered", "hierarchical"] | None = Field(None, description="ground distance of t")
+    t: float | None = Field(
+        None, ge=0, le=1, description="distance from the whole table's distribution, at most"
+    )
+    ground: Literal["equal", "ordered", "hierarchical"] | None = Field(
+        None, description="ground distance of t"
+    )
     n: Count | None = Field(None, description="with t: closeness to a superset of at least n rows")
     alpha: float | None = Field(None, gt=0, le=1, description="share of any listed value in a group, at most")
     alpha_values: list[Text] | None = Field(None, description="the values alpha speaks of; all when left out")
@@ -59,8 +71,12 @@ class Guarantee(Section):
     e: float | None = Field(None, gt=0, description="range of a numeric attribute in a group, at least")
     epsilon: float | None = Field(None, ge=0, description="with m: how near two numbers are alike")
     m: Count | None = Field(None, description="with epsilon: at most one m-th of a group is alike")
-    epsilon_link: float | None = Field(None, gt=0, le=1, description="confidence of any value in a group, at most")
-    conditional: bool = Field(False, description="hold even against someone who knows the other sensitive values")
+    epsilon_link: float | None = Field(
+        None, gt=0, le=1, description="confidence of any value in a group, at most"
+    )
+    conditional: bool = Field(
+        False, description="hold even against someone who knows the other sensitive values"
+    )
     joint: list[list[str]] = Field([], description="attributes protected as one")
 
 
@@ -71,7 +87,9 @@ class Attribute(Section):
     kind: Kind | None = Field(None, description="found from the data when left out")
     order: list[Text] | None = Field(None, description="the values of an ordinal attribute, lowest first")
     hierarchy: Hierarchy | None = None
-    multivalued: str | None = Field(None, min_length=1, description="what separates several values in one cell")
+    multivalued: str | None = Field(
+        None, min_length=1, description="what separates several values in one cell"
+    )
     insensitive: list[Text] = Field([], description="values that need no protection")
     guarantee: Guarantee | None = Field(None, description="overrides [guarantee] key by key")
 
@@ -99,7 +117,9 @@ class Publish(Section):
     model_config = ConfigDict(extra="allow", frozen=True)
 
     method: str = "generalize"
-    suppression: float = Field(0.0, ge=0, le=1, description="share of rows that may be left out, rounded down")
+    suppression: float = Field(
+        0.0, ge=0, le=1, description="share of rows that may be left out, rounded down"
+    )
 
     @property
     def options(self) -> dict[str, Any]:

@@ -66,4 +66,12 @@ def _flush(folder: Path) -> None:
 
 def _unwritable(target: Path, error: OSError) -> InputError:
     reason = error.strerror or type(error).__name__
-    return InputError([Problem(str(target), f"cannot be written: {reason}.", "Nothing was left there. Check space and permissions.")])
+    return InputError(
+        [
+            Problem(
+                str(target),
+                f"cannot be written: {reason}.",
+                "Nothing was left there. Check space and permissions.",
+            )
+        ]
+    )

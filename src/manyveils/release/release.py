@@ -9,11 +9,16 @@ import polars as pl
 
 from manyveils.errors import DataError, Problem
 from manyveils.release.folder import staged, write_text
-from manyveils.release.views import FORMAT, Manifest, View, parse_manifest
+from manyveils.release.views import FORMAT, Manifest, View, parse_manifest, stem_of
 from manyveils.table import Restore
 
 MANIFEST = "release.json"
-DTYPES: dict[str, type[pl.DataType]] = {"integer": pl.Int64, "number": pl.Float64, "boolean": pl.Boolean, "date": pl.Date}
+READ_AS = {
+    "integer": lambda column: column.cast(pl.Int64),
+    "number": lambda column: column.cast(pl.Float64),
+    "boolean": lambda column: column.replace_strict({"true": True, "false": False}, return_dtype=pl.Boolean),
+    "date": lambda column: column.str.to_date("%Y-%m-%d"),
+}
 
 
 def _unchanged(frame: pl.DataFrame) -> pl.DataFrame:
@@ -27,8 +32,13 @@ class Release:
     """
 
     def __init__(
-        self, manifest: Manifest, frames: Mapping[str, pl.DataFrame], recodings: Mapping[tuple[str, str], pl.DataFrame],
-        *, restore: Restore = _unchanged, notes: Mapping[str, object] | None = None,
+        self,
+        manifest: Manifest,
+        frames: Mapping[str, pl.DataFrame],
+        recodings: Mapping[tuple[str, str], pl.DataFrame],
+        *,
+        restore: Restore = _unchanged,
+        notes: Mapping[str, object] | None = None,
     ) -> None:
         self.manifest = manifest
         self.frames = dict(frames)
@@ -73,7 +83,9 @@ class Release:
             frame.write_csv(path) if format == "csv" else frame.write_parquet(path)
         for key, frame in self.recodings.items():
             frame.write_csv(folder / "recodings" / f"{self.manifest.recodings[key]}.csv", separator=";")
-        write_text(folder / MANIFEST, json.dumps(self.manifest.describe(format), indent=2, ensure_ascii=False) + "\n")
+        write_text(
+            folder / MANIFEST, json.dumps(self.manifest.describe(format), indent=2, ensure_ascii=False) + "\n"
+        )
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -84,12 +96,19 @@ class Release:
             manifest = parse_manifest(document)
             listed = {column["file"] for view in document["views"] for column in view["columns"]}
             listed |= {entry["file"] for entry in document.get("recodings", [])}
-            files = {column["file"]: column.get("types", {}) for view in document["views"] for column in view["columns"]}
+            files = {
+                column["file"]: column.get("types", {})
+                for view in document["views"]
+                for column in view["columns"]
+            }
         except (KeyError, TypeError, ValueError, AttributeError, IndexError):
             raise DataError([Problem(str(folder / MANIFEST), "is not a manifest of this format.")]) from None
         _refuse_unlisted(folder, listed)
-        frames = {Path(file).stem if "/" not in file else file.split("/", 1)[1].rsplit(".", 1)[0]: _read_table(folder / file, types) for file, types in files.items()}
-        recodings = {key: _read_recoding(folder / "recodings" / f"{stem}.csv") for key, stem in manifest.recodings.items()}
+        frames = {stem_of(file): _read_table(folder / file, types) for file, types in files.items()}
+        recodings = {
+            key: _read_recoding(folder / "recodings" / f"{stem}.csv")
+            for key, stem in manifest.recodings.items()
+        }
         return cls(manifest, frames, recodings)
 
     def __repr__(self) -> str:
@@ -113,22 +132,34 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 def _refuse_unlisted(folder: Path, listed: set[str]) -> None:
     present = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     unsafe = [file for file in listed if ".." in file or file.startswith("/") or file.count("/") != 1]
-    problems = [Problem(str(folder), f"{len(unsafe)} file names of the manifest point elsewhere.")] if unsafe else []
-    problems += [Problem(str(folder / file), "is listed in the manifest but is not there.") for file in sorted(listed - present)]
-    problems += [Problem(str(folder / file), "is not listed in the manifest.", "Remove it.") for file in sorted(present - listed - {MANIFEST})]
+    problems = (
+        [Problem(str(folder), f"{len(unsafe)} file names of the manifest point elsewhere.")] if unsafe else []
+    )
+    problems += [
+        Problem(str(folder / file), "is listed in the manifest but is not there.")
+        for file in sorted(listed - present)
+    ]
+    problems += [
+        Problem(str(folder / file), "is not listed in the manifest.", "Remove it.")
+        for file in sorted(present - listed - {MANIFEST})
+    ]
     if problems:
         raise DataError(problems)
 
 
 def _read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
     try:
-        frame = pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path, infer_schema=False)
-        casts = {name: DTYPES[kind] for name, kind in types.items() if kind in DTYPES}
-        if "bucket" in frame.columns and "bucket" not in types:
-            casts["bucket"] = pl.Int64
-        return frame.cast({name: dtype for name, dtype in casts.items() if frame[name].dtype != dtype})  # type: ignore[arg-type]
+        if path.suffix == ".parquet":
+            return pl.read_parquet(path)
+        frame = pl.read_csv(path, infer_schema=False)
+        kinds = {"bucket": "integer", **types}
+        return frame.with_columns(
+            READ_AS[kinds[name]](pl.col(name)) for name in frame.columns if kinds.get(name) in READ_AS
+        )
     except (pl.exceptions.PolarsError, OSError):
-        raise DataError([Problem(str(path), "is damaged: it cannot be read as the manifest describes it.")]) from None
+        raise DataError(
+            [Problem(str(path), "is damaged: it cannot be read as the manifest describes it.")]
+        ) from None
 
 
 def _read_recoding(path: Path) -> pl.DataFrame:

@@ -14,12 +14,16 @@ from manyveils.release.views import ColumnFile, Manifest, View
 from manyveils.table import Restore, Table
 
 BUCKET = "bucket"
-TYPES = {pl.Int64: "integer", pl.Float64: "number", pl.Boolean: "boolean", pl.Date: "date", pl.String: "text"}
 
 
 def seal(
-    drafts: Sequence[Draft], table: Table, policy: Policy, restore: Restore, *,
-    notes: Mapping[str, object], rng: np.random.Generator,
+    drafts: Sequence[Draft],
+    table: Table,
+    policy: Policy,
+    restore: Restore,
+    *,
+    notes: Mapping[str, object],
+    rng: np.random.Generator,
 ) -> Release:
     """Publish the columns of drafts as sorted multisets; nothing that is not on the policy's list gets out.
 
@@ -40,7 +44,7 @@ def seal(
         for attributes in draft.columns:
             stem = names.of(draft.name, attributes if buckets is not None else ())
             frames[stem] = _sorted_column(draft, attributes, table, buckets)
-            types = {name: TYPES.get(type(frames[stem][name].dtype), "text") for name in attributes}  # type: ignore[call-overload]
+            types = {name: _type(frames[stem][name].dtype) for name in attributes}
             files.append(ColumnFile(attributes, stem, types))
         views.append(View(draft.name, tuple(files), buckets is not None, len(draft.rows), draft.enforces))
         recodings.update(_published_recodings(draft))
@@ -55,6 +59,14 @@ def seal(
         recodings={key: recoding_names.of(key[0], (key[1],)) for key in recodings},
     )
     return Release(manifest, frames, recodings, restore=restore, notes=notes)
+
+
+def _type(dtype: pl.DataType) -> str:
+    if dtype.is_integer():
+        return "integer"
+    if dtype.is_numeric():
+        return "number"
+    return {pl.Boolean(): "boolean", pl.Date(): "date"}.get(dtype, "text")
 
 
 def _public(promises: Sequence[Promise]) -> Iterator[Mapping[str, object]]:
@@ -111,8 +123,14 @@ def _published_recodings(draft: Draft) -> dict[tuple[str, str], pl.DataFrame]:
         if recoding.covers is None:
             continue
         labels, originals = recoding.covers
-        pairs = pl.DataFrame({"published": recoding.values.gather(labels), "original": pl.Series(originals, dtype=pl.String)})
-        published[draft.name, attribute] = pairs.with_columns(
-            pl.when(pl.col("original") == "").then(None).otherwise(pl.col("original")).alias("original")
-        ).unique().sort("published", "original")
+        pairs = pl.DataFrame(
+            {"published": recoding.values.gather(labels), "original": pl.Series(originals, dtype=pl.String)}
+        )
+        published[draft.name, attribute] = (
+            pairs.with_columns(
+                pl.when(pl.col("original") == "").then(None).otherwise(pl.col("original")).alias("original")
+            )
+            .unique()
+            .sort("published", "original")
+        )
     return published

@@ -17,7 +17,11 @@ class ColumnFile:
 
     def describe(self, suffix: str) -> dict[str, object]:
         """The column as the manifest lists it."""
-        return {"attributes": list(self.attributes), "file": f"tables/{self.table}.{suffix}", "types": dict(self.types)}
+        return {
+            "attributes": list(self.attributes),
+            "file": f"tables/{self.table}.{suffix}",
+            "types": dict(self.types),
+        }
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,9 @@ class Manifest:
                 for (view, attribute), stem in self.recodings.items()
             ],
         }
-        return said | ({"derived": {name: list(parts) for name, parts in self.derived.items()}} if self.derived else {})
+        return said | (
+            {"derived": {name: list(parts) for name, parts in self.derived.items()}} if self.derived else {}
+        )
 
 
 def parse_manifest(document: Mapping[str, Any]) -> Manifest:
@@ -89,17 +95,21 @@ def parse_manifest(document: Mapping[str, Any]) -> Manifest:
         promises=tuple(document["promises"]),
         views=tuple(_parse_view(view) for view in document["views"]),
         derived={name: tuple(parts) for name, parts in document.get("derived", {}).items()},
-        recodings={(entry["view"], entry["attribute"]): _stem(entry["file"]) for entry in document.get("recodings", [])},
+        recodings={
+            (entry["view"], entry["attribute"]): stem_of(entry["file"])
+            for entry in document.get("recodings", [])
+        },
     )
 
 
 def _parse_view(view: Mapping[str, Any]) -> View:
     files = tuple(
-        ColumnFile(tuple(column["attributes"]), _stem(column["file"]), dict(column.get("types", {})))
+        ColumnFile(tuple(column["attributes"]), stem_of(column["file"]), dict(column.get("types", {})))
         for column in view["columns"]
     )
     return View(view["name"], files, bool(view["bucketed"]), int(view["rows"]), view.get("enforces"))
 
 
-def _stem(file: str) -> str:
+def stem_of(file: str) -> str:
+    """The name of the table in a file of the release folder."""
     return file.split("/", 1)[1].rsplit(".", 1)[0]

@@ -36,14 +36,18 @@ def _unchanged(frame: pl.DataFrame) -> pl.DataFrame:
 def _from_arrow(data: object) -> pl.DataFrame:
     if not hasattr(data, "__arrow_c_stream__"):
         kind = type(data).__name__
-        raise DataError([Problem("data", f"a {kind} is not a table.", "Give a path, or pandas, Polars or PyArrow data.")])
+        raise DataError(
+            [Problem("data", f"a {kind} is not a table.", "Give a path, or pandas, Polars or PyArrow data.")]
+        )
     return pl.DataFrame(data)
 
 
 def _refuse_repeated_names(names: list[str]) -> None:
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
-        raise DataError([Problem("data", f"column {name!r} stands there {names.count(name)} times.") for name in doubled])
+        raise DataError(
+            [Problem("data", f"column {name!r} stands there {names.count(name)} times.") for name in doubled]
+        )
 
 
 def _restorer(implementation: str) -> Restore:

@@ -8,15 +8,12 @@ import polars as pl
 from manyveils.errors import DataError, InputError, PolicyError, Problem
 from manyveils.policy.model import Policy
 from manyveils.policy.sections import Attribute, Kind
+from manyveils.table.bits import bits_of
 from manyveils.table.columns import Column, Table
+from manyveils.table.kinds import typed
 from manyveils.table.levels import Codes, Levels, intervals, masked, value_or_top, written
 
 MANY_VALUES = 100_000
-MANY_BITS = 1_000
-NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$"
-WHOLE = r"^\s*[+-]?\d{1,18}\s*$"
-CODE = r"^\s*[+-]?0\d"
-NOT_FINITE = r"^\s*(?i)[+-]?(nan|inf|infinity)\s*$"
 
 
 def encode(frame: pl.DataFrame, policy: Policy) -> Table:
@@ -49,9 +46,18 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
 def _refuse_other_columns(frame: pl.DataFrame, policy: Policy) -> None:
     missing = [name for name in policy.attributes if name not in frame.columns]
     extra = [name for name in frame.columns if name not in policy.attributes]
-    problems = [Problem(f"{policy.name}: attributes.{name}", "the data have no such column.", _hint(name, frame.columns)) for name in missing]
+    problems = [
+        Problem(
+            f"{policy.name}: attributes.{name}", "the data have no such column.", _hint(name, frame.columns)
+        )
+        for name in missing
+    ]
     problems += [
-        Problem("data", f"column {name!r} has no role.", f'Add [attributes.{name}] with a role ("neutral" publishes it as it is).')
+        Problem(
+            "data",
+            f"column {name!r} has no role.",
+            f'Add [attributes.{name}] with a role ("neutral" publishes it as it is).',
+        )
         for name in extra
     ]
     if problems:
@@ -71,7 +77,7 @@ def _missing_as_null(frame: pl.DataFrame, names: list[str], policy: Policy) -> I
     markers = ["", *policy.data.missing_markers]
     for name in names:
         if frame[name].dtype in (pl.Categorical, pl.Enum):
-            yield pl.col(name).cast(pl.String).replace({marker: None for marker in markers}).alias(name)
+            yield pl.col(name).cast(pl.String).replace(dict.fromkeys(markers)).alias(name)
         elif frame[name].dtype == pl.String:
             yield pl.when(pl.col(name).is_in(markers)).then(None).otherwise(pl.col(name)).alias(name)
 
@@ -82,11 +88,24 @@ def _treat_missing(frame: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, i
     if policy.data.missing == "drop":
         whole = frame.drop_nulls()
         if whole.height == 0:
-            raise DataError([Problem("data", f"all {frame.height} rows have a missing cell.", 'Set missing = "category".')])
+            raise DataError(
+                [
+                    Problem(
+                        "data", f"all {frame.height} rows have a missing cell.", 'Set missing = "category".'
+                    )
+                ]
+            )
         return whole, frame.height - whole.height
     counts = {name: frame[name].null_count() for name in frame.columns}
-    problems = [Problem(f"data: {name}", f"{count} of {frame.height} cells are missing.", 'Fill them, or set missing = "category" or "drop" in [data].')
-                for name, count in counts.items() if count]
+    problems = [
+        Problem(
+            f"data: {name}",
+            f"{count} of {frame.height} cells are missing.",
+            'Fill them, or set missing = "category" or "drop" in [data].',
+        )
+        for name, count in counts.items()
+        if count
+    ]
     if problems:
         raise DataError(problems)
     return frame, 0
@@ -94,52 +113,27 @@ def _treat_missing(frame: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, i
 
 def _encode_attribute(values: pl.Series, attribute: Attribute, policy: Policy) -> list[Column]:
     if attribute.multivalued:
-        return _bits(values, attribute)
+        return bits_of(values, attribute, policy)
     domain = values.drop_nulls().unique()
-    kind, domain_typed = _type(values, domain, attribute)
+    kind, domain_typed = typed(values, domain, attribute)
     codes, ordered = _code(values, domain, domain_typed, kind, attribute, policy)
-    if attribute.role == "quasi" and attribute.hierarchy is None and kind != "numeric" and len(ordered) > MANY_VALUES:
-        raise PolicyError([Problem(
-            f"{policy.name}: attributes.{values.name}", f"a quasi-identifier with {len(ordered):,} different values and no hierarchy.",
-            'Give it one (mask = "right" for codes, a file for names), make it numeric, or set role = "identifier".')])
+    if (
+        attribute.role == "quasi"
+        and attribute.hierarchy is None
+        and kind != "numeric"
+        and len(ordered) > MANY_VALUES
+    ):
+        raise PolicyError(
+            [
+                Problem(
+                    f"{policy.name}: attributes.{values.name}",
+                    f"a quasi-identifier with {len(ordered):,} different values and no hierarchy.",
+                    'Give it one (mask = "right" for codes, a file for names), make it numeric, or set role = "identifier".',
+                )
+            ]
+        )
     levels = _levels(ordered, codes, kind, attribute, values.name, policy)
     return [Column(values.name, kind, codes, ordered, levels)]
-
-
-def _type(values: pl.Series, domain: pl.Series, attribute: Attribute) -> tuple[Kind, pl.Series]:
-    """Decide the kind and give the distinct values their type; numbers in text become numbers."""
-    if domain.dtype.is_numeric():
-        _refuse_not_finite(values, domain)
-        return attribute.kind or "numeric", domain
-    if domain.dtype != pl.String:
-        return attribute.kind or ("ordinal" if domain.dtype.is_temporal() else "categorical"), domain
-    if attribute.kind in ("categorical", "ordinal"):
-        return attribute.kind, domain
-    masks = attribute.hierarchy is not None and attribute.hierarchy.mask is not None
-    strange = domain.filter(~domain.str.contains(NUMBER))
-    odd = strange.filter(strange.str.contains(NOT_FINITE))
-    if len(odd) and len(odd) == len(strange):
-        n_rows = int(values.is_in(odd.to_list()).sum())
-        raise DataError([Problem(f"data: {values.name}", f"{n_rows} cells are NaN or infinite.", "Leave such cells empty.")])
-    if attribute.kind == "numeric" and len(strange):
-        n_rows = int(values.is_in(strange.to_list()).sum())
-        raise DataError([Problem(f"data: {values.name}", f"{n_rows} of {len(values)} cells are not numbers.",
-                                 'Mend them, list them in missing_markers, or set kind = "categorical".')])
-    looks_numeric = not len(strange) and not domain.str.contains(CODE).any() and not masks and len(domain) > 0
-    if attribute.kind == "numeric" or looks_numeric:
-        return "numeric", _numbers(domain)
-    return "categorical", domain
-
-
-def _numbers(domain: pl.Series) -> pl.Series:
-    whole = domain.str.contains(WHOLE).all()
-    return domain.str.strip_chars().cast(pl.Int64 if whole else pl.Float64)
-
-
-def _refuse_not_finite(values: pl.Series, domain: pl.Series) -> None:
-    if domain.dtype.is_float() and not domain.is_finite().all():
-        n_rows = int((~values.drop_nulls().is_finite()).sum())
-        raise DataError([Problem(f"data: {values.name}", f"{n_rows} cells are NaN or infinite.", "Make them missing (null).")])
 
 
 def _code(
@@ -175,12 +169,22 @@ def _order(typed: pl.Series, kind: Kind, attribute: Attribute, name: str, policy
     texts = typed.cast(pl.String)
     unlisted = int(sum(text not in place for text in texts.to_list()))
     if attribute.order and unlisted:
-        raise PolicyError([Problem(f"{policy.name}: attributes.{name}.order", f"misses {unlisted} of {len(typed)} values.", "List every value.")])
+        raise PolicyError(
+            [
+                Problem(
+                    f"{policy.name}: attributes.{name}.order",
+                    f"misses {unlisted} of {len(typed)} values.",
+                    "List every value.",
+                )
+            ]
+        )
     ranks = pl.Series([place.get(text, len(place)) for text in texts.to_list()], dtype=pl.Int64)
     return pl.DataFrame({"rank": ranks, "text": texts}).select(pl.arg_sort_by("rank", "text")).to_series()
 
 
-def _levels(ordered: pl.Series, codes: Codes, kind: Kind, attribute: Attribute, name: str, policy: Policy) -> Levels:
+def _levels(
+    ordered: pl.Series, codes: Codes, kind: Kind, attribute: Attribute, name: str, policy: Policy
+) -> Levels:
     texts = [text if text is not None else "" for text in ordered.cast(pl.String).to_list()]
     has_missing = len(ordered) > 0 and ordered[-1] is None
     place = f"{policy.name}: attributes.{name}.hierarchy"
@@ -188,11 +192,25 @@ def _levels(ordered: pl.Series, codes: Codes, kind: Kind, attribute: Attribute, 
     if lines is not None:
         if kind == "numeric":
             lines = _spelled_as(lines, ordered)
-        return written(texts, lines, place=place, rows_of=np.bincount(codes, minlength=len(texts)), has_missing=has_missing)
+        return written(
+            texts,
+            lines,
+            place=place,
+            rows_of=np.bincount(codes, minlength=len(texts)),
+            has_missing=has_missing,
+        )
     hierarchy = attribute.hierarchy
     if hierarchy is not None and hierarchy.widths:
         if kind != "numeric":
-            raise PolicyError([Problem(place, f"widths need numbers, and {name} is {kind}.", 'Use kind = "numeric", mask or a file.')])
+            raise PolicyError(
+                [
+                    Problem(
+                        place,
+                        f"widths need numbers, and {name} is {kind}.",
+                        'Use kind = "numeric", mask or a file.',
+                    )
+                ]
+            )
         return intervals(ordered, hierarchy.widths, has_missing=has_missing)
     if hierarchy is not None and hierarchy.mask:
         return masked(texts, side=hierarchy.mask, has_missing=has_missing)
@@ -201,7 +219,11 @@ def _levels(ordered: pl.Series, codes: Codes, kind: Kind, attribute: Attribute, 
 
 def _spelled_as(lines: tuple[tuple[str, ...], ...], ordered: pl.Series) -> tuple[tuple[str, ...], ...]:
     """Write the numbers of a hierarchy as the table writes them (17, not 17.0)."""
-    spelling = {float(value): str(text) for value, text in zip(ordered.to_list(), ordered.cast(pl.String).to_list(), strict=True) if value is not None}
+    spelling = {
+        float(value): str(text)
+        for value, text in zip(ordered.to_list(), ordered.cast(pl.String).to_list(), strict=True)
+        if value is not None
+    }
     return tuple((spelling.get(_as_number(line[0]), line[0]), *line[1:]) for line in lines)
 
 
@@ -210,29 +232,3 @@ def _as_number(text: str) -> float:
         return float(text)
     except ValueError:
         return float("nan")
-
-
-def _bits(values: pl.Series, attribute: Attribute) -> list[Column]:
-    """One 0/1 column per atomic value, and one for missing cells if there are any."""
-    assert attribute.multivalued is not None
-    cells = values.cast(pl.String)
-    distinct = cells.drop_nulls().unique().sort()
-    members = [sorted({part.strip() for part in cell.split(attribute.multivalued) if part.strip()}) for cell in distinct.to_list()]
-    atoms = sorted({atom for parts in members for atom in parts})
-    if len(atoms) > MANY_BITS:
-        raise PolicyError([Problem(f"attributes.{values.name}.multivalued", f"gives {len(atoms):,} different values, {MANY_BITS:,} at most.",
-                                   "Check the separator, or group rare values.")])
-    cell_code = cells.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).fill_null(len(members)).to_numpy()
-    names = [*atoms, *([""] if values.null_count() else [])]
-    holds = np.zeros((len(names), len(members) + 1), dtype=np.int32)
-    number = {atom: row for row, atom in enumerate(names)}
-    for code, parts in enumerate(members):
-        holds[[number[part] for part in parts], code] = 1
-    if values.null_count():
-        holds[number[""], len(members)] = 1
-    return [_bit(f"{values.name}={name}", holds[row][cell_code]) for name, row in number.items()]
-
-
-def _bit(name: str, codes: Codes) -> Column:
-    domain = pl.Series(name, [0, 1], dtype=pl.Int64)
-    return Column(name, "categorical", codes, domain, value_or_top(["0", "1"]))

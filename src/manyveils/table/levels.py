@@ -62,7 +62,10 @@ def masked(texts: Sequence[str], *, side: str, has_missing: bool) -> Levels:
     names = [list(texts)]
     for hidden in range(1, max(width, 1)):
         shown = width - hidden
-        masks = [text[:shown] + TOP * hidden if side == "right" else TOP * hidden + text[-shown:] for text in filled]
+        masks = [
+            text[:shown] + TOP * hidden if side == "right" else TOP * hidden + text[-shown:]
+            for text in filled
+        ]
         names.append(_keep_missing(masks, has_missing=has_missing))
     return _from_names([*names, [TOP] * len(texts)])
 
@@ -82,11 +85,15 @@ def intervals(values: pl.Series, widths: Sequence[float], *, has_missing: bool) 
         losses.append(_spans(np.maximum(starts, low), np.minimum(ends, high), low, high))
     names.append([TOP] * len(texts))
     losses.append(np.ones(numbers.size))
-    padded = [np.append(loss, [1.0 if i == len(widths) + 1 else 0.0] * has_missing) for i, loss in enumerate(losses)]
+    padded = [
+        np.append(loss, [1.0 if i == len(widths) + 1 else 0.0] * has_missing) for i, loss in enumerate(losses)
+    ]
     return Levels(tuple(_level(labels, loss) for labels, loss in zip(names, padded, strict=True)))
 
 
-def written(texts: Sequence[str], lines: Lines, *, place: str, rows_of: NDArray[np.int64], has_missing: bool) -> Levels:
+def written(
+    texts: Sequence[str], lines: Lines, *, place: str, rows_of: NDArray[np.int64], has_missing: bool
+) -> Levels:
     """The levels that a file or a tree lists; values it does not list are a problem of the policy."""
     by_value = {line[0]: line for line in lines}
     depth = len(lines[0])
@@ -97,11 +104,22 @@ def written(texts: Sequence[str], lines: Lines, *, place: str, rows_of: NDArray[
     lost = [code for code, line in enumerate(found) if line is None]
     if lost:
         n_rows = int(rows_of[lost].sum())
-        raise PolicyError([Problem(place, f"misses {len(lost)} of {len(texts)} values ({n_rows} rows).", "Add a line for each.")])
+        raise PolicyError(
+            [
+                Problem(
+                    place,
+                    f"misses {len(lost)} of {len(texts)} values ({n_rows} rows).",
+                    "Add a line for each.",
+                )
+            ]
+        )
     leaves = [_leaves(lines, level) for level in range(depth)]
     names = [[line[level] if level < depth - 1 else TOP for line in found if line] for level in range(depth)]
-    losses = [_leaf_losses([line[level] for line in found if line], leaves[level], len(lines)) for level in range(depth)]
-    losses[-1][:] = 1.0 if len(lines) > 1 else 0.0
+    losses = [
+        _leaf_losses([line[level] for line in found if line], leaves[level], len(lines))
+        for level in range(depth)
+    ]
+    losses[-1][:] = 1.0
     return Levels(tuple(_level(labels, loss) for labels, loss in zip(names, losses, strict=True)))
 
 
@@ -113,7 +131,8 @@ def _from_names(names: Sequence[Sequence[str]]) -> Levels:
         for label in labels:
             counts[label] = counts.get(label, 0) + 1
         levels.append(_level(labels, _leaf_losses(labels, counts, len(labels))))
-    return Levels(tuple(levels))
+    hidden = levels[-1]
+    return Levels((*levels[:-1], Level(hidden.label_of, hidden.labels, np.ones(len(hidden.labels)))))
 
 
 def _leaves(lines: Lines, level: int) -> dict[str, int]:
@@ -153,7 +172,9 @@ def _resolution(numbers: NDArray[np.float64]) -> float:
     return 1e-6
 
 
-def _spans(starts: NDArray[np.float64], ends: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+def _spans(
+    starts: NDArray[np.float64], ends: NDArray[np.float64], low: float, high: float
+) -> NDArray[np.float64]:
     return np.zeros(len(starts)) if high <= low else np.maximum(ends - starts, 0.0) / (high - low)
 
 

@@ -17,13 +17,17 @@ CHUNK = 1 << 24
 def read_file(path: Path, *, delimiter: str | None = None) -> pl.DataFrame:
     """Read csv (every cell as text), parquet or arrow/feather, by the file's ending."""
     if not path.exists():
-        raise DataError([Problem(str(path), "there is no such data file.", "Check the path, or give --data.")])
+        raise DataError(
+            [Problem(str(path), "there is no such data file.", "Check the path, or give --data.")]
+        )
     if path.is_dir():
         raise DataError([Problem(str(path), "is a folder.", "Name a csv, parquet or arrow file.")])
     try:
         return _read(path, delimiter)
     except OSError as error:
-        raise DataError([Problem(str(path), f"cannot be read ({error.strerror or type(error).__name__}).")]) from None
+        raise DataError(
+            [Problem(str(path), f"cannot be read ({error.strerror or type(error).__name__}).")]
+        ) from None
     except pl.exceptions.PolarsError:
         # The library's own message may quote cells.
         raise DataError([Problem(str(path), "is damaged or not of the kind its ending says.")]) from None
@@ -34,7 +38,7 @@ def _read(path: Path, delimiter: str | None) -> pl.DataFrame:
         case ".parquet" | ".pq":
             return pl.read_parquet(path)
         case ".arrow" | ".feather" | ".ipc":
-            return pl.read_ipc(path, memory_map=False)
+            return pl.read_ipc(path)
         case _:
             return _read_csv(path, delimiter)
 
@@ -57,8 +61,12 @@ def _read_csv(path: Path, delimiter: str | None) -> pl.DataFrame:
 
 def _csv_problem(path: Path, message: str) -> Problem:
     if "utf-8" in message.lower():
-        return Problem(str(path), "is not valid UTF-8.", "Save it as UTF-8 (for example with iconv -t UTF-8).")
-    return Problem(str(path), "is not a well-formed csv file: quotes are not closed or rows differ.", "Mend the quotes.")
+        return Problem(
+            str(path), "is not valid UTF-8.", "Save it as UTF-8 (for example with iconv -t UTF-8)."
+        )
+    return Problem(
+        str(path), "is not a well-formed csv file: quotes are not closed or rows differ.", "Mend the quotes."
+    )
 
 
 def _header_line(path: Path) -> str:
@@ -77,9 +85,17 @@ def _find_delimiter(header: str) -> str:
 
 def _header_problems(names: list[str]) -> list[Problem]:
     doubled = sorted({name for name in names if names.count(name) > 1})
-    problems = [Problem("header", f"column {name!r} stands there {names.count(name)} times.", "Rename one.") for name in doubled if name]
+    problems = [
+        Problem("header", f"column {name!r} stands there {names.count(name)} times.", "Rename one.")
+        for name in doubled
+        if name
+    ]
     if any(not name.strip() for name in names):
-        problems.append(Problem("header", f"{sum(not name.strip() for name in names)} columns have no name.", "Name them."))
+        problems.append(
+            Problem(
+                "header", f"{sum(not name.strip() for name in names)} columns have no name.", "Name them."
+            )
+        )
     return problems
 
 
@@ -89,7 +105,9 @@ def _check_shape(path: Path, *, n_fields: int, delimiter: str) -> None:
     line, fields, quoted, empty = 0, 1, False, True
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
-            counts, fields, quoted, empty = _fields_per_record(chunk, delimiter, fields, quoted=quoted, empty=empty)
+            counts, fields, quoted, empty = _fields_per_record(
+                chunk, delimiter, fields, quoted=quoted, empty=empty
+            )
             bad = np.flatnonzero((counts != n_fields) & (counts > 0) if n_fields > 1 else counts > 1)
             if bad.size and not wrong:
                 first = line + int(bad[0]) + 1
@@ -98,9 +116,15 @@ def _check_shape(path: Path, *, n_fields: int, delimiter: str) -> None:
     if not empty and fields != n_fields:
         wrong, first = wrong + 1, first or line + 1
     if wrong:
-        raise DataError([Problem(
-            str(path), f"{wrong} rows do not have the header's {n_fields} fields, the first is record {first}.",
-            f"Fields are separated by {delimiter!r}; if that is wrong, set delimiter in [data].")])
+        raise DataError(
+            [
+                Problem(
+                    str(path),
+                    f"{wrong} rows do not have the header's {n_fields} fields, the first is record {first}.",
+                    f"Fields are separated by {delimiter!r}; if that is wrong, set delimiter in [data].",
+                )
+            ]
+        )
 
 
 def _fields_per_record(
@@ -129,5 +153,3 @@ def _fields_per_record(
     else:
         fields, empty = fields + places.size, empty and data.size == 0
     return counts, fields, quoted, empty
-
-

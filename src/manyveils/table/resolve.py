@@ -38,11 +38,17 @@ def resolve(policy: Policy, table: Table) -> tuple[Promise, ...]:
     return resolved
 
 
-def _resolve_one(promise: Promise, policy: Policy, table: Table, problems: list[Problem]) -> Iterator[Promise]:
+def _resolve_one(
+    promise: Promise, policy: Policy, table: Table, problems: list[Problem]
+) -> Iterator[Promise]:
     given = table.expand(promise.given)
     if isinstance(promise.guarantee, KAnonymity):
         if promise.guarantee.k > table.n_rows:
-            problems.append(Problem("guarantee.k", f"k = {promise.guarantee.k} but there are {table.n_rows} rows.", "Lower k."))
+            problems.append(
+                Problem(
+                    "guarantee.k", f"k = {promise.guarantee.k} but there are {table.n_rows} rows.", "Lower k."
+                )
+            )
         yield replace(promise, given=given)
         return
     for columns in _combinations(promise.protects, table):
@@ -54,7 +60,9 @@ def _resolve_one(promise: Promise, policy: Policy, table: Table, problems: list[
         found = list(_misfits(guarantee, columns, policy, table, is_bit=is_bit))
         problems += found
         if not found:
-            yield replace(promise, guarantee=guarantee, given=given, protects=columns, insensitive=insensitive)
+            yield replace(
+                promise, guarantee=guarantee, given=given, protects=columns, insensitive=insensitive
+            )
 
 
 def _combinations(names: tuple[str, ...], table: Table) -> list[tuple[str, ...]]:
@@ -72,7 +80,9 @@ def _insensitive_bits(columns: tuple[str, ...], promise: Promise) -> frozenset[s
     return None if atom in promise.insensitive else frozenset({"0"})
 
 
-def _grounded(guarantee: Guarantee, columns: tuple[str, ...], policy: Policy, table: Table, *, is_bit: bool) -> Guarantee:
+def _grounded(
+    guarantee: Guarantee, columns: tuple[str, ...], policy: Policy, table: Table, *, is_bit: bool
+) -> Guarantee:
     if is_bit and len(columns) == 1 and isinstance(guarantee, DIVERSITY):
         return FrequencyDiversity(guarantee.l)
     if isinstance(guarantee, Closeness | SupersetCloseness):
@@ -88,18 +98,34 @@ def _ground(asked: str, columns: tuple[str, ...], table: Table, *, is_bit: bool)
     return "equal" if table[columns[0]].kind == "categorical" else "ordered"
 
 
-def _misfits(guarantee: Guarantee, columns: tuple[str, ...], policy: Policy, table: Table, *, is_bit: bool) -> Iterator[Problem]:
+def _misfits(
+    guarantee: Guarantee, columns: tuple[str, ...], policy: Policy, table: Table, *, is_bit: bool
+) -> Iterator[Problem]:
     subject = "+".join(columns)
     if guarantee.numeric_only and (is_bit or any(table[name].kind != "numeric" for name in columns)):
-        yield Problem(f"guarantee of {subject}", f"{guarantee.kind} needs numbers, and the attribute is not numeric.",
-                      "Move it to [attributes.NAME.guarantee] of a numeric attribute.")
+        yield Problem(
+            f"guarantee of {subject}",
+            f"{guarantee.kind} needs numbers, and the attribute is not numeric.",
+            "Move it to [attributes.NAME.guarantee] of a numeric attribute.",
+        )
     if isinstance(guarantee, Closeness | SupersetCloseness):
         if guarantee.ground == "hierarchical" and len(table[columns[0]].levels) < 3:
-            yield Problem(f"guarantee of {subject}", "ground = hierarchical needs a hierarchy with groups.", "Give the attribute one.")
+            yield Problem(
+                f"guarantee of {subject}",
+                "ground = hierarchical needs a hierarchy with groups.",
+                "Give the attribute one.",
+            )
         if guarantee.ground == "ordered" and table[columns[0]].kind == "categorical":
-            yield Problem(f"guarantee of {subject}", "ground = ordered needs an order.", 'Set kind = "ordinal" or "numeric".')
+            yield Problem(
+                f"guarantee of {subject}",
+                "ground = ordered needs an order.",
+                'Set kind = "ordinal" or "numeric".',
+            )
     if isinstance(guarantee, DIVERSITY) and len(columns) == 1:
         n_values = table[columns[0]].n_values
         if guarantee.l > n_values:
-            yield Problem(f"guarantee of {subject}", f"l = {guarantee.l} but the attribute has {n_values} different values.",
-                          f"Lower l to {n_values}.")
+            yield Problem(
+                f"guarantee of {subject}",
+                f"l = {guarantee.l} but the attribute has {n_values} different values.",
+                f"Lower l to {n_values}.",
+            )

@@ -1,0 +1,43 @@
+# Every target sets up what it needs: a virtual environment in the checkout, with pinned dependencies.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format bench schema clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $(STAMP)
+
+setup: $(STAMP) ## make the virtual environment and install everything
+
+demo: $(STAMP) ## publish an embedded table with every method, audit and compare
+	$(BIN)/manyveils demo
+
+test: $(STAMP) ## run the tests
+	$(BIN)/python -m pytest -n 2
+
+check: $(STAMP) ## lint, strict types, import contracts
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+format: $(STAMP) ## lay out the code and mend what can be mended
+	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks
+
+bench: $(STAMP) ## measure speed beside the peers and write docs/benchmarks.md
+	$(BIN)/python -m benchmarks
+
+schema: $(STAMP) ## write the JSON Schema of the policy to docs/policy.schema.json
+	$(BIN)/python -m manyveils.policy.schema docs/policy.schema.json
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) .venv-peers demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

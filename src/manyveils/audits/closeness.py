@@ -1,0 +1,123 @@
+"""t-closeness: how far the distribution in each group is from the whole original's.
+
+Every distance is a fraction of integers, `moved` over `scale`, so the bound is decided exactly.
+"""
+
+import numpy as np
+import polars as pl
+
+from manyveils.audits.groups import Groups
+from manyveils.audits.measures import ROWS, at_most, whole, wide
+from manyveils.policy.guarantees import Closeness, Ground
+
+
+def measure_closeness(guarantee: Closeness, groups: Groups) -> pl.DataFrame:
+    """The earth mover's distance of each group from the original."""
+    moved = distances(groups, guarantee.ground)
+    return moved.with_columns(
+        measure=pl.col("moved") / pl.col("scale"), kept=at_most(pl.col("moved"), pl.col("scale"), guarantee.t)
+    )
+
+
+def distances(groups: Groups, ground: Ground) -> pl.DataFrame:
+    """The distance of each group from the original as integers: group, rows, moved, scale."""
+    match ground:
+        case "equal":
+            return _equal(groups.cells, groups.values["count"], groups.n_rows)
+        case "ordered":
+            return _ordered(groups)
+        case "hierarchical":
+            return _hierarchical(groups)
+
+
+def _equal(cells: pl.DataFrame, reference: pl.Series, n_rows: int) -> pl.DataFrame:
+    """Half the sum of absolute differences; values that a group lacks count through the reference's total."""
+    expected = wide("original") * wide("size")
+    beyond = (wide("count") * whole(n_rows) - expected).abs() - expected
+    return (
+        cells.with_columns(original=reference.gather(cells["value"]))
+        .group_by("group")
+        .agg(ROWS, wide("size").first(), beyond.sum().alias("beyond"))
+        .with_columns(
+            moved=pl.col("beyond") + pl.col("size") * whole(int(reference.sum())),
+            scale=pl.col("size") * whole(2 * n_rows),
+        )
+    )
+
+
+def _hierarchical(groups: Groups) -> pl.DataFrame:
+    """The mean, over the levels below the top, of the equal distance between labels.
+
+    Two values whose lowest common ancestor is at level L differ in their labels at exactly L levels, so moving
+    along the hierarchy costs, level by level, the share that must change its label.
+    """
+    below_top = range(len(groups.labels[0].column.levels) - 1)
+    each = [_at_level(groups, level) for level in below_top]
+    return pl.concat(each).group_by("group").agg(ROWS, pl.col("moved").sum(), pl.col("scale").sum())
+
+
+def _at_level(groups: Groups, level: int) -> pl.DataFrame:
+    label = groups.labels[0].at_level(level)
+    reference = np.zeros(int(label.max()) + 1, dtype=np.int64)
+    np.add.at(reference, label, groups.values["count"].to_numpy())
+    cells = (
+        coarser(groups.cells, label)
+        .group_by("group", "value")
+        .agg(ROWS, pl.col("size").first(), pl.col("count").sum())
+    )
+    return _equal(cells, pl.Series(reference), groups.n_rows)
+
+
+def coarser(cells: pl.DataFrame, label: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pl.DataFrame:
+    """The cells with labels in place of values; cells of one label are not yet added up."""
+    return cells.with_columns(value=pl.Series(label).gather(cells["value"]))
+
+
+def _ordered(groups: Groups) -> pl.DataFrame:
+    """The sum of absolute differences of the cumulative counts, over the steps of the domain.
+
+    Between two values that a group has, its cumulative count stands still while the original's grows, so
+    the differences change sign at most once there: two prefix sums give the whole stretch.
+    """
+    reference = groups.values["count"].cum_sum()
+    before = reference.cast(pl.Int128).cum_sum().shift(1, fill_value=0)
+    before = before.append(pl.Series([int(before[-1]) + int(reference[-1])], dtype=pl.Int128))
+    steps = _stretches(groups, len(reference))
+    meeting = reference.search_sorted(steps["level"] // steps["size"], side="right")
+    steps = steps.with_columns(turn=meeting.cast(pl.Int64)).with_columns(pl.col("turn").clip("start", "stop"))
+    at = {name: before.gather(steps[name]) for name in ("start", "turn", "stop")}
+    level, size = wide("level"), wide("size")
+    above = level * (wide("turn") - wide("start")) - size * (pl.lit(at["turn"]) - pl.lit(at["start"]))
+    below = size * (pl.lit(at["stop"]) - pl.lit(at["turn"])) - level * (wide("stop") - wide("turn"))
+    return (
+        steps.with_columns(moved=above + below)
+        .group_by("group")
+        .agg(
+            ROWS,
+            pl.col("moved").sum(),
+            (size.first() * whole(groups.n_rows * max(len(reference) - 1, 1))).alias("scale"),
+        )
+    )
+
+
+def _stretches(groups: Groups, n_values: int) -> pl.DataFrame:
+    """Find the runs of the domain in which a group's cumulative count stands still.
+
+    Each has a start, a stop and a level: the cumulative count there, times the rows of the original.
+    """
+    place = groups.cells["group"].cast(pl.Int64) * n_values + groups.cells["value"]
+    cells = groups.cells[place.arg_sort()]
+    group, value, total = cells["group"], cells["value"], cells["count"].cum_sum()
+    is_first = (group != group.shift(1)).fill_null(value=True)
+    before = pl.select(pl.when(is_first).then(total - cells["count"]).forward_fill()).to_series()
+    is_last = is_first.shift(-1).fill_null(value=True)
+    own = cells.select(
+        "group",
+        "rows",
+        "size",
+        start=value,
+        stop=pl.when(is_last).then(n_values).otherwise(value.shift(-1)),
+        level=(total - before) * groups.n_rows,
+    )
+    ahead = own.filter(is_first).with_columns(start=0, stop=pl.col("start"), level=0)
+    return pl.concat([ahead, own], how="vertical_relaxed")

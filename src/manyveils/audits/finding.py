@@ -1,0 +1,84 @@
+"""What an audit says: one finding per promise, view and reading."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Reading = Literal["marginal", "conditional", "joint", "release"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How one promise fares in one view; counts and thresholds only, never a cell.
+
+    `measured` is the worst over all groups, in the promise's own unit; None where nothing could be measured.
+    `groups_short` and `rows_short` count what falls short of `required`.
+    """
+
+    promise: str
+    attribute: str
+    view: str
+    reading: Reading
+    promised: bool
+    required: float
+    measured: float | None
+    kept: bool
+    worst_group_size: int | None = None
+    groups: int = 0
+    groups_short: int = 0
+    rows_short: int = 0
+
+    def describe(self) -> dict[str, object]:
+        """The finding as plain values for JSON; an unbounded measure is written `infinite`."""
+        return {
+            "promise": self.promise,
+            "attribute": self.attribute,
+            "view": self.view,
+            "reading": self.reading,
+            "promised": self.promised,
+            "required": self.required,
+            "measured": "infinite"
+            if self.measured is not None and math.isinf(self.measured)
+            else self.measured,
+            "kept": self.kept,
+            "worst_group_size": self.worst_group_size,
+            "groups": self.groups,
+            "groups_short": self.groups_short,
+            "rows_short": self.rows_short,
+        }
+
+    def __str__(self) -> str:
+        subject = " of ".join(part for part in (self.promise, self.attribute) if part)
+        place = f" in view {self.view}" if self.view else ""
+        measured = "nothing measurable" if self.measured is None else f"{self.measured:g}"
+        short = (
+            f"; {self.groups_short} groups ({self.rows_short} rows) fall short" if self.groups_short else ""
+        )
+        verdict = "kept" if self.kept else "broken"
+        return f"{subject}{place} ({self.reading}): {verdict}, requires {self.required:g}, measured {measured}{short}"
+
+
+@dataclass(frozen=True, repr=False)
+class Audit:
+    """Every finding about one release."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def kept(self) -> bool:
+        """Whether everything that is promised is kept."""
+        return not self.broken
+
+    @property
+    def broken(self) -> tuple[Finding, ...]:
+        """The promised findings that are not kept."""
+        return tuple(finding for finding in self.findings if finding.promised and not finding.kept)
+
+    def describe(self) -> dict[str, object]:
+        """The audit as plain values for JSON."""
+        return {"kept": self.kept, "findings": [finding.describe() for finding in self.findings]}
+
+    def __repr__(self) -> str:
+        promised = sum(finding.promised for finding in self.findings)
+        verdict = "kept" if self.kept else f"{len(self.broken)} broken"
+        return f"<Audit: {verdict}, {promised} promised findings, {len(self.findings) - promised} others>"

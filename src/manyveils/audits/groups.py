@@ -1,0 +1,129 @@
+"""The groups of a promise: how often each group has each value, beside how often the original has it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from manyveils.audits.evidence import Evidence
+from manyveils.audits.labels import Labels, labels_of
+from manyveils.audits.sight import Sight
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import CappedShare
+
+
+@dataclass(frozen=True, repr=False)
+class Groups:
+    """Counts of values in groups.
+
+    `cells`: group, value, count, size (what the counts of the group add up to), rows (rows of the group),
+    sensitive (whether the promise speaks of the value). Only values that occur have a cell.
+    `values`: value, count (rows of the original), sensitive; in the order of the domain.
+    `row_values`: the value of each row of the original. `seen` is None where several columns were combined.
+    """
+
+    cells: pl.DataFrame
+    values: pl.DataFrame
+    row_values: NDArray[np.int64]
+    labels: tuple[Labels, ...]
+    evidence: Evidence
+    seen: Sight | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the original."""
+        return self.evidence.table.n_rows
+
+
+def groups_in(evidence: Evidence, promise: Promise, seen: Sight) -> Groups:
+    """Count the protected values, or their combinations, of each group of one published column."""
+    labels, parts = cells_of(evidence, seen)
+    return with_reference(evidence, promise, parts, labels, seen)
+
+
+def cells_of(evidence: Evidence, seen: Sight) -> tuple[list[Labels], pl.DataFrame]:
+    """Count the values of a column: group, part_0, part_1, … (a number per attribute), count, size, rows."""
+    return evidence.remembered(
+        ("cells", seen.file.table, seen.key, seen.shows), lambda: _counted(evidence, seen)
+    )
+
+
+def _counted(evidence: Evidence, seen: Sight) -> tuple[list[Labels], pl.DataFrame]:
+    frame = evidence.frame(seen.file)
+    numbers = evidence.group_numbers(seen.file, seen.key)
+    cells = (
+        frame.select(seen.shows)
+        .with_columns(numbers.alias("group"))
+        .group_by("group", *seen.shows)
+        .len("count")
+    )
+    labels = []
+    for part, name in enumerate(seen.shows):
+        published = cells[name].unique()
+        found = labels_of(evidence, seen.view.name, name, published)
+        labels.append(found)
+        numbered = pl.DataFrame({name: published, f"part_{part}": found.numbers_of(published)})
+        cells = cells.join(numbered, on=name, nulls_equal=True)
+    sizes = _sizes(numbers).gather(cells["group"])
+    return labels, cells.drop(seen.shows).with_columns(pl.col("count").cast(pl.Int64), size=sizes, rows=sizes)
+
+
+def _sizes(numbers: pl.Series) -> pl.Series:
+    return pl.Series(np.bincount(numbers.to_numpy()), dtype=pl.Int64)
+
+
+def with_reference(
+    evidence: Evidence,
+    promise: Promise,
+    cells: pl.DataFrame,
+    labels: Sequence[Labels],
+    seen: Sight | None = None,
+) -> Groups:
+    """Number the values or combinations of the cells and count them in the original."""
+    rows = _original_rows(labels)
+    values = _combinations(rows, cells, labels)
+    parts = [name for name in rows.columns if name.startswith("part_")]
+    if len(parts) == 1:
+        # Recoded values may overlap, so one row of the original can count for several.
+        values = values.with_columns(count=pl.Series(labels[0].counts))
+        row_values = rows["part_0"].to_numpy()
+        cells = cells.rename({"part_0": "value"})
+    else:
+        row_values = rows.join(values, on=parts, how="left", maintain_order="left")["value"].to_numpy()
+        cells = cells.join(values.select("value", *parts), on=parts).drop(parts)
+    values = values.with_columns(sensitive=_sensitive(promise, values, labels)).drop(parts).sort("value")
+    cells = cells.with_columns(sensitive=values["sensitive"].gather(cells["value"]))
+    return Groups(cells, values, row_values, tuple(labels), evidence, seen)
+
+
+def _original_rows(labels: Sequence[Labels]) -> pl.DataFrame:
+    return pl.DataFrame(
+        {f"part_{part}": found.of_code[found.column.codes] for part, found in enumerate(labels)}
+    )
+
+
+def _combinations(rows: pl.DataFrame, cells: pl.DataFrame, labels: Sequence[Labels]) -> pl.DataFrame:
+    parts = rows.columns
+    if len(parts) == 1:
+        numbers = np.arange(len(labels[0].texts), dtype=np.int64)
+        return pl.DataFrame({"value": numbers, "part_0": numbers})
+    original = rows.group_by(parts).len("count").with_columns(pl.col("count").cast(pl.Int64))
+    published = cells.select(parts).unique().with_columns(count=pl.lit(0, dtype=pl.Int64))
+    together = pl.concat([original, published]).group_by(parts).agg(pl.col("count").sum())
+    return together.sort(parts).with_row_index("value").with_columns(pl.col("value").cast(pl.Int64))
+
+
+def _sensitive(promise: Promise, values: pl.DataFrame, labels: Sequence[Labels]) -> pl.Series:
+    """Which values the promise speaks of; a combination counts as soon as one of its parts does."""
+    speaks = np.zeros(values.height, dtype=bool)
+    for part, found in enumerate(labels):
+        spoken = np.array([_speaks_of(promise, text) for text in found.texts], dtype=bool)
+        speaks |= spoken[values[f"part_{part}"].to_numpy()]
+    return pl.Series(speaks)
+
+
+def _speaks_of(promise: Promise, text: str) -> bool:
+    listed = promise.guarantee.values if isinstance(promise.guarantee, CappedShare) else ()
+    return text not in promise.insensitive and (not listed or text in listed)

@@ -1,0 +1,159 @@
+"""From promises to findings: every promise, in every view that shows what it protects, in every reading."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import polars as pl
+
+from manyveils.audits.closeness import measure_closeness
+from manyveils.audits.combinations import Parts, parts_of, product_groups
+from manyveils.audits.diversity import measure_distinct, measure_entropy, measure_frequency, measure_recursive
+from manyveils.audits.evidence import Evidence
+from manyveils.audits.finding import Finding, Reading
+from manyveils.audits.groups import Groups, groups_in
+from manyveils.audits.numbers import measure_proximity, measure_spread
+from manyveils.audits.shares import measure_gain, measure_ratio, measure_share
+from manyveils.audits.sight import Sight, columns_with, known_in, other_sensitive, sight
+from manyveils.audits.size import measure_sizes
+from manyveils.audits.supersets import measure_supersets
+from manyveils.policy import Guarantee, Promise
+from manyveils.policy.guarantees import (
+    CappedShare,
+    Closeness,
+    Disclosure,
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    KAnonymity,
+    Likeness,
+    Linkability,
+    NumericSpread,
+    Proximity,
+    RecursiveDiversity,
+    SupersetCloseness,
+)
+
+Measure = Callable[[Any, Groups], pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """How a guarantee is measured, whether small or large measures are bad, and what it is compared with."""
+
+    measure: Measure
+    worst: Literal["smallest", "largest"]
+    bound: str
+
+
+GAUGES: Mapping[type[Guarantee], Gauge] = {
+    DistinctDiversity: Gauge(measure_distinct, "smallest", "l"),
+    FrequencyDiversity: Gauge(measure_frequency, "smallest", "l"),
+    EntropyDiversity: Gauge(measure_entropy, "smallest", "l"),
+    RecursiveDiversity: Gauge(measure_recursive, "largest", "c"),
+    Closeness: Gauge(measure_closeness, "largest", "t"),
+    SupersetCloseness: Gauge(measure_supersets, "largest", "t"),
+    CappedShare: Gauge(measure_share, "largest", "alpha"),
+    Linkability: Gauge(measure_share, "largest", "epsilon"),
+    NumericSpread: Gauge(measure_spread, "smallest", "e"),
+    Proximity: Gauge(measure_proximity, "smallest", "m"),
+    Likeness: Gauge(measure_gain, "largest", "beta"),
+    Disclosure: Gauge(measure_ratio, "largest", "delta"),
+}
+
+
+def judge(evidence: Evidence, promise: Promise, *, promised: bool) -> Iterator[Finding]:
+    """The findings about one promise: as promised, and as it would fare against more knowledge."""
+    if isinstance(promise.guarantee, KAnonymity):
+        yield from _judge_sizes(evidence, promise, promise.guarantee, promised=promised)
+        return
+    others = other_sensitive(promise, evidence)
+    plain: Reading = "joint" if len(promise.protects) > 1 else "marginal"
+    if promise.conditional:
+        yield from _judge_values(evidence, promise, others, "conditional", promised=promised)
+        return
+    yield from _judge_values(evidence, promise, frozenset(), plain, promised=promised)
+    if others and not promise.is_rule:
+        yield from _judge_values(evidence, promise, others, "conditional", promised=False)
+
+
+def _judge_sizes(
+    evidence: Evidence, promise: Promise, guarantee: KAnonymity, *, promised: bool
+) -> Iterator[Finding]:
+    stub = _stub(promise, "marginal", float(guarantee.k), promised=promised)
+    sensitive = frozenset(evidence.table.expand(evidence.policy.sensitive))
+    shown = list(columns_with(sensitive, evidence)) or list(columns_with(frozenset(promise.given), evidence))
+    for view in dict.fromkeys(view.name for view, _ in shown):
+        files = [(found, file) for found, file in shown if found.name == view]
+        if not all(evidence.is_whole(found) for found, _ in files):
+            yield replace(stub, view=view, kept=False)
+            continue
+        seen = [sight(promise, found, file, known_in(found, promise, evidence)) for found, file in files]
+        each = [measure_sizes(guarantee, evidence, one) for one in seen]
+        # Columns with one key show the same groups; the worst column speaks for the view.
+        yield min(
+            (_weighed(replace(stub, view=view), measured, "smallest") for measured in each), key=_smallness
+        )
+    if not shown:
+        yield replace(stub, kept=True)
+
+
+def _smallness(finding: Finding) -> tuple[bool, float]:
+    return finding.kept, finding.measured if finding.measured is not None else float("inf")
+
+
+def _judge_values(
+    evidence: Evidence, promise: Promise, others: frozenset[str], reading: Reading, *, promised: bool
+) -> Iterator[Finding]:
+    gauge = GAUGES[type(promise.guarantee)]
+    stub = _stub(promise, reading, float(getattr(promise.guarantee, gauge.bound)), promised=promised)
+    shown = list(columns_with(frozenset(promise.protects), evidence))
+    broken = [view.name for view, _ in shown if not evidence.is_whole(view)]
+    if broken:
+        yield replace(stub, view=broken[0], kept=False)
+        return
+    rows = [(view, file) for view, file in shown if evidence.frame(file).height]
+    sights = [sight(promise, view, file, known_in(view, promise, evidence) | others) for view, file in rows]
+    found = False
+    for parts in parts_of(promise, sights):
+        found = True
+        here = replace(stub, view="+".join(dict.fromkeys(part.view.name for part in parts)))
+        groups = _groups(evidence, promise, parts)
+        yield (
+            here if groups is None else _weighed(here, gauge.measure(promise.guarantee, groups), gauge.worst)
+        )
+    if not found:
+        # What is not published cannot be learnt from the release.
+        yield replace(stub, kept=True)
+
+
+def _groups(evidence: Evidence, promise: Promise, parts: Parts) -> Groups | None:
+    only: Sight | None = parts[0] if len(parts) == 1 else None
+    return product_groups(evidence, promise, parts) if only is None else groups_in(evidence, promise, only)
+
+
+def _stub(promise: Promise, reading: Reading, required: float, *, promised: bool) -> Finding:
+    """A finding before anything is measured, which keeps nothing."""
+    number = int(required) if required.is_integer() else required
+    return Finding(
+        promise.guarantee.kind, promise.subject, "", reading, promised, number, measured=None, kept=False
+    )
+
+
+def _weighed(stub: Finding, measured: pl.DataFrame, worst: Literal["smallest", "largest"]) -> Finding:
+    """The finding that the measures of all groups add up to."""
+    short = measured.filter(~pl.col("kept"))
+    known = measured.drop_nulls("measure").sort("measure", "rows", descending=[worst == "largest", False])
+    return replace(
+        stub,
+        measured=_shown(known["measure"][0]) if known.height else None,
+        kept=short.height == 0,
+        worst_group_size=int(known["rows"][0]) if known.height else None,
+        groups=measured.height,
+        groups_short=short.height,
+        rows_short=int(short["rows"].sum()),
+    )
+
+
+def _shown(measure: float) -> float:
+    return int(measure) if measure.is_integer() else measure

@@ -1,0 +1,91 @@
+"""Whether a release accounts for every row: nothing invented, nothing lost beyond what may be suppressed."""
+
+from collections.abc import Iterator
+
+from manyveils.audits.evidence import Evidence
+from manyveils.audits.finding import Finding
+from manyveils.audits.labels import labels_of, texts_of
+from manyveils.policy.guarantees import exact
+from manyveils.release import View
+from manyveils.release.views import ColumnFile
+
+# The recodings of these methods are secret, so what they publish of sensitive attributes cannot be traced.
+SECRET = frozenset({"grade"})
+
+
+def loss_findings(evidence: Evidence) -> Iterator[Finding]:
+    """The findings about suppressed rows and about values that the original cannot account for."""
+    yield _suppression(evidence)
+    for view in evidence.release.views:
+        wrong = _unaccounted(evidence, view) if evidence.is_whole(view) else None
+        yield Finding(
+            "nothing-lost",
+            "",
+            view.name,
+            "release",
+            promised=True,
+            required=0,
+            measured=wrong,
+            kept=wrong == 0,
+        )
+
+
+def _suppression(evidence: Evidence) -> Finding:
+    allowed = exact(evidence.policy.publish.suppression) * evidence.table.n_rows
+    most = allowed.numerator // allowed.denominator
+    left_out = evidence.table.n_rows - evidence.release.rows
+    return Finding(
+        "suppression",
+        "",
+        "",
+        "release",
+        promised=True,
+        required=most,
+        measured=left_out,
+        kept=0 <= left_out <= most,
+    )
+
+
+def _unaccounted(evidence: Evidence, view: View) -> int:
+    """Rows by which a view differs from what the manifest says, and cells that no row of the original explains."""
+    manifest = evidence.release.manifest
+    off = abs(manifest.rows + manifest.suppressed - evidence.table.n_rows) + abs(view.rows - manifest.rows)
+    for file in view.files:
+        off += abs(evidence.frame(file).height - manifest.rows)
+        off += sum(
+            _unexplained(evidence, view, file, name) for name in file.attributes if _is_open(evidence, name)
+        )
+    return off
+
+
+def _is_open(evidence: Evidence, name: str) -> bool:
+    secret = evidence.release.manifest.method in SECRET
+    return name in evidence.table.columns and not (
+        secret and name in evidence.table.expand(evidence.policy.sensitive)
+    )
+
+
+def _unexplained(evidence: Evidence, view: View, file: ColumnFile, name: str) -> int:
+    """Cells with a value beyond the rows of the original that it may stand for.
+
+    Together with the row count this says that exactly the suppressed rows are missing.
+    """
+    counted = evidence.frame(file)[name].value_counts(name="published")
+    found = labels_of(evidence, view.name, name, counted[name])
+    most = _most_cells(evidence, view, name, found.counts.tolist(), found.texts)
+    texts = texts_of(counted[name])
+    return sum(
+        max(0, n - most.get(text, 0)) for text, n in zip(texts, counted["published"].to_list(), strict=True)
+    )
+
+
+def _most_cells(
+    evidence: Evidence, view: View, name: str, counts: list[int], texts: tuple[str, ...]
+) -> dict[str, int]:
+    """The rows of the original that each published value may stand for; none for a value that is not listed."""
+    most = dict(zip(texts, counts, strict=True))
+    pairs = evidence.release.recodings.get((view.name, name))
+    if pairs is None:
+        return most
+    listed = set(texts_of(pairs["published"]))
+    return {text: count for text, count in most.items() if text in listed}

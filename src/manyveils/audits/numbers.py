@@ -1,0 +1,121 @@
+"""Promises about numbers: how far they are spread, and how many are near each other."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from manyveils.audits.groups import Groups
+from manyveils.audits.measures import HAS_SENSITIVE, MARGIN, ROWS, excepting_insensitive
+from manyveils.policy.guarantees import NumericSpread, Proximity
+
+MOST_PLACES = 9
+EXACT_FLOAT = 2.0**53
+
+
+@dataclass(frozen=True, repr=False)
+class Scaled:
+    """The published values as multiples of their last decimal place; NaN for what is no number.
+
+    Where `is_exact`, these are whole numbers and comparing them is exact.
+    """
+
+    numbers: NDArray[np.float64]
+    scale: int
+    is_exact: bool
+
+    def least(self, bound: Fraction) -> float:
+        """The smallest difference that is surely at least the bound."""
+        scaled = bound * self.scale
+        return (
+            float(-(-scaled.numerator // scaled.denominator))
+            if self.is_exact
+            else float(scaled) * (1 + MARGIN)
+        )
+
+    def reach(self, bound: Fraction) -> float:
+        """The largest difference that may still be within the bound."""
+        scaled = bound * self.scale
+        return (
+            float(scaled.numerator // scaled.denominator) if self.is_exact else float(scaled) * (1 + MARGIN)
+        )
+
+
+def scaled(texts: tuple[str, ...]) -> Scaled:
+    """Read texts as numbers, exact where nine decimal places and 53 bits are enough."""
+    numbers = pl.Series(texts, dtype=pl.String).cast(pl.Float64, strict=False).to_numpy().astype(np.float64)
+    numbers = np.where(np.isfinite(numbers), numbers, np.nan)
+    known = numbers[~np.isnan(numbers)]
+    for places in range(MOST_PLACES + 1):
+        if (
+            np.array_equal(np.round(known, places), known)
+            and np.abs(known).max(initial=0.0) * 10**places < EXACT_FLOAT
+        ):
+            return Scaled(np.round(numbers * 10**places), 10**places, is_exact=True)
+    return Scaled(numbers, 1, is_exact=False)
+
+
+def measure_spread(guarantee: NumericSpread, groups: Groups) -> pl.DataFrame:
+    """The distance between the largest and the smallest number of each group; none is no distance at all."""
+    values = scaled(groups.labels[0].texts)
+    number = pl.Series(values.numbers, nan_to_null=True).gather(groups.cells["value"])
+    counted = (
+        groups.cells.with_columns(number=number)
+        .group_by("group")
+        .agg(
+            ROWS,
+            HAS_SENSITIVE,
+            (pl.col("number").max() - pl.col("number").min()).fill_null(0.0).alias("spread"),
+        )
+    )
+    return excepting_insensitive(
+        counted.with_columns(
+            measure=pl.col("spread") / values.scale, kept=pl.col("spread") >= values.least(guarantee.e)
+        )
+    )
+
+
+def measure_proximity(guarantee: Proximity, groups: Groups) -> pl.DataFrame:
+    """How many times the largest cluster around a sensitive value fits into its group.
+
+    What is no number (a missing cell, a label) is near everything else that is none, and far from numbers.
+    """
+    values = scaled(groups.labels[0].texts)
+    cells = groups.cells.with_columns(
+        within=_rows_within(groups.cells, values, values.reach(guarantee.epsilon))
+    )
+    counted = cells.group_by("group").agg(
+        ROWS, HAS_SENSITIVE, pl.col("size").first(), pl.col("within").filter("sensitive").max()
+    )
+    measured = counted.with_columns(
+        measure=pl.col("size") / pl.col("within"),
+        kept=(pl.col("within") * guarantee.m <= pl.col("size")).fill_null(value=True),
+    )
+    return excepting_insensitive(measured)
+
+
+def _rows_within(cells: pl.DataFrame, values: Scaled, reach: float) -> pl.Series:
+    """For each cell, the rows of its group whose number is within reach of the cell's."""
+    rank, low, high = _neighbours(values.numbers, reach)
+    value, group = cells["value"].to_numpy(), cells["group"].to_numpy().astype(np.int64)
+    width = int(high.max(initial=0)) + 1
+    place = group * width + rank[value]
+    order = np.argsort(place, kind="stable")
+    sorted_places = place[order]
+    total = np.concatenate(([0], np.cumsum(cells["count"].to_numpy()[order])))
+    first = np.searchsorted(sorted_places, group * width + low[value])
+    last = np.searchsorted(sorted_places, group * width + high[value])
+    return pl.Series(total[last] - total[first])
+
+
+def _neighbours(numbers: NDArray[np.float64], reach: float) -> tuple[NDArray[np.int64], ...]:
+    """The rank of each number, and the ranks [low, high) of the numbers within reach; not-a-numbers rank last."""
+    known, rank = np.unique(numbers, return_inverse=True)
+    n_known = int((~np.isnan(known)).sum())
+    low = np.searchsorted(known[:n_known], numbers - reach, side="left")
+    high = np.searchsorted(known[:n_known], numbers + reach, side="right")
+    is_none = np.isnan(numbers)
+    low[is_none], high[is_none] = n_known, n_known + 1
+    return rank.astype(np.int64), low.astype(np.int64), high.astype(np.int64)

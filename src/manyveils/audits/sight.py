@@ -1,0 +1,71 @@
+"""What an adversary sees of a release: which groups of rows she can tell apart with what she knows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from manyveils.audits.evidence import BUCKET, Evidence, Key
+from manyveils.policy import Promise
+from manyveils.release import View
+from manyveils.release.views import ColumnFile
+
+
+@dataclass(frozen=True)
+class Sight:
+    """Some protected attributes in one published column; rows alike in `key` are one group."""
+
+    view: View
+    file: ColumnFile
+    key: Key
+    shows: tuple[str, ...]
+
+
+def sight(promise: Promise, view: View, file: ColumnFile, known: frozenset[str]) -> Sight:
+    """See one column with the knowledge of some attributes.
+
+    Claim: rows of one group cannot be told apart by anyone who knows `known` and nothing else.
+    Why: inside a bucket the columns of a view are published as separate multisets, so only what stands in the
+    same column as the protected value tells anything more about it than the bucket does; and a bucket can be
+    found only by something known that stands in the view.
+    Tested by: tests/claims/test_audit_groups.py
+    """
+    useful = known - frozenset(promise.protects)
+    located = view.bucketed and not useful.isdisjoint(view.attributes)
+    beside = tuple(name for name in file.attributes if name in useful)
+    shows = tuple(name for name in promise.protects if name in file.attributes)
+    return Sight(view, file, (BUCKET, *beside) if located else beside, shows)
+
+
+def known_in(view: View, promise: Promise, evidence: Evidence) -> frozenset[str]:
+    """What someone who knows `given` knows of a view; for a rule, also what she reaches over other views."""
+    given = frozenset(promise.given)
+    return given | _reachable(view, given, evidence) if promise.is_rule else given
+
+
+def other_sensitive(promise: Promise, evidence: Evidence) -> frozenset[str]:
+    """The columns of the sensitive attributes that the promise does not protect.
+
+    The 0/1 columns of one multi-valued attribute are one attribute, not others to each other.
+    """
+    expand = evidence.table.expand
+    others = (name for name in evidence.policy.sensitive if not set(expand((name,))) & set(promise.protects))
+    return frozenset(column for name in others for column in expand((name,)))
+
+
+def columns_with(attributes: frozenset[str], evidence: Evidence) -> Iterator[tuple[View, ColumnFile]]:
+    """The published columns that hold one of the attributes."""
+    for view in evidence.release.views:
+        for file in view.files:
+            if not attributes.isdisjoint(file.attributes):
+                yield view, file
+
+
+def _reachable(view: View, given: frozenset[str], evidence: Evidence) -> frozenset[str]:
+    """Attributes of the view that a chain of other, overlapping views joins to `given` (guardian tables, Q*)."""
+    reached, grew = set(given), True
+    while grew:
+        before = len(reached)
+        for other in evidence.release.views:
+            if other is not view and not reached.isdisjoint(other.attributes):
+                reached.update(other.attributes)
+        grew = len(reached) > before
+    return frozenset(reached & set(view.attributes))

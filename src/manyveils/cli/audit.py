@@ -1,0 +1,94 @@
+"""`manyveils audit`: derive every promise again from the released files and the original."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from manyveils.cli.door import Json, open_door, show_json, show_table
+from manyveils.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from manyveils.audits import Audit
+
+EXAMPLE = "Example: manyveils audit release --policy policy.toml --data patients.csv --level k=10"
+
+
+def command(
+    release: Annotated[Path, typer.Argument(help="The release folder.")],
+    policy: Annotated[Path, typer.Option(help="The policy file.")],
+    data: Annotated[
+        Path | None, typer.Option(help="The original data, if not where the policy says.")
+    ] = None,
+    level: Annotated[
+        list[str] | None, typer.Option(help="Also count what falls short of another level, as k=10.")
+    ] = None,
+    as_json: Annotated[bool, Json] = False,
+) -> None:
+    """Check every promise from the released files alone plus the original; exit status 1 if one is broken."""
+    with open_door(as_json=as_json):
+        from manyveils.run import audit
+
+        verdict = audit(release, data, policy, levels=_levels(level or []))
+        if as_json:
+            show_json(verdict.describe())
+        else:
+            show_audit(verdict)
+        if not verdict.kept:
+            raise typer.Exit(1)
+
+
+def _levels(texts: list[str]) -> dict[str, float]:
+    levels: dict[str, float] = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        try:
+            levels[name.strip()] = float(number)
+        except ValueError:
+            raise InputError([Problem("--level", "must look like k=10.")]) from None
+    return levels
+
+
+def show_audit(verdict: "Audit") -> None:
+    """Print findings as a table, promises first, and the verdict in words."""
+    findings = sorted(verdict.findings, key=lambda finding: not finding.promised)
+    show_table(
+        "Audit",
+        [
+            "promise",
+            "of",
+            "view",
+            "reading",
+            "promised",
+            "required",
+            "measured",
+            "kept",
+            "worst group",
+            "groups short",
+            "rows short",
+        ],
+        [
+            [
+                f.promise,
+                f.attribute,
+                f.view,
+                f.reading,
+                f.promised,
+                f.required,
+                f.measured,
+                f.kept,
+                f.worst_group_size,
+                f.groups_short,
+                f.rows_short,
+            ]
+            for f in findings
+        ],
+    )
+    if verdict.kept:
+        typer.echo("Every promise is kept.")
+    else:
+        typer.echo(
+            f"{len(verdict.broken)} promises are BROKEN: "
+            + ", ".join(sorted({f.promise for f in verdict.broken}))
+            + "."
+        )

@@ -1,0 +1,97 @@
+"""`manyveils demo`: the whole trail on an embedded table, with every method there is."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from manyveils.cli.door import Json, open_door, progress_bar, show_json, show_table
+
+EXAMPLE = "Example: manyveils demo --out demo"
+
+CONFIGURATIONS: dict[str, dict[str, Any]] = {
+    "generalize": {"method": "generalize", "suppression": 0.02},
+    "generalize-mondrian": {"method": "generalize", "recoding": "mondrian"},
+    "anatomize": {"method": "anatomize", "suppression": 0.02},
+    "separate": {"method": "separate"},
+}
+MEASURES = ("loss", "discernibility", "average_class_size", "precision", "suppressed_share")
+
+
+def command(
+    out: Annotated[Path, typer.Option(help="Where the files go.")] = Path("demo"),
+    rows: Annotated[int, typer.Option(min=100, help="Rows of the generated hospital table.")] = 1000,
+    seed: Annotated[
+        int | None, typer.Option(help="For tests: the same seed gives the same releases.")
+    ] = None,
+    as_json: Annotated[bool, Json] = False,
+) -> None:
+    """Publish an embedded hospital table with every method, audit each release, and compare them."""
+    with open_door(as_json=as_json), progress_bar(as_json=as_json) as progress:
+        results = [
+            _run(name, publish, folder, seed, progress) for name, publish, folder in _prepared(out, rows)
+        ]
+        if as_json:
+            show_json({"folder": str(out), "results": results})
+            return
+        show_table(
+            "The same table, published in different ways",
+            ["method", "rows", "suppressed", "promises kept", "worst knowing the rest", *MEASURES],
+            [
+                [
+                    r["name"],
+                    r["rows"],
+                    r["suppressed"],
+                    r["kept"],
+                    r["conditional"],
+                    *(r["utility"][key] for key in MEASURES),
+                ]
+                for r in results
+            ],
+        )
+        typer.echo(
+            "'Worst knowing the rest' is the smallest number of values left open for someone who knows the person's other\n"
+            "sensitive values: 1 means certainty. Policies that forbid it say conditional = true."
+        )
+        typer.echo(
+            f"Data and policy: {out / 'hospital.csv'}, {out / 'policy.toml'}. Releases: "
+            + ", ".join(str(out / r["name"]) for r in results)
+            + "."
+        )
+
+
+def _prepared(out: Path, rows: int) -> list[tuple[str, dict[str, Any], Path]]:
+    from manyveils.datasets import write_hospital
+    from manyveils.release.folder import staged
+
+    with staged(out, force=_is_demo(out)) as folder:
+        write_hospital(folder, n=rows)
+    return [(name, publish, out) for name, publish in CONFIGURATIONS.items()]
+
+
+def _is_demo(out: Path) -> bool:
+    """Whether the folder is an earlier demo, which may be replaced."""
+    return (out / "hospital.csv").is_file() and (out / "policy.toml").is_file()
+
+
+def _run(name: str, publish: dict[str, Any], folder: Path, seed: int | None, progress: Any) -> dict[str, Any]:
+    from manyveils.policy import Policy
+    from manyveils.run import measure, publish_to
+
+    policy = Policy.load(folder / "policy.toml").replaced(publish=publish)
+    published = publish_to(policy, folder / name, seed=seed, progress=progress)
+    conditional = [
+        finding.measured
+        for finding in published.audit.findings
+        if finding.reading == "conditional"
+        and "diversity" in finding.promise
+        and finding.measured is not None
+    ]
+    return {
+        "name": name,
+        "rows": published.release.rows,
+        "suppressed": published.release.suppressed,
+        "kept": published.audit.kept,
+        "conditional": min(conditional, default=None),
+        "utility": measure(folder / name, None, policy).describe(),
+    }

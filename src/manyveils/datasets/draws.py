@@ -1,0 +1,27 @@
+"""Draws from distributions that differ from class to class."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.int64]
+Weights = NDArray[np.float64]
+
+
+def draw(weights: Weights, classes: Numbers, rng: np.random.Generator) -> Numbers:
+    """Draw a column number for every row, by the weights of the row's class.
+
+    >>> draw(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([0, 1, 1]), np.random.default_rng(1))
+    array([0, 1, 1])
+    """
+    n_classes, n_values = weights.shape
+    shares = np.cumsum(weights, axis=1) / weights.sum(axis=1, keepdims=True)
+    # Class c owns the stretch from c to c + 1 of one line, so that one search serves all classes.
+    line = (shares + np.arange(n_classes)[:, None]).ravel()
+    found = np.searchsorted(line, classes + rng.random(len(classes)), side="right")
+    drawn: Numbers = np.minimum(found - classes * n_values, n_values - 1)
+    return drawn
+
+
+def draw_once(weights: Weights, n: int, rng: np.random.Generator) -> Numbers:
+    """Draw n column numbers by the same weights."""
+    return draw(weights[None, :], np.zeros(n, dtype=np.int64), rng)

@@ -1,0 +1,274 @@
+"""Where to cut groups of rows in two, and cutting them.
+
+Attributes come in three styles, which say what a group of values loses:
+a range loses its span, a set its members beyond the first, a label what it covers in the hierarchy.
+"""
+
+import numpy as np
+from numba import njit
+
+RANGE, SET, LABEL = 0, 1, 2
+NO_CUT = -1
+
+
+@njit(cache=True)
+def _run_loss(style: int, n_members: int, low: float, high: float, has_missing: bool, whole: float) -> float:
+    """What a run of values loses; numbers together with a missing value lose everything."""
+    if n_members <= 1:
+        return 0.0
+    if style == SET:
+        return (n_members - 1) / whole if whole > 0 else 0.0
+    if has_missing:
+        return 1.0
+    return (high - low) / whole if whole > 0 else 0.0
+
+
+@njit(cache=True)
+def _runs(
+    codes: np.ndarray, rows: np.ndarray, start: int, stop: int, hist: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The different codes of a segment in order, and how often each stands there; `hist` is left as zeros."""
+    low, high = codes[rows[start]], codes[rows[start]]
+    for place in range(start, stop):
+        code = codes[rows[place]]
+        low, high = min(low, code), max(high, code)
+        hist[code] += 1
+    n_rows = stop - start
+    found = np.empty(min(n_rows, high - low + 1), np.int64)
+    n_found = 0
+    if high - low <= 8 * n_rows:
+        for code in range(low, high + 1):
+            if hist[code] > 0:
+                found[n_found] = code
+                n_found += 1
+    else:
+        for code in np.sort(codes[rows[start:stop]]):
+            if n_found == 0 or found[n_found - 1] != code:
+                found[n_found] = code
+                n_found += 1
+    counts = np.empty(n_found, np.int64)
+    for i in range(n_found):
+        counts[i] = hist[found[i]]
+        hist[found[i]] = 0
+    return found[:n_found].copy(), counts
+
+
+@njit(cache=True)
+def _loss_between(
+    found: np.ndarray, first: int, last: int, style: int, numbers: np.ndarray, missing: int, whole: float
+) -> float:
+    """What the codes from `first` to `last` lose as one group."""
+    has_missing = found[last] == missing
+    top = last - 1 if has_missing and last > first else last
+    return _run_loss(style, last - first + 1, numbers[found[first]], numbers[found[top]], has_missing, whole)
+
+
+@njit(cache=True)
+def _cut_runs(
+    found: np.ndarray,
+    counts: np.ndarray,
+    n_rows: int,
+    least: int,
+    relaxed: bool,
+    style: int,
+    numbers: np.ndarray,
+    missing: int,
+    whole: float,
+) -> tuple[float, int, int]:
+    """A cut that leaves `least` rows on both sides: gain, last code on the left, rows on the left.
+
+    The cut between two values nearest to the middle; where there is none and equal values may be parted,
+    the one that leaves as few rows as allowed on one side.
+    """
+    last = found.size - 1
+    if last < 1:
+        return 0.0, NO_CUT, 0
+    before = np.zeros(found.size + 1, np.int64)
+    middle, nearest = -1, n_rows + 1
+    for i in range(found.size):
+        before[i + 1] = before[i] + counts[i]
+        off = abs(2 * before[i + 1] - n_rows)
+        if before[i + 1] >= least and n_rows - before[i + 1] >= least and off < nearest:
+            middle, nearest = i, off
+    takes = (before[middle + 1], before[middle + 1]) if middle >= 0 else (least, n_rows - least)
+    if middle < 0 and not relaxed:
+        return 0.0, NO_CUT, 0
+    held = n_rows * _loss_between(found, 0, last, style, numbers, missing, whole)
+    best, best_cut, best_take = 0.0, NO_CUT, 0
+    for take in takes:
+        cut = 0
+        while before[cut + 1] < take:
+            cut += 1
+        right = cut + 1 if before[cut + 1] == take else cut
+        gain = held - take * _loss_between(found, 0, cut, style, numbers, missing, whole)
+        gain -= (n_rows - take) * _loss_between(found, right, last, style, numbers, missing, whole)
+        if gain > best:
+            best, best_cut, best_take = gain, found[cut], take
+    return best, best_cut, best_take
+
+
+@njit(cache=True)
+def _common_level(found: np.ndarray, labels: np.ndarray, starts: np.ndarray, n_levels: int) -> int:
+    """The lowest level at which all codes share one label."""
+    for level in range(1, n_levels - 1):
+        first, same = labels[starts[level] + found[0]], True
+        for code in found:
+            if labels[starts[level] + code] != first:
+                same = False
+                break
+        if same:
+            return level
+    return n_levels - 1
+
+
+@njit(cache=True)
+def _cut_labels(
+    found: np.ndarray,
+    counts: np.ndarray,
+    n_rows: int,
+    least: int,
+    relaxed: bool,
+    labels: np.ndarray,
+    starts: np.ndarray,
+    losses: np.ndarray,
+    loss_starts: np.ndarray,
+    n_levels: int,
+    tally: np.ndarray,
+) -> tuple[float, int, int, int]:
+    """The child label whose rows gain most by standing apart: gain, level, label, rows taken; `tally` is left as zeros."""
+    if found.size < 2:
+        return 0.0, 0, NO_CUT, 0
+    level = _common_level(found, labels, starts, n_levels)
+    held = losses[loss_starts[level] + labels[starts[level] + found[0]]]
+    below = level - 1
+    children = np.empty(found.size, np.int64)
+    n_children = 0
+    for i in range(found.size):
+        child = labels[starts[below] + found[i]]
+        if tally[child] == 0:
+            children[n_children] = child
+            n_children += 1
+        tally[child] += counts[i]
+    best, best_label, best_take = 0.0, NO_CUT, 0
+    for i in range(n_children):
+        child = children[i]
+        take = tally[child]
+        if take < least:
+            continue
+        if n_rows - take < least:
+            if not relaxed:
+                continue
+            take = n_rows - least
+        gain = take * (held - losses[loss_starts[below] + child])
+        if n_children == 2 and take == tally[child]:
+            gain += (n_rows - take) * (held - losses[loss_starts[below] + children[1 - i]])
+        if gain > best:
+            best, best_label, best_take = gain, child, take
+    for i in range(n_children):
+        tally[children[i]] = 0
+    return best, below, best_label, best_take
+
+
+@njit(cache=True)
+def propose(
+    codes: np.ndarray,
+    rows: np.ndarray,
+    starts: np.ndarray,
+    stops: np.ndarray,
+    least: int,
+    relaxed: bool,
+    styles: np.ndarray,
+    numbers: np.ndarray,
+    number_starts: np.ndarray,
+    missing: np.ndarray,
+    wholes: np.ndarray,
+    labels: np.ndarray,
+    label_starts: np.ndarray,
+    losses: np.ndarray,
+    loss_starts: np.ndarray,
+    n_levels: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """For every segment and attribute the best cut: gain, level (-1 for runs), code or label, rows on the left."""
+    n_attributes, n_segments = codes.shape[0], starts.size
+    gains = np.zeros((n_segments, n_attributes))
+    levels = np.full((n_segments, n_attributes), -1, np.int64)
+    cuts = np.full((n_segments, n_attributes), NO_CUT, np.int64)
+    takes = np.zeros((n_segments, n_attributes), np.int64)
+    hist = np.zeros(numbers.size + 1, np.int64)
+    tally = np.zeros(numbers.size + 1, np.int64)
+    for segment in range(n_segments):
+        n_rows = stops[segment] - starts[segment]
+        if n_rows < 2 * least:
+            continue
+        for a in range(n_attributes):
+            found, counts = _runs(codes[a], rows, starts[segment], stops[segment], hist)
+            if styles[a] == LABEL:
+                gain, level, cut, take = _cut_labels(
+                    found,
+                    counts,
+                    n_rows,
+                    least,
+                    relaxed,
+                    labels,
+                    label_starts[a],
+                    losses,
+                    loss_starts[a],
+                    n_levels[a],
+                    tally,
+                )
+                levels[segment, a] = level
+            else:
+                gain, cut, take = _cut_runs(
+                    found,
+                    counts,
+                    n_rows,
+                    least,
+                    relaxed,
+                    styles[a],
+                    numbers[number_starts[a] :],
+                    missing[a],
+                    wholes[a],
+                )
+            gains[segment, a], cuts[segment, a], takes[segment, a] = gain, cut, take
+    return gains, levels, cuts, takes
+
+
+@njit(cache=True)
+def divide(
+    codes: np.ndarray,
+    rows: np.ndarray,
+    starts: np.ndarray,
+    stops: np.ndarray,
+    chosen: np.ndarray,
+    levels: np.ndarray,
+    cuts: np.ndarray,
+    takes: np.ndarray,
+    labels: np.ndarray,
+    label_starts: np.ndarray,
+) -> np.ndarray:
+    """Reorder every segment so that its left part comes first, rows in their old order; the reordered rows."""
+    out = rows.copy()
+    for segment in range(starts.size):
+        a, cut, quota = chosen[segment], cuts[segment], takes[segment]
+        if levels[segment] < 0:
+            for place in range(starts[segment], stops[segment]):
+                quota -= codes[a, rows[place]] < cut
+        left, right = starts[segment], starts[segment] + takes[segment]
+        for place in range(starts[segment], stops[segment]):
+            row = rows[place]
+            code = codes[a, row]
+            if levels[segment] < 0:
+                goes, uses = code <= cut, code == cut
+            else:
+                goes = labels[label_starts[a, levels[segment]] + code] == cut
+                uses = goes
+            if goes and uses:
+                goes = quota > 0
+                quota -= goes
+            if goes:
+                out[left] = row
+                left += 1
+            else:
+                out[right] = row
+                right += 1
+    return out

@@ -1,0 +1,102 @@
+"""Give equal rows equal numbers, and add up their counts."""
+
+import numpy as np
+from numba import njit
+
+EMPTY = -1
+
+
+@njit(cache=True)
+def _hash(key: np.int64) -> np.uint64:
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    return mixed ^ (mixed >> np.uint64(29))
+
+
+@njit(cache=True)
+def number(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number equal keys from 0 in order of appearance; also where each number appears first."""
+    n = keys.size
+    slots = 4
+    while slots < 2 * n:
+        slots *= 2
+    mask = np.uint64(slots - 1)
+    table = np.full(slots, EMPTY, np.int64)
+    ids = np.empty(n, np.int64)
+    firsts = np.empty(n, np.int64)
+    found = 0
+    for row in range(n):
+        key = keys[row]
+        slot = _hash(key) & mask
+        while True:
+            held = table[slot]
+            if held == EMPTY:
+                table[slot] = found
+                firsts[found] = row
+                ids[row] = found
+                found += 1
+                break
+            if keys[firsts[held]] == key:
+                ids[row] = held
+                break
+            slot = (slot + np.uint64(1)) & mask
+    return ids, firsts[:found].copy()
+
+
+@njit(cache=True)
+def pack(codes: np.ndarray, maps: np.ndarray, starts: np.ndarray, radices: np.ndarray) -> np.ndarray:
+    """Write each column of codes, mapped attribute by attribute, as one mixed-radix number."""
+    n_attributes, n = codes.shape
+    keys = np.zeros(n, np.int64)
+    for attribute in range(n_attributes):
+        start, radix = starts[attribute], radices[attribute]
+        for row in range(n):
+            keys[row] = keys[row] * radix + maps[start + codes[attribute, row]]
+    return keys
+
+
+@njit(cache=True)
+def roll_up(
+    codes: np.ndarray, maps: np.ndarray, starts: np.ndarray, radices: np.ndarray, sizes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Map classes to coarser ones: the new class of each, the codes of the new classes, and their sizes."""
+    ids, firsts = number(pack(codes, maps, starts, radices))
+    n_attributes = codes.shape[0]
+    coarse = np.empty((n_attributes, firsts.size), codes.dtype)
+    for attribute in range(n_attributes):
+        start = starts[attribute]
+        for group in range(firsts.size):
+            coarse[attribute, group] = maps[start + codes[attribute, firsts[group]]]
+    totals = np.zeros(firsts.size, np.int64)
+    for row in range(ids.size):
+        totals[ids[row]] += sizes[row]
+    return ids, coarse, totals
+
+
+@njit(cache=True)
+def merge_entries(
+    owner_of: np.ndarray, owners: np.ndarray, codes: np.ndarray, counts: np.ndarray, n_owners: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Add up (owner, code, count) entries whose owners became one; entries come and go in order of code.
+
+    Entries whose new owner is negative are dropped.
+    """
+    last = np.full(n_owners, -1, np.int64)
+    place = np.empty(n_owners, np.int64)
+    new_owners = np.empty(owners.size, np.int64)
+    new_codes = np.empty(owners.size, np.int64)
+    new_counts = np.empty(owners.size, np.int64)
+    filled = 0
+    for entry in range(owners.size):
+        owner = owner_of[owners[entry]]
+        if owner < 0:
+            continue
+        if last[owner] == codes[entry]:
+            new_counts[place[owner]] += counts[entry]
+            continue
+        last[owner] = codes[entry]
+        place[owner] = filled
+        new_owners[filled] = owner
+        new_codes[filled] = codes[entry]
+        new_counts[filled] = counts[entry]
+        filled += 1
+    return new_owners[:filled].copy(), new_codes[:filled].copy(), new_counts[:filled].copy()

@@ -1,0 +1,85 @@
+"""Statistics of groups from (owner, value, count) entries in order of value."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def largest(owners: np.ndarray, counts: np.ndarray, n_owners: int, depth: int) -> np.ndarray:
+    """The `depth` largest counts of each owner, largest first, zeros where there are fewer."""
+    top = np.zeros((n_owners, depth), np.int64)
+    for entry in range(owners.size):
+        row, count = top[owners[entry]], counts[entry]
+        place = depth
+        while place > 0 and row[place - 1] < count:
+            place -= 1
+        if place < depth:
+            for shift in range(depth - 1, place, -1):
+                row[shift] = row[shift - 1]
+            row[place] = count
+    return top
+
+
+@njit(cache=True)
+def _gap(
+    cumulative: np.ndarray, prefix: np.ndarray, start: int, stop: int, held: int, size: int, total: int
+) -> int:
+    """Sum |held·total - cumulative[v]·size| over start <= v < stop; cumulative never falls."""
+    low, high = start, stop
+    while low < high:
+        middle = (low + high) // 2
+        if cumulative[middle] * size <= held * total:
+            low = middle + 1
+        else:
+            high = middle
+    below = held * total * (low - start) - (prefix[low] - prefix[start]) * size
+    above = (prefix[stop] - prefix[low]) * size - held * total * (stop - low)
+    return below + above
+
+
+@njit(cache=True)
+def ordered_distance(
+    owners: np.ndarray, values: np.ndarray, counts: np.ndarray, sizes: np.ndarray, cumulative: np.ndarray
+) -> np.ndarray:
+    """For each owner, the sum over values of |cumulative share difference|, times size and total.
+
+    `cumulative` is the table's running count, value by value.
+    """
+    n_values = cumulative.size
+    total = cumulative[n_values - 1]
+    prefix = np.zeros(n_values + 1, np.int64)
+    for value in range(n_values):
+        prefix[value + 1] = prefix[value] + cumulative[value]
+    held = np.zeros(sizes.size, np.int64)
+    reached = np.zeros(sizes.size, np.int64)
+    distance = np.zeros(sizes.size, np.int64)
+    for entry in range(owners.size):
+        owner, value = owners[entry], values[entry]
+        distance[owner] += _gap(cumulative, prefix, reached[owner], value, held[owner], sizes[owner], total)
+        held[owner] += counts[entry]
+        reached[owner] = value
+    for owner in range(sizes.size):
+        distance[owner] += _gap(
+            cumulative, prefix, reached[owner], n_values, held[owner], sizes[owner], total
+        )
+    return distance
+
+
+@njit(cache=True)
+def most_alike(
+    starts: np.ndarray, numbers: np.ndarray, counts: np.ndarray, asked: np.ndarray, reach: float
+) -> np.ndarray:
+    """For each run of sorted numbers, the most rows within `reach` of a number that is asked about."""
+    most = np.zeros(starts.size - 1, np.int64)
+    for group in range(starts.size - 1):
+        low, high, within = starts[group], starts[group], 0
+        for entry in range(starts[group], starts[group + 1]):
+            while high < starts[group + 1] and numbers[high] <= numbers[entry] + reach:
+                within += counts[high]
+                high += 1
+            while numbers[low] < numbers[entry] - reach:
+                within -= counts[low]
+                low += 1
+            if asked[entry] and within > most[group]:
+                most[group] = within
+    return most

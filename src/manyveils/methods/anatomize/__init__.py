@@ -1,0 +1,196 @@
+"""Anatomy: quasi-identifiers as they are, sensitive attributes shuffled inside small buckets.
+
+Xiao and Tao 2006, with a closed form for one sensitive attribute, and one bucketing for several.
+Each sensitive attribute is a column of its own, so that links between them are broken too, unless `link` keeps some.
+It promises any guarantee bucket by bucket; k is then the least size of a bucket.
+It cannot hide that a person is in the table: the quasi-identifiers are published unchanged.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.errors import PolicyError, Problem
+from manyveils.methods.anatomize.crowd import gather, kinds_of
+from manyveils.methods.anatomize.deal import deal, excess
+from manyveils.methods.entries import Ids, dense
+from manyveils.methods.explain import refuse
+from manyveils.methods.keeping import Watch, all_kept, count_for, watch
+from manyveils.methods.work import Made, Method, Options, Work
+from manyveils.policy.guarantees import (
+    CappedShare,
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    KAnonymity,
+    Linkability,
+    Promise,
+    RecursiveDiversity,
+)
+from manyveils.release import Draft
+
+
+class AnatomizeOptions(Options):
+    """Keys of [publish] for `method = "anatomize"`."""
+
+    link: list[list[str]] = []
+    order: Literal["near", "random"] = "near"
+
+
+def make(work: Work) -> Made:
+    """Publish one view: the quasi-identifiers in one column, each sensitive attribute in another, inside buckets."""
+    options = work.options
+    assert isinstance(options, AnatomizeOptions)
+    if not work.sensitive:
+        raise PolicyError(
+            [
+                Problem(
+                    work.policy.name, "anatomize needs a sensitive attribute.", 'Use method = "generalize".'
+                )
+            ]
+        )
+    families = _families(work, options.link)
+    watches = tuple(
+        each
+        for promise in work.promises
+        for each in watch((promise,), work.table, _company(promise, families))
+    )
+    near = _near(work, options.order)
+    for buckets in _attempts(work, near):
+        verdict = _settled(buckets, watches, work.limit)
+        if verdict is not None:
+            return _made(work, verdict, families)
+    raise refuse(work, watches)
+
+
+def _families(work: Work, link: list[list[str]]) -> list[tuple[str, ...]]:
+    """The sensitive columns: one per attribute; linked attributes and those of a joint promise share one."""
+    problems = [
+        Problem(f"{work.policy.name}: publish.link", f"{name!r} is not a sensitive attribute.")
+        for group in link
+        for name in group
+        if name not in work.policy.sensitive
+    ]
+    if problems:
+        raise PolicyError(problems)
+    joined: list[set[str]] = [{name} for name in work.policy.sensitive]
+    for group in [*link, *work.policy.guarantee.joint]:
+        touched = [family for family in joined if family & set(group)]
+        joined = [family for family in joined if not family & set(group)] + [set().union(*touched)]
+    ordered = sorted(joined, key=lambda family: min(work.policy.sensitive.index(name) for name in family))
+    return [
+        work.table.expand([name for name in work.policy.sensitive if name in family]) for family in ordered
+    ]
+
+
+def _company(promise: Promise, families: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """The sensitive columns published together with what a promise protects."""
+    return next((family for family in families if set(promise.protects) & set(family)), ())
+
+
+def _near(work: Work, order: str) -> Ids:
+    """A rank that puts rows with like quasi-identifiers near each other; equal rows are interchangeable."""
+    # Attributes with few values first, so that most attributes agree between neighbours.
+    names = tuple(sorted(work.quasi, key=lambda name: work.table[name].n_values))
+    rest = tuple(name for name in work.published if name not in names)
+    keys, n_keys = dense(work.table.codes(names + rest), work.table.sizes(names + rest), work.table.n_rows)
+    return keys if order == "near" else work.streams.of("anatomize.order").permutation(n_keys)[keys]
+
+
+def _attempts(work: Work, near: Ids) -> Iterator[Ids]:
+    """Bucketings from the finest to a single bucket; rows without a bucket have -1."""
+    size = max(_least_size(promise) for promise in work.promises) if work.promises else 1
+    attributes = [work.table[name] for name in work.sensitive]
+    values = [column.codes.astype(np.int64) for column in attributes]
+    protected = [_protected(work, column.name, column.n_values) for column in attributes]
+    simple = len(attributes) == 1 and bool(protected[0].all())
+    kept = np.ones(work.table.n_rows, dtype=bool)
+    if simple:
+        kept = ~_trimmed(work, attributes[0].codes.astype(np.int64), near, size)
+    elif work.table.n_rows >= size:
+        yield gather(kinds_of(values, protected), near, size)
+    groups, _ = dense(work.table.codes(work.sensitive), work.table.sizes(work.sensitive), work.table.n_rows)
+    rows = np.flatnonzero(kept)
+    order = rows[np.lexsort((near[rows], groups[rows]))]
+    n_buckets = max(rows.size // size, 1)
+    while True:
+        buckets = np.full(work.table.n_rows, -1, dtype=np.int64)
+        dealt = deal(np.arange(order.size), groups[order], n_buckets)
+        buckets[order] = dealt
+        yield buckets
+        if n_buckets == 1:
+            return
+        n_buckets = n_buckets * 3 // 4
+
+
+def _least_size(promise: Promise) -> int:
+    """The smallest bucket of all different values that can keep a promise."""
+    match promise.guarantee:
+        case KAnonymity(k=k):
+            return k
+        case DistinctDiversity(l=l) | FrequencyDiversity(l=l) | EntropyDiversity(l=l):
+            return l
+        case RecursiveDiversity(c=c, l=l):
+            return l + int(1 / c)
+        case CappedShare(alpha=bound) | Linkability(epsilon=bound):
+            return -(-bound.denominator // bound.numerator)
+        case _:
+            return 2
+
+
+def _protected(work: Work, name: str, n_values: int) -> NDArray[np.bool_]:
+    """Which values of a column may not meet in a bucket."""
+    flags = np.zeros(n_values, dtype=bool)
+    for promise in work.promises:
+        if name in promise.protects:
+            flags |= np.array([text not in promise.insensitive for text in work.table[name].texts])
+    return flags
+
+
+def _trimmed(work: Work, values: Ids, near: Ids, size: int) -> NDArray[np.bool_]:
+    """Rows to leave out so that the commonest value does not fill too much, if the limit allows it."""
+    gone = excess(np.bincount(values), size)
+    out = np.zeros(values.size, dtype=bool)
+    if not 0 < gone.sum() <= work.limit:
+        return out
+    shuffled = work.streams.of("anatomize.suppress").permutation(int(near.max()) + 1)[near]
+    order = np.lexsort((shuffled, values))
+    starts = np.cumsum(np.bincount(values)) - np.bincount(values)
+    for value in np.flatnonzero(gone):
+        out[order[starts[value] : starts[value] + gone[value]]] = True
+    return out
+
+
+def _settled(buckets: Ids, watches: tuple[Watch, ...], limit: int) -> Ids | None:
+    """The bucketing without buckets that break a promise, if few enough rows are lost; otherwise nothing."""
+    placed = np.flatnonzero(buckets >= 0)
+    if not placed.size:
+        return None
+    n_buckets = int(buckets.max()) + 1
+    # Rows without a bucket are counted in one of their own, which is not judged.
+    owners = np.where(buckets < 0, n_buckets, buckets)
+    sizes = np.bincount(owners, minlength=n_buckets + 1)
+    fine = all_kept(watches, count_for(watches, owners, n_buckets + 1), sizes)
+    fine[n_buckets] = False
+    settled = np.where(fine[owners], buckets, -1)
+    lost = int((settled < 0).sum())
+    return settled if lost <= limit and lost < buckets.size else None
+
+
+def _made(work: Work, buckets: Ids, families: list[tuple[str, ...]]) -> Made:
+    rows = np.flatnonzero(buckets >= 0)
+    known = tuple(name for name in work.published if name not in work.sensitive)
+    columns = ((known,) if known else ()) + tuple(families)
+    sizes = np.bincount(buckets[rows])
+    sizes = sizes[sizes > 0]
+    notes = {
+        "buckets": int(sizes.size),
+        "smallest_bucket": int(sizes.min()),
+        "largest_bucket": int(sizes.max()),
+    }
+    return Made((Draft("main", columns, rows, buckets=buckets[rows]),), notes)
+
+
+METHOD = Method("anatomize", "Xiao, Tao 2006: Anatomy", AnatomizeOptions, make)

@@ -1,0 +1,79 @@
+"""Buckets in which several sensitive attributes differ at once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.kernels.buckets import fill, place_rest
+from manyveils.methods.entries import Ids, dense
+
+REACH = 64
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """Rows by kind: rows of one kind hold the same protected values."""
+
+    kind_of_row: Ids
+    id_starts: Ids
+    ids: Ids
+    n_ids: int
+
+    @property
+    def n_kinds(self) -> int:
+        """How many kinds there are."""
+        return self.id_starts.size - 1
+
+
+def kinds_of(values: list[Ids], protected: list[NDArray[np.bool_]]) -> Kinds:
+    """Sort rows by the protected values they hold; `protected` says which values of each attribute may not meet."""
+    masked = [np.where(flags[codes], codes + 1, 0) for codes, flags in zip(values, protected, strict=True)]
+    n_rows = masked[0].size
+    sizes = tuple(flags.size + 1 for flags in protected)
+    kind_of_row, n_kinds = dense(tuple(column.astype(np.int32) for column in masked), sizes, n_rows)
+    example = np.empty(n_kinds, dtype=np.int64)
+    example[kind_of_row] = np.arange(n_rows)
+    offsets = np.cumsum([0, *sizes[:-1]])
+    held = np.stack(
+        [
+            np.where(column[example] > 0, column[example] + offset, -1)
+            for column, offset in zip(masked, offsets, strict=True)
+        ]
+    )
+    present = held.T >= 0
+    return Kinds(kind_of_row, np.append(0, np.cumsum(present.sum(axis=1))), held.T[present], int(sum(sizes)))
+
+
+def gather(kinds: Kinds, near: Ids, size: int) -> Ids:
+    """Put rows into buckets of `size` or one more without a protected value twice; -1 for rows without a place.
+
+    `near` is a rank: rows of one kind are used in its order, so that buckets stay narrow.
+
+    Claim: no bucket holds a protected value twice, and every bucket has `size` rows or one more.
+    Why: a kind is chosen only if none of its values is in the bucket yet; leftovers join by the same test.
+    Tested by: tests/claims/test_gather.py
+    """
+    counts = np.bincount(kinds.kind_of_row, minlength=kinds.n_kinds)
+    chosen = fill(counts, kinds.id_starts, kinds.ids, kinds.n_ids, size, REACH)
+    by_kind = np.lexsort((near, kinds.kind_of_row))
+    starts = np.cumsum(counts) - counts
+    buckets = np.full(kinds.kind_of_row.size, -1, dtype=np.int64)
+    rows = by_kind[starts[chosen] + _occurrence(chosen)]
+    buckets[rows] = np.arange(chosen.size) // size
+    left = by_kind[buckets[by_kind] < 0]
+    if left.size and chosen.size:
+        buckets[left] = place_rest(
+            kinds.kind_of_row[left], kinds.id_starts, kinds.ids, chosen, size, REACH * REACH
+        )
+    return buckets
+
+
+def _occurrence(kinds: Ids) -> Ids:
+    """How many times each entry has stood before in the list."""
+    order = np.argsort(kinds, kind="stable")
+    ordered = kinds[order]
+    first = np.searchsorted(ordered, ordered, side="left")
+    times = np.empty(kinds.size, dtype=np.int64)
+    times[order] = np.arange(kinds.size) - first
+    return times

@@ -1,0 +1,112 @@
+"""How often each protected value stands in each group: the counts that promises are decided on."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.kernels.grouping import merge_entries, number
+from manyveils.policy.guarantees import Promise
+from manyveils.table import Table
+
+Ids = NDArray[np.int64]
+LARGEST_KEY = 2**62
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Counts per (owner, code), in order of code; each pair at most once."""
+
+    owners: Ids
+    codes: Ids
+    counts: Ids
+
+    def under(self, owner_of: Ids, n_owners: int) -> "Entries":
+        """The same counts after owners became one another's; a negative owner is dropped."""
+        return Entries(*merge_entries(owner_of, self.owners, self.codes, self.counts, n_owners))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a promise protects, row by row: the value, and what else the adversary knows.
+
+    A code is `value * n_known + known`; without conditional knowledge `n_known` is 1.
+    """
+
+    codes: Ids
+    n_values: int
+    n_known: int
+    reference: Ids
+    value_codes: tuple[Ids, ...]
+
+
+def dense(columns: tuple[NDArray[np.int32], ...], sizes: tuple[int, ...], n_rows: int) -> tuple[Ids, int]:
+    """Number the different combinations of some columns from 0, in the order of their codes.
+
+    >>> dense((np.array([1, 0, 1]), np.array([0, 0, 0])), (2, 1), 3)
+    (array([1, 0, 1]), 2)
+    """
+    ids, n_ids = np.zeros(n_rows, dtype=np.int64), 1
+    for column, size in zip(columns, sizes, strict=True):
+        if n_ids * size >= LARGEST_KEY:
+            ids, n_ids = _squeezed(ids)
+        ids = ids * size + column
+        n_ids *= size
+    return _squeezed(ids)
+
+
+def _squeezed(ids: Ids) -> tuple[Ids, int]:
+    if ids.size == 0:
+        return ids, 0
+    numbers, firsts = number(ids)
+    order = np.argsort(ids[firsts], kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return rank[numbers], len(order)
+
+
+def subject_of(promise: Promise, table: Table, others: tuple[str, ...]) -> Subject:
+    """The protected values of a promise; `others` are known too if the promise is conditional."""
+    names = promise.protects
+    values, n_values = _values(names, table)
+    known, n_known = np.zeros(table.n_rows, dtype=np.int64), 1
+    if promise.conditional:
+        known, n_known = dense(table.codes(others), table.sizes(others), table.n_rows)
+    firsts = np.full(n_values, -1, dtype=np.int64)
+    firsts[values] = np.arange(table.n_rows)
+    present = np.maximum(firsts, 0)
+    parts = (
+        (np.arange(n_values),)
+        if len(names) == 1
+        else tuple(table[name].codes[present].astype(np.int64) for name in names)
+    )
+    return Subject(
+        values * n_known + known, n_values, n_known, np.bincount(values, minlength=n_values), parts
+    )
+
+
+def _values(names: tuple[str, ...], table: Table) -> tuple[Ids, int]:
+    if len(names) == 1:
+        return table[names[0]].codes.astype(np.int64), table[names[0]].n_values
+    return dense(table.codes(names), table.sizes(names), table.n_rows)
+
+
+def count(subject: Subject, owners: Ids, n_owners: int) -> Entries:
+    """Count a subject's codes owner by owner."""
+    span = subject.n_values * subject.n_known
+    keys = subject.codes * n_owners + owners if span * n_owners < LARGEST_KEY else None
+    if keys is None:
+        order = np.lexsort((owners, subject.codes))
+        ones = np.ones(len(order), dtype=np.int64)
+        return Entries(owners[order], subject.codes[order], ones).under(np.arange(n_owners), n_owners)
+    found, counts = _tally(keys, span * n_owners)
+    codes, held = np.divmod(found, n_owners)
+    return Entries(held, codes, counts)
+
+
+def _tally(keys: Ids, span: int) -> tuple[Ids, Ids]:
+    if span <= 4 * keys.size + 1024:
+        every = np.bincount(keys, minlength=span)
+        found = np.flatnonzero(every)
+        return found, every[found]
+    return np.unique(keys, return_counts=True)

@@ -1,0 +1,101 @@
+"""Full-domain generalization: one level per quasi-identifier for the whole table, the optimal ones."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from manyveils.errors import PolicyError, Problem
+from manyveils.methods.explain import refuse
+from manyveils.methods.generalize.lattice import Lattice, count_base
+from manyveils.methods.generalize.objectives import OBJECTIVES
+from manyveils.methods.generalize.search import Search
+from manyveils.methods.keeping import all_kept, watch
+from manyveils.methods.work import Made, Work
+from manyveils.release import Draft, Recoding
+from manyveils.release.draft import recode_to_level
+
+MOST_NODES = 20_000_000
+MANY_VALUES = 100_000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The chosen level of each quasi-identifier, and what was found on the way."""
+
+    levels: dict[str, int]
+    cost: float
+    n_nodes: int
+    n_checked: int
+    suppressed: int
+
+
+def make_full_domain(work: Work, objective: str) -> Made:
+    """Publish the table at the optimal node of the lattice."""
+    _refuse_wide(work)
+    watches = watch(work.promises, work.table, work.sensitive)
+    columns = tuple(work.table[name] for name in work.quasi)
+    base, classes = count_base(columns, work.table, watches)
+    lattice = Lattice(columns, base)
+    search = Search(
+        lattice,
+        OBJECTIVES[objective](lattice),
+        watches,
+        work.limit,
+        lambda share: work.progress("searching the lattice", share),
+    )
+    best = search.run()
+    if best is None:
+        raise refuse(work, watches)
+    counted, class_of = lattice.roll(base, best.node)
+    fine = all_kept(watches, counted.entries, counted.sizes)
+    rows = np.flatnonzero(fine[class_of[classes]])
+    recodings: dict[str, Recoding] = {}
+    for name, level in zip(work.quasi, best.node, strict=True):
+        recoding = recode_to_level(work.table[name], level, rows)
+        if recoding is not None:
+            recodings[name] = recoding
+    plan = Plan(
+        dict(zip(work.quasi, best.node, strict=True)),
+        best.cost,
+        int(np.prod(lattice.shape)),
+        search.n_checked,
+        best.suppressed,
+    )
+    return Made(
+        (Draft("main", (work.published,), rows, recodings=recodings),), _notes(plan, objective, lattice)
+    )
+
+
+def _refuse_wide(work: Work) -> None:
+    problems = [
+        Problem(
+            f"{work.policy.name}: attributes.{name}",
+            f"a quasi-identifier with {work.table[name].n_values:,} different values and no hierarchy.",
+            'Give it one (widths = [10, 100, 1000] for numbers), or use recoding = "mondrian".',
+        )
+        for name in work.quasi
+        if work.table[name].n_values > MANY_VALUES and len(work.table[name].levels) <= 2
+    ]
+    n_nodes = float(np.prod([float(len(work.table[name].levels)) for name in work.quasi]))
+    if n_nodes > MOST_NODES:
+        problems.append(
+            Problem(
+                work.policy.name,
+                f"the lattice has {n_nodes:.3g} nodes, {MOST_NODES:,} at most.",
+                'Use fewer levels or quasi-identifiers, or recoding = "mondrian".',
+            )
+        )
+    if problems:
+        raise PolicyError(problems)
+
+
+def _notes(plan: Plan, objective: str, lattice: Lattice) -> dict[str, object]:
+    return {
+        "recoding": "full-domain",
+        "objective": objective,
+        "cost": plan.cost,
+        "levels": plan.levels,
+        "heights": {column.name: len(column.levels) - 1 for column in lattice.columns},
+        "nodes": plan.n_nodes,
+        "nodes_checked": plan.n_checked,
+    }

@@ -1,0 +1,115 @@
+"""How a group of values is written: as a range, a set, or a label of the hierarchy; and what that covers."""
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from manyveils.kernels.cuts import LABEL, RANGE
+from manyveils.methods.entries import Ids
+from manyveils.policy.hierarchies import TOP
+from manyveils.release import Recoding
+from manyveils.table.columns import Column
+
+MOST_PAIRS = 2_000_000
+
+
+def recoding_of_groups(column: Column, groups: Ids, n_groups: int, style: int) -> Recoding | None:
+    """Give every group one published value for an attribute; nothing if every group has one value only."""
+    owners, values = _members(column, groups, n_groups)
+    if owners.size == n_groups:
+        return None
+    if style == RANGE:
+        return _ranges(column, groups, owners, values, n_groups)
+    if style == LABEL:
+        return _hierarchy_labels(column, groups, owners, values, n_groups)
+    return _sets(column, groups, owners, values, n_groups)
+
+
+def _members(column: Column, groups: Ids, n_groups: int) -> tuple[Ids, Ids]:
+    """The different (group, value) pairs, group after group, values in order."""
+    keys = np.unique(groups * column.n_values + column.codes)
+    owners, values = np.divmod(keys, column.n_values)
+    return owners, values
+
+
+def _ranges(column: Column, groups: Ids, owners: Ids, values: Ids, n_groups: int) -> Recoding:
+    first, last = _ends(owners, n_groups)
+    low, high = values[first], values[last]
+    if column.has_missing:
+        # Numbers together with a missing value have no range: the cell is suppressed.
+        mixed = (high == column.n_values - 1) & (low != high)
+        low, high = np.where(mixed, 0, low), np.where(mixed, column.n_values - 1, high)
+    pairs, label_of_group = np.unique(low * column.n_values + high, return_inverse=True)
+    lows, highs = np.divmod(pairs, column.n_values)
+    labels = tuple(_range_text(column, a, b) for a, b in zip(lows.tolist(), highs.tolist(), strict=True))
+    n_pairs = int((highs - lows + 1).sum())
+    covers = None
+    if n_pairs <= MOST_PAIRS:
+        numbers = np.repeat(np.arange(pairs.size), highs - lows + 1)
+        within = np.arange(n_pairs) - np.repeat(
+            np.cumsum(highs - lows + 1) - (highs - lows + 1), highs - lows + 1
+        )
+        covers = _present(column, numbers, lows[numbers] + within)
+    return Recoding(label_of_group[groups].astype(np.int32), labels, covers)
+
+
+def _range_text(column: Column, low: int, high: int) -> str | None:
+    if column.has_missing and high == column.n_values - 1:
+        return None if low == high else TOP
+    return column.texts[low] if low == high else f"[{column.texts[low]}, {column.texts[high]}]"
+
+
+def _ends(owners: Ids, n_groups: int) -> tuple[Ids, Ids]:
+    first = np.searchsorted(owners, np.arange(n_groups))
+    return first, np.append(first[1:], owners.size) - 1
+
+
+def _sets(column: Column, groups: Ids, owners: Ids, values: Ids, n_groups: int) -> Recoding:
+    texts = pl.Series(column.texts).gather(values)
+    members = pl.DataFrame({"group": owners, "text": texts, "value": values})
+    joined = members.group_by("group", maintain_order=True).agg(pl.col("text").str.join(", "), pl.len())
+    written = joined.select(
+        pl.when(pl.col("len") == 1).then(pl.col("text")).otherwise("{" + pl.col("text") + "}").alias("label")
+    )["label"]
+    # Two sets may be written alike if values hold commas, so their members tell them apart.
+    signature = members.group_by("group", maintain_order=True).agg(
+        pl.col("value").cast(pl.String).str.join(",")
+    )["value"]
+    distinct = signature.unique(maintain_order=True)
+    label_of_group = signature.cast(pl.Enum(distinct)).to_physical().to_numpy().astype(np.int64)
+    firsts = np.full(len(distinct), n_groups, dtype=np.int64)
+    np.minimum.at(firsts, label_of_group, np.arange(n_groups))
+    labels = tuple(label or None for label in written.gather(firsts).to_list())
+    stands_for = firsts[label_of_group[owners]] == owners
+    covers = _present(column, label_of_group[owners[stands_for]], values[stands_for])
+    return Recoding(label_of_group[groups].astype(np.int32), labels, covers)
+
+
+def _hierarchy_labels(column: Column, groups: Ids, owners: Ids, values: Ids, n_groups: int) -> Recoding:
+    first, _ = _ends(owners, n_groups)
+    level_of, label_of = np.full(n_groups, -1, dtype=np.int64), np.zeros(n_groups, dtype=np.int64)
+    for number, level in enumerate(column.levels.each):
+        found = level.label_of[values].astype(np.int64)
+        differs = found != found[first][owners]
+        alike = (np.bincount(owners[differs], minlength=n_groups) == 0) & (level_of < 0)
+        level_of[alike], label_of[alike] = number, found[first][alike]
+    width = max(column.levels.sizes)
+    pairs, label_of_group = np.unique(level_of * width + label_of, return_inverse=True)
+    levels, labels = np.divmod(pairs, width)
+    texts = tuple(
+        column.levels[a].labels[b] or None for a, b in zip(levels.tolist(), labels.tolist(), strict=True)
+    )
+    parts = [
+        np.flatnonzero(column.levels[a].label_of == b)
+        for a, b in zip(levels.tolist(), labels.tolist(), strict=True)
+    ]
+    numbers = np.repeat(np.arange(pairs.size), [part.size for part in parts])
+    return Recoding(
+        label_of_group[groups].astype(np.int32), texts, _present(column, numbers, np.concatenate(parts))
+    )
+
+
+def _present(column: Column, numbers: Ids, values: Ids) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Pairs of label and original, for the originals that occur."""
+    occurs = column.counts[values] > 0
+    return numbers[occurs], tuple(column.texts[value] for value in values[occurs].tolist())

@@ -1,0 +1,111 @@
+"""The lattice of generalization levels, and tables counted at its nodes."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.kernels.grouping import number, roll_up
+from manyveils.methods.entries import LARGEST_KEY, Entries, Ids, dense
+from manyveils.methods.keeping import Watch, count_for
+from manyveils.table import Table
+from manyveils.table.columns import Column
+
+Node = tuple[int, ...]
+REMEMBERED = 48
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The classes of one node: their labels, their sizes, and the counts that promises need."""
+
+    node: Node
+    labels: NDArray[np.int32]
+    sizes: Ids
+    entries: tuple[Entries | None, ...]
+
+
+class Lattice:
+    """Counts at any node, rolled up from the smallest finer node that is still remembered."""
+
+    def __init__(self, columns: tuple[Column, ...], base: Counted) -> None:
+        self.columns = columns
+        self.shape = tuple(len(column.levels) for column in columns)
+        self.base = base
+        self._remembered: OrderedDict[Node, Counted] = OrderedDict()
+        self._climb = lru_cache(maxsize=None)(self._climb_fresh)
+
+    def at(self, node: Node) -> Counted:
+        """Count the classes of a node."""
+        if node in self._remembered:
+            self._remembered.move_to_end(node)
+            return self._remembered[node]
+        counted, _ = self.roll(self._finer(node), node)
+        self._remembered[node] = counted
+        if len(self._remembered) > REMEMBERED:
+            self._remembered.popitem(last=False)
+        return counted
+
+    def _finer(self, node: Node) -> Counted:
+        """The smallest remembered table that the node can be counted from."""
+        tables = (self.base, *self._remembered.values())
+        below = (np.array([table.node for table in tables]) <= np.array(node)).all(axis=1)
+        return min((tables[place] for place in np.flatnonzero(below)), key=lambda table: table.sizes.size)
+
+    def _climb_fresh(self, attribute: int, low: int, high: int) -> NDArray[np.int32]:
+        return self.columns[attribute].levels.climb(low, high)
+
+    def roll(self, finer: Counted, node: Node) -> tuple[Counted, Ids]:
+        """Count a node from a finer one; also the new class of each of its classes."""
+        if finer.node == node:
+            return finer, np.arange(finer.sizes.size)
+        steps = [
+            self._climb(i, low, high) for i, (low, high) in enumerate(zip(finer.node, node, strict=True))
+        ]
+        radices = np.array(
+            [self.columns[i].levels.sizes[level] for i, level in enumerate(node)], dtype=np.int64
+        )
+        if float(np.prod(radices.astype(float))) >= LARGEST_KEY:
+            ids, labels, sizes = _roll_wide(finer, steps, radices)
+        else:
+            starts = np.cumsum([0, *(step.size for step in steps[:-1])])
+            ids, labels, sizes = roll_up(finer.labels, np.concatenate(steps), starts, radices, finer.sizes)
+        made: dict[int, Entries] = {}
+        for each in finer.entries:
+            if each is not None and id(each) not in made:
+                made[id(each)] = each.under(ids, sizes.size)
+        entries = tuple(None if each is None else made[id(each)] for each in finer.entries)
+        return Counted(node, labels, sizes, entries), ids
+
+
+def _roll_wide(
+    finer: Counted, steps: list[NDArray[np.int32]], radices: Ids
+) -> tuple[Ids, NDArray[np.int32], Ids]:
+    """Roll up where combined labels do not fit one 64-bit number."""
+    mapped = tuple(step[codes] for step, codes in zip(steps, finer.labels, strict=True))
+    ids, n_ids = dense(mapped, tuple(int(radix) for radix in radices), finer.sizes.size)
+    _, firsts = number(ids)
+    order = np.argsort(ids[firsts])
+    sizes = np.bincount(ids, weights=finer.sizes, minlength=n_ids).astype(np.int64)
+    return ids, np.stack([column[firsts[order]] for column in mapped]).astype(np.int32), sizes
+
+
+def count_base(columns: tuple[Column, ...], table: Table, watches: tuple[Watch, ...]) -> tuple[Counted, Ids]:
+    """Count the classes of the table as it is; also the class of every row."""
+    names = tuple(column.name for column in columns)
+    classes, n_classes = dense(table.codes(names), table.sizes(names), table.n_rows)
+    _, firsts = number(classes)
+    order = np.argsort(classes[firsts])
+    labels = (
+        np.stack([column.codes[firsts[order]] for column in columns]).astype(np.int32)
+        if columns
+        else np.zeros((0, n_classes), dtype=np.int32)
+    )
+    # Level 0 has its own label numbers, in the order in which values appear.
+    for place, column in enumerate(columns):
+        labels[place] = column.levels[0].label_of[labels[place]]
+    sizes = np.bincount(classes, minlength=n_classes)
+    counted = Counted((0,) * len(columns), labels, sizes, count_for(watches, classes, n_classes))
+    return counted, classes

@@ -1,0 +1,190 @@
+"""Partition rows top-down into groups that keep every promise, each as narrow as it can be."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.kernels.cuts import divide, propose
+from manyveils.methods.entries import Entries, Ids
+from manyveils.methods.generalize.cutting import Cutting
+from manyveils.methods.keeping import Watch, all_kept
+from manyveils.policy.guarantees import KAnonymity
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Groups of rows as runs of one list of rows."""
+
+    rows: Ids
+    starts: Ids
+    stops: Ids
+
+    def group_of_row(self, n_rows: int) -> Ids:
+        """The number of each row's group; -1 for rows outside."""
+        groups = np.full(n_rows, -1, dtype=np.int64)
+        groups[self.listed()] = np.repeat(np.arange(self.starts.size), self.sizes)
+        return groups
+
+    def listed(self) -> Ids:
+        """The rows of all groups, group after group."""
+        lengths = self.sizes
+        ends = np.cumsum(lengths)
+        within = np.arange(ends[-1] if ends.size else 0) - np.repeat(ends - lengths, lengths)
+        rows: Ids = self.rows[np.repeat(self.starts, lengths) + within]
+        return rows
+
+    @property
+    def sizes(self) -> Ids:
+        """Rows per group."""
+        return self.stops - self.starts
+
+    def some(self, which: NDArray[np.bool_]) -> "Segments":
+        """Only some of the groups."""
+        return Segments(self.rows, self.starts[which], self.stops[which])
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """The best cut of every group along every attribute, and which of them are still to be tried."""
+
+    gains: NDArray[np.float64]
+    levels: Ids
+    cuts: Ids
+    takes: Ids
+
+    def some(self, which: NDArray[np.bool_]) -> "Proposals":
+        """The proposals of some groups."""
+        return Proposals(self.gains[which], self.levels[which], self.cuts[which], self.takes[which])
+
+
+def partition(
+    cutting: Cutting,
+    order: Ids,
+    watches: tuple[Watch, ...],
+    *,
+    relaxed: bool,
+    progress: Callable[[float], None],
+) -> Ids:
+    """Cut all groups round by round, each along the attribute that gains most, as long as both parts keep every promise.
+
+    `order` lists all rows; where equal rows must be told apart, its order decides.
+
+    Claim: every group keeps every promise if the whole table does.
+    Why: a group is replaced by two parts only after both were found to keep every promise.
+    Tested by: tests/claims/test_mondrian.py
+    """
+    n_rows = order.size
+    least = max(
+        [each.promise.guarantee.k for each in watches if isinstance(each.promise.guarantee, KAnonymity)],
+        default=1,
+    )
+    entries = _row_entries(watches)
+    active = Segments(order, np.array([0]), np.array([n_rows]))
+    proposals = _propose(cutting, active, least, relaxed=relaxed)
+    groups = np.zeros(n_rows, dtype=np.int64)
+    n_groups, n_done = 1, 0
+    names = np.array([0])
+    while active.starts.size:
+        open_ = proposals.gains.max(axis=1, initial=0.0) > 0
+        n_done += int(active.sizes[~open_].sum())
+        progress(n_done / n_rows)
+        active, proposals, names = active.some(open_), proposals.some(open_), names[open_]
+        if not active.starts.size:
+            break
+        active, fine, chosen = _try(cutting, active, proposals, watches, entries, n_rows)
+        left = _chosen(proposals.takes, chosen)
+        parted = _halves(active, left, fine)
+        new_names = np.arange(n_groups, n_groups + int(fine.sum()))
+        n_groups += int(fine.sum())
+        right = Segments(active.rows, active.starts[fine] + left[fine], active.stops[fine])
+        groups[right.listed()] = np.repeat(new_names, right.sizes)
+        # A refused cut is not tried again; the attribute's gain is spent.
+        proposals.gains[np.flatnonzero(~fine), chosen[~fine]] = 0.0
+        refused, kept_names = active.some(~fine), names[~fine]
+        fresh = _propose(cutting, parted, least, relaxed=relaxed)
+        names = np.concatenate([kept_names, names[fine], new_names])
+        proposals = _joined(proposals.some(~fine), fresh)
+        active = Segments(
+            active.rows, np.append(refused.starts, parted.starts), np.append(refused.stops, parted.stops)
+        )
+    return groups
+
+
+def _row_entries(watches: tuple[Watch, ...]) -> tuple[Entries | None, ...]:
+    """Every row as an entry of its own, in order of code, so that any grouping can be counted in one pass."""
+    made: dict[int, Entries] = {}
+    for each in watches:
+        if each.subject is not None and id(each.subject) not in made:
+            order = np.argsort(each.subject.codes, kind="stable")
+            made[id(each.subject)] = Entries(
+                order, each.subject.codes[order], np.ones(order.size, dtype=np.int64)
+            )
+    return tuple(None if each.subject is None else made[id(each.subject)] for each in watches)
+
+
+def _propose(cutting: Cutting, segments: Segments, least: int, *, relaxed: bool) -> Proposals:
+    return Proposals(
+        *propose(
+            cutting.codes, segments.rows, segments.starts, segments.stops, least, relaxed, *cutting.measures
+        )
+    )
+
+
+def _chosen(values: Ids, chosen: Ids) -> Ids:
+    return values[np.arange(chosen.size), chosen]
+
+
+def _try(
+    cutting: Cutting,
+    active: Segments,
+    proposals: Proposals,
+    watches: tuple[Watch, ...],
+    entries: tuple[Entries | None, ...],
+    n_rows: int,
+) -> tuple[Segments, NDArray[np.bool_], Ids]:
+    """Cut every active group along its best attribute; say which cuts keep every promise on both sides."""
+    chosen = np.argmax(proposals.gains, axis=1)
+    takes = _chosen(proposals.takes, chosen)
+    rows = divide(
+        cutting.codes,
+        active.rows,
+        active.starts,
+        active.stops,
+        chosen,
+        _chosen(proposals.levels, chosen),
+        _chosen(proposals.cuts, chosen),
+        takes,
+        cutting.labels,
+        cutting.label_starts,
+    )
+    divided = Segments(rows, active.starts, active.stops)
+    parts = _halves(divided, takes, np.ones(chosen.size, dtype=bool))
+    if all(each is None for each in entries):
+        fine = all_kept(watches, entries, parts.sizes)
+    else:
+        owner = parts.group_of_row(n_rows)
+        counted = {id(each): each.under(owner, parts.starts.size) for each in entries if each is not None}
+        fine = all_kept(watches, tuple(None if e is None else counted[id(e)] for e in entries), parts.sizes)
+    n = chosen.size
+    return divided, fine[:n] & fine[n:], chosen
+
+
+def _halves(segments: Segments, left: Ids, which: NDArray[np.bool_]) -> Segments:
+    """The left parts of some groups, then their right parts."""
+    middles = segments.starts + left
+    return Segments(
+        segments.rows,
+        np.concatenate([segments.starts[which], middles[which]]),
+        np.concatenate([middles[which], segments.stops[which]]),
+    )
+
+
+def _joined(first: Proposals, second: Proposals) -> Proposals:
+    return Proposals(
+        np.concatenate([first.gains, second.gains]),
+        np.concatenate([first.levels, second.levels]),
+        np.concatenate([first.cuts, second.cuts]),
+        np.concatenate([first.takes, second.takes]),
+    )

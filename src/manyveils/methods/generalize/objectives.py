@@ -1,0 +1,145 @@
+"""What an optimal generalization makes small, and how much a node must cost at least."""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.methods.entries import Ids
+from manyveils.methods.generalize.lattice import Counted, Lattice
+
+Grid = NDArray[np.float64]
+
+
+class Objective(Protocol):
+    """A cost of nodes. Claims of it: `floor` and `bound` never fall on the way up, and never exceed `cost`.
+
+    `guide` says where cheap nodes are likely; it decides the order of the search and nothing else.
+    """
+
+    floor: Grid
+    guide: Grid
+
+    def bound(self, counted: Counted) -> float:
+        """What this node and every coarser one costs at least."""
+        ...
+
+    def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
+        """What the node costs when the classes that are not fine are suppressed."""
+        ...
+
+
+class Loss:
+    """Mean share of the domain a published value covers; a suppressed row loses everything."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        self._losses = [[level.loss for level in column.levels.each] for column in lattice.columns]
+        sums = [_level_sums(lattice, place) for place in range(len(lattice.columns))]
+        self.floor = self.guide = _sum_grid(sums, lattice.shape)
+
+    def bound(self, counted: Counted) -> float:
+        """The loss without suppression."""
+        return float(self.floor[counted.node])
+
+    def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
+        """The loss without suppression, and what suppressed rows lose beyond it."""
+        extra = 0.0
+        if not fine.all():
+            for place, level in enumerate(counted.node):
+                kept_share = 1.0 - self._losses[place][level][counted.labels[place][~fine]]
+                extra += float(kept_share @ counted.sizes[~fine])
+        return self.bound(counted) + extra
+
+
+class Height:
+    """The sum of levels."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        self.floor = _sum_grid([np.arange(size, dtype=np.float64) for size in lattice.shape], lattice.shape)
+        self.guide = self.floor
+
+    def bound(self, counted: Counted) -> float:
+        """The node's height."""
+        return float(self.floor[counted.node])
+
+    def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
+        """The node's height; suppression costs nothing within its limit."""
+        return self.bound(counted)
+
+
+class Discernibility:
+    """The sum of squared class sizes; a suppressed row counts as many as there are rows."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        self.floor = np.zeros(lattice.shape)
+        self.guide = _collisions(lattice)
+        self._n_rows = int(lattice.base.sizes.sum())
+
+    def bound(self, counted: Counted) -> float:
+        """The squares of all classes: merging adds to them, and suppressing a class costs more than its square."""
+        return float(_squares(counted.sizes))
+
+    def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
+        """Squares of published classes, and the whole table's size for each suppressed row."""
+        return float(_squares(counted.sizes[fine]) + int(counted.sizes[~fine].sum()) * self._n_rows)
+
+
+class ClassSize:
+    """Rows of the table for each published class."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        self.floor = np.zeros(lattice.shape)
+        self.guide = _collisions(lattice)
+        self._n_rows = int(lattice.base.sizes.sum())
+
+    def bound(self, counted: Counted) -> float:
+        """As if every class were published."""
+        return self._n_rows / counted.sizes.size
+
+    def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
+        """Rows of the table for each class that is published."""
+        published = int(fine.sum())
+        return self._n_rows / published if published else float("inf")
+
+
+OBJECTIVES: dict[str, type[Loss] | type[Height] | type[Discernibility] | type[ClassSize]] = {
+    "loss": Loss,
+    "height": Height,
+    "discernibility": Discernibility,
+    "class-size": ClassSize,
+}
+
+
+def _squares(sizes: Ids) -> int:
+    return int((sizes * sizes).sum())
+
+
+def _collisions(lattice: Lattice) -> Grid:
+    """The log of the sum of squared class sizes, if attributes were independent."""
+    sums = []
+    for place, column in enumerate(lattice.columns):
+        counts = np.bincount(lattice.base.labels[place], weights=lattice.base.sizes)
+        shares = counts / max(counts.sum(), 1)
+        climbs = [
+            np.bincount(column.levels.climb(0, level), weights=shares) for level in range(len(column.levels))
+        ]
+        sums.append(np.array([np.log(np.square(share).sum()) for share in climbs]))
+    return _sum_grid(sums, lattice.shape)
+
+
+def _level_sums(lattice: Lattice, place: int) -> Grid:
+    counts = np.bincount(lattice.base.labels[place], weights=lattice.base.sizes)
+    levels = lattice.columns[place].levels
+    return np.array(
+        [float(level.loss[levels.climb(0, number)] @ counts) for number, level in enumerate(levels.each)],
+        dtype=np.float64,
+    )
+
+
+def _sum_grid(sums: list[Grid], shape: tuple[int, ...]) -> Grid:
+    grid = np.zeros(shape)
+    for axis, values in enumerate(sums):
+        # Rounding must not make a coarser level look cheaper.
+        rising = np.maximum.accumulate(values)
+        grid += rising.reshape([-1 if place == axis else 1 for place in range(len(shape))])
+    return grid

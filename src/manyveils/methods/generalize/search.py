@@ -1,0 +1,154 @@
+"""Find the cheapest node of the lattice that keeps every promise, checking as few nodes as it can."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.methods.generalize.lattice import Counted, Lattice, Node
+from manyveils.methods.generalize.objectives import Objective
+from manyveils.methods.keeping import Watch, all_kept, kept
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A node that keeps every promise, what it costs, and which of its classes are published."""
+
+    node: Node
+    cost: float
+    fine: NDArray[np.bool_]
+    suppressed: int
+
+
+@dataclass
+class Search:
+    """The state of a search: what is known of every node, and the best so far.
+
+    Claim: the result costs no more than any node that keeps the promises within the suppression limit.
+    Why: a node is passed over only if it is hopeless (a coarser node already fails promises that can only
+    get worse on the way down), if it costs at least as much as the best (`floor` never falls on the way up),
+    or if it lies above a node that keeps everything without suppression being possible.
+    Tested by: tests/claims/test_optimal_node.py
+    """
+
+    lattice: Lattice
+    objective: Objective
+    watches: tuple[Watch, ...]
+    limit: int
+    progress: Callable[[float], None]
+    best: Choice | None = None
+    nearest: Choice | None = None
+    n_checked: int = 0
+    closed: NDArray[np.bool_] = field(init=False)
+    hopeful: NDArray[np.bool_] = field(init=False)
+    floor: NDArray[np.float64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.closed = np.zeros(self.lattice.shape, dtype=bool)
+        self.hopeful = np.zeros(self.lattice.shape, dtype=bool)
+        self.floor = self.objective.floor.copy()
+        keeps = [each.promise.merging_keeps for each in self.watches]
+        heals = [each.promise.one_part_heals for each in self.watches]
+        # Without suppression a broken promise stays broken further down if merging keeps it;
+        # with suppression, rows that fail can only be counted on to grow if one good part heals.
+        self._falls = keeps if self.limit == 0 else heals
+        self._stops_above = self.limit == 0 and all(keeps)
+
+    def run(self) -> Choice | None:
+        """Find the border below which nothing is left to hope for, then check what may be cheaper above it."""
+        order = [
+            tuple(int(level) for level in node)
+            for node in zip(
+                *np.unravel_index(
+                    np.argsort(self.objective.guide, axis=None, kind="stable"), self.lattice.shape
+                ),
+                strict=True,
+            )
+        ]
+        for position, node in enumerate(order):
+            if self._is_open(node) and not self.hopeful[node]:
+                self._halve(self._path(node))
+            if position % 256 == 0:
+                self.progress(position / len(order))
+        for node in order:
+            if self._is_open(node):
+                self._check(node)
+        return self.best
+
+    def _is_open(self, node: Node) -> bool:
+        return not self.closed[node] and (self.best is None or self.floor[node] < self.best.cost)
+
+    def _path(self, node: Node) -> list[Node]:
+        """A way up through nodes of which nothing is known, always the step that looks cheapest."""
+        path = [node]
+        while steps := [
+            step for step in self._steps(path[-1]) if not (self.closed[step] or self.hopeful[step])
+        ]:
+            path.append(min(steps, key=lambda step: float(self.objective.guide[step])))
+        return path
+
+    def _steps(self, node: Node) -> list[Node]:
+        return [
+            (*node[:place], level + 1, *node[place + 1 :])
+            for place, level in enumerate(node)
+            if level + 1 < self.lattice.shape[place]
+        ]
+
+    def _halve(self, path: list[Node]) -> None:
+        low, high = 0, len(path) - 1
+        while low <= high:
+            middle = (low + high) // 2
+            if self._check(path[middle]):
+                low = middle + 1
+            else:
+                high = middle - 1
+
+    def _check(self, node: Node) -> bool:
+        """Check a node and draw all conclusions; true if it and everything finer is hopeless."""
+        counted = self.lattice.at(node)
+        self.n_checked += 1
+        self.closed[node] = True
+        fine, falling = self._decide(counted)
+        suppressed = int(counted.sizes[~fine].sum())
+        above = tuple(slice(level, None) for level in node)
+        self.floor[above] = np.maximum(self.floor[above], self.objective.bound(counted))
+        if suppressed <= self.limit and suppressed < int(counted.sizes.sum()):
+            self._offer(Choice(node, self.objective.cost(counted, fine), fine, suppressed))
+            if self._stops_above:
+                self.closed[above] = True
+        elif self.nearest is None or suppressed < self.nearest.suppressed:
+            self.nearest = Choice(node, float("inf"), fine, suppressed)
+        hopeless = falling > self.limit
+        if hopeless:
+            self.closed[tuple(slice(0, level + 1) for level in node)] = True
+        else:
+            self.hopeful[above] = True
+        return hopeless
+
+    def _decide(self, counted: Counted) -> tuple[NDArray[np.bool_], int]:
+        falling = np.ones(counted.sizes.size, dtype=bool)
+        rest = falling.copy()
+        for each, entries, falls in zip(self.watches, counted.entries, self._falls, strict=True):
+            target = falling if falls else rest
+            target &= kept(each, entries, counted.sizes)
+        return falling & rest, int(counted.sizes[~falling].sum())
+
+    def _offer(self, choice: Choice) -> None:
+        if self.best is None or (choice.cost, choice.suppressed, choice.node) < (
+            self.best.cost,
+            self.best.suppressed,
+            self.best.node,
+        ):
+            self.best = choice
+
+
+def exhaustive(lattice: Lattice, objective: Objective, watches: tuple[Watch, ...], limit: int) -> float:
+    """The lowest cost over every node: slow, for tests and benchmarks."""
+    best = float("inf")
+    for node in np.ndindex(lattice.shape):
+        counted = lattice.at(node)
+        fine = all_kept(watches, counted.entries, counted.sizes)
+        if int(counted.sizes[~fine].sum()) <= min(limit, int(counted.sizes.sum()) - 1):
+            best = min(best, objective.cost(counted, fine))
+    return best

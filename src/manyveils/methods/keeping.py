@@ -1,0 +1,92 @@
+"""Which groups keep a promise: promises tied to the counts they need."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from manyveils.kernels.grouping import number
+from manyveils.methods.decisions import DECISIONS, Kept, Tally
+from manyveils.methods.entries import Entries, Ids, Subject, count, subject_of
+from manyveils.policy.guarantees import KAnonymity, Promise
+from manyveils.table import Table
+from manyveils.table.columns import Column
+
+
+@dataclass(frozen=True)
+class Watch:
+    """A promise together with the counts it needs."""
+
+    promise: Promise
+    subject: Subject | None
+    is_sensitive: Kept
+    columns: tuple[Column, ...]
+
+
+def watch(promises: tuple[Promise, ...], table: Table, sensitive: tuple[str, ...]) -> tuple[Watch, ...]:
+    """Prepare promises for being decided on a table; `sensitive` are its sensitive columns."""
+    made: dict[tuple[tuple[str, ...], bool], Subject] = {}
+    return tuple(_watch_one(promise, table, sensitive, made) for promise in promises)
+
+
+def _watch_one(
+    promise: Promise,
+    table: Table,
+    sensitive: tuple[str, ...],
+    made: dict[tuple[tuple[str, ...], bool], Subject],
+) -> Watch:
+    if not promise.protects:
+        return Watch(promise, None, np.ones(0, dtype=bool), ())
+    key = promise.protects, promise.conditional
+    if key not in made:
+        others = tuple(name for name in sensitive if name not in _family(promise.protects, sensitive))
+        made[key] = subject_of(promise, table, others)
+    subject = made[key]
+    columns = tuple(table[name] for name in promise.protects)
+    is_sensitive = np.ones(subject.n_values, dtype=bool)
+    if len(columns) == 1 and promise.insensitive:
+        is_sensitive = np.array([text not in promise.insensitive for text in columns[0].texts])
+    return Watch(promise, subject, is_sensitive, columns)
+
+
+def _family(protects: tuple[str, ...], sensitive: tuple[str, ...]) -> set[str]:
+    """The protected columns, and the other bits of a multi-valued attribute among them."""
+    stems = {name.split("=", 1)[0] for name in protects if "=" in name}
+    return set(protects) | {name for name in sensitive if name.split("=", 1)[0] in stems and "=" in name}
+
+
+def count_for(watches: tuple[Watch, ...], owners: Ids, n_owners: int) -> tuple[Entries | None, ...]:
+    """Count every subject in the groups of the rows; promises about the same subject share the counts."""
+    made: dict[int, Entries] = {}
+    counted = []
+    for each in watches:
+        if each.subject is not None and id(each.subject) not in made:
+            made[id(each.subject)] = count(each.subject, owners, n_owners)
+        counted.append(None if each.subject is None else made[id(each.subject)])
+    return tuple(counted)
+
+
+def kept(each: Watch, entries: Entries | None, sizes: Ids) -> Kept:
+    """Which groups keep one promise."""
+    guarantee = each.promise.guarantee
+    if each.subject is None or entries is None:
+        assert isinstance(guarantee, KAnonymity)
+        return sizes >= guarantee.k
+    owners, values, unit_sizes, group_of = entries.owners, entries.codes, sizes, None
+    if each.subject.n_known > 1:
+        values, known = np.divmod(entries.codes, each.subject.n_known)
+        owners, firsts = number(entries.owners * each.subject.n_known + known)
+        group_of = entries.owners[firsts]
+        unit_sizes = np.bincount(owners, weights=entries.counts, minlength=len(firsts)).astype(np.int64)
+    tally = Tally(
+        owners, values, entries.counts, unit_sizes, each.subject.reference, each.is_sensitive, each.columns
+    )
+    fine = DECISIONS[type(guarantee)](guarantee, tally)
+    return fine if group_of is None else np.bincount(group_of[~fine], minlength=sizes.size) == 0
+
+
+def all_kept(watches: tuple[Watch, ...], counted: tuple[Entries | None, ...], sizes: Ids) -> Kept:
+    """Which groups keep every promise."""
+    fine = np.ones(sizes.size, dtype=bool)
+    for each, entries in zip(watches, counted, strict=True):
+        fine &= kept(each, entries, sizes)
+    return fine

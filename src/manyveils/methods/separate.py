@@ -1,0 +1,33 @@
+"""Every attribute in a table of its own: nothing is linked to anything, so marginal shares are all one learns.
+
+The baseline that every other method must beat in utility (paper 002 calls it single-attribute).
+It promises what the whole table keeps as one group, and keeps any rule of that strength.
+"""
+
+import numpy as np
+
+from manyveils.methods.explain import refuse, whole_table_problems
+from manyveils.methods.keeping import watch
+from manyveils.methods.work import Made, Method, Options, Work
+from manyveils.release import Draft
+
+
+class SeparateOptions(Options):
+    """`method = "separate"` has no keys of its own."""
+
+
+def make(work: Work) -> Made:
+    """Publish one view per attribute."""
+    # Nothing else is published beside an attribute, so knowing other attributes does not help.
+    watches = watch(work.promises, work.table, ())
+    if any(True for _ in whole_table_problems(work, watches)):
+        raise refuse(work, watches)
+    rows = np.arange(work.table.n_rows)
+    return Made(
+        tuple(Draft(name, ((name,),), rows) for name in work.published), {"views": len(work.published)}
+    )
+
+
+METHOD = Method(
+    "separate", "Jin, Zhang, Das 2010: single-attribute tables", SeparateOptions, make, takes_rules=True
+)

@@ -1,0 +1,92 @@
+"""What a method is given and what it gives back."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel, ConfigDict
+
+from manyveils.errors import PolicyError, Problem
+from manyveils.policy import Policy, Promise
+from manyveils.policy.guarantees import exact
+from manyveils.release import Draft
+from manyveils.table import Streams, Table
+
+
+class Options(BaseModel):
+    """The keys of [publish] that belong to a method; others are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def silent(stage: str, share: float) -> None:
+    """Report no progress."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """One publication to be made."""
+
+    policy: Policy
+    table: Table
+    promises: tuple[Promise, ...]
+    options: Options
+    streams: Streams
+    progress: Callable[[str, float], None] = silent
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The columns of the quasi-identifiers."""
+        return self.table.expand(self.policy.quasi)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The columns of the sensitive attributes."""
+        return self.table.expand(self.policy.sensitive)
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The columns that may be published, in the order of the policy."""
+        return self.table.expand(self.policy.published)
+
+    @property
+    def limit(self) -> int:
+        """How many rows may be suppressed."""
+        return suppression_limit(self.policy, self.table)
+
+
+def suppression_limit(policy: Policy, table: Table) -> int:
+    """The suppression share of the rows, rounded down."""
+    return int(exact(policy.publish.suppression) * table.n_rows)
+
+
+@dataclass(frozen=True)
+class Made:
+    """Drafts of views, and notes for the publisher on how they came about."""
+
+    drafts: tuple[Draft, ...]
+    notes: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to make views: its name, where it comes from, its options, and the making."""
+
+    name: str
+    source: str
+    options: type[Options]
+    make: Callable[[Work], Made]
+    takes_rules: bool = False
+
+
+def refuse_rules(method: Method, policy: Policy) -> None:
+    """Methods that know quasi-identifiers and sensitive attributes only cannot keep rules."""
+    if policy.rules and not method.takes_rules:
+        raise PolicyError(
+            [
+                Problem(
+                    f"{policy.name}: rules",
+                    f"method {method.name!r} cannot keep rules between arbitrary attributes.",
+                    'Use method = "separate" or roles instead of rules.',
+                )
+            ]
+        )

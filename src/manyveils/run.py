@@ -1,0 +1,158 @@
+"""The trail: policy → table → views → sealed release → audit · utility.
+
+Start reading here; each step is one package.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from manyveils.audits import Audit
+from manyveils.audits import audit as judge
+from manyveils.errors import BrokenPromise, Problem
+from manyveils.methods import Work, method_of, read_options
+from manyveils.methods.work import silent
+from manyveils.policy import Policy
+from manyveils.release import Release, seal
+from manyveils.release.folder import refuse_existing, staged, write_text
+from manyveils.table import Restore, Streams, Table, hold, resolve
+from manyveils.utility import Utility
+from manyveils.utility import measure as weigh
+
+Progress = Callable[[str, float], None]
+
+
+def publish(
+    data: object, policy: "Policy | str | Path | Mapping[str, Any]", seed: int | None = None
+) -> Release:
+    """Publish data under a policy; the release is audited, and a broken promise is an error instead of a release."""
+    policy = as_policy(policy)
+    table, restore = hold(data, policy)
+    release = make(table, policy, restore, seed=seed)
+    refuse_broken(judge(release, table, policy))
+    return release
+
+
+def make(
+    table: Table, policy: Policy, restore: Restore, *, seed: int | None = None, progress: Progress = silent
+) -> Release:
+    """Make and seal a release that has not been audited yet."""
+    options = read_options(policy)
+    streams = Streams() if seed is None else Streams(seed)
+    work = Work(policy, table, resolve(policy, table), options, streams, progress)
+    made = method_of(policy).make(work)
+    return seal(made.drafts, table, policy, restore, notes=made.notes, rng=streams.of("seal.buckets"))
+
+
+def audit(
+    release: "Release | str | Path",
+    data: object,
+    policy: "Policy | str | Path | Mapping[str, Any]",
+    *,
+    levels: Mapping[str, float] | None = None,
+) -> Audit:
+    """Derive every promise again, from the release and the original alone."""
+    policy = as_policy(policy)
+    table, _ = hold(data, policy)
+    return judge(as_release(release), table, policy, levels=levels)
+
+
+def measure(
+    release: "Release | str | Path", data: object, policy: "Policy | str | Path | Mapping[str, Any]"
+) -> Utility:
+    """Measure what the release is still good for."""
+    policy = as_policy(policy)
+    table, _ = hold(data, policy)
+    return weigh(as_release(release), table, policy)
+
+
+@dataclass(frozen=True)
+class Published:
+    """A release in its folder, with the audit that let it appear."""
+
+    release: Release
+    audit: Audit
+    folder: Path
+    private: Path
+
+    def describe(self) -> dict[str, object]:
+        """The publication as the command line tells it."""
+        return {
+            "folder": str(self.folder),
+            "private": str(self.private),
+            "manifest": self.release.manifest.describe(),
+            "audit": self.audit.describe(),
+            "plan": self.release.notes,
+        }
+
+
+def publish_to(
+    policy: "Policy | str | Path",
+    out: Path,
+    *,
+    data: object = None,
+    format: str = "csv",  # noqa: A002
+    seed: int | None = None,
+    private: Path | None = None,
+    force: bool = False,
+    progress: Progress = silent,
+) -> Published:
+    """Publish into a folder: write aside, audit the written files, and only then let the folder appear."""
+    policy = read_policy(policy)
+    private = private or out.with_name(out.name + ".private")
+    for target in (out, private):
+        refuse_existing(target, force=force)
+    table, restore = hold(data, policy)
+    release = make(table, policy, restore, seed=seed, progress=progress)
+    with staged(private, force=force, mode=0o700) as aside, staged(out, force=force) as folder:
+        release.write(folder, format=format)
+        verdict = judge(Release.load(folder), table, policy)
+        refuse_broken(verdict)
+        _write_private(aside, verdict, release, seed)
+    return Published(release, verdict, out, private)
+
+
+def _write_private(folder: Path, verdict: Audit, release: Release, seed: int | None) -> None:
+    for name, document in (
+        ("audit", verdict.describe()),
+        ("plan", dict(release.notes)),
+        ("seed", {"seed": seed}),
+    ):
+        write_text(
+            folder / f"{name}.json", json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n"
+        )
+
+
+def read_policy(policy: "Policy | str | Path") -> Policy:
+    """A policy whose method and method's keys are checked too; all problems at once."""
+    if not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    read_options(policy)
+    return policy
+
+
+def as_policy(policy: "Policy | str | Path | Mapping[str, Any]") -> Policy:
+    """A policy from a file, a mapping of sections, or as it is."""
+    if isinstance(policy, Policy):
+        return policy
+    return Policy(**policy) if isinstance(policy, Mapping) else Policy.load(policy)
+
+
+def as_release(release: "Release | str | Path") -> Release:
+    """A release from a folder, or as it is."""
+    return release if isinstance(release, Release) else Release.load(release)
+
+
+def refuse_broken(verdict: Audit) -> None:
+    """Turn an audit that found a broken promise into an error that says which, and by how much."""
+    if not verdict.kept:
+        raise BrokenPromise(
+            Problem(
+                f"{finding.view or 'release'}: {finding.promise}"
+                + (f" of {finding.attribute}" if finding.attribute else ""),
+                f"required {finding.required}, measured {finding.measured}; {finding.rows_short} rows fall short.",
+            )
+            for finding in verdict.broken
+        )

@@ -1,0 +1,59 @@
+"""A multi-valued attribute as 0/1 columns, one per value: the bitmap transformation of paper 000."""
+
+import numpy as np
+import polars as pl
+
+from manyveils.errors import PolicyError, Problem
+from manyveils.policy.model import Policy
+from manyveils.policy.sections import Attribute
+from manyveils.table.columns import Column
+from manyveils.table.levels import Codes, value_or_top
+
+MANY_BITS = 1_000
+
+
+def bits_of(values: pl.Series, attribute: Attribute, policy: Policy) -> list[Column]:
+    """One 0/1 column per atomic value, and one for missing cells if there are any."""
+    assert attribute.multivalued is not None
+    cells = values.cast(pl.String)
+    distinct = cells.drop_nulls().unique().sort()
+    members = [
+        sorted({part.strip() for part in cell.split(attribute.multivalued) if part.strip()})
+        for cell in distinct.to_list()
+    ]
+    atoms = sorted({atom for parts in members for atom in parts})
+    if len(atoms) > MANY_BITS:
+        raise PolicyError(
+            [
+                Problem(
+                    f"attributes.{values.name}.multivalued",
+                    f"gives {len(atoms):,} different values, {MANY_BITS:,} at most.",
+                    "Check the separator, or group rare values.",
+                )
+            ]
+        )
+    listed = {line[0] for line in policy.lines(str(values.name)) or ()}
+    if listed and not listed.issuperset(atoms):
+        raise PolicyError(
+            [
+                Problem(
+                    f"{policy.name}: attributes.{values.name}.hierarchy",
+                    f"misses {len(set(atoms) - listed)} of {len(atoms)} values.",
+                    "Add a line for each.",
+                )
+            ]
+        )
+    cell_code = cells.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).fill_null(len(members)).to_numpy()
+    names = [*atoms, *([""] if values.null_count() else [])]
+    holds = np.zeros((len(names), len(members) + 1), dtype=np.int32)
+    number = {atom: row for row, atom in enumerate(names)}
+    for code, parts in enumerate(members):
+        holds[[number[part] for part in parts], code] = 1
+    if values.null_count():
+        holds[number[""], len(members)] = 1
+    return [_bit(f"{values.name}={name}", holds[row][cell_code]) for name, row in number.items()]
+
+
+def _bit(name: str, codes: Codes) -> Column:
+    domain = pl.Series(name, [0, 1], dtype=pl.Int64)
+    return Column(name, "categorical", codes, domain, value_or_top(["0", "1"]))

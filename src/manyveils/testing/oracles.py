@@ -1,0 +1,280 @@
+"""Every guarantee in plain Python, straight from its definition: slow, short and exact where it can be.
+
+Values are texts, as a table writes them; a missing value is the empty text.
+Makers and judges are both tested against this page, and it imports none of their code.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from manyveils.policy.guarantees import (
+    CappedShare,
+    Closeness,
+    Disclosure,
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    Ground,
+    Guarantee,
+    KAnonymity,
+    Likeness,
+    Linkability,
+    NumericSpread,
+    Proximity,
+    RecursiveDiversity,
+    SupersetCloseness,
+)
+
+Values = Sequence[str]
+Hierarchy = Sequence[Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a group keeps a guarantee, and by what measure; no measure where the guarantee is not about it."""
+
+    kept: bool
+    measure: float | None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a group is judged against: the table, the values that need no protection, order and hierarchy."""
+
+    table: Values
+    insensitive: frozenset[str]
+    domain: Values
+    levels: Hierarchy
+    supersets: Sequence[Values]
+
+    def sensitive(self, values: Values) -> list[str]:
+        """The values that need protection."""
+        return [value for value in values if value not in self.insensitive]
+
+
+def holds(
+    guarantee: Guarantee,
+    group_values: Values,
+    table_values: Values,
+    *,
+    insensitive: Iterable[str] = (),
+    domain: Values | None = None,
+    levels: Hierarchy | None = None,
+    supersets: Sequence[Values] = (),
+) -> bool:
+    """Say whether a group of values keeps a guarantee.
+
+    `domain` lists all values in order (missing last), `levels` gives each value's label from level 0 (itself) to
+    the top, `supersets` are the groups that contain this one besides itself and the table.
+
+    >>> from manyveils.policy.guarantees import DistinctDiversity
+    >>> holds(DistinctDiversity(2), ["flu", "flu"], ["flu", "cold"])
+    False
+    """
+    return verdict(
+        guarantee,
+        group_values,
+        table_values,
+        insensitive=insensitive,
+        domain=domain,
+        levels=levels,
+        supersets=supersets,
+    ).kept
+
+
+def verdict(
+    guarantee: Guarantee,
+    group_values: Values,
+    table_values: Values,
+    *,
+    insensitive: Iterable[str] = (),
+    domain: Values | None = None,
+    levels: Hierarchy | None = None,
+    supersets: Sequence[Values] = (),
+) -> Verdict:
+    """Judge a group of values, as `holds` does, and give the measure in the guarantee's own unit."""
+    ordered = list(domain) if domain is not None else sorted({*table_values, *group_values})
+    setting = Setting(table_values, frozenset(insensitive), ordered, levels or [], supersets)
+    return JUDGES[type(guarantee)](guarantee, group_values, setting)
+
+
+def _rows(guarantee: KAnonymity, group: Values, setting: Setting) -> Verdict:
+    return Verdict(len(group) >= guarantee.k, len(group))
+
+
+def _distinct(guarantee: DistinctDiversity, group: Values, setting: Setting) -> Verdict:
+    if not setting.sensitive(group):
+        return Verdict(kept=True, measure=None)
+    return Verdict(len(set(group)) >= guarantee.l, len(set(group)))
+
+
+def _frequency(guarantee: FrequencyDiversity, group: Values, setting: Setting) -> Verdict:
+    if not setting.sensitive(group):
+        return Verdict(kept=True, measure=None)
+    commonest = max(Counter(setting.sensitive(group)).values())
+    return Verdict(commonest * guarantee.l <= len(group), len(group) / commonest)
+
+
+def _entropy(guarantee: EntropyDiversity, group: Values, setting: Setting) -> Verdict:
+    """H >= log l means n^n >= l^n * product of c^c: both sides are whole numbers."""
+    if not setting.sensitive(group):
+        return Verdict(kept=True, measure=None)
+    counts, n = Counter(group).values(), len(group)
+    kept = n**n >= guarantee.l**n * math.prod(count**count for count in counts)
+    return Verdict(kept, math.exp(-sum(count / n * math.log(count / n) for count in counts)))
+
+
+def _recursive(guarantee: RecursiveDiversity, group: Values, setting: Setting) -> Verdict:
+    if not setting.sensitive(group):
+        return Verdict(kept=True, measure=None)
+    counts = sorted(Counter(group).values(), reverse=True)
+    tail = sum(counts[guarantee.l - 1 :])
+    return Verdict(counts[0] < guarantee.c * tail, counts[0] / tail if tail else math.inf)
+
+
+def _share(guarantee: CappedShare, group: Values, setting: Setting) -> Verdict:
+    listed = [
+        value for value in setting.sensitive(group) if not guarantee.values or value in guarantee.values
+    ]
+    return _largest_share(listed, group, guarantee.alpha)
+
+
+def _linkability(guarantee: Linkability, group: Values, setting: Setting) -> Verdict:
+    return _largest_share(setting.sensitive(group), group, guarantee.epsilon)
+
+
+def _largest_share(values: Values, group: Values, bound: Fraction) -> Verdict:
+    share = Fraction(max(Counter(values).values(), default=0), len(group))
+    return Verdict(share <= bound, float(share))
+
+
+def _gain(guarantee: Likeness, group: Values, setting: Setting) -> Verdict:
+    gains = {value: _relative_gain(value, group, setting.table) for value in set(setting.sensitive(group))}
+    kept = all(
+        gain <= guarantee.beta and gain <= _ceiling(value, setting.table)
+        for value, gain in gains.items()
+        if gain > 0
+    )
+    return Verdict(kept, max([0.0, *map(float, gains.values())]) if gains else None)
+
+
+def _relative_gain(value: str, group: Values, table: Values) -> Fraction | float:
+    before = _part(value, table)
+    return (_part(value, group) - before) / before if before else math.inf
+
+
+def _ceiling(value: str, table: Values) -> float:
+    before = _part(value, table)
+    return -math.log(before) if before else math.inf
+
+
+def _disclosure(guarantee: Disclosure, group: Values, setting: Setting) -> Verdict:
+    of_table = set(setting.sensitive(setting.table))
+    if not of_table <= set(group):
+        return Verdict(kept=False, measure=math.inf)
+    ratios = [abs(math.log(_part(value, group) / _part(value, setting.table))) for value in of_table]
+    return Verdict(max(ratios, default=0.0) < guarantee.delta, max(ratios, default=0.0))
+
+
+def _part(value: str, values: Values) -> Fraction:
+    return Fraction(list(values).count(value), len(values))
+
+
+def _spread(guarantee: NumericSpread, group: Values, setting: Setting) -> Verdict:
+    if not setting.sensitive(group):
+        return Verdict(kept=True, measure=None)
+    numbers = [Fraction(value) for value in group if value]
+    spread = max(numbers) - min(numbers) if numbers else Fraction(0)
+    return Verdict(spread >= guarantee.e, float(spread))
+
+
+def _proximity(guarantee: Proximity, group: Values, setting: Setting) -> Verdict:
+    if not setting.sensitive(group):
+        return Verdict(kept=True, measure=None)
+    within = max(sum(_are_near(x, y, guarantee.epsilon) for y in group) for x in setting.sensitive(group))
+    return Verdict(within * guarantee.m <= len(group), len(group) / within)
+
+
+def _are_near(x: str, y: str, epsilon: Fraction) -> bool:
+    """Missing values are near each other and far from numbers."""
+    return x == y or (x != "" and y != "" and abs(Fraction(x) - Fraction(y)) <= epsilon)
+
+
+def _closeness(guarantee: Closeness, group: Values, setting: Setting) -> Verdict:
+    distance = earth_movers(
+        guarantee.ground, group, setting.table, domain=setting.domain, levels=setting.levels
+    )
+    return Verdict(distance <= guarantee.t, float(distance))
+
+
+def _superset_closeness(guarantee: SupersetCloseness, group: Values, setting: Setting) -> Verdict:
+    large = [values for values in (group, setting.table, *setting.supersets) if len(values) >= guarantee.n]
+    distances = [
+        earth_movers(guarantee.ground, group, values, domain=setting.domain, levels=setting.levels)
+        for values in large
+    ]
+    nearest = min(distances, default=math.inf)
+    return Verdict(nearest <= guarantee.t, float(nearest))
+
+
+def earth_movers(
+    ground: Ground, one: Values, other: Values, *, domain: Values, levels: Hierarchy = ()
+) -> Fraction:
+    """Give the earth mover's distance between two groups of values.
+
+    >>> earth_movers("ordered", ["1", "1"], ["1", "2", "3", "3"], domain=["1", "2", "3"])
+    Fraction(5, 8)
+    """
+    match ground:
+        case "equal":
+            return _variation(one, other)
+        case "ordered":
+            return _ordered(one, other, domain)
+        case "hierarchical":
+            below_top = levels[:-1]
+            return sum(
+                (_variation(_labels(one, level), _labels(other, level)) for level in below_top), Fraction(0)
+            ) / len(below_top)
+
+
+def _variation(one: Values, other: Values) -> Fraction:
+    return sum((abs(_part(value, one) - _part(value, other)) for value in {*one, *other}), Fraction(0)) / 2
+
+
+def _ordered(one: Values, other: Values, domain: Values) -> Fraction:
+    difference, total = Fraction(0), Fraction(0)
+    for value in domain:
+        difference += _part(value, one) - _part(value, other)
+        total += abs(difference)
+    return total / (len(domain) - 1) if len(domain) > 1 else Fraction(0)
+
+
+def _labels(values: Values, level: Mapping[str, str]) -> list[str]:
+    return [level[value] for value in values]
+
+
+def ancestor_distance(one: str, other: str, levels: Hierarchy) -> Fraction:
+    """Give the ground distance of two values: the level of their lowest common ancestor over the height."""
+    lowest = next(height for height, level in enumerate(levels) if level[one] == level[other])
+    return Fraction(lowest, len(levels) - 1)
+
+
+JUDGES: Mapping[type[Guarantee], Callable[[Any, Values, Setting], Verdict]] = {
+    KAnonymity: _rows,
+    DistinctDiversity: _distinct,
+    FrequencyDiversity: _frequency,
+    EntropyDiversity: _entropy,
+    RecursiveDiversity: _recursive,
+    CappedShare: _share,
+    Linkability: _linkability,
+    Likeness: _gain,
+    Disclosure: _disclosure,
+    NumericSpread: _spread,
+    Proximity: _proximity,
+    Closeness: _closeness,
+    SupersetCloseness: _superset_closeness,
+}

@@ -1,0 +1,56 @@
+"""Every utility measure; a new one is a file of its own and a line here."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from manyveils.policy import Policy
+from manyveils.release import Release
+from manyveils.table import Table
+from manyveils.utility.class_size import class_size
+from manyveils.utility.comparison import Comparison, Measures
+from manyveils.utility.discernibility import discernibility
+from manyveils.utility.entropy import non_uniform_entropy
+from manyveils.utility.loss import loss
+from manyveils.utility.precision import precision
+from manyveils.utility.suppression import suppressed_share
+
+MEASURES: tuple[Callable[[Comparison], Measures], ...] = (
+    loss,
+    precision,
+    non_uniform_entropy,
+    discernibility,
+    class_size,
+    suppressed_share,
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Utility(Mapping[str, Any]):
+    """What a release is still good for: a number, or a number per attribute, under each measure's key."""
+
+    measured: Measures
+
+    def __getitem__(self, key: str) -> Any:
+        return self.measured[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measured)
+
+    def __len__(self) -> int:
+        return len(self.measured)
+
+    def describe(self) -> Measures:
+        """List all measures as plain numbers, ready for JSON."""
+        measured = self.measured.items()
+        return {key: dict(value) if isinstance(value, dict) else value for key, value in measured}
+
+    def __repr__(self) -> str:
+        numbers = {key: value for key, value in self.measured.items() if isinstance(value, float)}
+        return f"<Utility: {', '.join(f'{key} {value:.6g}' for key, value in numbers.items())}>"
+
+
+def measure(release: Release, table: Table, policy: Policy) -> Utility:
+    """Measure a release by its own tables against the original."""
+    comparison = Comparison(release, table, policy)
+    return Utility({key: value for one in MEASURES for key, value in one(comparison).items()})
