@@ -157,7 +157,7 @@ def ancestors(rows, table, keys, level):
 @settings(max_examples=200, deadline=None)
 @given(
     rows=st.lists(st.tuples(places, cells), min_size=1, max_size=12),
-    level=st.integers(1, 2),
+    level=st.integers(0, 2),
     guarantee=st.builds(SupersetCloseness, st.integers(1, 8), halves, grounds),
 )
 def test_supersets_of_generalized_classes_start_at_their_own_level(rows, level, guarantee):
@@ -167,9 +167,8 @@ def test_supersets_of_generalized_classes_start_at_their_own_level(rows, level, 
     level = min(level, len(table["q"].levels) - 1)
     steps = levels_of(table["q"])
     everyone = np.arange(len(rows), dtype=np.intp)
-    draft = Draft(
-        "main", (("q", "s"),), everyone, recodings={"q": recode_to_level(table["q"], level, everyone)}
-    )
+    recoding = recode_to_level(table["q"], level, everyone)
+    draft = Draft("main", (("q", "s"),), everyone, recodings={"q": recoding} if recoding else {})
     release, _ = sealed(frame, WORDS, draft)
     [finding] = judge(Evidence(release, table, WORDS), Promise(guarantee, ("q",), ("s",)), promised=True)
     groups = grouped([steps[level][text(q)] for q, _ in rows], [s for _, s in rows])
@@ -249,3 +248,14 @@ def test_products_of_a_million_rows_do_not_overflow():
     )
     assert (kept.kept, broken.kept) == (True, False)
     assert kept.measured == pytest.approx(float(distance), abs=1e-12)
+
+
+def test_a_superset_between_class_and_table_counts():
+    """A class of (n,t)-closeness may be near the rows under its parent label while far from the table."""
+    frame = pl.DataFrame({"q": ["11", "12", "21", "22"], "s": ["a", "a", "b", "b"]})
+    release, table = sealed(frame, WORDS, columns=[("q", "s")])
+    evidence = Evidence(release, table, WORDS)
+    for n, measured in ((1, 0), (2, 0), (3, 0.5), (5, math.inf)):
+        promise = Promise(SupersetCloseness(n, Fraction(1, 4), "equal"), ("q",), ("s",))
+        [finding] = judge(evidence, promise, promised=True)
+        assert (finding.measured, finding.kept) == (measured, measured == 0)

@@ -59,8 +59,11 @@ def _descents(evidence: Evidence, view: View, file: ColumnFile) -> int:
     """Count the rows that sort below the row before them, as the file writes values or as the original types them."""
     names = (BUCKET, *file.attributes) if view.bucketed else file.attributes
     written = evidence.frame(file).select(names)
-    typed = written.with_columns(_typed(evidence, view, written[name]) for name in names)
-    return min(_falls(written), _falls(typed))
+    falls = _falls(written)
+    typed = (
+        written.with_columns(_typed(evidence, view, written[name]) for name in names) if falls else written
+    )
+    return min(falls, _falls(typed)) if falls else 0
 
 
 def _typed(evidence: Evidence, view: View, published: pl.Series) -> pl.Series:

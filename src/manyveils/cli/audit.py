@@ -1,5 +1,6 @@
 """`manyveils audit`: derive every promise again from the released files and the original."""
 
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,10 +44,17 @@ def _levels(texts: list[str]) -> dict[str, float]:
     for text in texts:
         name, _, number = text.partition("=")
         try:
-            levels[name.strip()] = float(number)
+            levels[name.strip()] = _finite(number)
         except ValueError:
             raise InputError([Problem("--level", "must look like k=10.")]) from None
     return levels
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError("not finite")
+    return number
 
 
 def show_audit(verdict: "Audit") -> None:

@@ -4,12 +4,15 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 import typer
 
-from manyveils.errors import ManyveilsError
+from manyveils.errors import ManyveilsError, Problem
 
+INTERRUPTED, FAULT = 130, 70
 Json = typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
 
 
@@ -18,18 +21,38 @@ def open_door(*, as_json: bool) -> Iterator[None]:
     """Turn errors into messages and exit statuses: 1 a promise cannot be kept, 2 bad input."""
     try:
         yield
+    except typer.Exit:
+        raise
     except ManyveilsError as error:
-        if as_json:
-            problems = [{"where": p.where, "what": p.what, "remedy": p.remedy} for p in error.problems]
-            show_json({"error": type(error).__name__, "exit_status": error.exit_status, "problems": problems})
-        else:
-            typer.echo(
-                f"{_heading(error)}\n" + "\n".join(f"  {problem}" for problem in error.problems), err=True
-            )
+        show_error(type(error).__name__, _heading(error), error.exit_status, error.problems, as_json=as_json)
         raise typer.Exit(error.exit_status) from None
     except KeyboardInterrupt:
-        typer.echo("Interrupted; nothing was left behind.", err=True)
-        raise typer.Exit(130) from None
+        stopped = [Problem("", "Nothing was left behind.")]
+        show_error("Interrupted", "Interrupted.", INTERRUPTED, stopped, as_json=as_json)
+        raise typer.Exit(INTERRUPTED) from None
+    except Exception as error:
+        show_error("Fault", "This is a fault of manyveils:", FAULT, [_fault(error)], as_json=as_json)
+        raise typer.Exit(FAULT) from None
+
+
+def show_error(
+    kind: str, heading: str, exit_status: int, problems: Sequence[Problem], *, as_json: bool
+) -> None:
+    """Print what is wrong: on stderr for people, or as one JSON document on stdout."""
+    if as_json:
+        said = [{"where": p.where, "what": p.what, "remedy": p.remedy} for p in problems]
+        show_json({"error": kind, "exit_status": exit_status, "problems": said})
+    else:
+        typer.echo("\n".join([heading, *(f"  {problem}" for problem in problems)]), err=True)
+
+
+def _fault(error: Exception) -> Problem:
+    """Where something unforeseen happened; its message is left out, because it may quote cells."""
+    frame = extract_tb(error.__traceback__)[-1]
+    place = f"{Path(frame.filename).name}, line {frame.lineno}"
+    return Problem(
+        place, f"{type(error).__name__}.", "Please report it with these words; they quote no data."
+    )
 
 
 def _heading(error: ManyveilsError) -> str:

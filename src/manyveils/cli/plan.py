@@ -13,7 +13,9 @@ EXAMPLE = "Example: manyveils plan policy.toml --data patients.csv"
 def command(
     policy: Annotated[Path, typer.Argument(help="The policy file, TOML or JSON.")],
     data: Annotated[Path | None, typer.Option(help="The data, if not where the policy says.")] = None,
-    seed: Annotated[int | None, typer.Option(help="For tests: the same seed gives the same release.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="For tests: the same seed gives the same release.")
+    ] = None,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
     """Show what publish would do: views, columns, levels, expected loss. Nothing is written."""

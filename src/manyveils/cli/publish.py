@@ -1,12 +1,13 @@
 """`manyveils publish`: make a release, audit it from its files, and only then let it appear."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from manyveils.cli.audit import show_audit
 from manyveils.cli.door import Json, open_door, progress_bar, show_json
+from manyveils.errors import InputError, Problem
 
 EXAMPLE = "Example: manyveils publish policy.toml --out release"
 
@@ -15,8 +16,10 @@ def command(
     policy: Annotated[Path, typer.Argument(help="The policy file, TOML or JSON.")],
     out: Annotated[Path, typer.Option(help="The release folder; it must not exist.")],
     data: Annotated[Path | None, typer.Option(help="The data, if not where the policy says.")] = None,
-    format: Annotated[str, typer.Option(help="csv or parquet.")] = "csv",  # noqa: A002
-    seed: Annotated[int | None, typer.Option(help="For tests: the same seed gives the same release.")] = None,
+    format: Annotated[Literal["csv", "parquet"], typer.Option(help="How tables are written.")] = "csv",  # noqa: A002
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="For tests: the same seed gives the same release.")
+    ] = None,
     private: Annotated[
         Path | None, typer.Option(help="Where the audit goes; <out>.private by default.")
     ] = None,
@@ -27,6 +30,7 @@ def command(
     with open_door(as_json=as_json), progress_bar(as_json=as_json) as progress:
         from manyveils.run import publish_to
 
+        out, private = _places(out, private, force=force)
         published = publish_to(
             policy, out, data=data, format=format, seed=seed, private=private, force=force, progress=progress
         )
@@ -38,3 +42,21 @@ def command(
             f"Published {published.release.rows} rows ({published.release.suppressed} suppressed) to {published.folder}; "
             f"audit and plan are in {published.private}."
         )
+
+
+def _places(out: Path, private: Path | None, *, force: bool) -> tuple[Path, Path | None]:
+    """The two folders, once it is sure that neither lies in the other; "." and ".." get their names."""
+    from manyveils.release.folder import refuse_existing
+
+    refuse_existing(out, force=force)
+    if out.name in ("", ".."):
+        out = out.resolve()
+    if private is not None and _overlap(out.resolve(), private.resolve()):
+        raise InputError(
+            [Problem("--private", "lies in the release folder or around it.", "Choose a place beside it.")]
+        )
+    return out, private
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    return one == other or one in other.parents or other in one.parents

@@ -94,7 +94,7 @@ def _frequency(guarantee: FrequencyDiversity, tally: Tally) -> Kept:
 
 
 def _entropy(guarantee: EntropyDiversity, tally: Tally) -> Kept:
-    sizes = tally.sizes.astype(np.float64)
+    sizes = np.maximum(tally.sizes, 1).astype(np.float64)
     spread = np.bincount(
         tally.owners, weights=tally.counts * np.log(tally.counts), minlength=tally.sizes.size
     )

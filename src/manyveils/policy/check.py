@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from itertools import pairwise
-from typing import Any
+from math import isfinite
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -43,7 +44,7 @@ def section_problems(model: type[BaseModel], value: object, where: str) -> Itera
     try:
         model.model_validate(value)
     except ValidationError as error:
-        for entry in error.errors(include_url=False, include_input=False, include_context=True):
+        for entry in error.errors(include_url=False):
             place = ".".join([where, *(str(part) for part in entry["loc"])])
             yield _translate(model, dict(entry), place)
 
@@ -59,23 +60,50 @@ def _list_problems(model: type[BaseModel], entries: object, name: str) -> Iterat
 def _translate(model: type[BaseModel], entry: dict[str, Any], place: str) -> Problem:
     match entry["type"]:
         case "extra_forbidden":
-            return Problem(place, "unknown key.", _suggest(str(entry["loc"][-1]), list(model.model_fields)))
+            return Problem(place, "unknown key.", _suggest(str(entry["loc"][-1]), _keys(model, entry["loc"])))
         case "missing":
             return Problem(place, "is missing.", "Add it.")
         case "literal_error":
-            return Problem(place, f"must be one of {entry['ctx']['expected']}.")
+            return Problem(place, f"must be one of {entry['ctx']['expected']}.", _nearest(entry))
+        case "value_error":
+            return Problem(place, entry["msg"].removeprefix("Value error, ") + ".")
         case _:
             return Problem(place, entry["msg"].replace("Input should", "should") + ".")
 
 
+def _keys(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
+    """The keys that are known where an error stands, which may be in a table inside the section."""
+    for part in loc[:-1]:
+        field = model.model_fields.get(str(part))
+        inner = [kind for kind in get_args(field.annotation) if _is_model(kind)] if field else []
+        if not inner:
+            return []
+        model = inner[0]
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _is_model(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
+def _nearest(entry: Mapping[str, Any]) -> str:
+    """A guess at what a misspelt choice stands for."""
+    choices = entry["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
+    near = get_close_matches(str(entry["input"]), choices, n=1)
+    return f"Did you mean {near[0]!r}?" if near else ""
+
+
 def _suggest(key: str, known: list[str] | tuple[str, ...]) -> str:
     near = get_close_matches(key, known, n=1)
-    return f"Did you mean {near[0]!r}?" if near else f"Known are {', '.join(known)}."
+    if near:
+        return f"Did you mean {near[0]!r}?"
+    return f"Known are {', '.join(known)}." if known else "Drop it."
 
 
 def _meaning_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -> Iterator[Problem]:
-    general = document.get("guarantee", {})
-    yield from _guarantee_problems(general, "guarantee")
+    section = document.get("guarantee", {})
+    general = section if isinstance(section, Mapping) else {}
+    yield from _guarantee_problems(general, general, "guarantee")
     for name, attribute in attributes.items():
         if isinstance(attribute, Mapping):
             yield from _attribute_problems(name, attribute, general)
@@ -83,7 +111,9 @@ def _meaning_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]
     yield from _role_problems(document, attributes)
 
 
-def _attribute_problems(name: str, attribute: Mapping[str, Any], general: object) -> Iterator[Problem]:
+def _attribute_problems(
+    name: str, attribute: Mapping[str, Any], general: Mapping[str, Any]
+) -> Iterator[Problem]:
     where = f"attributes.{name}"
     role = attribute.get("role")
     if name == RESERVED:
@@ -116,44 +146,47 @@ def _attribute_problems(name: str, attribute: Mapping[str, Any], general: object
                 yield Problem(
                     f"{where}.guarantee.{key}", "holds for the whole table.", "Move it to [guarantee]."
                 )
-        merged = {**(general if isinstance(general, Mapping) else {}), **own}
+        merged = {**general, **own}
         if merged != general:
-            yield from _guarantee_problems(merged, f"{where}.guarantee")
+            yield from _guarantee_problems(merged, own, f"{where}.guarantee")
 
 
 def _is_nested(widths: list[Any]) -> bool:
     numbers = [width for width in widths if isinstance(width, int | float) and not isinstance(width, bool)]
-    return all(width > 0 for width in numbers) and all(
+    return all(width > 0 and isfinite(width) for width in numbers) and all(
         big > small and abs(big / small - round(big / small)) < 1e-9 for small, big in pairwise(numbers)
     )
 
 
-def _guarantee_problems(section: object, where: str) -> Iterator[Problem]:
-    guarantee = _readable_part(section)
+def _guarantee_problems(said: Mapping[str, Any], own: Mapping[str, Any], where: str) -> Iterator[Problem]:
+    """Contradictions in what is said in effect; `own` is the part of it that stands in this section."""
+    guarantee = _readable_part(said)
     if guarantee.k and guarantee.l and guarantee.l > guarantee.k:
         yield Problem(
             f"{where}.l",
             f"l = {guarantee.l} is above k = {guarantee.k}.",
             f"A group of k rows has at most k values: raise k to {guarantee.l} or lower l.",
         )
-    if (guarantee.l_kind == "recursive") != (guarantee.c is not None):
-        yield Problem(f"{where}.c", 'goes with l_kind = "recursive", and recursive diversity needs it.')
+    if guarantee.l_kind == "recursive" and "c" not in said:
+        yield Problem(f"{where}.c", "is missing: recursive diversity needs it.", "Set c, for example c = 3.")
+    if "c" in own and said.get("l_kind", "distinct") in ("distinct", "frequency", "entropy"):
+        yield Problem(f"{where}.c", 'goes with l_kind = "recursive".', "Set the kind or drop c.")
     if (guarantee.epsilon is None) != (guarantee.m is None):
         yield Problem(where, "epsilon and m go together.", "Give both or neither.")
     for key, needed in (("c", "l"), ("n", "t"), ("ground", "t"), ("alpha_values", "alpha")):
-        if getattr(guarantee, key) is not None and getattr(guarantee, needed) is None:
+        if key in own and getattr(guarantee, key) is not None and needed not in said:
             yield Problem(f"{where}.{key}", f"goes with {needed}, which is not set.")
 
 
-def _readable_part(section: object) -> Guarantee:
+def _readable_part(section: Mapping[str, Any]) -> Guarantee:
     """The keys that are fine by themselves, so that one bad key does not hide another problem."""
-    keys = dict(section) if isinstance(section, Mapping) else {}
+    keys = dict(section)
     while True:
         try:
             return Guarantee.model_validate(keys)
         except ValidationError as error:
             for entry in error.errors(include_input=False, include_url=False):
-                keys.pop(entry["loc"][0], None)
+                keys.pop(str(entry["loc"][0]), None)
 
 
 def _name_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -> Iterator[Problem]:
@@ -170,9 +203,14 @@ def _named_attributes(document: Mapping[str, Any]) -> Iterator[tuple[str, list[s
         yield f"rules[{number}]", [*_texts(rule.get("given")), *_texts([rule.get("protect")])]
     for number, dependency in enumerate(_tables(document.get("dependencies")), start=1):
         yield f"dependencies[{number}]", [*_texts(dependency.get("from")), *_texts([dependency.get("to")])]
+    for joint in _joints(document):
+        yield "guarantee.joint", joint
+
+
+def _joints(document: Mapping[str, Any]) -> list[list[str]]:
     guarantee = document.get("guarantee")
-    for joint in guarantee.get("joint", []) if isinstance(guarantee, Mapping) else []:
-        yield "guarantee.joint", _texts(joint)
+    joints = guarantee.get("joint") if isinstance(guarantee, Mapping) else None
+    return [_texts(joint) for joint in joints if isinstance(joint, list)] if isinstance(joints, list) else []
 
 
 def _tables(value: object) -> list[Mapping[str, Any]]:
@@ -184,18 +222,17 @@ def _texts(value: object) -> list[str]:
 
 
 def _role_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -> Iterator[Problem]:
-    roles = {name: body.get("role") for name, body in attributes.items() if isinstance(body, Mapping)}
+    roles = {name: str(body.get("role")) for name, body in attributes.items() if isinstance(body, Mapping)}
     counted = Counter(roles.values())
     if counted["choice"] > 1:
         yield Problem("attributes", f"{counted['choice']} attributes have the role choice.", "One at most.")
-    guarantee = document.get("guarantee")
-    for joint in guarantee.get("joint", []) if isinstance(guarantee, Mapping) else []:
-        for name in _texts(joint):
+    for joint in _joints(document):
+        for name in joint:
             if name in roles and roles[name] != "sensitive":
                 yield Problem(
                     "guarantee.joint", f"{name!r} is not sensitive.", 'Set its role to "sensitive".'
                 )
-        if len(set(_texts(joint))) < 2:
+        if len(set(joint)) < 2:
             yield Problem("guarantee.joint", "a combination needs two attributes or more.")
     for number, rule in enumerate(_tables(document.get("rules")), start=1):
         if rule.get("protect") in _texts(rule.get("given")):

@@ -2,6 +2,8 @@
 
 import csv
 from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,12 @@ def read_lines(path: Path) -> Lines:
             )
     except FileNotFoundError:
         raise PolicyError([Problem(str(path), "there is no such hierarchy file.")]) from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise PolicyError(
             [Problem(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).")]
         ) from None
+    except csv.Error:
+        raise PolicyError([Problem(str(path), "is not made of lines separated by `;`.")]) from None
     return lines
 
 
@@ -60,13 +64,9 @@ def line_problems(lines: Lines) -> Iterator[Problem]:
             "Give every value the same number of levels, two or more; repeat a label to fill a level.",
         )
         return
-    cyclic = sum(1 for line in lines if _returns(line))
-    if cyclic:
-        yield Problem(
-            "",
-            f"a cycle: in {cyclic} lines a label comes back after another one.",
-            "A label may not be above itself.",
-        )
+    circle = _circle(lines)
+    if circle:
+        yield Problem("", f"a cycle: {circle} labels stand above each other.", "No label is above itself.")
     for level, (children, parents) in enumerate(
         zip(zip(*lines, strict=True), list(zip(*lines, strict=True))[1:], strict=False)
     ):
@@ -91,9 +91,17 @@ def _spread(depths: set[int]) -> str:
     return f"{min(depths)} to {max(depths)} levels" if len(depths) > 1 else f"{max(depths)} level"
 
 
-def _returns(line: tuple[str, ...]) -> bool:
-    collapsed = [label for label, before in zip(line, (None, *line), strict=False) if label != before]
-    return len(set(collapsed)) < len(collapsed)
+def _circle(lines: Lines) -> int:
+    """How many labels a cycle of parents has; 0 if there is none. A repeated label only fills a level."""
+    above: dict[str, set[str]] = {}
+    for line in lines:
+        for child, parent in pairwise(line):
+            above.setdefault(child, set()).update({parent} - {child})
+    try:
+        TopologicalSorter(above).prepare()
+    except CycleError as error:
+        return len(set(error.args[1]))
+    return 0
 
 
 def _two_parents(children: tuple[str, ...], parents: tuple[str, ...]) -> int:

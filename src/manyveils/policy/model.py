@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -99,19 +100,35 @@ def read_document(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise PolicyError([Problem(str(path), "there is no such policy file.", "Check the path.")]) from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise PolicyError(
             [Problem(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).")]
         ) from None
     try:
-        document = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+        document = _parsed(text, is_json=path.suffix.lower() == ".json")
     except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
-        raise PolicyError(
-            [Problem(path.name, f"is not valid {path.suffix.lstrip('.').upper() or 'TOML'}: {error}.")]
-        ) from None
+        language = "JSON" if path.suffix.lower() == ".json" else "TOML"
+        raise PolicyError([Problem(path.name, f"is not valid {language}: {error}.")]) from None
+    except PolicyError as error:
+        raise PolicyError(problem.within(path.name) for problem in error.problems) from None
+    except RecursionError:
+        raise PolicyError([Problem(path.name, "has tables inside tables without end.")]) from None
     if not isinstance(document, dict):
         raise PolicyError([Problem(path.name, "must be a table of sections.")])
     return document
+
+
+def _parsed(text: str, *, is_json: bool) -> Any:
+    return json.loads(text, object_pairs_hook=_each_key_once) if is_json else tomllib.loads(text)
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A table of a JSON file; TOML refuses a key that is there twice by itself."""
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        raise PolicyError(Problem(key, "is there twice.", "Keep one.") for key, n in counts.items() if n > 1)
+    return table
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 Role = Literal["identifier", "quasi", "sensitive", "neutral", "choice"]
 Kind = Literal["numeric", "ordinal", "categorical"]
@@ -14,14 +14,21 @@ def _as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
+def _one_plain_character(value: str) -> str:
+    if len(value) != 1 or not value.isascii() or value in '"\r\n':
+        raise ValueError("must be one ASCII character, and neither a quote nor a line end")
+    return value
+
+
 Text = Annotated[str, BeforeValidator(_as_text)]
+Delimiter = Annotated[str, AfterValidator(_one_plain_character)]
 Count = Annotated[int, Field(strict=True, ge=1)]
 
 
 class Section(BaseModel):
     """A table of the policy file; keys that are not listed are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Data(Section):
@@ -32,9 +39,7 @@ class Data(Section):
     missing_markers: list[Text] = Field(
         [], description="texts that stand for a missing cell, besides an empty one"
     )
-    delimiter: str | None = Field(
-        None, min_length=1, max_length=1, description="of a csv file; found by itself"
-    )
+    delimiter: Delimiter | None = Field(None, description="of a csv file; found by itself")
 
 
 class Hierarchy(Section):
@@ -114,7 +119,7 @@ class Dependency(Section):
 class Publish(Section):
     """How to publish; keys besides these two belong to the method, which checks them."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
 
     method: str = "generalize"
     suppression: float = Field(

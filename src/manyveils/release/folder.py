@@ -9,32 +9,59 @@ from pathlib import Path
 
 from manyveils.errors import InputError, Problem
 
+# A folder with one of these is a release, its private part or a demo, and may be replaced by force.
+MARKS = ("release.json", "audit.json", "hospital.csv")
+
 
 @contextmanager
 def staged(target: Path, *, force: bool = False, mode: int = 0o755) -> Iterator[Path]:
     """Prepare a folder beside the target and move it there at the end; on any failure nothing is left."""
     refuse_existing(target, force=force)
+    new_parents = [parent for parent in target.parents if not parent.exists()]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     except OSError as error:
+        _remove_empty(new_parents)
         raise _unwritable(target, error) from None
     try:
         yield folder
         _flush(folder)
         folder.chmod(mode)
-        _move(folder, target)
+        _move(folder, target, force=force)
     except OSError as error:
         raise _unwritable(target, error) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        _remove_empty(new_parents)
 
 
 def refuse_existing(target: Path, *, force: bool) -> None:
-    """An existing folder is replaced only by force, and never a file."""
-    if target.exists() and not (force and target.is_dir()):
-        remedy = "Choose another place." if target.is_file() else "Choose another place, or give --force."
-        raise InputError([Problem(str(target), "is there already.", remedy)])
+    """An existing folder is replaced only by force and if it is one of ours, and never a file."""
+    try:
+        if not target.exists() or (force and _is_ours(target)):
+            return
+    except OSError as error:
+        raise _unwritable(target, error) from None
+    remedy = "Choose another place, or give --force." if _is_ours(target) else "Choose another place."
+    raise InputError([Problem(str(target), f"is there already{_unlike(target, force=force)}.", remedy)])
+
+
+def _is_ours(target: Path) -> bool:
+    return target.is_dir() and (any((target / mark).is_file() for mark in MARKS) or not any(target.iterdir()))
+
+
+def _unlike(target: Path, *, force: bool) -> str:
+    return ", and it is not a release" if force or not target.is_dir() else ""
+
+
+def _remove_empty(parents: list[Path]) -> None:
+    """Remove the folders that were made on the way to a target which never came."""
+    for parent in parents:
+        try:
+            parent.rmdir()
+        except OSError:
+            return
 
 
 def write_text(path: Path, text: str) -> None:
@@ -42,7 +69,9 @@ def write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _move(folder: Path, target: Path) -> None:
+def _move(folder: Path, target: Path, *, force: bool) -> None:
+    # It may have come into being since the work began.
+    refuse_existing(target, force=force)
     if not target.exists():
         folder.rename(target)
         return
@@ -50,7 +79,7 @@ def _move(folder: Path, target: Path) -> None:
     target.rename(aside / "old")
     try:
         folder.rename(target)
-    except OSError:
+    except BaseException:
         (aside / "old").rename(target)
         raise
     finally:
@@ -65,7 +94,7 @@ def _flush(folder: Path) -> None:
 
 
 def _unwritable(target: Path, error: OSError) -> InputError:
-    reason = error.strerror or type(error).__name__
+    reason = error.strerror or str(error).rstrip(".") or type(error).__name__
     return InputError(
         [
             Problem(

@@ -1,6 +1,7 @@
 """A release: sealed tables and their manifest, in memory or in a folder."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -13,6 +14,7 @@ from manyveils.release.views import FORMAT, Manifest, View, parse_manifest, stem
 from manyveils.table import Restore
 
 MANIFEST = "release.json"
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 READ_AS = {
     "integer": lambda column: column.cast(pl.Int64),
     "number": lambda column: column.cast(pl.Float64),
@@ -79,8 +81,7 @@ class Release:
         for name in ("tables", "recodings") if self.recodings else ("tables",):
             (folder / name).mkdir()
         for name, frame in self.frames.items():
-            path = folder / "tables" / f"{name}.{format}"
-            frame.write_csv(path) if format == "csv" else frame.write_parquet(path)
+            _write_table(frame, folder / "tables" / f"{name}.{format}")
         for key, frame in self.recodings.items():
             frame.write_csv(folder / "recodings" / f"{self.manifest.recodings[key]}.csv", separator=";")
         write_text(
@@ -116,13 +117,24 @@ class Release:
         return f"<Release by {self.manifest.method}: {self.rows} rows, {self.suppressed} suppressed, views {views}>"
 
 
+def _write_table(frame: pl.DataFrame, path: Path) -> None:
+    if path.suffix == ".csv":
+        frame.write_csv(path)
+        return
+    try:
+        frame.write_parquet(path)
+    except pl.exceptions.ComputeError as error:
+        # This is how the library says that the disk is full.
+        raise OSError(str(error)) from None
+
+
 def _read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError([Problem(str(folder), f"is not a release folder: there is no {MANIFEST}.")]) from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError([Problem(str(path), f"cannot be read as JSON ({type(error).__name__}).")]) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DataError([Problem(str(path), f"is not of the format {FORMAT}.")])
@@ -131,7 +143,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 
 def _refuse_unlisted(folder: Path, listed: set[str]) -> None:
     present = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    unsafe = [file for file in listed if ".." in file or file.startswith("/") or file.count("/") != 1]
+    unsafe = [file for file in listed if _points_elsewhere(folder, file)]
     problems = (
         [Problem(str(folder), f"{len(unsafe)} file names of the manifest point elsewhere.")] if unsafe else []
     )
@@ -147,6 +159,11 @@ def _refuse_unlisted(folder: Path, listed: set[str]) -> None:
         raise DataError(problems)
 
 
+def _points_elsewhere(folder: Path, file: str) -> bool:
+    is_plain = re.fullmatch(r"(tables|recodings)/[^/\\]+", file) is not None
+    return not is_plain or any((folder / part).is_symlink() for part in (file, file.split("/")[0]))
+
+
 def _read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
     try:
         if path.suffix == ".parquet":
@@ -156,7 +173,7 @@ def _read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
         return frame.with_columns(
             READ_AS[kinds[name]](pl.col(name)) for name in frame.columns if kinds.get(name) in READ_AS
         )
-    except (pl.exceptions.PolarsError, OSError):
+    except UNREADABLE:
         raise DataError(
             [Problem(str(path), "is damaged: it cannot be read as the manifest describes it.")]
         ) from None
@@ -165,5 +182,5 @@ def _read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
 def _read_recoding(path: Path) -> pl.DataFrame:
     try:
         return pl.read_csv(path, separator=";", infer_schema=False)
-    except (pl.exceptions.PolarsError, OSError):
+    except UNREADABLE:
         raise DataError([Problem(str(path), "is damaged: it cannot be read.")]) from None

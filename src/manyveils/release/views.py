@@ -94,7 +94,7 @@ def parse_manifest(document: Mapping[str, Any]) -> Manifest:
         suppressed=int(document["suppressed"]),
         promises=tuple(document["promises"]),
         views=tuple(_parse_view(view) for view in document["views"]),
-        derived={name: tuple(parts) for name, parts in document.get("derived", {}).items()},
+        derived={name: _texts(parts) for name, parts in document.get("derived", {}).items()},
         recodings={
             (entry["view"], entry["attribute"]): stem_of(entry["file"])
             for entry in document.get("recodings", [])
@@ -104,10 +104,20 @@ def parse_manifest(document: Mapping[str, Any]) -> Manifest:
 
 def _parse_view(view: Mapping[str, Any]) -> View:
     files = tuple(
-        ColumnFile(tuple(column["attributes"]), stem_of(column["file"]), dict(column.get("types", {})))
+        ColumnFile(_texts(column["attributes"]), stem_of(column["file"]), _types(column.get("types", {})))
         for column in view["columns"]
     )
-    return View(view["name"], files, bool(view["bucketed"]), int(view["rows"]), view.get("enforces"))
+    return View(str(view["name"]), files, bool(view["bucketed"]), int(view["rows"]), view.get("enforces"))
+
+
+def _texts(values: object) -> tuple[str, ...]:
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise TypeError("not a list of texts")
+    return tuple(values)
+
+
+def _types(types: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(kind) for name, kind in types.items()}
 
 
 def stem_of(file: str) -> str:

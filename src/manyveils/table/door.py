@@ -17,44 +17,69 @@ def take_in(data: object, *, delimiter: str | None = None) -> tuple[pl.DataFrame
     """Read a path or a dataframe, and say how to hand back one of the same kind (Polars for a path)."""
     if isinstance(data, str | Path):
         return read_file(Path(data), delimiter=delimiter), _unchanged
-    if isinstance(data, pl.DataFrame):
-        return data, _unchanged
-    if isinstance(data, pl.LazyFrame):
-        return data.collect(), _unchanged
+    if isinstance(data, pl.Series) or not _is_tabular(data):
+        kind = type(data).__name__
+        raise DataError(
+            [Problem("data", f"{kind} is not a table.", "Give a path, or pandas, Polars or PyArrow data.")]
+        )
+    _refuse_repeated_names(data)
     try:
-        frame = nw.from_native(data, eager_only=True)  # type: ignore[call-overload]
+        return _as_polars(data), _restorer(data)
+    except Exception as error:
+        # Whatever library the data came from, its own message may quote cells.
+        raise DataError([_strange(error)]) from None
+
+
+def _is_tabular(data: object) -> bool:
+    return isinstance(data, pl.LazyFrame) or any(
+        hasattr(data, door) for door in ("__arrow_c_stream__", "__dataframe__")
+    )
+
+
+def _as_polars(data: Any) -> pl.DataFrame:
+    if isinstance(data, pl.DataFrame):
+        return data
+    if isinstance(data, pl.LazyFrame):
+        return data.collect()
+    try:
+        frame = nw.from_native(data, eager_only=True)
     except TypeError:
-        return _from_arrow(data), _unchanged
-    _refuse_repeated_names(list(frame.columns))
-    return frame.to_polars(), _restorer(str(frame.implementation))
+        return pl.DataFrame(data)
+    return frame.to_polars()
 
 
 def _unchanged(frame: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
-def _from_arrow(data: object) -> pl.DataFrame:
-    if not hasattr(data, "__arrow_c_stream__"):
-        kind = type(data).__name__
-        raise DataError(
-            [Problem("data", f"a {kind} is not a table.", "Give a path, or pandas, Polars or PyArrow data.")]
-        )
-    return pl.DataFrame(data)
-
-
-def _refuse_repeated_names(names: list[str]) -> None:
+def _refuse_repeated_names(data: Any) -> None:
+    if isinstance(data, pl.LazyFrame):
+        return
+    names = data.column_names if hasattr(data, "column_names") else getattr(data, "columns", ())
+    names = [str(name) for name in names]
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
         raise DataError(
-            [Problem("data", f"column {name!r} stands there {names.count(name)} times.") for name in doubled]
+            Problem("data", f"column {name!r} stands there {names.count(name)} times.", "Rename one.")
+            for name in doubled
         )
 
 
-def _restorer(implementation: str) -> Restore:
-    match implementation:
-        case "Implementation.PANDAS":
+def _strange(error: Exception) -> Problem:
+    if isinstance(error, ImportError):
+        return Problem("data", f"a package is missing to read them ({error.name}).", "Install it.")
+    return Problem(
+        "data",
+        f"cannot be taken in as a table ({type(error).__name__}).",
+        "Give every column one type and a name of its own.",
+    )
+
+
+def _restorer(data: object) -> Restore:
+    match type(data).__module__.partition(".")[0]:
+        case "pandas":
             return lambda frame: frame.to_pandas()
-        case "Implementation.PYARROW":
+        case "pyarrow":
             return lambda frame: frame.to_arrow()
         case _:
             return _unchanged

@@ -1,5 +1,7 @@
 """From a frame and a policy to a table of codes, or to the list of all that does not fit."""
 
+import json
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -22,7 +24,9 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     if frame.height == 0:
         raise DataError([Problem("data", "there is a header but no row.")])
     kept = [name for name, attribute in policy.attributes.items() if attribute.role != "identifier"]
-    frame = frame.select(kept).with_columns(_missing_as_null(frame, kept, policy))
+    frame = frame.select(kept)
+    _refuse_other_types(frame)
+    frame = frame.with_columns(_missing_as_null(frame, kept, policy))
     frame, n_dropped = _treat_missing(frame, policy)
     columns: dict[str, Column] = {}
     derived: dict[str, tuple[str, ...]] = {}
@@ -33,6 +37,7 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
         except InputError as error:
             problems.append(error)
             continue
+        problems += [DataError([_taken(column.name)]) for column in made if column.name in columns]
         columns.update({column.name: column for column in made})
         if policy.attributes[name].multivalued:
             derived[name] = tuple(column.name for column in made)
@@ -43,9 +48,20 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     return Table(columns, frame.height, n_dropped, derived, inferred)
 
 
+def _taken(name: str) -> Problem:
+    stem = name.partition("=")[0]
+    return Problem(
+        f"data: {stem}",
+        "one of its 0/1 columns has the name of another attribute.",
+        "Rename the other attribute.",
+    )
+
+
 def _refuse_other_columns(frame: pl.DataFrame, policy: Policy) -> None:
     missing = [name for name in policy.attributes if name not in frame.columns]
     extra = [name for name in frame.columns if name not in policy.attributes]
+    if len(missing) == len(policy.attributes):
+        raise DataError([_nothing_in_common(frame, policy)])
     problems = [
         Problem(
             f"{policy.name}: attributes.{name}", "the data have no such column.", _hint(name, frame.columns)
@@ -56,7 +72,7 @@ def _refuse_other_columns(frame: pl.DataFrame, policy: Policy) -> None:
         Problem(
             "data",
             f"column {name!r} has no role.",
-            f'Add [attributes.{name}] with a role ("neutral" publishes it as it is).',
+            f'Add [attributes.{_key(name)}] with a role ("neutral" publishes it as it is).',
         )
         for name in extra
     ]
@@ -64,22 +80,52 @@ def _refuse_other_columns(frame: pl.DataFrame, policy: Policy) -> None:
         raise DataError(problems)
 
 
+def _refuse_other_types(frame: pl.DataFrame) -> None:
+    problems = [
+        Problem(
+            f"data: {name}",
+            f"cells of type {type(dtype).__name__} cannot be published.",
+            "Make them texts, numbers, dates or true and false, or drop the column.",
+        )
+        for name, dtype in frame.schema.items()
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Duration, pl.Object)
+    ]
+    if problems:
+        raise DataError(problems)
+
+
+def _nothing_in_common(frame: pl.DataFrame, policy: Policy) -> Problem:
+    """The names found are not quoted: without a header line they are cells."""
+    remedy = "Is there a header line, and is it the right file?"
+    if frame.width == 1:
+        remedy = "The file has one column only: is the delimiter right? Set delimiter in [data]."
+    named = ", ".join(policy.attributes)
+    return Problem(
+        "data", f"none of their {frame.width} columns is an attribute of {policy.name} ({named}).", remedy
+    )
+
+
 def _hint(name: str, columns: list[str]) -> str:
     near = [column for column in columns if column.strip().lower() == name.strip().lower()]
-    if near:
-        return f"There is {near[0]!r}."
-    if len(columns) == 1:
-        return "The file has one column only: is the delimiter right? Set delimiter in [data]."
-    return "Correct the name or drop the attribute."
+    return f"There is {near[0]!r}." if near else "Correct the name or drop the attribute."
+
+
+def _key(name: str) -> str:
+    """The name as a key of a TOML file."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
 
 
 def _missing_as_null(frame: pl.DataFrame, names: list[str], policy: Policy) -> Iterator[pl.Expr]:
     markers = ["", *policy.data.missing_markers]
+    numbers = [number for number in map(_as_number, policy.data.missing_markers) if number is not None]
     for name in names:
         if frame[name].dtype in (pl.Categorical, pl.Enum):
             yield pl.col(name).cast(pl.String).replace(dict.fromkeys(markers)).alias(name)
         elif frame[name].dtype == pl.String:
             yield pl.when(pl.col(name).is_in(markers)).then(None).otherwise(pl.col(name)).alias(name)
+        elif frame[name].dtype.is_numeric() and numbers:
+            marked = pl.col(name).cast(pl.Float64).is_in(numbers)
+            yield pl.when(marked).then(None).otherwise(pl.col(name)).alias(name)
 
 
 def _treat_missing(frame: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, int]:
@@ -219,7 +265,7 @@ def _levels(
 
 def _spelled_as(lines: tuple[tuple[str, ...], ...], ordered: pl.Series) -> tuple[tuple[str, ...], ...]:
     """Write the numbers of a hierarchy as the table writes them (17, not 17.0)."""
-    spelling = {
+    spelling: dict[float | None, str] = {
         float(value): str(text)
         for value, text in zip(ordered.to_list(), ordered.cast(pl.String).to_list(), strict=True)
         if value is not None
@@ -227,8 +273,8 @@ def _spelled_as(lines: tuple[tuple[str, ...], ...], ordered: pl.Series) -> tuple
     return tuple((spelling.get(_as_number(line[0]), line[0]), *line[1:]) for line in lines)
 
 
-def _as_number(text: str) -> float:
+def _as_number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
-        return float("nan")
+        return None

@@ -1,12 +1,17 @@
 """Read a file into a frame of text or typed columns, or say exactly why it cannot be read."""
 
+import codecs
 import csv
+import io
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from manyveils.errors import DataError, Problem
+
+Numbers = NDArray[np.int64]
 
 DELIMITERS = ",;\t|"
 QUOTE, NEWLINE = 0x22, 0x0A
@@ -16,19 +21,19 @@ CHUNK = 1 << 24
 
 def read_file(path: Path, *, delimiter: str | None = None) -> pl.DataFrame:
     """Read csv (every cell as text), parquet or arrow/feather, by the file's ending."""
-    if not path.exists():
-        raise DataError(
-            [Problem(str(path), "there is no such data file.", "Check the path, or give --data.")]
-        )
-    if path.is_dir():
-        raise DataError([Problem(str(path), "is a folder.", "Name a csv, parquet or arrow file.")])
     try:
+        if not path.exists():
+            raise DataError(
+                [Problem(str(path), "there is no such data file.", "Check the path, or give --data.")]
+            )
+        if path.is_dir():
+            raise DataError([Problem(str(path), "is a folder.", "Name a csv, parquet or arrow file.")])
         return _read(path, delimiter)
     except OSError as error:
         raise DataError(
             [Problem(str(path), f"cannot be read ({error.strerror or type(error).__name__}).")]
         ) from None
-    except pl.exceptions.PolarsError:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         # The library's own message may quote cells.
         raise DataError([Problem(str(path), "is damaged or not of the kind its ending says.")]) from None
 
@@ -44,19 +49,29 @@ def _read(path: Path, delimiter: str | None) -> pl.DataFrame:
 
 
 def _read_csv(path: Path, delimiter: str | None) -> pl.DataFrame:
-    if path.stat().st_size == 0:
+    start = _start(path)
+    if not start.strip():
         raise DataError([Problem(str(path), "is empty.", "It needs a header line and rows.")])
-    header = _header_line(path)
-    delimiter = delimiter or _find_delimiter(header)
-    names = next(csv.reader([header], delimiter=delimiter))
+    delimiter = delimiter or _find_delimiter(start.split("\n", 1)[0])
+    names = _header(path, start, delimiter)
     problems = _header_problems(names)
     if problems:
         raise DataError(problem.within(str(path)) for problem in problems)
-    _check_shape(path, n_fields=len(names), delimiter=delimiter)
+    n_records, blank = _check_shape(path, n_fields=len(names), delimiter=delimiter)
     try:
-        return pl.read_csv(path, separator=delimiter, infer_schema=False, new_columns=names)
+        frame = pl.read_csv(path, separator=delimiter, infer_schema=False, new_columns=names)
     except pl.exceptions.ComputeError as error:
         raise DataError([_csv_problem(path, str(error))]) from None
+    if frame.height != n_records - 1:
+        raise DataError([_csv_problem(path, "")])
+    # A blank line is nobody; the reader makes it a row of missing cells.
+    return frame.filter(_all_but(blank - 1, frame.height)) if blank.size else frame
+
+
+def _all_but(rows: Numbers, n_rows: int) -> pl.Series:
+    wanted = np.ones(n_rows, dtype=bool)
+    wanted[rows] = False
+    return pl.Series(wanted)
 
 
 def _csv_problem(path: Path, message: str) -> Problem:
@@ -69,13 +84,34 @@ def _csv_problem(path: Path, message: str) -> Problem:
     )
 
 
-def _header_line(path: Path) -> str:
+def _start(path: Path) -> str:
+    """The beginning of the file, long enough to hold the header."""
     with path.open("rb") as file:
         start = file.read(HEADER_BYTES)
     try:
-        return start.split(b"\n", 1)[0].decode("utf-8-sig").rstrip("\r")
+        # Decoded in steps, because the last character may be cut in two.
+        return codecs.getincrementaldecoder("utf-8-sig")().decode(start)
     except UnicodeDecodeError:
         raise DataError([Problem(str(path), "is not valid UTF-8.", "Save it as UTF-8.")]) from None
+
+
+def _header(path: Path, start: str, delimiter: str) -> list[str]:
+    """The column names; a quoted one may hold a line end."""
+    try:
+        names = next(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter))
+    except csv.Error:
+        raise DataError(
+            [
+                Problem(
+                    str(path),
+                    "the first line cannot be read as a header.",
+                    "Lines end with a line feed, names are short and quotes are closed.",
+                )
+            ]
+        ) from None
+    if not names:
+        raise DataError([Problem(str(path), "the first line is blank.", "Start with the header.")])
+    return names
 
 
 def _find_delimiter(header: str) -> str:
@@ -99,22 +135,25 @@ def _header_problems(names: list[str]) -> list[Problem]:
     return problems
 
 
-def _check_shape(path: Path, *, n_fields: int, delimiter: str) -> None:
-    """Refuse rows with too few or too many fields: readers fill them up in silence."""
-    wrong, first = 0, 0
-    line, fields, quoted, empty = 0, 1, False, True
+def _check_shape(path: Path, *, n_fields: int, delimiter: str) -> tuple[int, Numbers]:
+    """Refuse rows with too few or too many fields, which readers fill up in silence; count records, list blank ones."""
+    wrong, first, blank = 0, 0, []
+    n_records, fields, quoted, empty = 0, 1, False, True
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
             counts, fields, quoted, empty = _fields_per_record(
                 chunk, delimiter, fields, quoted=quoted, empty=empty
             )
-            bad = np.flatnonzero((counts != n_fields) & (counts > 0) if n_fields > 1 else counts > 1)
+            bad = np.flatnonzero((counts != n_fields) & (counts > 0))
             if bad.size and not wrong:
-                first = line + int(bad[0]) + 1
+                first = n_records + int(bad[0]) + 1
             wrong += bad.size
-            line += len(counts)
-    if not empty and fields != n_fields:
-        wrong, first = wrong + 1, first or line + 1
+            blank.append(n_records + np.flatnonzero(counts == 0))
+            n_records += len(counts)
+    if not empty:
+        n_records += 1
+        if fields != n_fields:
+            wrong, first = wrong + 1, first or n_records
     if wrong:
         raise DataError(
             [
@@ -125,11 +164,12 @@ def _check_shape(path: Path, *, n_fields: int, delimiter: str) -> None:
                 )
             ]
         )
+    return n_records, np.concatenate(blank)
 
 
 def _fields_per_record(
     chunk: bytes, delimiter: str, fields: int, *, quoted: bool, empty: bool
-) -> tuple[np.ndarray, int, bool, bool]:
+) -> tuple[Numbers, int, bool, bool]:
     """Count the fields of the records that end in the chunk (0 for a blank line), and what is left open."""
     data = np.frombuffer(chunk, dtype=np.uint8)
     ends, marks = data == NEWLINE, data == ord(delimiter)
@@ -149,7 +189,7 @@ def _fields_per_record(
         blank[0] &= empty
         counts[blank] = 0
         last = int(stops[-1]) + 1
-        fields, empty = 1 + places.size - int(before[-1]), last == data.size
+        fields, empty = 1 + places.size - int(before[-1]), chunk[last:] in (b"", b"\r")
     else:
-        fields, empty = fields + places.size, empty and data.size == 0
+        fields, empty = fields + places.size, empty and chunk == b"\r"
     return counts, fields, quoted, empty

@@ -1,0 +1,55 @@
+"""Measure everything, print one table, and write it to docs/benchmarks.md."""
+
+import argparse
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks import adult, bulk, mondrian, peers, search, show, starting
+from benchmarks.line import Line
+from benchmarks.setting import Setting
+
+PARTS: dict[str, Callable[[Setting], Iterator[Line]]] = {
+    "search": search.lines,
+    "mondrian": mondrian.lines,
+    "million": bulk.lines,
+    "starting": starting.lines,
+    "peers": peers.lines,
+}
+QUICK = ("search", "mondrian", "starting")
+
+
+def main() -> None:
+    """Run the parts asked for; only a whole run is written down."""
+    arguments = _arguments()
+    if not adult.is_here():
+        Console(stderr=True).print(f"{adult.MISSING}: using the generated hospital table where that will do.")
+    names = [arguments.only] if arguments.only else QUICK if arguments.quick else tuple(PARTS)
+    with tempfile.TemporaryDirectory() as folder:
+        setting = Setting(Path(folder), quick=arguments.quick, whole_lattice=arguments.whole_lattice)
+        lines = [line for name in names for line in _told(name, setting)]
+    show.show(lines)
+    if tuple(names) == tuple(PARTS) and adult.is_here():
+        show.write(lines)
+
+
+def _told(name: str, setting: Setting) -> Iterator[Line]:
+    """The lines of a part, each told on stderr as soon as it is known."""
+    console = Console(stderr=True)
+    for line in PARTS[name](setting):
+        console.print(f"{name}: {line.what}: {line.ours}; {line.reference}; {line.ratio}", highlight=False)
+        yield line
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a small version without peers, under a minute")
+    parser.add_argument("--only", choices=tuple(PARTS), help="one part of the table")
+    parser.add_argument("--whole-lattice", action="store_true", help="time the reference on all nodes")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

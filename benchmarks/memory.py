@@ -1,0 +1,51 @@
+"""Peak memory of a whole publication, in a process of its own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+
+from benchmarks.line import Line, times
+from manyveils import Policy
+
+FACTOR = 4
+MEGABYTE = 1 << 20
+PROGRAM = """
+import json, resource, sys
+import manyveils as mv
+from manyveils.run import make
+import manyveils.methods.generalize, manyveils.methods.anatomize
+policy = mv.Policy(**json.load(sys.stdin))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+release = mv.publish(sys.argv[1], policy)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def memory_line(what: str, policy: Policy, file: Path, frame: pl.DataFrame) -> Line:
+    """Set the peak of publishing a file beside the size of its table as Arrow."""
+    peak, table = peak_bytes(policy, file), frame.to_arrow().nbytes
+    factor = peak / table
+    return Line(
+        f"{what}, peak memory of publish",
+        f"{peak / MEGABYTE:,.0f} MiB",
+        f"{table / MEGABYTE:,.0f} MiB as Arrow",
+        f"{times(factor)} the size",
+        f"< {FACTOR} × the size",
+        factor < FACTOR,
+    )
+
+
+def peak_bytes(policy: Policy, file: Path) -> int:
+    """How far the process grows beyond what it holds once everything is imported."""
+    sections = policy.model_dump(by_alias=True, exclude_unset=True)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(file)],
+        input=json.dumps(sections),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return int(done.stdout) * 1024

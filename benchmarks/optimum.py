@@ -1,0 +1,44 @@
+"""Whether the optimum is one: the lowest cost over every node, and Polars' count at the node found."""
+
+from benchmarks.cases import Case, K
+from benchmarks.line import Line, checked
+from benchmarks.polars_lattice import discernibility, label_columns
+from benchmarks.trail import work_of
+from manyveils.methods import Made
+from manyveils.methods.generalize.lattice import Lattice, count_base
+from manyveils.methods.generalize.objectives import OBJECTIVES
+from manyveils.methods.generalize.search import exhaustive
+from manyveils.methods.keeping import watch
+from manyveils.table import Table
+
+ROUNDING = 1e-9
+
+
+def optimum(case: Case, table: Table, made: Made) -> Line:
+    """Compare what the search found with the exhaustive optimum."""
+    found, lowest = float(str(made.notes["cost"])), _lowest(case, table)
+    met = abs(found - lowest) <= ROUNDING * lowest and _polars_agrees(case, table, made, found)
+    return checked(
+        f"optimum: {case.name}",
+        f"{found:,.0f}",
+        f"{lowest:,.0f} over all {made.notes['nodes']:,} nodes",
+        met=met,
+    )
+
+
+def _lowest(case: Case, table: Table) -> float:
+    work = work_of(case.policy, table)
+    watches = watch(work.promises, table, work.sensitive)
+    columns = tuple(table[name] for name in work.quasi)
+    base, _ = count_base(columns, table, watches)
+    lattice = Lattice(columns, base)
+    return exhaustive(lattice, OBJECTIVES[case.objective](lattice), watches, work.limit)
+
+
+def _polars_agrees(case: Case, table: Table, made: Made, found: float) -> bool:
+    if not case.beside_polars or case.objective != "discernibility":
+        return True
+    levels = made.notes["levels"]
+    assert isinstance(levels, dict)
+    node = tuple(levels[name] for name in case.policy.quasi)
+    return discernibility(label_columns(case.policy, table, K), node) == found

@@ -1,0 +1,1 @@
+"""Programs that run in the peers' own environment; none of them imports manyveils."""

@@ -1,0 +1,99 @@
+"""Groups of a release read in plain Python, and what the promises say of them: the independent third reading."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from manyveils.policy import Policy, Promise
+from manyveils.release import Release, View
+from manyveils.table import Column, Table
+from manyveils.testing.oracles import holds
+
+Group = list[str]
+
+
+def texts_of(release: Release, table_name: str, attribute: str) -> list[str]:
+    """One published attribute as texts; a missing cell is empty."""
+    return ["" if value is None else str(value) for value in release.frames[table_name][attribute].to_list()]
+
+
+def groups_for(
+    release: Release, view: View, known: tuple[str, ...], wanted: tuple[str, ...]
+) -> dict[tuple[str, ...], list[Group]]:
+    """The values of the wanted attributes in each group of a view, one list per row; empty if they are not there."""
+    groups: dict[tuple[str, ...], list[Group]] = defaultdict(list)
+    for file in view.files:
+        if not set(wanted) <= set(file.attributes):
+            continue
+        names = (["bucket"] if view.bucketed else []) + [name for name in file.attributes if name in known]
+        keys = zip(*(texts_of(release, file.table, name) for name in names), strict=True) if names else None
+        values = list(zip(*(texts_of(release, file.table, name) for name in wanted), strict=True))
+        for key, row in zip(keys, values, strict=True) if keys is not None else (((), row) for row in values):
+            groups[tuple(key)].append(list(row))
+    return groups
+
+
+def broken_promises(
+    release: Release, table: Table, policy: Policy, promises: tuple[Promise, ...]
+) -> Iterator[str]:
+    """Every promise that some group breaks, by the oracle."""
+    sensitive = table.expand(policy.sensitive)
+    for promise in promises:
+        for view in release.views:
+            if not promise.protects:
+                yield from _small_groups(release, view, promise, sensitive)
+                continue
+            others = tuple(
+                name
+                for name in sensitive
+                if _attribute(name, policy) != _attribute(promise.protects[0], policy)
+            )
+            known = (*promise.given, *others) if promise.conditional else promise.given
+            for group in groups_for(release, view, known, promise.protects).values():
+                if not _keeps(promise, [" ".join(row) for row in group], table):
+                    yield f"{promise.guarantee.kind} of {promise.subject} in {view.name}"
+
+
+def _small_groups(
+    release: Release, view: View, promise: Promise, sensitive: tuple[str, ...]
+) -> Iterator[str]:
+    for wanted in [name for name in view.attributes if name in sensitive] or [
+        name for name in view.attributes if not sensitive and name in promise.given
+    ]:
+        for group in groups_for(release, view, promise.given, (wanted,)).values():
+            if not holds(promise.guarantee, [row[0] for row in group], []):
+                yield f"{promise.guarantee.kind} in {view.name}"
+
+
+def _attribute(column: str, policy: Policy) -> str:
+    return column if column in policy.attributes else column.split("=", 1)[0]
+
+
+def _keeps(promise: Promise, group: list[str], table: Table) -> bool:
+    columns = [table[name] for name in promise.protects]
+    rows = [" ".join(row) for row in zip(*(_cells(column) for column in columns), strict=True)]
+    single = columns[0] if len(columns) == 1 else None
+    return holds(
+        promise.guarantee,
+        group,
+        rows,
+        insensitive=promise.insensitive,
+        domain=list(single.texts) if single else sorted(set(rows)),
+        levels=levels_of(single) if single else None,
+    )
+
+
+def _cells(column: Column) -> list[str]:
+    return [column.texts[code] for code in column.codes.tolist()]
+
+
+def levels_of(column: Column) -> list[dict[str, str]]:
+    """The label of each value, level by level."""
+    return [
+        {text: f"{number}:{level.labels[level.label_of[code]]}" for code, text in enumerate(column.texts)}
+        for number, level in enumerate(column.levels.each)
+    ]
+
+
+def multiset(table: Table, name: str) -> Counter[str]:
+    """How often each value of a column stands in the original."""
+    return Counter(_cells(table[name]))

@@ -1,0 +1,45 @@
+"""Dealing spreads equal values evenly."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manyveils.methods.anatomize.deal import deal, excess
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=60), st.integers(1, 12))
+def test_equal_values_are_spread(values, n_buckets):
+    """Every bucket gets a value as often as any other, give or take one, and all rows are dealt evenly."""
+    codes = np.sort(np.array(values))
+    buckets = deal(np.arange(codes.size), codes, n_buckets)
+    assert np.ptp(np.bincount(buckets, minlength=n_buckets)) <= 1
+    for value in np.unique(codes):
+        assert np.ptp(np.bincount(buckets[codes == value], minlength=n_buckets)) <= 1
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=60), st.integers(1, 5))
+def test_all_values_differ_when_eligible(values, l):
+    """With no value above one l-th of the rows, every bucket has l rows or more, all different; one row more breaks it."""
+    codes = np.sort(np.array(values))
+    n_buckets = codes.size // l
+    if n_buckets == 0:
+        return
+    buckets = deal(np.arange(codes.size), codes, n_buckets)
+    different = all(len(set(codes[buckets == b])) == (buckets == b).sum() >= l for b in range(n_buckets))
+    assert different == (np.bincount(codes).max() <= n_buckets)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=6), st.integers(1, 5))
+def test_excess_is_least(counts, l):
+    """What is left after removing the excess is eligible, and keeping one row more of a cut value is not."""
+    held = np.array(counts)
+    left = held - excess(held, l)
+    assert (left >= 0).all()
+    assert left.sum() == 0 or left.max() * l <= left.sum()
+    for value in np.flatnonzero(left < held):
+        more = left.copy()
+        more[value] += 1
+        assert more.max() * l > more.sum()

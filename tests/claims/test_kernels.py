@@ -1,0 +1,98 @@
+"""The compiled kernels do what their plain-Python twins do."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manyveils.kernels import grouping, tallies
+from manyveils.testing import twins
+
+quick = settings(max_examples=150, deadline=None)
+small = st.integers(0, 5)
+
+
+def as_entries(table):
+    """Counts per (owner, value) as entries in order of value."""
+    return sorted(((o, v, c) for (o, v), c in table.items()), key=lambda entry: entry[1])
+
+
+entries = st.dictionaries(st.tuples(small, small), st.integers(1, 9), max_size=20).map(as_entries)
+
+
+def arrays(rows):
+    return tuple(np.array([row[i] for row in rows], dtype=np.int64) for i in range(3))
+
+
+@quick
+@given(st.lists(st.integers(-(2**62), 2**62) | small, max_size=60))
+def test_number(keys):
+    """Equal keys get equal numbers, in order of appearance."""
+    ids, firsts = grouping.number(np.array(keys, dtype=np.int64))
+    assert (ids.tolist(), firsts.tolist()) == twins.number(keys)
+
+
+@quick
+@given(st.data())
+def test_roll_up(data):
+    """Classes become coarser classes with the right labels and sizes."""
+    n = data.draw(st.integers(1, 20))
+    maps = data.draw(st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=4), min_size=1, max_size=3))
+    codes = [data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)) for _ in maps]
+    sizes = data.draw(st.lists(st.integers(1, 9), min_size=n, max_size=n))
+    starts = np.arange(len(maps)) * 4
+    radices = np.full(len(maps), 3)
+    got = grouping.roll_up(
+        np.array(codes, dtype=np.int32),
+        np.array(maps, dtype=np.int32).ravel(),
+        starts,
+        radices,
+        np.array(sizes),
+    )
+    ids, labels, totals = twins.roll_up(codes, maps, sizes)
+    assert got[0].tolist() == ids
+    assert [tuple(row) for row in got[1].T.tolist()] == labels
+    assert got[2].tolist() == totals
+
+
+@quick
+@given(entries, st.lists(st.integers(-1, 3), min_size=6, max_size=6))
+def test_merge_entries(rows, owner_of):
+    """Entries of owners that became one are added up, stay in order of code, and stand once each."""
+    owners, codes, counts = grouping.merge_entries(np.array(owner_of), *arrays(rows), 4)
+    merged = {(int(o), int(v)): int(c) for o, v, c in zip(owners, codes, counts, strict=True)}
+    assert merged == dict(twins.merge_entries(owner_of, rows))
+    assert len(merged) == owners.size
+    assert (np.diff(codes) >= 0).all()
+
+
+@quick
+@given(entries, st.integers(1, 4))
+def test_largest(rows, depth):
+    """The largest counts of each owner come largest first."""
+    owners, _, counts = arrays(rows)
+    assert tallies.largest(owners, counts, 6, depth).tolist() == twins.largest(rows, 6, depth)
+
+
+@quick
+@given(entries, st.lists(st.integers(0, 9), min_size=6, max_size=6))
+def test_ordered_distance(rows, reference):
+    """Cumulative differences are summed over all values, also between those that occur."""
+    sizes = [sum(c for o, _, c in rows if o == owner) for owner in range(6)]
+    cumulative = np.cumsum(np.array(reference) + 1)
+    got = tallies.ordered_distance(*arrays(rows), np.array(sizes), cumulative)
+    assert got.tolist() == twins.ordered_distance(rows, sizes, cumulative.tolist())
+
+
+@quick
+@given(
+    st.lists(st.dictionaries(st.integers(0, 20), st.integers(1, 5), max_size=6), min_size=1, max_size=4),
+    st.integers(0, 6),
+)
+def test_most_alike(groups, reach):
+    """The most rows near any number are found by a window that slides over the sorted numbers."""
+    lists = [sorted((float(x), c) for x, c in group.items()) for group in groups]
+    starts = np.cumsum([0, *(len(group) for group in lists)])
+    numbers = np.array([x for group in lists for x, _ in group])
+    counts = np.array([c for group in lists for _, c in group], dtype=np.int64)
+    got = tallies.most_alike(starts, numbers, counts, np.ones(len(numbers), dtype=bool), float(reach))
+    assert got.tolist() == twins.most_alike(lists, reach)

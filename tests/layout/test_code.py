@@ -1,0 +1,80 @@
+"""The code about itself: import time, sentences on tests, claims that point to tests, no machine in it."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from manyveils.policy.schema import schema
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
+HEAVY = ("polars", "numba", "numpy", "pandas", "pyspark", "sklearn", "fastapi", "scipy")
+
+
+def modules_after(statement):
+    """The modules that are loaded after a statement in a fresh interpreter."""
+    code = f"{statement}; import sys, json; print(json.dumps(sorted(sys.modules)))"
+    return set(
+        json.loads(
+            subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        )
+    )
+
+
+def test_importing_is_light():
+    """Importing the package loads nothing heavy; neither does the command line before a command runs."""
+    assert not modules_after("import manyveils") & set(HEAVY)
+    assert not modules_after("import manyveils.cli.app") & set(HEAVY)
+
+
+def test_publishing_does_not_load_what_it_does_not_need():
+    """Publishing loads no learning, plotting, server or Spark library."""
+    assert not modules_after("import manyveils as mv; mv.publish") & {
+        "sklearn",
+        "pyspark",
+        "fastapi",
+        "pandas",
+        "pyarrow",
+    }
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.name)
+def test_every_test_is_a_sentence(path):
+    """Every test has a docstring that ends like a sentence."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            said = ast.get_docstring(node)
+            assert said, node.name
+            assert said.rstrip().endswith((".", "?")), node.name
+
+
+def test_claims_point_to_tests():
+    """Every 'Tested by' names a test file that exists, and there are claims."""
+    named = [
+        name for path in SOURCES for name in re.findall(r"Tested by: (\S+)", path.read_text(encoding="utf-8"))
+    ]
+    assert len(named) >= 5
+    assert all((ROOT / name).is_file() for name in named)
+
+
+def test_the_schema_is_current():
+    """The published JSON Schema is the one of the code."""
+    assert (ROOT / "docs" / "policy.schema.json").read_text(encoding="utf-8") == schema()
+
+
+def test_functions_are_short():
+    """Half of all functions have bodies of ten lines or fewer, and only kernels exceed sixty."""
+    lengths = []
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                length = node.body[-1].end_lineno - node.body[0].lineno + 1
+                lengths.append(length)
+                assert length <= 60 or "kernels" in path.parts, f"{path.name}: {node.name} has {length} lines"
+    assert sorted(lengths)[len(lengths) // 2] <= 10

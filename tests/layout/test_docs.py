@@ -1,0 +1,177 @@
+"""The documents about themselves: examples run, links lead somewhere, every key and method has its words."""
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from manyveils.cli.app import COMMANDS
+from manyveils.methods import METHODS
+from manyveils.policy import Policy
+from manyveils.policy import guarantees as promised
+from manyveils.policy.sections import LISTS, SECTIONS, Attribute, Hierarchy
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+MODELS = [*SECTIONS.values(), *LISTS.values(), Attribute, Hierarchy]
+
+
+def name_of(page):
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page, language):
+    """The fenced blocks of one language, in order."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return [body for found, body in FENCE.findall(text) if found == language]
+
+
+def keys_of(model):
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def run(arguments, folder):
+    done = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory):
+    """A folder with the README's csv and policy, and all that its commands and its Python print."""
+    folder = tmp_path_factory.mktemp("readme")
+    (folder / "patients.csv").write_text(blocks("README.md", "csv")[0], encoding="utf-8")
+    (folder / "policy.toml").write_text(blocks("README.md", "toml")[0], encoding="utf-8")
+    lines = [line for block in blocks("README.md", "sh") for line in block.splitlines()]
+    command = [sys.executable, "-c", "from manyveils.cli import main; main()"]
+    printed = [
+        run([*command, *shlex.split(line)[1:]], folder) for line in lines if line.startswith("manyveils ")
+    ]
+    printed += [run([sys.executable, "-c", block], folder) for block in blocks("README.md", "python")]
+    return folder, "\n".join(printed)
+
+
+def test_readme_example_publishes(example):
+    """The README's policy publishes the README's table, keeps every promise, and leaves the folder it draws."""
+    folder, printed = example
+    assert "Every promise is kept." in printed
+    drawn = re.findall(r"^  (\S+)", blocks("README.md", "text")[-1], re.MULTILINE)
+    assert len(drawn) == 3
+    assert all((folder / "release" / file).is_file() for file in drawn)
+    private = {path.name for path in (folder / "release.private").iterdir()}
+    assert all(name in blocks("README.md", "text")[-1] for name in private)
+
+
+def test_readme_shows_real_lines(example):
+    """Every line of output that the README shows is in what its examples print or publish."""
+    folder, printed = example
+    real = printed + (folder / "release/tables/main.csv").read_text(encoding="utf-8")
+    shown = [line for block in blocks("README.md", "text")[:-1] for line in block.splitlines()]
+    assert len(shown) > 10
+    assert [line for line in shown if line not in real] == []
+
+
+def test_readme_example_is_certain_for_ten(example):
+    """The README's claim holds: knowing the diagnosis makes ten of twelve insurances certain."""
+    import manyveils as mv
+
+    folder, _ = example
+    audit = mv.audit(folder / "release", folder / "patients.csv", folder / "policy.toml")
+    short = [f for f in audit.findings if (f.attribute, f.reading) == ("insurance", "conditional")]
+    assert [finding.rows_short for finding in short] == [10]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_same_kind_goes_out(example, library):
+    """Tables go out as the kind of dataframe that came in, as the README says."""
+    import polars as pl
+
+    import manyveils as mv
+
+    folder, _ = example
+    pytest.importorskip(library)
+    frame = pl.read_csv(folder / "patients.csv", infer_schema=False)
+    data = {"pandas": frame.to_pandas, "polars": frame.clone, "pyarrow": frame.to_arrow}[library]()
+    release = mv.publish(data, folder / "policy.toml")
+    assert {type(table) for table in release.tables.values()} == {type(data)}
+
+
+def test_readme_names_every_command_and_method():
+    """Every command and every method is named in the README."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in COMMANDS if f"manyveils {name}" not in text and f"make {name}" not in text] == []
+    assert [name for name in METHODS if f"`{name}`" not in text] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page):
+    """Every relative link leads to a file, and every link to a heading to a heading of that file."""
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if "://" in target:
+            continue
+        path, _, heading = target.partition("#")
+        found = (page.parent / path).resolve() if path else page
+        assert found.exists(), target
+        if heading:
+            titles = re.findall(r"^#+ (.+)$", found.read_text(encoding="utf-8"), re.MULTILINE)
+            assert heading in [re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_make_targets_exist(page):
+    """Every make target that a document names is in the Makefile."""
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = set(re.findall(r"(?:`|^)make ([a-z-]+)", page.read_text(encoding="utf-8"), re.MULTILINE))
+    assert named <= targets
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_policies_are_toml(page):
+    """Every TOML example parses."""
+    for block in blocks(page, "toml"):
+        assert tomllib.loads(block)
+
+
+def test_policy_page_shows_a_policy():
+    """The first example of docs/policy.md is a whole policy without a problem."""
+    policy = Policy(**tomllib.loads(blocks("docs/policy.md", "toml")[0]))
+    assert policy.publish.method in METHODS
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_policy_page_lists_every_key(model):
+    """Every key of a policy's sections has a row in docs/policy.md."""
+    text = (ROOT / "docs/policy.md").read_text(encoding="utf-8")
+    assert [key for key in keys_of(model) if f"\n| `{key}` |" not in text] == []
+
+
+def test_promise_page_defines_every_guarantee():
+    """Every kind of guarantee has a row in docs/promise.md."""
+    text = (ROOT / "docs/promise.md").read_text(encoding="utf-8")
+    kinds = [guarantee.kind for guarantee in promised.Guarantee.__subclasses__()]
+    assert len(kinds) >= 13
+    assert [kind for kind in kinds if f"| `{kind}` |" not in text] == []
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_has_a_page(method):
+    """Every method has a page that lists all its own keys."""
+    text = (ROOT / f"docs/methods/{method}.md").read_text(encoding="utf-8")
+    options = import_module(f"manyveils.methods.{method.replace('-', '_')}").METHOD.options
+    assert text.startswith(f"# {method}\n")
+    assert [key for key in keys_of(options) if f"| `{key}` |" not in text] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_one_sentence_per_line(page):
+    """Outside tables, lists and examples, a line holds one sentence."""
+    prose = FENCE.sub("", page.read_text(encoding="utf-8"))
+    lines = [line for line in prose.splitlines() if line and line[0] not in "|-#<" and not line[0].isdigit()]
+    assert [line for line in lines if re.search(r"[a-z)`\"][.?!] [A-Z]", line)] == []
