@@ -84,6 +84,15 @@ def test_ordered_distance(rows, reference):
 
 
 @quick
+@given(entries, st.lists(st.integers(0, 9), min_size=6, max_size=6))
+def test_differences(rows, reference):
+    """Differences are summed over all values, also those that do not occur."""
+    sizes = [sum(c for o, _, c in rows if o == owner) for owner in range(6)]
+    got = tallies.differences(*arrays(rows), np.array(sizes), np.array(reference))
+    assert got.tolist() == twins.differences(rows, sizes, reference)
+
+
+@quick
 @given(
     st.lists(st.dictionaries(st.integers(0, 20), st.integers(1, 5), max_size=6), min_size=1, max_size=4),
     st.integers(0, 6),

@@ -58,7 +58,7 @@ def product_groups(evidence: Evidence, promise: Promise, parts: Parts) -> Groups
             cells.rename({f"part_{old}": f"part_{len(labels) + old}" for old in range(len(seen_labels))})
         )
         labels += seen_labels
-    cells = matches.with_row_index("group")
+    cells = matches.with_row_index("group").with_columns(pl.col("group").cast(pl.Int64))
     cells = reduce(_multiplied, enumerate(found), cells.with_columns(count=_one(), size=_one()))
     return with_reference(evidence, promise, cells.drop("^match_.*$"), labels)
 
@@ -88,7 +88,7 @@ def _matches(evidence: Evidence, parts: Parts) -> pl.DataFrame | None:
 
 def _found_groups(evidence: Evidence, seen: Sight) -> pl.DataFrame:
     """The groups of one part with their bucket, if they have one, and the rows of the bucket or of the group."""
-    numbers = evidence.group_numbers(seen.file, seen.key).alias("group")
+    numbers = pl.Series("group", evidence.group_numbers(seen.file, seen.key))
     place = [BUCKET] if BUCKET in seen.key else []
     rows = evidence.frame(seen.file).select(place).with_columns(numbers) if place else numbers.to_frame()
     found = rows.group_by(*place, "group").len("rows").with_columns(pl.col("rows").cast(pl.Int64))
@@ -126,9 +126,9 @@ def _followed(evidence: Evidence, seen: Sight) -> pl.Series | None:
     labels = {name: labels_of(evidence, seen.view.name, name, frame[name].unique()) for name in seen.key}
     if not all(found.is_exact for found in labels.values()):
         return None
-    numbers = evidence.group_numbers(seen.file, seen.key).alias("group")
+    numbers = pl.Series("group", evidence.group_numbers(seen.file, seen.key))
     if not seen.key:
-        return pl.zeros(evidence.table.n_rows, dtype=pl.UInt32, eager=True)
+        return pl.zeros(evidence.table.n_rows, dtype=pl.Int64, eager=True)
     groups = (
         frame.with_columns(numbers)
         .unique("group")

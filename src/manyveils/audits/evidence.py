@@ -4,8 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
+import numpy as np
 import polars as pl
 
+from manyveils.audits.keys import Numbers, combined, dense
 from manyveils.policy import Policy
 from manyveils.release import Release, View
 from manyveils.release.views import ColumnFile
@@ -16,6 +18,14 @@ Key = tuple[str, ...]
 Question = tuple[str, str, Key, Key]
 
 Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, repr=False)
+class Coded:
+    """A published field: a code per row, a value per code."""
+
+    codes: Numbers
+    values: pl.Series
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,9 +48,18 @@ class Evidence:
             for file in view.files
         )
 
-    def group_numbers(self, file: ColumnFile, key: Key) -> pl.Series:
+    def group_numbers(self, file: ColumnFile, key: Key) -> Numbers:
         """Number the groups of rows that are alike in `key`, from 0; one number per published row."""
-        return self.remembered(("groups", file.table, key, ()), lambda: self._numbers(file, key))
+        return self.remembered(("groups", file.table, key, ()), lambda: self._group_numbers(file, key))
+
+    def _group_numbers(self, file: ColumnFile, key: Key) -> Numbers:
+        if not key:
+            return np.zeros(self.frame(file).height, dtype=np.int64)
+        return dense(combined([self.coded(file, name).codes for name in key]))
+
+    def coded(self, file: ColumnFile, name: str) -> Coded:
+        """One field of a published table as codes, with the value of each code."""
+        return self.remembered(("codes", file.table, (name,), ()), lambda: _coded(self.frame(file)[name]))
 
     def remembered(self, question: Question, find: Callable[[], Found]) -> Found:
         """Find something once: promises that differ in their thresholds look at the same groups."""
@@ -48,26 +67,15 @@ class Evidence:
             self._found[question] = find()
         return cast(Found, self._found[question])
 
-    def _numbers(self, file: ColumnFile, key: Key) -> pl.Series:
-        """Split the groups of the longest known part of the key by the rest of it."""
-        frame = self.frame(file)
-        if not key:
-            return pl.zeros(frame.height, dtype=pl.UInt32, eager=True).alias("group")
-        known = self._longest_part(file, key)
-        parts = [frame[name] for name in key if name not in known]
-        parts += [self.group_numbers(file, known)] if known else []
-        return _numbered(pl.DataFrame({f"part_{place}": part for place, part in enumerate(parts)}))
-
-    def _longest_part(self, file: ColumnFile, key: Key) -> Key:
-        parts = [found for kind, table, found, *_ in self._found if (kind, table) == ("groups", file.table)]
-        return max((part for part in parts if set(part) < set(key)), key=len, default=())
-
 
 def _expected(view: View, file: ColumnFile) -> tuple[str, ...]:
     return (BUCKET, *file.attributes) if view.bucketed else file.attributes
 
 
-def _numbered(keys: pl.DataFrame) -> pl.Series:
-    distinct = keys.unique().with_row_index("group")
+def _coded(published: pl.Series) -> Coded:
+    distinct = pl.DataFrame({"value": published.unique()}).with_row_index("code")
     # A missing cell is a value: it meets other missing cells.
-    return keys.join(distinct, on=keys.columns, how="left", nulls_equal=True, maintain_order="left")["group"]
+    joined = published.to_frame("value").join(
+        distinct, on="value", how="left", nulls_equal=True, maintain_order="left"
+    )
+    return Coded(joined["code"].to_numpy().astype(np.int64), distinct["value"])

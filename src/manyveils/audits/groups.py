@@ -8,6 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.audits.evidence import Evidence
+from manyveils.audits.keys import combined
 from manyveils.audits.labels import Labels, labels_of
 from manyveils.audits.sight import Sight
 from manyveils.policy import Promise
@@ -51,27 +52,18 @@ def cells_of(evidence: Evidence, seen: Sight) -> tuple[list[Labels], pl.DataFram
 
 
 def _counted(evidence: Evidence, seen: Sight) -> tuple[list[Labels], pl.DataFrame]:
-    frame = evidence.frame(seen.file)
-    numbers = evidence.group_numbers(seen.file, seen.key)
-    cells = (
-        frame.select(seen.shows)
-        .with_columns(numbers.alias("group"))
-        .group_by("group", *seen.shows)
-        .len("count")
-    )
-    labels = []
-    for part, name in enumerate(seen.shows):
-        published = cells[name].unique()
-        found = labels_of(evidence, seen.view.name, name, published)
+    groups = evidence.group_numbers(seen.file, seen.key)
+    labels, parts = [], []
+    for name in seen.shows:
+        field = evidence.coded(seen.file, name)
+        found = labels_of(evidence, seen.view.name, name, field.values)
         labels.append(found)
-        numbered = pl.DataFrame({name: published, f"part_{part}": found.numbers_of(published)})
-        cells = cells.join(numbered, on=name, nulls_equal=True)
-    sizes = _sizes(numbers).gather(cells["group"])
-    return labels, cells.drop(seen.shows).with_columns(pl.col("count").cast(pl.Int64), size=sizes, rows=sizes)
-
-
-def _sizes(numbers: pl.Series) -> pl.Series:
-    return pl.Series(np.bincount(numbers.to_numpy()), dtype=pl.Int64)
+        parts.append(found.numbers_of(field.values)[field.codes])
+    _, first, counts = np.unique(combined([groups, *parts]), return_index=True, return_counts=True)
+    numbered = {f"part_{place}": part[first] for place, part in enumerate(parts)}
+    sizes = np.bincount(groups)[groups[first]]
+    cells = {"group": groups[first], **numbered, "count": counts, "size": sizes, "rows": sizes}
+    return labels, pl.DataFrame({name: column.astype(np.int64) for name, column in cells.items()})
 
 
 def with_reference(

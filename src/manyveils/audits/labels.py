@@ -6,12 +6,10 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from manyveils.audits.evidence import Evidence
+from manyveils.audits.keys import Numbers
 from manyveils.table import Column
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, repr=False)

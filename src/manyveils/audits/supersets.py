@@ -52,7 +52,7 @@ def _lattice(groups: Groups) -> Iterator[tuple[pl.DataFrame, list[tuple[Labels, 
     names = groups.seen.key
     frame = groups.evidence.frame(groups.seen.file).select(names)
     numbers = groups.evidence.group_numbers(groups.seen.file, names)
-    keys = frame.with_columns(numbers.alias("group")).unique("group")
+    keys = frame.with_columns(group=pl.Series(numbers)).unique("group")
     labels = [labels_of(groups.evidence, groups.seen.view.name, name, keys[name].unique()) for name in names]
     values = [found.numbers_of(keys[name]) for found, name in zip(labels, names, strict=True)]
     for level in range(max(len(found.column.levels) for found in labels)):

@@ -21,6 +21,20 @@ def largest(owners: np.ndarray, counts: np.ndarray, n_owners: int, depth: int) -
 
 
 @njit(cache=True)
+def differences(
+    owners: np.ndarray, values: np.ndarray, counts: np.ndarray, sizes: np.ndarray, reference: np.ndarray
+) -> np.ndarray:
+    """For each owner, the sum over all values of |share difference|, times size and total."""
+    total = reference.sum()
+    distance = sizes * total
+    for entry in range(owners.size):
+        owner = owners[entry]
+        expected = reference[values[entry]] * sizes[owner]
+        distance[owner] += abs(counts[entry] * total - expected) - expected
+    return distance
+
+
+@njit(cache=True)
 def _gap(
     cumulative: np.ndarray, prefix: np.ndarray, start: int, stop: int, held: int, size: int, total: int
 ) -> int:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.kernels.tallies import largest, most_alike, ordered_distance
+from manyveils.kernels.tallies import differences, largest, most_alike, ordered_distance
 from manyveils.methods.entries import Entries, Ids
 from manyveils.policy.guarantees import (
     CappedShare,
@@ -134,26 +134,16 @@ def _closeness(guarantee: Closeness, tally: Tally) -> Kept:
         )
         return distance <= _floor_times(tally.sizes * n_rows * steps, guarantee.t)
     if guarantee.ground == "equal":
-        return _half_differences(tally) <= _floor_times(2 * tally.sizes * n_rows, guarantee.t)
+        return _differences(tally) <= _floor_times(2 * tally.sizes * n_rows, guarantee.t)
     levels = tally.columns[0].levels
     total = np.zeros(tally.sizes.size, dtype=np.int64)
     for level in levels.each[:-1]:
-        total += _half_differences(_lifted(tally, level.label_of.astype(np.int64), len(level.labels)))
+        total += _differences(_lifted(tally, level.label_of.astype(np.int64), len(level.labels)))
     return total <= _floor_times(2 * tally.sizes * n_rows * (len(levels) - 1), guarantee.t)
 
 
-def _half_differences(tally: Tally) -> Ids:
-    """For each group, the sum over values of |share difference|, times size and rows of the table."""
-    n_rows = tally.n_rows
-    expected = tally.reference[tally.values] * tally.sizes[tally.owners]
-    present = _exact_total(tally, np.abs(tally.counts * n_rows - expected))
-    return present + tally.sizes * n_rows - _exact_total(tally, expected)
-
-
-def _exact_total(tally: Tally, weights: Ids) -> Ids:
-    totals = np.zeros(tally.sizes.size, dtype=np.int64)
-    np.add.at(totals, tally.owners, weights)
-    return totals
+def _differences(tally: Tally) -> Ids:
+    return differences(tally.owners, tally.values, tally.counts, tally.sizes, tally.reference)
 
 
 def _lifted(tally: Tally, label_of: Ids, n_labels: int) -> Tally:

@@ -64,6 +64,16 @@ def ordered_distance(entries: Sequence[Entry], sizes: Sequence[int], cumulative:
     return distances
 
 
+def differences(entries: Sequence[Entry], sizes: Sequence[int], reference: Sequence[int]) -> list[int]:
+    """For each owner the sum of |share difference| over all values, times size and total."""
+    held = {(owner, value): count for owner, value, count in entries}
+    total = sum(reference)
+    return [
+        sum(abs(held.get((owner, value), 0) * total - count * size) for value, count in enumerate(reference))
+        for owner, size in enumerate(sizes)
+    ]
+
+
 def most_alike(groups: Sequence[Sequence[tuple[float, int]]], reach: float) -> list[int]:
     """For each group of (number, count), the most rows within reach of one of its numbers."""
     return [

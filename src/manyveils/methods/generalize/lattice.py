@@ -1,8 +1,8 @@
 """The lattice of generalization levels, and tables counted at its nodes."""
 
 from collections import OrderedDict
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +14,27 @@ from manyveils.table import Table
 from manyveils.table.columns import Column
 
 Node = tuple[int, ...]
-REMEMBERED = 48
+REMEMBERED = 4
 
 
-@dataclass(frozen=True)
 class Counted:
-    """The classes of one node: their labels, their sizes, and the counts that promises need."""
+    """The classes of one node: their labels, their sizes, and the counts that promises need.
 
-    node: Node
-    labels: NDArray[np.int32]
-    sizes: Ids
-    entries: tuple[Entries | None, ...]
+    Entries are rolled up when they are asked for: many nodes are refused by their sizes alone.
+    """
+
+    def __init__(
+        self, node: Node, labels: NDArray[np.int32], sizes: Ids, entries: Callable[[], tuple[Entries | None, ...]]
+    ) -> None:
+        self.node = node
+        self.labels = labels
+        self.sizes = sizes
+        self._count = entries
+
+    @cached_property
+    def entries(self) -> tuple[Entries | None, ...]:
+        """The counts of every promise's subject, class by class."""
+        return self._count()
 
 
 class Lattice:
@@ -34,7 +44,9 @@ class Lattice:
         self.columns = columns
         self.shape = tuple(len(column.levels) for column in columns)
         self.base = base
+        self.n_rows = int(base.sizes.sum())
         self._remembered: OrderedDict[Node, Counted] = OrderedDict()
+        self._held = 0
         self._climb = lru_cache(maxsize=None)(self._climb_fresh)
 
     def at(self, node: Node) -> Counted:
@@ -44,8 +56,9 @@ class Lattice:
             return self._remembered[node]
         counted, _ = self.roll(self._finer(node), node)
         self._remembered[node] = counted
-        if len(self._remembered) > REMEMBERED:
-            self._remembered.popitem(last=False)
+        self._held += counted.sizes.size
+        while self._held > REMEMBERED * self.base.sizes.size and len(self._remembered) > 1:
+            self._held -= self._remembered.popitem(last=False)[1].sizes.size
         return counted
 
     def _finer(self, node: Node) -> Counted:
@@ -72,12 +85,16 @@ class Lattice:
         else:
             starts = np.cumsum([0, *(step.size for step in steps[:-1])])
             ids, labels, sizes = roll_up(finer.labels, np.concatenate(steps), starts, radices, finer.sizes)
-        made: dict[int, Entries] = {}
-        for each in finer.entries:
-            if each is not None and id(each) not in made:
-                made[id(each)] = each.under(ids, sizes.size)
-        entries = tuple(None if each is None else made[id(each)] for each in finer.entries)
-        return Counted(node, labels, sizes, entries), ids
+        return Counted(node, labels, sizes, lambda: _rolled_entries(finer.entries, ids, sizes.size)), ids
+
+
+def _rolled_entries(finer: tuple[Entries | None, ...], ids: Ids, n_classes: int) -> tuple[Entries | None, ...]:
+    """The entries of coarser classes; promises about one subject share theirs."""
+    made: dict[int, Entries] = {}
+    for each in finer:
+        if each is not None and id(each) not in made:
+            made[id(each)] = each.under(ids, n_classes)
+    return tuple(None if each is None else made[id(each)] for each in finer)
 
 
 def _roll_wide(
@@ -107,5 +124,5 @@ def count_base(columns: tuple[Column, ...], table: Table, watches: tuple[Watch, 
     for place, column in enumerate(columns):
         labels[place] = column.levels[0].label_of[labels[place]]
     sizes = np.bincount(classes, minlength=n_classes)
-    counted = Counted((0,) * len(columns), labels, sizes, count_for(watches, classes, n_classes))
+    counted = Counted((0,) * len(columns), labels, sizes, lambda: count_for(watches, classes, n_classes))
     return counted, classes

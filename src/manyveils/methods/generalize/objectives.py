@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.methods.entries import Ids
-from manyveils.methods.generalize.lattice import Counted, Lattice
+from manyveils.methods.generalize.lattice import Counted, Lattice, Node
 
 Grid = NDArray[np.float64]
 
@@ -28,6 +28,10 @@ class Objective(Protocol):
         """What the node costs when the classes that are not fine are suppressed."""
         ...
 
+    def per_lost_row(self, node: Node, limit: int) -> float:
+        """What each suppressed row adds to `bound` at least, if no more than `limit` rows are suppressed."""
+        ...
+
 
 class Loss:
     """Mean share of the domain a published value covers; a suppressed row loses everything."""
@@ -36,6 +40,9 @@ class Loss:
         self._losses = [[level.loss for level in column.levels.each] for column in lattice.columns]
         sums = [_level_sums(lattice, place) for place in range(len(lattice.columns))]
         self.floor = self.guide = _sum_grid(sums, lattice.shape)
+        worst = [np.array([float(loss.max()) for loss in losses]) for losses in self._losses]
+        # A hair less, so that rounding in sums cannot prune the optimum.
+        self._kept = (len(sums) - _sum_grid(worst, lattice.shape)) * (1 - 1e-9)
 
     def bound(self, counted: Counted) -> float:
         """The loss without suppression."""
@@ -49,6 +56,10 @@ class Loss:
                 kept_share = 1.0 - self._losses[place][level][counted.labels[place][~fine]]
                 extra += float(kept_share @ counted.sizes[~fine])
         return self.bound(counted) + extra
+
+    def per_lost_row(self, node: Node, limit: int) -> float:
+        """What a row keeps at the node at least, which it loses when suppressed."""
+        return float(self._kept[node])
 
 
 class Height:
@@ -65,6 +76,10 @@ class Height:
     def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
         """The node's height; suppression costs nothing within its limit."""
         return self.bound(counted)
+
+    def per_lost_row(self, node: Node, limit: int) -> float:
+        """Nothing."""
+        return 0.0
 
 
 class Discernibility:
@@ -83,6 +98,10 @@ class Discernibility:
         """Squares of published classes, and the whole table's size for each suppressed row."""
         return float(_squares(counted.sizes[fine]) + int(counted.sizes[~fine].sum()) * self._n_rows)
 
+    def per_lost_row(self, node: Node, limit: int) -> float:
+        """The table's size, less what the row's class, no larger than the limit, took in the bound."""
+        return float(self._n_rows - limit)
+
 
 class ClassSize:
     """Rows of the table for each published class."""
@@ -100,6 +119,10 @@ class ClassSize:
         """Rows of the table for each class that is published."""
         published = int(fine.sum())
         return self._n_rows / published if published else float("inf")
+
+    def per_lost_row(self, node: Node, limit: int) -> float:
+        """Nothing: a class more or less is not known from rows."""
+        return 0.0
 
 
 OBJECTIVES: dict[str, type[Loss] | type[Height] | type[Discernibility] | type[ClassSize]] = {

@@ -27,8 +27,9 @@ class Search:
 
     Claim: the result costs no more than any node that keeps the promises within the suppression limit.
     Why: a node is passed over only if it is hopeless (a coarser node already fails promises that can only
-    get worse on the way down), if it costs at least as much as the best (`floor` never falls on the way up),
-    or if it lies above a node that keeps everything without suppression being possible.
+    get worse on the way down), if it costs at least as much as the best (`floor` never falls on the way up,
+    `lost`, the rows that must go, never falls on the way down), or if it lies above a node that keeps
+    everything while nothing may be suppressed.
     Tested by: tests/claims/test_optimal_node.py
     """
 
@@ -38,16 +39,16 @@ class Search:
     limit: int
     progress: Callable[[float], None]
     best: Choice | None = None
-    nearest: Choice | None = None
     n_checked: int = 0
     closed: NDArray[np.bool_] = field(init=False)
     hopeful: NDArray[np.bool_] = field(init=False)
     floor: NDArray[np.float64] = field(init=False)
+    lost: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.closed = np.zeros(self.lattice.shape, dtype=bool)
-        self.hopeful = np.zeros(self.lattice.shape, dtype=bool)
-        self.floor = self.objective.floor.copy()
+        shape = self.lattice.shape
+        self.closed, self.hopeful = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+        self.floor, self.lost = self.objective.floor.copy(), np.zeros(shape, dtype=np.int64)
         keeps = [each.promise.merging_keeps for each in self.watches]
         heals = [each.promise.one_part_heals for each in self.watches]
         # Without suppression a broken promise stays broken further down if merging keeps it;
@@ -77,7 +78,12 @@ class Search:
         return self.best
 
     def _is_open(self, node: Node) -> bool:
-        return not self.closed[node] and (self.best is None or self.floor[node] < self.best.cost)
+        if self.closed[node]:
+            return False
+        if self.best is None:
+            return True
+        least = self.floor[node] + self.lost[node] * self.objective.per_lost_row(node, self.limit)
+        return bool(least < self.best.cost)
 
     def _path(self, node: Node) -> list[Node]:
         """A way up through nodes of which nothing is known, always the step that looks cheapest."""
@@ -109,30 +115,37 @@ class Search:
         counted = self.lattice.at(node)
         self.n_checked += 1
         self.closed[node] = True
-        fine, falling = self._decide(counted)
-        suppressed = int(counted.sizes[~fine].sum())
         above = tuple(slice(level, None) for level in node)
-        self.floor[above] = np.maximum(self.floor[above], self.objective.bound(counted))
-        if suppressed <= self.limit and suppressed < int(counted.sizes.sum()):
+        below = tuple(slice(0, level + 1) for level in node)
+        falling = self._kept_by(counted, falls=True)
+        n_falling = int(counted.sizes[~falling].sum())
+        if n_falling > self.limit:
+            self.closed[below] = True
+            return True
+        self.hopeful[above] = True
+        if n_falling:
+            self.lost[below] = np.maximum(self.lost[below], n_falling)
+        self._rise(counted, above)
+        fine = falling & self._kept_by(counted, falls=False)
+        suppressed = int(counted.sizes[~fine].sum())
+        if suppressed <= self.limit and suppressed < self.lattice.n_rows:
             self._offer(Choice(node, self.objective.cost(counted, fine), fine, suppressed))
             if self._stops_above:
                 self.closed[above] = True
-        elif self.nearest is None or suppressed < self.nearest.suppressed:
-            self.nearest = Choice(node, float("inf"), fine, suppressed)
-        hopeless = falling > self.limit
-        if hopeless:
-            self.closed[tuple(slice(0, level + 1) for level in node)] = True
-        else:
-            self.hopeful[above] = True
-        return hopeless
+        return False
 
-    def _decide(self, counted: Counted) -> tuple[NDArray[np.bool_], int]:
-        falling = np.ones(counted.sizes.size, dtype=bool)
-        rest = falling.copy()
-        for each, entries, falls in zip(self.watches, counted.entries, self._falls, strict=True):
-            target = falling if falls else rest
-            target &= kept(each, entries, counted.sizes)
-        return falling & rest, int(counted.sizes[~falling].sum())
+    def _rise(self, counted: Counted, above: tuple[slice, ...]) -> None:
+        """Nothing above costs less than the node's bound."""
+        bound = self.objective.bound(counted)
+        if bound > self.floor[counted.node]:
+            self.floor[above] = np.maximum(self.floor[above], bound)
+
+    def _kept_by(self, counted: Counted, *, falls: bool) -> NDArray[np.bool_]:
+        fine = np.ones(counted.sizes.size, dtype=bool)
+        for place, each in enumerate(self.watches):
+            if self._falls[place] == falls:
+                fine &= kept(each, None if each.subject is None else counted.entries[place], counted.sizes)
+        return fine
 
     def _offer(self, choice: Choice) -> None:
         if self.best is None or (choice.cost, choice.suppressed, choice.node) < (
