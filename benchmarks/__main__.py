@@ -39,7 +39,9 @@ def _told(name: str, setting: Setting) -> Iterator[Line]:
     """The lines of a part, each told on stderr as soon as it is known."""
     console = Console(stderr=True)
     for line in PARTS[name](setting):
-        console.print(f"{name}: {line.what}: {line.ours}; {line.reference}; {line.ratio}", highlight=False)
+        console.print(
+            f"{line.what}: {line.ours}; {line.reference}; {line.ratio}", highlight=False, soft_wrap=True
+        )
         yield line
 
 

@@ -26,10 +26,10 @@ class Line:
 def seconds(value: float) -> str:
     """Seconds with three significant digits.
 
-    >>> seconds(0.0512), seconds(12.345)
-    ('0.0512 s', '12.3 s')
+    >>> seconds(0.0512), seconds(12.345), seconds(1234.5)
+    ('0.0512 s', '12.3 s', '1,234 s')
     """
-    return f"{value:#.3g}".rstrip(".") + " s"
+    return f"{value:,.0f} s" if value >= 100 else f"{value:#.3g} s"
 
 
 def times(value: float) -> str:

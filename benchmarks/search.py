@@ -45,7 +45,7 @@ def _time_polars(case: Case, table: Table, sampled: int | None) -> tuple[float, 
     """Seconds for the whole lattice, and how they were found."""
     labels = label_columns(case.policy, table, K)
     nodes = labels.nodes(sampled)
-    total, _ = time_nodes(labels, nodes)
+    total = time_nodes(labels, nodes)
     if len(nodes) == labels.n_nodes:
         return total, "Polars group_by per node"
     return total * labels.n_nodes / len(nodes), f"Polars group_by per node (scaled from {len(nodes)} nodes)"

@@ -129,8 +129,11 @@ class Desk:
         return self.out
 
     def listing(self) -> dict[str, int]:
-        """Everything in the folder, hidden files too."""
-        return {str(path.relative_to(self.folder)): path.stat().st_mtime_ns for path in self.folder.rglob("*")}
+        """Everything in the folder, hidden files too, and when files were written."""
+        return {
+            str(path.relative_to(self.folder)): path.stat().st_mtime_ns if path.is_file() else 0
+            for path in self.folder.rglob("*")
+        }
 
     def refused(self, *words: object, status: int = 2) -> str:
         """Run a command that must be refused, for people and in JSON; gives the message, after every check.

@@ -60,6 +60,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that importing the package costs nothing."""
+    if name == "datasets":
+        return import_module("manyveils.datasets")
     if name not in _HOMES:
         raise AttributeError(f"module 'manyveils' has no attribute {name!r}")
     value = getattr(import_module(f"manyveils.{_HOMES[name]}"), name)

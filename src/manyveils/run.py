@@ -41,9 +41,11 @@ def make(
     """Make and seal a release that has not been audited yet."""
     options = read_options(policy)
     streams = Streams() if seed is None else Streams(seed)
-    work = Work(policy, table, resolve(policy, table), options, streams, progress)
-    made = method_of(policy).make(work)
-    return seal(made.drafts, table, policy, restore, notes=made.notes, rng=streams.of("seal.buckets"))
+    method = method_of(policy)
+    work = Work(policy, table, resolve(policy, table), options, streams, progress, suppresses=method.suppresses)
+    made = method.make(work)
+    rng = streams.of("seal.buckets")
+    return seal(made.drafts, table, policy, restore, notes=made.notes, rng=rng, promises=work.promises)
 
 
 def audit(

@@ -18,7 +18,7 @@ def test_policy_is_a_folder(desk):
     assert "cannot be read" in desk.refused("plan", desk.folder)
 
 
-@pytest.mark.parametrize(("name", "content"), [("p.toml", "[data\n"), ("p.json", "{"), ("p.toml", "a = 1\na = 2")])
+@pytest.mark.parametrize(("name", "content"), [("p.toml", "[data\n"), ("p.json", "{"), ("p.toml", "a = 1\na = 2\nb = 3")])
 def test_syntax(desk, name, content):
     """What is not TOML or JSON is refused with the place."""
     assert "line" in desk.refused("plan", desk.data(content, name))

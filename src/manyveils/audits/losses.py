@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from manyveils.audits.evidence import Evidence
 from manyveils.audits.finding import Finding
 from manyveils.audits.labels import labels_of, texts_of
@@ -70,13 +72,12 @@ def _unexplained(evidence: Evidence, view: View, file: ColumnFile, name: str) ->
 
     Together with the row count this says that exactly the suppressed rows are missing.
     """
-    counted = evidence.frame(file)[name].value_counts(name="published")
-    found = labels_of(evidence, view.name, name, counted[name])
+    field = evidence.coded(file, name)
+    found = labels_of(evidence, view.name, name, field.values)
     most = _most_cells(evidence, view, name, found.counts.tolist(), found.texts)
-    texts = texts_of(counted[name])
-    return sum(
-        max(0, n - most.get(text, 0)) for text, n in zip(texts, counted["published"].to_list(), strict=True)
-    )
+    published = np.bincount(field.codes, minlength=len(field.values)).tolist()
+    cells = zip(texts_of(field.values), published, strict=True)
+    return sum(max(0, count - most.get(text, 0)) for text, count in cells)
 
 
 def _most_cells(

@@ -61,12 +61,12 @@ def ordered_distance(
     """
     n_values = cumulative.size
     total = cumulative[n_values - 1]
-    prefix = np.zeros(n_values + 1, np.int64)
+    prefix = np.zeros(n_values + 1, cumulative.dtype)
     for value in range(n_values):
         prefix[value + 1] = prefix[value] + cumulative[value]
-    held = np.zeros(sizes.size, np.int64)
+    held = np.zeros(sizes.size, cumulative.dtype)
     reached = np.zeros(sizes.size, np.int64)
-    distance = np.zeros(sizes.size, np.int64)
+    distance = np.zeros(sizes.size, cumulative.dtype)
     for entry in range(owners.size):
         owner, value = owners[entry], values[entry]
         distance[owner] += _gap(cumulative, prefix, reached[owner], value, held[owner], sizes[owner], total)

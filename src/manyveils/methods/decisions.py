@@ -29,6 +29,7 @@ from manyveils.table.columns import Column
 
 Kept = NDArray[np.bool_]
 MARGIN = 1e-9
+LARGEST_EXACT = 2.0**62
 
 
 @dataclass(frozen=True)
@@ -128,11 +129,7 @@ def _recursive(guarantee: RecursiveDiversity, tally: Tally) -> Kept:
 def _closeness(guarantee: Closeness, tally: Tally) -> Kept:
     n_rows = tally.n_rows
     if guarantee.ground == "ordered":
-        steps = max(len(tally.reference) - 1, 1)
-        distance = ordered_distance(
-            tally.owners, tally.values, tally.counts, tally.sizes, np.cumsum(tally.reference)
-        )
-        return distance <= _floor_times(tally.sizes * n_rows * steps, guarantee.t)
+        return _ordered_closeness(guarantee.t, tally)
     if guarantee.ground == "equal":
         return _differences(tally) <= _floor_times(2 * tally.sizes * n_rows, guarantee.t)
     levels = tally.columns[0].levels
@@ -140,6 +137,18 @@ def _closeness(guarantee: Closeness, tally: Tally) -> Kept:
     for level in levels.each[:-1]:
         total += _differences(_lifted(tally, level.label_of.astype(np.int64), len(level.labels)))
     return total <= _floor_times(2 * tally.sizes * n_rows * (len(levels) - 1), guarantee.t)
+
+
+def _ordered_closeness(t: Fraction, tally: Tally) -> Kept:
+    steps = max(len(tally.reference) - 1, 1)
+    cumulative = np.cumsum(tally.reference)
+    arrays = (tally.counts, tally.sizes, cumulative)
+    if float(tally.sizes.max(initial=0)) * tally.n_rows * (steps + 1) < LARGEST_EXACT:
+        distance = ordered_distance(tally.owners, tally.values, *arrays)
+        return distance <= _floor_times(tally.sizes * tally.n_rows * steps, t)
+    # Too large for whole numbers of 64 bits: floats, and the margin refuses.
+    distance = ordered_distance(tally.owners, tally.values, *(array.astype(np.float64) for array in arrays))
+    return distance <= tally.sizes * float(tally.n_rows) * steps * float(t) * (1 - MARGIN)
 
 
 def _differences(tally: Tally) -> Ids:
@@ -174,6 +183,7 @@ def _superset_closeness(guarantee: SupersetCloseness, tally: Tally) -> Kept:
 def _capped(guarantee: CappedShare, tally: Tally) -> Kept:
     sensitive = tally.of_sensitive()
     if guarantee.values:
+        assert len(tally.columns) == 1
         listed = np.array([text in guarantee.values for text in tally.columns[0].texts])
         wanted = listed[sensitive.values]
         most = largest(sensitive.owners[wanted], sensitive.counts[wanted], tally.sizes.size, 1)[:, 0]

@@ -118,9 +118,9 @@ def _marginal_problem(where: str, said: str, each: Watch, values: Ids, counts: I
 
 
 def _fewer(l_reached: int, most: int, n_rows: int, l: int, work: Work) -> str:
+    remedy = (f"Lower l to {l_reached} or mark" if l_reached > 1 else "Mark") + " the value as insensitive"
+    if not work.suppresses:
+        return f"{remedy}."
     needed = -(-(most * l - n_rows) // (l - 1)) if l > 1 else 0
-    lower = f"Lower l to {l_reached}, mark" if l_reached > 1 else "Mark"
     share = math.ceil(10000 * needed / n_rows) / 10000
-    return (
-        f"{lower} the value as insensitive, or allow suppression of {needed} rows (suppression = {share:g})."
-    )
+    return f"{remedy}, or allow suppression of {needed} rows (suppression = {share:g})."

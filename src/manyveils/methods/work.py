@@ -32,6 +32,7 @@ class Work:
     options: Options
     streams: Streams
     progress: Callable[[str, float], None] = silent
+    suppresses: bool = False
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -76,6 +77,8 @@ class Method:
     options: type[Options]
     make: Callable[[Work], Made]
     takes_rules: bool = False
+    # Whether leaving out single rows can make a promise keepable.
+    suppresses: bool = False
 
 
 def refuse_rules(method: Method, policy: Policy) -> None:

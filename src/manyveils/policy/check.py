@@ -242,8 +242,7 @@ def _role_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -
         for name in [*_texts(rule.get("given")), *_texts([rule.get("protect")])]:
             if roles.get(name) in ("identifier", "choice"):
                 yield Problem(f"rules[{number}]", f"{name!r} is never published.", "Drop it from the rule.")
-    publishable = counted["quasi"] + counted["sensitive"] + counted["neutral"]
-    if attributes and not publishable and all(isinstance(body, Mapping) for body in attributes.values()):
+    if len(roles) == len(attributes) and set(roles.values()) <= {"identifier", "choice"}:
         yield Problem(
             "attributes",
             "nothing is left to publish.",

@@ -1,12 +1,13 @@
 """The one way out: from drafts in table order to sorted, listed, public tables."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.policy import Policy, Promise, promises_of
+from manyveils.policy import Policy, Promise
 from manyveils.release.draft import Draft
 from manyveils.release.names import Names
 from manyveils.release.release import Release
@@ -24,6 +25,7 @@ def seal(
     *,
     notes: Mapping[str, object],
     rng: np.random.Generator,
+    promises: Sequence[Promise] = (),
 ) -> Release:
     """Publish the columns of drafts as sorted multisets; nothing that is not on the policy's list gets out.
 
@@ -53,7 +55,7 @@ def seal(
         method=policy.publish.method,
         rows=rows,
         suppressed=table.n_rows - rows,
-        promises=tuple(_public(promises_of(policy))),
+        promises=_public(promises, table),
         views=tuple(views),
         derived=table.derived,
         recodings={key: recoding_names.of(key[0], (key[1],)) for key in recodings},
@@ -69,9 +71,19 @@ def _type(dtype: pl.DataType) -> str:
     return {pl.Boolean(): "boolean", pl.Date(): "date"}.get(dtype, "text")
 
 
-def _public(promises: Sequence[Promise]) -> Iterator[Mapping[str, object]]:
+def _public(promises: Sequence[Promise], table: Table) -> tuple[Mapping[str, object], ...]:
+    """The promises as the manifest lists them; the bits of a multi-valued attribute share one entry."""
+    home = {column: attribute for attribute, columns in table.derived.items() for column in columns}
+    listed: list[Mapping[str, object]] = []
     for promise in promises:
-        yield promise.describe()
+        whole = replace(
+            promise,
+            given=tuple(dict.fromkeys(home.get(name, name) for name in promise.given)),
+            protects=tuple(home.get(name, name) for name in promise.protects),
+        )
+        if whole.describe() not in listed:
+            listed.append(whole.describe())
+    return tuple(listed)
 
 
 def _renumbered(buckets: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:

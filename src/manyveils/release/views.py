@@ -113,6 +113,8 @@ def _parse_view(view: Mapping[str, Any]) -> View:
 def _texts(values: object) -> tuple[str, ...]:
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise TypeError("not a list of texts")
+    if len(set(values)) < len(values):
+        raise ValueError("a text twice")
     return tuple(values)
 
 

@@ -162,24 +162,29 @@ def _encode_attribute(values: pl.Series, attribute: Attribute, policy: Policy) -
         return bits_of(values, attribute, policy)
     domain = values.drop_nulls().unique()
     kind, domain_typed = typed(values, domain, attribute)
+    _refuse_many_values(domain, kind, attribute, policy)
     codes, ordered = _code(values, domain, domain_typed, kind, attribute, policy)
+    levels = _levels(ordered, codes, kind, attribute, values.name, policy)
+    return [Column(values.name, kind, codes, ordered, levels)]
+
+
+def _refuse_many_values(domain: pl.Series, kind: Kind, attribute: Attribute, policy: Policy) -> None:
+    """Numbers are not refused here: some methods cut them into ranges by themselves."""
     if (
         attribute.role == "quasi"
         and attribute.hierarchy is None
         and kind != "numeric"
-        and len(ordered) > MANY_VALUES
+        and len(domain) > MANY_VALUES
     ):
         raise PolicyError(
             [
                 Problem(
-                    f"{policy.name}: attributes.{values.name}",
-                    f"a quasi-identifier with {len(ordered):,} different values and no hierarchy.",
+                    f"{policy.name}: attributes.{domain.name}",
+                    f"a quasi-identifier with {len(domain):,} different values and no hierarchy.",
                     'Give it one (mask = "right" for codes, a file for names), make it numeric, or set role = "identifier".',
                 )
             ]
         )
-    levels = _levels(ordered, codes, kind, attribute, values.name, policy)
-    return [Column(values.name, kind, codes, ordered, levels)]
 
 
 def _code(

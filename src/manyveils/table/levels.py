@@ -48,8 +48,14 @@ class Levels:
 
 
 def value_or_top(texts: Sequence[str]) -> Levels:
-    """Two levels: the value, or `*`."""
-    return _from_names([list(texts), [TOP] * len(texts)])
+    """Two levels: the value, or `*`; the texts are all different."""
+    n_values, top = len(texts), (TOP,) if texts else ()
+    return Levels(
+        (
+            Level(np.arange(n_values, dtype=np.int32), tuple(texts), np.zeros(n_values)),
+            Level(np.zeros(n_values, dtype=np.int32), top, np.ones(len(top))),
+        )
+    )
 
 
 def masked(texts: Sequence[str], *, side: str, has_missing: bool) -> Levels:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.policy.guarantees import (
+    CappedShare,
     Closeness,
     DistinctDiversity,
     EntropyDiversity,
@@ -30,6 +31,7 @@ def resolve(policy: Policy, table: Table) -> tuple[Promise, ...]:
     may be given it with more than 1/l certainty. Not having a value needs no protection.
     """
     problems: list[Problem] = []
+    problems += _unknown_values(promises_of(policy), table)
     resolved = tuple(
         part for promise in promises_of(policy) for part in _resolve_one(promise, policy, table, problems)
     )
@@ -55,7 +57,7 @@ def _resolve_one(
         is_bit = any(name not in policy.attributes for name in columns)
         guarantee = _grounded(promise.guarantee, columns, policy, table, is_bit=is_bit)
         insensitive = _insensitive_bits(columns, promise) if is_bit else promise.insensitive
-        if insensitive is None:
+        if insensitive is None or not _concerns(promise.guarantee, columns, table, is_bit=is_bit):
             continue
         found = list(_misfits(guarantee, columns, policy, table, is_bit=is_bit))
         problems += found
@@ -85,9 +87,34 @@ def _grounded(
 ) -> Guarantee:
     if is_bit and len(columns) == 1 and isinstance(guarantee, DIVERSITY):
         return FrequencyDiversity(guarantee.l)
+    if isinstance(guarantee, CappedShare) and (is_bit or len(columns) > 1):
+        return replace(guarantee, values=())
     if isinstance(guarantee, Closeness | SupersetCloseness):
         return replace(guarantee, ground=_ground(guarantee.ground, columns, table, is_bit=is_bit))
     return guarantee
+
+
+def _concerns(guarantee: Guarantee, columns: tuple[str, ...], table: Table, *, is_bit: bool) -> bool:
+    """Whether a share that is capped for listed values speaks of any value here; combinations are all capped."""
+    if not isinstance(guarantee, CappedShare) or not guarantee.values or len(columns) > 1:
+        return True
+    held = (columns[0].split("=", 1)[1],) if is_bit else table[columns[0]].texts
+    return bool(set(guarantee.values) & set(held))
+
+
+def _unknown_values(promises: tuple[Promise, ...], table: Table) -> Iterator[Problem]:
+    """Values listed in alpha_values that stand nowhere: a misspelt one would promise nothing."""
+    held: dict[tuple[str, ...], set[str]] = {}
+    for promise in promises:
+        if isinstance(promise.guarantee, CappedShare) and promise.guarantee.values and len(promise.protects) == 1:
+            name = promise.protects[0]
+            atoms = {column.split("=", 1)[1] for column in table.derived.get(name, ())}
+            held.setdefault(promise.guarantee.values, set()).update(atoms or table[name].texts)
+    for values, found in held.items():
+        unknown = len(set(values) - found)
+        if unknown:
+            what = f"{unknown} of {len(values)} values do not occur in the data."
+            yield Problem("guarantee.alpha_values", what, "Correct the spelling or drop them.")
 
 
 def _ground(asked: str, columns: tuple[str, ...], table: Table, *, is_bit: bool) -> Ground:

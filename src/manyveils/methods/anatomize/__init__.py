@@ -101,41 +101,53 @@ def _near(work: Work, order: str) -> Ids:
 
 def _attempts(work: Work, near: Ids) -> Iterator[Ids]:
     """Bucketings from the finest to a single bucket; rows without a bucket have -1."""
-    size = max(_least_size(promise) for promise in work.promises) if work.promises else 1
+    size = max([_variety(promise) for promise in work.promises], default=1)
+    least = max([promise.guarantee.k for promise in work.promises if isinstance(promise.guarantee, KAnonymity)], default=1)
     attributes = [work.table[name] for name in work.sensitive]
-    values = [column.codes.astype(np.int64) for column in attributes]
     protected = [_protected(work, column.name, column.n_values) for column in attributes]
-    simple = len(attributes) == 1 and bool(protected[0].all())
     kept = np.ones(work.table.n_rows, dtype=bool)
-    if simple:
+    if len(attributes) == 1 and protected[0].all():
         kept = ~_trimmed(work, attributes[0].codes.astype(np.int64), near, size)
-    elif work.table.n_rows >= size:
-        yield gather(kinds_of(values, protected), near, size)
+    else:
+        values = [column.codes.astype(np.int64) for column in attributes]
+        yield _merged(gather(kinds_of(values, protected), near, size), -(-least // size))
     groups, _ = dense(work.table.codes(work.sensitive), work.table.sizes(work.sensitive), work.table.n_rows)
     rows = np.flatnonzero(kept)
     order = rows[np.lexsort((near[rows], groups[rows]))]
-    n_buckets = max(rows.size // size, 1)
+    yield from _dealt(order, groups[order], work.table.n_rows, size, least)
+
+
+def _dealt(order: Ids, groups: Ids, n_rows: int, size: int, least: int) -> Iterator[Ids]:
+    """Rows dealt to ever fewer buckets, so that each comes ever closer to the whole table."""
+    n_buckets = max(order.size // size, 1)
     while True:
-        buckets = np.full(work.table.n_rows, -1, dtype=np.int64)
-        dealt = deal(np.arange(order.size), groups[order], n_buckets)
-        buckets[order] = dealt
-        yield buckets
+        buckets = np.full(n_rows, -1, dtype=np.int64)
+        buckets[order] = deal(np.arange(order.size), groups, n_buckets)
+        yield _merged(buckets, -(-least * n_buckets // max(order.size, 1)))
         if n_buckets == 1:
             return
         n_buckets = n_buckets * 3 // 4
 
 
-def _least_size(promise: Promise) -> int:
-    """The smallest bucket of all different values that can keep a promise."""
+def _merged(buckets: Ids, times: int) -> Ids:
+    """Neighbouring buckets put together, `times` at a time; a rest joins the last ones."""
+    if times <= 1:
+        return buckets
+    n_buckets = max((int(buckets.max()) + 1) // times, 1)
+    return np.where(buckets < 0, -1, np.minimum(buckets // times, n_buckets - 1))
+
+
+def _variety(promise: Promise) -> int:
+    """How many different values a bucket needs, at least, to keep a promise."""
     match promise.guarantee:
-        case KAnonymity(k=k):
-            return k
         case DistinctDiversity(l=l) | FrequencyDiversity(l=l) | EntropyDiversity(l=l):
             return l
         case RecursiveDiversity(c=c, l=l):
             return l + int(1 / c)
         case CappedShare(alpha=bound) | Linkability(epsilon=bound):
             return -(-bound.denominator // bound.numerator)
+        case KAnonymity():
+            return 1
         case _:
             return 2
 
@@ -193,4 +205,4 @@ def _made(work: Work, buckets: Ids, families: list[tuple[str, ...]]) -> Made:
     return Made((Draft("main", columns, rows, buckets=buckets[rows]),), notes)
 
 
-METHOD = Method("anatomize", "Xiao, Tao 2006: Anatomy", AnatomizeOptions, make)
+METHOD = Method("anatomize", "Xiao, Tao 2006: Anatomy", AnatomizeOptions, make, suppresses=True)

@@ -1,0 +1,113 @@
+"""Thresholds that nothing can meet, and what one is told."""
+
+import pytest
+
+
+def test_k_above_rows(desk):
+    """k above the number of rows is refused, with both numbers; k at that number is fine."""
+    desk.policy(guarantee={"k": 13})
+    assert "policy.toml: guarantee.k: k = 13 but there are 12 rows. Lower k." in desk.refused()
+    desk.policy(guarantee={"k": 12})
+    desk.published()
+
+
+def test_l_above_k(desk):
+    """A group of k rows cannot have more than k values."""
+    desk.policy(guarantee={"l": 3})
+    assert "guarantee.l: l = 3 is above k = 2." in desk.refused()
+
+
+def test_l_above_k_for_one_attribute(desk):
+    """An attribute's own l is compared with the table's k."""
+    desk.policy(attributes={"illness": {"guarantee": {"l": 3}}})
+    assert "attributes.illness.guarantee.l: l = 3 is above k = 2." in desk.refused()
+
+
+@pytest.mark.parametrize("kind", [{}, {"l_kind": "entropy"}, {"l_kind": "recursive", "c": 3}])
+def test_l_above_values(desk, kind):
+    """l above the number of different values is refused with the number there are."""
+    desk.policy(guarantee={"k": 5, "l": 5} | kind)
+    assert "guarantee of illness: l = 5 but the attribute has 4 different values. Lower l to 4." in desk.refused()
+
+
+@pytest.mark.parametrize("t", [1.5, -0.1, float("nan"), float("inf")])
+def test_t_outside(desk, t):
+    """t is between 0 and 1."""
+    desk.policy(guarantee={"t": t})
+    assert "guarantee.t: should be" in desk.refused()
+
+
+@pytest.mark.parametrize("t", [0, 1, 0.5])
+def test_t_inside(desk, t):
+    """Both ends of the range are fine."""
+    desk.policy(guarantee={"t": t})
+    desk.published()
+
+
+def test_recursive_without_c(desk):
+    """Recursive diversity needs its factor, and the factor needs recursive diversity."""
+    desk.policy(guarantee={"l_kind": "recursive"})
+    assert "guarantee.c: is missing: recursive diversity needs it." in desk.refused()
+    desk.policy(guarantee={"c": 3})
+    assert 'guarantee.c: goes with l_kind = "recursive".' in desk.refused()
+
+
+def test_own_kind_of_diversity(desk):
+    """An attribute may ask for another kind of diversity than the one that c belongs to."""
+    desk.policy(
+        guarantee={"l_kind": "recursive", "c": 3}, attributes={"illness": {"guarantee": {"l_kind": "distinct"}}}
+    )
+    desk.published()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("k", 0),
+        ("k", 2.5),
+        ("l", -1),
+        ("c", float("inf")),
+        ("alpha", 0),
+        ("alpha", 1.1),
+        ("beta", float("inf")),
+        ("delta", 0),
+        ("e", float("nan")),
+        ("m", 2),
+        ("n", 5),
+        ("ground", "ordered"),
+        ("alpha_values", ["x"]),
+    ],
+)
+def test_out_of_range(desk, key, value):
+    """A threshold that means nothing is refused with its key, and so is one without its partner."""
+    desk.policy(guarantee={key: value})
+    assert "policy.toml: guarantee" in desk.refused()
+
+
+@pytest.mark.parametrize("suppression", [-0.1, 1.5, "some"])
+def test_suppression(desk, suppression):
+    """The share of rows that may be left out is a share."""
+    desk.policy(publish={"suppression": suppression})
+    assert "publish.suppression" in desk.refused()
+
+
+def test_numbers_only(desk):
+    """A promise about numbers is refused for an attribute that has none."""
+    desk.policy(guarantee={"e": 5})
+    assert "k-e-anonymity needs numbers" in desk.refused()
+
+
+def test_grounds(desk):
+    """A ground distance needs what it is measured on."""
+    desk.policy(guarantee={"t": 0.5, "ground": "ordered"})
+    assert "ground = ordered needs an order" in desk.refused()
+    desk.policy(guarantee={"t": 0.5, "ground": "hierarchical"})
+    assert "ground = hierarchical needs a hierarchy" in desk.refused()
+
+
+def test_several_at_once(desk):
+    """What only the data can tell is reported together too."""
+    desk.policy(guarantee={"k": 13, "l": 5, "t": 0.5, "ground": "ordered"})
+    message = desk.refused()
+    for part in ("k = 13 but there are 12 rows", "l = 5 but the attribute has 4", "needs an order"):
+        assert part in message

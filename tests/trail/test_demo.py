@@ -1,0 +1,30 @@
+"""The demo: needs nothing, shows everything."""
+
+import json
+
+from manyveils.cli.demo import CONFIGURATIONS
+
+
+def test_demo(desk):
+    """The demo publishes with every method, keeps every promise, says where the files are, and runs twice."""
+    out = desk.folder / "demo"
+    words = ("demo", "--out", out, "--rows", 300, "--seed", 1)
+    first = desk.run(*words)
+    assert (first.status, first.stderr) == (0, "")
+    for name in CONFIGURATIONS:
+        assert (out / name / "release.json").is_file()
+        assert json.loads((out / f"{name}.private" / "audit.json").read_text())["kept"] is True
+        assert name in first.stdout
+    assert (out / "hospital.csv").is_file()
+    assert (out / "policy.toml").is_file()
+    assert str(out / "hospital.csv") in first.stdout
+    again = desk.run(*words, "--json")
+    assert again.status == 0
+    assert [result["name"] for result in again.document["results"]] == list(CONFIGURATIONS)
+    assert all(result["kept"] for result in again.document["results"])
+
+
+def test_smallest_demo(desk):
+    """The fewest rows that the demo takes are enough for it."""
+    outcome = desk.run("demo", "--out", desk.folder / "demo", "--rows", 100, "--seed", 1)
+    assert outcome.status == 0, outcome.said
