@@ -1,7 +1,9 @@
 """Measure everything, print one table, and write it to docs/benchmarks.md."""
 
 import argparse
+import sys
 import tempfile
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +20,7 @@ PARTS: dict[str, Callable[[Setting], Iterator[Line]]] = {
     "starting": starting.lines,
     "peers": peers.lines,
 }
+BROKE_OFF = "broke off"
 QUICK = ("search", "mondrian", "starting")
 
 
@@ -31,6 +34,9 @@ def main() -> None:
         setting = Setting(Path(folder), quick=arguments.quick, whole_lattice=arguments.whole_lattice)
         lines = [line for name in names for line in _told(name, setting)]
     show.show(lines)
+    broken = [line for line in lines if line.ours.startswith(BROKE_OFF)]
+    if broken:
+        sys.exit("A part broke off; nothing was written down.")
     if tuple(names) == tuple(PARTS) and adult.is_here():
         show.write(lines)
 
@@ -38,11 +44,20 @@ def main() -> None:
 def _told(name: str, setting: Setting) -> Iterator[Line]:
     """The lines of a part, each told on stderr as soon as it is known."""
     console = Console(stderr=True)
-    for line in PARTS[name](setting):
+    for line in _measured(name, setting):
         console.print(
             f"{line.what}: {line.ours}; {line.reference}; {line.ratio}", highlight=False, soft_wrap=True
         )
         yield line
+
+
+def _measured(name: str, setting: Setting) -> Iterator[Line]:
+    """The lines of a part; a part that breaks off says so in a line of its own, and the others go on."""
+    try:
+        yield from PARTS[name](setting)
+    except Exception as error:
+        traceback.print_exc()
+        yield Line(name, f"{BROKE_OFF}: {type(error).__name__}", met=False)
 
 
 def _arguments() -> argparse.Namespace:

@@ -1,6 +1,7 @@
 """The least time a piece of work takes: the machine may be busy, so the best of several runs counts."""
 
 import gc
+import os
 from collections.abc import Callable
 from time import perf_counter, process_time
 from typing import TypeVar
@@ -26,6 +27,12 @@ def worked(work: Callable[[], Result]) -> tuple[float, Result]:
     start, used = perf_counter(), process_time()
     result = work()
     return min(perf_counter() - start, process_time() - used), result
+
+
+def children_seconds() -> float:
+    """Processor seconds of all processes this one has waited for."""
+    spent = os.times()
+    return spent.children_user + spent.children_system
 
 
 def best(

@@ -15,6 +15,11 @@ def machine() -> str:
     return f"{os.cpu_count()} cores ({_processor()}), {memory:.0f} GiB of memory"
 
 
+def busy() -> float:
+    """How many programs wanted a core, on average over the last quarter of an hour."""
+    return os.getloadavg()[2]
+
+
 def versions() -> str:
     """Python and the libraries the numbers depend on."""
     return ", ".join(

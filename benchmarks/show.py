@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.line import Line
-from benchmarks.machine import machine, versions
+from benchmarks.machine import busy, machine, versions
 from benchmarks.peer_process import versions as peers
 
 HEADINGS = ("what", "ours", "reference", "ratio", "wanted", "met?")
@@ -23,7 +23,7 @@ Kernels are compiled before the clock starts; what compiling costs is told as th
 The table is Adult (30,162 rows, ARX's hierarchies); the million rows are 34 copies of it in which one cell of a hundred is replaced by a random value of its column.
 A search is the method alone, on a table that is read and coded.
 Its reference counts every node of the lattice with a Polars `group_by` over integer columns made beforehand, timed on a random sample of nodes and scaled up (`--whole-lattice` counts them all).
-ARX's seconds were measured elsewhere on a similar machine and are for orientation only.
+ARX's seconds were measured on another machine and are for orientation only.
 Their seven-attribute lattice had 1,080 nodes and ours has 2,160, so those two lines compare different searches.
 Peers get a pandas frame and we get the same one; our time is the whole of `publish`, the audit included.
 Peers are called with the types their documentation uses, and calls shorter than ten seconds are repeated.
@@ -46,7 +46,7 @@ def show(lines: Sequence[Line]) -> None:
 
 def write(lines: Sequence[Line]) -> Path:
     """Write docs/benchmarks.md."""
-    measured = f"\nMeasured on {machine()}.\nWith {versions()}.\nPeers: {peers() or 'none'}.\n\n"
+    measured = f"\nMeasured on {machine()}, load average {busy():.0f}.\nWith {versions()}.\nPeers: {peers() or 'none'}.\n\n"
     rows = [HEADINGS, ("---",) * len(HEADINGS), *map(cells, lines)]
     body = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     PAGE.write_text(f"{INTRODUCTION}{measured}{body}\n", encoding="utf-8", newline="\n")

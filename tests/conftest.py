@@ -64,7 +64,9 @@ def _keys(table: Mapping[str, Any]) -> str:
 
 def _inline(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{json.dumps(key)} = {_inline(entry)}" for key, entry in value.items()) + " }"
+        return (
+            "{ " + ", ".join(f"{json.dumps(key)} = {_inline(entry)}" for key, entry in value.items()) + " }"
+        )
     if isinstance(value, list):
         return "[" + ", ".join(_inline(entry) for entry in value) + "]"
     return str(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
@@ -178,5 +180,4 @@ def hospital(_hospital_folder: Path, tmp_path: Path) -> Desk:
 
     for name in ("hospital.csv", "policy.toml"):
         shutil.copy(_hospital_folder / name, tmp_path / name)
-    made = Desk(tmp_path, tomllib.loads((tmp_path / "policy.toml").read_text(encoding="utf-8")))
-    return made
+    return Desk(tmp_path, tomllib.loads((tmp_path / "policy.toml").read_text(encoding="utf-8")))

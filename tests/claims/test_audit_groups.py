@@ -1,5 +1,6 @@
 """The groups an audit looks at are those an adversary can tell apart."""
 
+import math
 from collections import Counter
 from fractions import Fraction
 from itertools import product
@@ -205,8 +206,12 @@ def test_a_label_counts_what_it_covers_in_the_original():
         frame, POLICY, Draft("main", (("q", "a", "b"),), everyone, recodings={"a": merged})
     )
     found = judged(release, table, Promise(Likeness(Fraction(1)), ("q",), ("a",)))["main", MARGINAL]
+    # {u, v} has 3/4 of the table and all of x: the gain of 1/3 is more than -ln(3/4) allows.
+    assert found.measured == pytest.approx(1 / 3 / -math.log(3 / 4))
+    assert not found.kept
     # w has 1/4 of the table and 1/2 of its group: it doubles, so the gain is one.
-    assert found.measured == 1
+    spared = Promise(Likeness(Fraction(1)), ("q",), ("a",), insensitive=frozenset({"{u, v}"}))
+    assert judged(release, table, spared)["main", MARGINAL].measured == 1
     close = judged(release, table, Promise(Closeness(Fraction(1, 4), "equal"), ("q",), ("a",)))[
         "main", MARGINAL
     ]

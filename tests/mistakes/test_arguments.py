@@ -35,7 +35,9 @@ def test_wrong_arguments(desk, words):
     assert "Error" in desk.refused(*words)
 
 
-@pytest.mark.parametrize("level", ["k", "k=", "k=many", "k=nan", "k=inf", "=3", "k=0", "k=2.5", "t=2", "zebra=1"])
+@pytest.mark.parametrize(
+    "level", ["k", "k=", "k=many", "k=nan", "k=inf", "=3", "k=0", "k=2.5", "t=2", "zebra=1"]
+)
 def test_levels(desk, level):
     """A level is a parameter and a number that it can have."""
     desk.published()

@@ -71,7 +71,9 @@ def test_codes_stay_as_they_are(desk):
     desk.data(with_ages("007", "12345678901234567890"))
     desk.policy(attributes={"age": {"role": "neutral"}})
     desk.published()
-    assert {"007", "12345678901234567890"} <= set((desk.out / "tables/main.csv").read_text().replace("\n", ",").split(","))
+    assert {"007", "12345678901234567890"} <= set(
+        (desk.out / "tables/main.csv").read_text().replace("\n", ",").split(",")
+    )
 
 
 def test_several_columns_at_once(desk):
@@ -129,7 +131,9 @@ def test_derived_name_is_taken(desk):
     ).replace("Zq7a", "")
 
 
-@pytest.mark.parametrize(("cell", "remedy"), [("Zq7v{}", 'mask = "right"'), ("{}", "widths = [10, 100, 1000]")])
+@pytest.mark.parametrize(
+    ("cell", "remedy"), [("Zq7v{}", 'mask = "right"'), ("{}", "widths = [10, 100, 1000]")]
+)
 def test_too_many_values(desk, monkeypatch, cell, remedy):
     """A quasi-identifier with very many values and no hierarchy is refused with what to do; at the bound it passes."""
     desk.data(with_ages().replace("Zq7city", cell.format("4")))

@@ -77,7 +77,10 @@ def test_manifest_not_utf8(released):
     assert "cannot be read as JSON" in audit(released)
 
 
-@pytest.mark.parametrize("file", ["../people.csv", "/etc/passwd", "tables/../../people.csv", "people.csv", "tables/a/b.csv", "..\\x/y"])
+@pytest.mark.parametrize(
+    "file",
+    ["../people.csv", "/etc/passwd", "tables/../../people.csv", "people.csv", "tables/a/b.csv", "..\\x/y"],
+)
 @pytest.mark.parametrize("kind", ["views", "recodings"])
 def test_path_that_points_elsewhere(released, file, kind):
     """A manifest lists files of its own folder only."""
@@ -126,7 +129,9 @@ def test_strange_columns(released, key, value):
     assert outcome.status in ((1, 2) if key != "types" else (0, 1, 2)), outcome.said
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b'age,city,illness\n"Zq7', b"age,city,illness\nZq7\n"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xfe\x00", b'age,city,illness\n"Zq7', b"age,city,illness\nZq7\n"]
+)
 def test_damaged_table(released, content):
     """A table that cannot be read as the manifest describes it is named, or is found wanting."""
     (released.out / "tables" / "main.csv").write_bytes(content)

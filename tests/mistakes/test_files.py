@@ -81,7 +81,9 @@ def test_nameless_columns(desk):
     assert "2 columns have no name" in desk.refused()
 
 
-@pytest.mark.parametrize("row", [SHORT, LONG, SHORT.replace("Zq7x", '"Zq7,\n""x"'), LONG.replace("30", '"30"')])
+@pytest.mark.parametrize(
+    "row", [SHORT, LONG, SHORT.replace("Zq7x", '"Zq7,\n""x"'), LONG.replace("30", '"30"')]
+)
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_ragged_rows(desk, row, end):
     """Rows with too few or too many fields are counted, and the first is pointed at, quoted or not."""

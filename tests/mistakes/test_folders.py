@@ -22,7 +22,12 @@ def test_folder_exists(desk):
     desk.policy(publish={"method": "generalize"})
     assert desk.publish("--force").status == 0
     assert {path.name for path in (desk.out / "tables").iterdir()} == {"main.csv"}
-    assert sorted(path.name for path in desk.folder.iterdir()) == ["out", "out.private", "people.csv", "policy.toml"]
+    assert sorted(path.name for path in desk.folder.iterdir()) == [
+        "out",
+        "out.private",
+        "people.csv",
+        "policy.toml",
+    ]
 
 
 def test_private_folder_exists(desk):
@@ -51,26 +56,39 @@ def test_file_in_the_way(desk):
     """A file is never replaced."""
     desk.data("Zq7", "out")
     assert "is there already" in desk.refused()
-    assert "Choose another place." in desk.refused("publish", desk.folder / "policy.toml", "--out", desk.out, "--force")
+    assert "Choose another place." in desk.refused(
+        "publish", desk.folder / "policy.toml", "--out", desk.out, "--force"
+    )
 
 
 @pytest.mark.parametrize("place", ["people.csv/out", "people.csv/a/b/out", "x" * 300])
 def test_not_writable(desk, place):
     """A place that cannot be written is refused, and folders made on the way are gone again."""
-    assert "cannot be written" in desk.refused("publish", desk.folder / "policy.toml", "--out", desk.folder / place)
+    assert "cannot be written" in desk.refused(
+        "publish", desk.folder / "policy.toml", "--out", desk.folder / place
+    )
 
 
 def test_private_not_writable(desk):
     """A private place that cannot be written stops the release too."""
     private = desk.folder / "people.csv" / "private"
-    words = ("publish", desk.folder / "policy.toml", "--out", desk.folder / "new" / "out", "--private", private)
+    words = (
+        "publish",
+        desk.folder / "policy.toml",
+        "--out",
+        desk.folder / "new" / "out",
+        "--private",
+        private,
+    )
     assert "cannot be written" in desk.refused(*words)
 
 
 @pytest.mark.parametrize("place", [".", "", "/", ".."])
 def test_here(desk, place):
     """The folder one stands in, or one around it, is not a place for a release."""
-    assert "is there already" in desk.refused("publish", desk.folder / "policy.toml", "--out", place, "--force")
+    assert "is there already" in desk.refused(
+        "publish", desk.folder / "policy.toml", "--out", place, "--force"
+    )
 
 
 @pytest.mark.parametrize("inside", ["out", "out/private", "."])
@@ -90,7 +108,9 @@ def test_demo_spares_other_folders(desk):
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_full_disk(desk, form):
     """A disk that fills up while writing leaves nothing behind, in either form, here or in the private folder."""
-    desk.data("\n".join(["name,age,city,illness", *(f"Zq7,{i},Zq7city{i},Zq7ill{i % 99}" for i in range(20_000))]))
+    desk.data(
+        "\n".join(["name,age,city,illness", *(f"Zq7,{i},Zq7city{i},Zq7ill{i % 99}" for i in range(20_000))])
+    )
     desk.policy(publish={"method": "separate"})
     small = desk.folder / "small"
     small.mkdir()
@@ -114,8 +134,12 @@ def test_full_disk(desk, form):
 def test_full_device(desk, monkeypatch, form):
     """What the library raises for a full device becomes a refusal; the device is the real one."""
     write = getattr(pl.DataFrame, f"write_{form}")
-    monkeypatch.setattr(pl.DataFrame, f"write_{form}", lambda frame, path, **options: write(frame, "/dev/full"))
-    message = desk.refused("publish", desk.folder / "policy.toml", "--format", form, "--out", desk.folder / "a/b/out")
+    monkeypatch.setattr(
+        pl.DataFrame, f"write_{form}", lambda frame, path, **options: write(frame, "/dev/full")
+    )
+    message = desk.refused(
+        "publish", desk.folder / "policy.toml", "--format", form, "--out", desk.folder / "a/b/out"
+    )
     assert "No space left on device" in message
 
 

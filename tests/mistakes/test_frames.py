@@ -29,7 +29,9 @@ def refusal(data, policy=POLICY):
 
 
 @pytest.mark.parametrize(
-    "data", [{"age": [1]}, [1, 2], 3, b"age", object(), pl.Series([1]), (1, 2)], ids=lambda data: type(data).__name__
+    "data",
+    [{"age": [1]}, [1, 2], 3, b"age", object(), pl.Series([1]), (1, 2)],
+    ids=lambda data: type(data).__name__,
 )
 def test_not_a_table(data):
     """Something that is not a table is called by its type."""
@@ -55,7 +57,7 @@ def test_not_finite(make, odd):
 
 
 def test_pandas_infinite():
-    """pandas has infinities that are no gaps."""
+    """An infinity is no gap in pandas either."""
     assert "1 cells are NaN or infinite" in refusal(
         pd.DataFrame({"age": [INFINITE, *map(float, range(8))], "illness": ILLNESS})
     )
@@ -89,7 +91,9 @@ def test_no_row():
 
 
 @pytest.mark.parametrize(
-    "cell", [["Zq7"], {"a": "Zq7"}, b"Zq7\xff", datetime.timedelta(1)], ids=["list", "struct", "binary", "duration"]
+    "cell",
+    [["Zq7"], {"a": "Zq7"}, b"Zq7\xff", datetime.timedelta(1)],
+    ids=["list", "struct", "binary", "duration"],
 )
 def test_nested_cells(cell):
     """Cells that hold lists, structures, bytes or durations are refused with their type."""

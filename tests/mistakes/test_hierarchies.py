@@ -119,6 +119,13 @@ def test_widths(desk, widths):
     assert "attributes.age.hierarchy.widths: each width must be a larger multiple" in desk.refused()
 
 
+@pytest.mark.parametrize("widths", [[True], ["5"], 5, [[5]], []])
+def test_widths_of_something_else(desk, widths):
+    """Widths are a list of numbers."""
+    desk.policy(attributes={"age": {"hierarchy": {"widths": widths}}})
+    assert "attributes.age.hierarchy.widths" in desk.refused()
+
+
 def test_two_at_once(desk):
     """A hierarchy is given in one way."""
     desk.policy(attributes={"age": {"hierarchy": {"widths": [5], "mask": "right"}}})

@@ -55,7 +55,10 @@ def test_frequency_by_suppression(skewed):
 def test_entropy(skewed, method):
     """Entropy diversity says how many equal values the table is worth, and the nearest l."""
     message = refusal(skewed, method, {"k": 3, "l": 3, "l_kind": "entropy"})
-    assert "illness: entropy-l-diversity cannot be kept: the whole table has the entropy of 2.31 equal values" in message
+    assert (
+        "illness: entropy-l-diversity cannot be kept: the whole table has the entropy of 2.31 equal values"
+        in message
+    )
     assert "Lower l to 2." in message
 
 
@@ -96,7 +99,10 @@ def test_conditional(skewed):
     """Against someone who knows the other attribute, generalization cannot hide what goes with it; anatomy can."""
     both = {"pay": {"role": "sensitive"}}
     message = refusal(skewed, "generalize", {"l": 2, "conditional": True}, **both)
-    assert "illness: distinct-l-diversity cannot be kept against someone who knows the other sensitive attributes" in message
+    assert (
+        "illness: distinct-l-diversity cannot be kept against someone who knows the other sensitive attributes"
+        in message
+    )
     assert "goes with 1 values only" in message
     assert "Set conditional = false" in message
     skewed.policy(publish={"method": "generalize"}, guarantee={"l": 2}, attributes=both)
@@ -106,7 +112,9 @@ def test_conditional(skewed):
 @pytest.mark.parametrize("method", METHODS)
 def test_by_rows_or_rule(skewed, method):
     """Other promises that fail with all rows in one group are named with their attribute."""
-    message = refusal(skewed, method, {"epsilon": 100, "m": 2}, pay={"role": "sensitive"}, illness={"role": "neutral"})
+    message = refusal(
+        skewed, method, {"epsilon": 100, "m": 2}, pay={"role": "sensitive"}, illness={"role": "neutral"}
+    )
     assert "pay: epsilon-m-anonymity cannot be kept" in message
 
 
@@ -121,3 +129,11 @@ def test_all_at_once(skewed):
     message = refusal(skewed, "separate", {"l": 2, "l_kind": "frequency", "alpha": 0.5})
     assert "with l = 2" in message
     assert "alpha-k-anonymity" in message
+
+
+@pytest.mark.xfail(reason="methods/explain.py names the 0/1 column, and with it a value of the data")
+@pytest.mark.parametrize("method", METHODS)
+def test_several_values_in_a_cell(skewed, method):
+    """A promise about one value of a multi-valued attribute is told without telling the value."""
+    message = refusal(skewed, method, {"l": 2}, illness={"multivalued": "|"})
+    assert "policy.toml: illness: one value fills 9 of 12 rows" in message

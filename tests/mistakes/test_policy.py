@@ -18,7 +18,9 @@ def test_policy_is_a_folder(desk):
     assert "cannot be read" in desk.refused("plan", desk.folder)
 
 
-@pytest.mark.parametrize(("name", "content"), [("p.toml", "[data\n"), ("p.json", "{"), ("p.toml", "a = 1\na = 2\nb = 3")])
+@pytest.mark.parametrize(
+    ("name", "content"), [("p.toml", "[data\n"), ("p.json", "{"), ("p.toml", "a = 1\na = 2\nb = 3")]
+)
 def test_syntax(desk, name, content):
     """What is not TOML or JSON is refused with the place."""
     assert "line" in desk.refused("plan", desk.data(content, name))
@@ -29,7 +31,9 @@ def test_not_utf8(desk):
     assert "cannot be read as UTF-8" in desk.refused("plan", desk.data(b"\xff", "p.toml"))
 
 
-@pytest.mark.parametrize(("name", "content"), [("p.toml", ""), ("p.json", "[]"), ("p.json", "{}"), ("p.json", '{"attributes": 3}')])
+@pytest.mark.parametrize(
+    ("name", "content"), [("p.toml", ""), ("p.json", "[]"), ("p.json", "{}"), ("p.json", '{"attributes": 3}')]
+)
 def test_nothing_described(desk, name, content):
     """A policy without attributes says nothing."""
     assert desk.refused("plan", desk.data(content, name))
@@ -83,7 +87,10 @@ def test_misspelt_role(desk, role):
     """A misspelt role is refused with the nearest one."""
     desk.policy(attributes={"age": {"role": role}})
     message = desk.refused()
-    assert "attributes.age.role: must be one of 'identifier', 'quasi', 'sensitive', 'neutral' or 'choice'." in message
+    assert (
+        "attributes.age.role: must be one of 'identifier', 'quasi', 'sensitive', 'neutral' or 'choice'."
+        in message
+    )
     assert "Did you mean 'quasi'?" in message
 
 
@@ -102,7 +109,14 @@ def test_several_problems_at_once(desk):
         publish={"suppression": 2},
     )
     message = desk.refused()
-    for part in ("data.misssing", "attributes.age.role", "nowhere.csv", "guarantee.l:", "guarantee.t:", "publish.suppression"):
+    for part in (
+        "data.misssing",
+        "attributes.age.role",
+        "nowhere.csv",
+        "guarantee.l:",
+        "guarantee.t:",
+        "publish.suppression",
+    ):
         assert part in message
 
 
@@ -159,7 +173,9 @@ def test_whole_table_keys(desk):
     assert "attributes.illness.guarantee.k: holds for the whole table." in desk.refused()
 
 
-@pytest.mark.parametrize("joint", [5, "illness", [["illness"]], [["illness", "city"]], [["illness", "town"]], [5]])
+@pytest.mark.parametrize(
+    "joint", [5, "illness", [["illness"]], [["illness", "city"]], [["illness", "town"]], [5]]
+)
 def test_joint(desk, joint):
     """A combination is a list of two sensitive attributes or more."""
     desk.policy(guarantee={"joint": joint})

@@ -4,7 +4,7 @@ import pytest
 
 
 def test_k_above_rows(desk):
-    """k above the number of rows is refused, with both numbers; k at that number is fine."""
+    """A k above the number of rows is refused, with both numbers; k at that number is fine."""
     desk.policy(guarantee={"k": 13})
     assert "policy.toml: guarantee.k: k = 13 but there are 12 rows. Lower k." in desk.refused()
     desk.policy(guarantee={"k": 12})
@@ -25,14 +25,17 @@ def test_l_above_k_for_one_attribute(desk):
 
 @pytest.mark.parametrize("kind", [{}, {"l_kind": "entropy"}, {"l_kind": "recursive", "c": 3}])
 def test_l_above_values(desk, kind):
-    """l above the number of different values is refused with the number there are."""
+    """An l above the number of different values is refused with the number there are."""
     desk.policy(guarantee={"k": 5, "l": 5} | kind)
-    assert "guarantee of illness: l = 5 but the attribute has 4 different values. Lower l to 4." in desk.refused()
+    assert (
+        "guarantee of illness: l = 5 but the attribute has 4 different values. Lower l to 4."
+        in desk.refused()
+    )
 
 
 @pytest.mark.parametrize("t", [1.5, -0.1, float("nan"), float("inf")])
 def test_t_outside(desk, t):
-    """t is between 0 and 1."""
+    """Closeness t is between 0 and 1."""
     desk.policy(guarantee={"t": t})
     assert "guarantee.t: should be" in desk.refused()
 
@@ -55,7 +58,8 @@ def test_recursive_without_c(desk):
 def test_own_kind_of_diversity(desk):
     """An attribute may ask for another kind of diversity than the one that c belongs to."""
     desk.policy(
-        guarantee={"l_kind": "recursive", "c": 3}, attributes={"illness": {"guarantee": {"l_kind": "distinct"}}}
+        guarantee={"l_kind": "recursive", "c": 3},
+        attributes={"illness": {"guarantee": {"l_kind": "distinct"}}},
     )
     desk.published()
 
@@ -111,3 +115,9 @@ def test_several_at_once(desk):
     message = desk.refused()
     for part in ("k = 13 but there are 12 rows", "l = 5 but the attribute has 4", "needs an order"):
         assert part in message
+
+
+def test_several_values_in_a_cell(desk):
+    """The 0/1 columns of a multi-valued attribute are named after its values; messages name the attribute."""
+    desk.policy(guarantee={"e": 5}, attributes={"illness": {"multivalued": "|"}})
+    assert "guarantee of illness: k-e-anonymity needs numbers" in desk.refused()

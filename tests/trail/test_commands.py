@@ -48,7 +48,9 @@ def test_trail(method, form):
     assert audit.document["kept"] is True
     utility = method.run("measure", *rest)
     assert utility.status == 0
-    assert {"loss", "discernibility", "average_class_size", "precision", "suppressed_share"} <= set(utility.document)
+    assert {"loss", "discernibility", "average_class_size", "precision", "suppressed_share"} <= set(
+        utility.document
+    )
 
 
 def check_manifest(manifest, document, form):
@@ -64,7 +66,9 @@ def check_manifest(manifest, document, form):
         for column in view["columns"]:
             assert column["file"].endswith(f".{form}")
             assert not set(column["attributes"]) & {*HIDDEN, "diagnosis"}
-    published = {name for view in manifest["views"] for column in view["columns"] for name in column["attributes"]}
+    published = {
+        name for view in manifest["views"] for column in view["columns"] for name in column["attributes"]
+    }
     assert set(manifest["derived"]) == {"diagnosis"}
     assert "diagnosis=Flu" in manifest["derived"]["diagnosis"]
     assert set(manifest["derived"]["diagnosis"]) <= published
@@ -93,7 +97,9 @@ def test_plan_writes_nothing(method):
     before = method.listing()
     outcome = method.run("plan", method.folder / "policy.toml", "--json")
     assert outcome.status == 0
-    assert {"method", "rows", "suppressed", "views", "notes", "utility", "inferred_kinds", "promises"} == set(outcome.document)
+    assert {"method", "rows", "suppressed", "views", "notes", "utility", "inferred_kinds", "promises"} == set(
+        outcome.document
+    )
     plain = method.run("plan", method.folder / "policy.toml")
     assert plain.status == 0
     assert "Nothing was written." in plain.stdout
@@ -108,7 +114,9 @@ def test_plan_is_what_happens(method):
     assert plan["rows"] == published["manifest"]["rows"]
     assert plan["suppressed"] == published["manifest"]["suppressed"]
     assert plan["notes"] == published["plan"]
-    assert [view["name"] for view in plan["views"]] == [view["name"] for view in published["manifest"]["views"]]
+    assert [view["name"] for view in plan["views"]] == [
+        view["name"] for view in published["manifest"]["views"]
+    ]
 
 
 def test_private_folder(method):
@@ -159,7 +167,9 @@ def test_levels(hospital):
     hospital.published()
     rest = ("audit", hospital.out, "--policy", hospital.folder / "policy.toml", "--json")
     findings = hospital.run(*rest, "--level", "k=20", "--level", "l=5").document["findings"]
-    asked = [finding for finding in findings if finding["promise"] == "k-anonymity" and not finding["promised"]]
+    asked = [
+        finding for finding in findings if finding["promise"] == "k-anonymity" and not finding["promised"]
+    ]
     assert [finding["required"] for finding in asked] == [20]
     assert any(finding["required"] == 5 and not finding["promised"] for finding in findings)
 

@@ -52,7 +52,9 @@ def frame():
     return patients(300)
 
 
-@pytest.fixture(scope="module", params=METHODS, ids=lambda publish: publish.get("recoding", publish["method"]))
+@pytest.fixture(
+    scope="module", params=METHODS, ids=lambda publish: publish.get("recoding", publish["method"])
+)
 def policy(request):
     """The hospital's policy, method by method."""
     return hospital_policy(publish=request.param)

@@ -41,7 +41,7 @@ def started(desk):
         [sys.executable, "-c", SLOW, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
-    assert process.stdout.readline() == "writing\n"
+    assert process.stdout.readline() == "writing\n", process.communicate()[1]
     return process
 
 

@@ -26,8 +26,9 @@ def with_gaps(frame):
 
 
 def policy(method, role):
-    """One role for every column but the sensitive one."""
-    attributes = {name: {"role": role} for name in COLUMNS} | {"illness": {"role": "sensitive"}}
+    """One role for every column but the sensitive one, and a first one that is a quasi-identifier."""
+    attributes = {name: {"role": role} for name in COLUMNS}
+    attributes |= {"whole": {"role": "quasi"}, "illness": {"role": "sensitive"}}
     return mv.Policy(attributes=attributes, guarantee={"k": 2, "l": 2}, publish={"method": method})
 
 
@@ -54,15 +55,19 @@ def test_round_trip(tmp_path, form, role, method, gaps):
 
 @pytest.mark.parametrize("method", ["generalize", "anatomize", "separate"])
 def test_other_types(tmp_path, method):
-    """Moments, times of day, decimals, categories and small integers can be published and audited from their files."""
+    """Moments, times of day, decimals, categories, small and very long integers can be published and audited from their files."""
     frame = pl.DataFrame(
         {
             "moment": [datetime.datetime(2020, 1, 1, 1 + i % 3) for i in range(N)],
             "clock": [datetime.time(1 + i % 3) for i in range(N)],
             "price": pl.Series([f"1.{i % 3}" for i in range(N)]).cast(pl.Decimal(10, 2)),
             "kind": pl.Series([f"kind {i % 3}" for i in range(N)], dtype=pl.Categorical),
-            "level": pl.Series([f"level {i % 3}" for i in range(N)], dtype=pl.Enum([f"level {i}" for i in range(4)])),
+            "level": pl.Series(
+                [f"level {i % 3}" for i in range(N)], dtype=pl.Enum([f"level {i}" for i in range(4)])
+            ),
             "small": pl.Series([i % 3 for i in range(N)], dtype=pl.UInt8),
+            "single": pl.Series([i % 3 + 0.1 for i in range(N)], dtype=pl.Float32),
+            "long": pl.Series([2**63 + i % 3 for i in range(N)], dtype=pl.UInt64),
             "nothing": pl.Series([None] * N),
             "illness": COLUMNS["illness"],
         }
@@ -77,7 +82,9 @@ def test_other_types(tmp_path, method):
 def test_awkward_names(tmp_path):
     """Attributes whose names make no safe or short file names are published, and the manifest finds them."""
     names = ["a/b", "a_b", "A/B", "..", "x" * 300, "né:*?", "con", "a b"]
-    frame = pl.DataFrame({name: [i % 3 for i in range(N)] for name in names} | {"illness": COLUMNS["illness"]})
+    frame = pl.DataFrame(
+        {name: [i % 3 for i in range(N)] for name in names} | {"illness": COLUMNS["illness"]}
+    )
     attributes = {name: {"role": "quasi"} for name in names} | {"illness": {"role": "sensitive"}}
     for method in ("generalize", "anatomize", "separate"):
         rules = mv.Policy(attributes=attributes, guarantee={"k": 2, "l": 2}, publish={"method": method})

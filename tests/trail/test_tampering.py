@@ -42,7 +42,11 @@ def broken(desk):
     outcome = audit(desk)
     assert outcome.status == 1, outcome.said
     assert outcome.document["kept"] is False
-    return {finding["promise"] for finding in outcome.document["findings"] if finding["promised"] and not finding["kept"]}
+    return {
+        finding["promise"]
+        for finding in outcome.document["findings"]
+        if finding["promised"] and not finding["kept"]
+    }
 
 
 def test_untouched(released):
@@ -97,4 +101,6 @@ def test_weaker_policy_fails(released):
     released.policy(guarantee={"l": 5, "l_kind": "frequency"})
     outcome = audit(released)
     assert outcome.status == 1
-    assert any("frequency" in finding["promise"] and not finding["kept"] for finding in outcome.document["findings"])
+    assert any(
+        "frequency" in finding["promise"] and not finding["kept"] for finding in outcome.document["findings"]
+    )

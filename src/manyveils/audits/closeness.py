@@ -1,13 +1,13 @@
 """t-closeness: how far the distribution in each group is from the whole original's.
 
-Every distance is a fraction of integers, `moved` over `scale`, so the bound is decided exactly.
+Every distance of counts is a fraction of integers, `moved` over `scale`, so the bound is decided exactly.
 """
 
 import numpy as np
 import polars as pl
 
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import ROWS, at_most, whole, wide
+from manyveils.audits.measures import ROWS, Arithmetic
 from manyveils.policy.guarantees import Closeness, Ground
 
 
@@ -15,32 +15,34 @@ def measure_closeness(guarantee: Closeness, groups: Groups) -> pl.DataFrame:
     """The earth mover's distance of each group from the original."""
     moved = distances(groups, guarantee.ground)
     return moved.with_columns(
-        measure=pl.col("moved") / pl.col("scale"), kept=at_most(pl.col("moved"), pl.col("scale"), guarantee.t)
+        measure=pl.col("moved") / pl.col("scale"),
+        kept=groups.arithmetic.at_most(pl.col("moved"), pl.col("scale"), guarantee.t),
     )
 
 
 def distances(groups: Groups, ground: Ground) -> pl.DataFrame:
-    """The distance of each group from the original as integers: group, rows, moved, scale."""
+    """The distance of each group from the original as a fraction: group, rows, moved, scale."""
     match ground:
         case "equal":
-            return _equal(groups.cells, groups.values["count"], groups.n_rows)
+            return _equal(groups.cells, groups.values["count"], groups)
         case "ordered":
             return _ordered(groups)
         case "hierarchical":
             return _hierarchical(groups)
 
 
-def _equal(cells: pl.DataFrame, reference: pl.Series, n_rows: int) -> pl.DataFrame:
+def _equal(cells: pl.DataFrame, reference: pl.Series, groups: Groups) -> pl.DataFrame:
     """Half the sum of absolute differences; values that a group lacks count through the reference's total."""
-    expected = wide("original") * wide("size")
-    beyond = (wide("count") * whole(n_rows) - expected).abs() - expected
+    reckon = groups.arithmetic
+    expected = reckon.number("original") * reckon.number("size")
+    beyond = (reckon.number("count") * reckon.constant(groups.n_rows) - expected).abs() - expected
     return (
         cells.with_columns(original=reference.gather(cells["value"]))
         .group_by("group")
-        .agg(ROWS, wide("size").first(), beyond.sum().alias("beyond"))
+        .agg(ROWS, reckon.number("size").first(), beyond.sum().alias("beyond"))
         .with_columns(
-            moved=pl.col("beyond") + pl.col("size") * whole(int(reference.sum())),
-            scale=pl.col("size") * whole(2 * n_rows),
+            moved=pl.col("beyond") + pl.col("size") * reckon.constant(int(reference.sum())),
+            scale=pl.col("size") * reckon.constant(2 * groups.n_rows),
         )
     )
 
@@ -65,7 +67,7 @@ def _at_level(groups: Groups, level: int) -> pl.DataFrame:
         .group_by("group", "value")
         .agg(ROWS, pl.col("size").first(), pl.col("count").sum())
     )
-    return _equal(cells, pl.Series(reference), groups.n_rows)
+    return _equal(cells, pl.Series(reference), groups)
 
 
 def coarser(cells: pl.DataFrame, label: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pl.DataFrame:
@@ -83,21 +85,23 @@ def _ordered(groups: Groups) -> pl.DataFrame:
     before = reference.cast(pl.Int128).cum_sum().shift(1, fill_value=0)
     before = before.append(pl.Series([int(before[-1]) + int(reference[-1])], dtype=pl.Int128))
     steps = _stretches(groups, len(reference))
-    meeting = reference.search_sorted(steps["level"] // steps["size"], side="right")
+    meeting = reference.search_sorted((steps["level"] // steps["size"]).cast(pl.Int64), side="right")
     steps = steps.with_columns(turn=meeting.cast(pl.Int64)).with_columns(pl.col("turn").clip("start", "stop"))
     at = {name: before.gather(steps[name]) for name in ("start", "turn", "stop")}
-    level, size = wide("level"), wide("size")
-    above = level * (wide("turn") - wide("start")) - size * (pl.lit(at["turn"]) - pl.lit(at["start"]))
-    below = size * (pl.lit(at["stop"]) - pl.lit(at["turn"])) - level * (wide("stop") - wide("turn"))
-    return (
-        steps.with_columns(moved=above + below)
-        .group_by("group")
-        .agg(
-            ROWS,
-            pl.col("moved").sum(),
-            (size.first() * whole(groups.n_rows * max(len(reference) - 1, 1))).alias("scale"),
-        )
-    )
+    return _summed(steps, at, groups, len(reference))
+
+
+def _summed(steps: pl.DataFrame, at: dict[str, pl.Series], groups: Groups, n_values: int) -> pl.DataFrame:
+    """Add up the stretches of each group; `at` has the original's prefix sums at their three places."""
+    reckon: Arithmetic = groups.arithmetic
+    level, size = reckon.number("level"), reckon.number("size")
+    start, turn, stop = (reckon.number(name) for name in ("start", "turn", "stop"))
+    until = {name: pl.lit(sums).cast(reckon.dtype) for name, sums in at.items()}
+    above = level * (turn - start) - size * (until["turn"] - until["start"])
+    below = size * (until["stop"] - until["turn"]) - level * (stop - turn)
+    scale = size.first() * reckon.constant(groups.n_rows * max(n_values - 1, 1))
+    summed = steps.with_columns(moved=above + below).group_by("group")
+    return summed.agg(ROWS, pl.col("moved").sum(), scale.alias("scale"))
 
 
 def _stretches(groups: Groups, n_values: int) -> pl.DataFrame:
@@ -107,9 +111,10 @@ def _stretches(groups: Groups, n_values: int) -> pl.DataFrame:
     """
     place = groups.cells["group"].cast(pl.Int64) * n_values + groups.cells["value"]
     cells = groups.cells[place.arg_sort()]
-    group, value, total = cells["group"], cells["value"], cells["count"].cum_sum()
+    group, value = cells["group"], cells["value"]
     is_first = (group != group.shift(1)).fill_null(value=True)
-    before = pl.select(pl.when(is_first).then(total - cells["count"]).forward_fill()).to_series()
+    # Summed inside each group, so that shares do not gather the rounding of all groups before.
+    total = cells.select(pl.col("count").cum_sum().over("group")).to_series()
     is_last = is_first.shift(-1).fill_null(value=True)
     own = cells.select(
         "group",
@@ -117,7 +122,7 @@ def _stretches(groups: Groups, n_values: int) -> pl.DataFrame:
         "size",
         start=value,
         stop=pl.when(is_last).then(n_values).otherwise(value.shift(-1)),
-        level=(total - before) * groups.n_rows,
+        level=total * groups.n_rows,
     )
     ahead = own.filter(is_first).with_columns(start=0, stop=pl.col("start"), level=0)
     return pl.concat([ahead, own], how="vertical_relaxed")

@@ -1,12 +1,13 @@
 """The four kinds of l-diversity."""
 
 import math
+from fractions import Fraction
 from functools import reduce
 
 import polars as pl
 
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import HAS_SENSITIVE, ROWS, excepting_insensitive, whole, wide
+from manyveils.audits.measures import EXACT, HAS_SENSITIVE, ROWS, TIE, excepting_insensitive
 from manyveils.policy.guarantees import (
     DistinctDiversity,
     EntropyDiversity,
@@ -28,11 +29,13 @@ def measure_distinct(guarantee: DistinctDiversity, groups: Groups) -> pl.DataFra
 
 def measure_frequency(guarantee: FrequencyDiversity, groups: Groups) -> pl.DataFrame:
     """How many times the commonest sensitive value fits into its group."""
+    reckon = groups.arithmetic
     counted = groups.cells.group_by("group").agg(
-        ROWS, HAS_SENSITIVE, wide("size").first(), wide("count").filter("sensitive").max()
+        ROWS, HAS_SENSITIVE, reckon.number("size").first(), reckon.number("count").filter("sensitive").max()
     )
     measured = counted.with_columns(
-        measure=pl.col("size") / pl.col("count"), kept=pl.col("count") * whole(guarantee.l) <= pl.col("size")
+        measure=pl.col("size") / pl.col("count"),
+        kept=reckon.at_most(pl.col("count"), pl.col("size"), Fraction(1, guarantee.l)),
     )
     return excepting_insensitive(measured.with_columns(pl.col("kept").fill_null(value=True)))
 
@@ -43,6 +46,7 @@ def measure_entropy(guarantee: EntropyDiversity, groups: Groups) -> pl.DataFrame
     Claim: a group is kept exactly when its entropy is log l or more, except that very large groups within
     rounding of the bound are refused.
     Why: floats decide only outside `NEAR`; inside it n^n >= l^n * prod(c^c) is decided on whole numbers.
+    Shares that are no ratios of counts have no whole numbers: there a near tie is a tie.
     Tested by: tests/claims/test_audit_measures.py
     """
     count, size = pl.col("count").cast(pl.Float64), pl.col("size").cast(pl.Float64)
@@ -52,14 +56,17 @@ def measure_entropy(guarantee: EntropyDiversity, groups: Groups) -> pl.DataFrame
         (size.first().log() - (count * count.log()).sum() / size.first()).alias("entropy"),
     )
     beyond = pl.col("entropy") - math.log(guarantee.l)
-    measured = counted.with_columns(
-        measure=pl.col("entropy").exp(), kept=beyond >= NEAR, near=beyond.abs() < NEAR
-    )
-    near = measured.filter(pl.col("near") & pl.col("has_sensitive"))["group"]
+    measured = counted.with_columns(measure=pl.col("entropy").exp(), beyond=beyond)
+    is_exact = groups.arithmetic is EXACT
+    decided = _decided(measured, guarantee.l, groups) if is_exact else pl.col("beyond") >= -TIE
+    return excepting_insensitive(measured.with_columns(kept=decided))
+
+
+def _decided(measured: pl.DataFrame, l: int, groups: Groups) -> pl.Expr:
+    near = measured.filter((pl.col("beyond").abs() < NEAR) & pl.col("has_sensitive"))["group"]
     counts = groups.cells.filter(pl.col("group").is_in(near.implode())).group_by("group").agg("count")
-    exact = [group for group, found in counts.iter_rows() if _is_diverse(found, guarantee.l)]
-    decided = measured.with_columns(kept=pl.col("kept") | pl.col("group").is_in(exact))
-    return excepting_insensitive(decided)
+    exact = [group for group, found in counts.iter_rows() if _is_diverse(found, l)]
+    return (pl.col("beyond") >= NEAR) | pl.col("group").is_in(exact)
 
 
 def _is_diverse(counts: list[int], l: int) -> bool:
@@ -78,7 +85,8 @@ def _is_diverse(counts: list[int], l: int) -> bool:
 
 def measure_recursive(guarantee: RecursiveDiversity, groups: Groups) -> pl.DataFrame:
     """The commonest value against the l-th commonest and rarer ones together."""
-    falling = pl.col("count").cast(pl.Int128).sort(descending=True)
+    reckon = groups.arithmetic
+    falling = reckon.number("count").sort(descending=True)
     counted = groups.cells.group_by("group").agg(
         ROWS,
         HAS_SENSITIVE,
@@ -89,7 +97,6 @@ def measure_recursive(guarantee: RecursiveDiversity, groups: Groups) -> pl.DataF
     return excepting_insensitive(
         counted.with_columns(
             measure=pl.col("first") / pl.col("tail"),
-            kept=pl.col("first") * whole(guarantee.c.denominator)
-            < pl.col("tail") * whole(guarantee.c.numerator),
+            kept=reckon.below(pl.col("first"), pl.col("tail"), guarantee.c),
         )
     )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from manyveils.audits.evidence import Evidence
 from manyveils.audits.keys import combined
 from manyveils.audits.labels import Labels, labels_of
+from manyveils.audits.measures import EXACT, ROUNDED, Arithmetic
 from manyveils.audits.sight import Sight
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import CappedShare
@@ -20,7 +21,8 @@ class Groups:
     """Counts of values in groups.
 
     `cells`: group, value, count, size (what the counts of the group add up to), rows (rows of the group),
-    sensitive (whether the promise speaks of the value). Only values that occur have a cell.
+    sensitive (whether the promise speaks of the value). Only values that occur have a cell. Where an adversary
+    weighs several buckets the counts are shares.
     `values`: value, count (rows of the original), sensitive; in the order of the domain.
     `row_values`: the value of each row of the original. `seen` is None where several columns were combined.
     """
@@ -36,6 +38,11 @@ class Groups:
     def n_rows(self) -> int:
         """Rows of the original."""
         return self.evidence.table.n_rows
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """Exact where the counts are counts, rounded where they are shares."""
+        return EXACT if self.cells.schema["count"].is_integer() else ROUNDED
 
 
 def groups_in(evidence: Evidence, promise: Promise, seen: Sight) -> Groups:

@@ -13,8 +13,9 @@ from manyveils.audits.evidence import Evidence
 from manyveils.audits.finding import Finding, Reading
 from manyveils.audits.groups import Groups, groups_in
 from manyveils.audits.numbers import measure_proximity, measure_spread
+from manyveils.audits.posterior import measure_beliefs
 from manyveils.audits.shares import measure_gain, measure_ratio, measure_share
-from manyveils.audits.sight import Sight, columns_with, known_in, other_sensitive, sight
+from manyveils.audits.sight import columns_with, known_in, other_sensitive, sight
 from manyveils.audits.size import measure_sizes
 from manyveils.audits.supersets import measure_supersets
 from manyveils.policy import Guarantee, Promise
@@ -92,7 +93,7 @@ def _judge_sizes(
         each = [measure_sizes(guarantee, evidence, one) for one in seen]
         # Columns with one key show the same groups; the worst column speaks for the view.
         yield min(
-            (_weighed(replace(stub, view=view), measured, "smallest") for measured in each), key=_smallness
+            (_summed_up(replace(stub, view=view), measured, "smallest") for measured in each), key=_smallness
         )
     if not shown:
         yield replace(stub, kept=True)
@@ -113,23 +114,25 @@ def _judge_values(
         yield replace(stub, view=broken[0], kept=False)
         return
     rows = [(view, file) for view, file in shown if evidence.frame(file).height]
-    sights = [sight(promise, view, file, known_in(view, promise, evidence) | others) for view, file in rows]
+    sights = [sight(promise, view, file, known_in(view, promise, evidence), others) for view, file in rows]
     found = False
     for parts in parts_of(promise, sights):
         found = True
         here = replace(stub, view="+".join(dict.fromkeys(part.view.name for part in parts)))
-        groups = _groups(evidence, promise, parts)
-        yield (
-            here if groups is None else _weighed(here, gauge.measure(promise.guarantee, groups), gauge.worst)
-        )
+        yield _summed_up(here, _measured(evidence, promise, parts, gauge.measure), gauge.worst)
     if not found:
         # What is not published cannot be learnt from the release.
         yield replace(stub, kept=True)
 
 
-def _groups(evidence: Evidence, promise: Promise, parts: Parts) -> Groups | None:
-    only: Sight | None = parts[0] if len(parts) == 1 else None
-    return product_groups(evidence, promise, parts) if only is None else groups_in(evidence, promise, only)
+def _measured(evidence: Evidence, promise: Promise, parts: Parts, measure: Measure) -> pl.DataFrame | None:
+    """The measures of all groups, or of all targets where they cannot be told apart by groups."""
+    if parts[0].is_spread and len({seen.view.name for seen in parts}) == 1:
+        return measure_beliefs(evidence, promise, parts, measure)
+    groups = (
+        product_groups(evidence, promise, parts) if len(parts) > 1 else groups_in(evidence, promise, parts[0])
+    )
+    return None if groups is None else measure(promise.guarantee, groups)
 
 
 def _stub(promise: Promise, reading: Reading, required: float, *, promised: bool) -> Finding:
@@ -140,8 +143,12 @@ def _stub(promise: Promise, reading: Reading, required: float, *, promised: bool
     )
 
 
-def _weighed(stub: Finding, measured: pl.DataFrame, worst: Literal["smallest", "largest"]) -> Finding:
+def _summed_up(
+    stub: Finding, measured: pl.DataFrame | None, worst: Literal["smallest", "largest"]
+) -> Finding:
     """The finding that the measures of all groups add up to."""
+    if measured is None:
+        return stub
     short = measured.filter(~pl.col("kept"))
     known = measured.drop_nulls("measure").sort("measure", "rows", descending=[worst == "largest", False])
     return replace(

@@ -27,12 +27,28 @@ def combined(columns: Sequence[Numbers]) -> Numbers:
 
 
 def dense(key: Numbers) -> Numbers:
-    """Number the different numbers from 0 without gaps.
+    """Number the different numbers, which are 0 or more, without gaps and in their order.
 
     >>> dense(np.array([7, 3, 7]))
     array([1, 0, 1])
     """
-    return np.unique(key, return_inverse=True)[1].astype(np.int64)
+    if _span(key) > 8 * len(key):
+        return np.unique(key, return_inverse=True)[1].astype(np.int64)
+    occurs = np.zeros(_span(key), dtype=np.int64)
+    occurs[key] = 1
+    numbers: Numbers = (np.cumsum(occurs) - 1)[key]
+    return numbers
+
+
+def example(numbers: Numbers) -> Numbers:
+    """A row of each number, for numbers without gaps.
+
+    >>> example(np.array([1, 0, 1]))
+    array([1, 2])
+    """
+    rows = np.empty(_span(numbers) if len(numbers) else 0, dtype=np.int64)
+    rows[numbers] = np.arange(len(numbers))
+    return rows
 
 
 def _span(column: Numbers) -> int:

@@ -1,29 +1,51 @@
 """What a measure of groups gives: per group how far it goes, whether that is enough, and its rows."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import polars as pl
 
 # A float decides only where it is clear of its bound by more than rounding can move it.
 MARGIN = 1e-12
+# Sums over thousands of buckets stay well within this; an excess that matters is a hundred times larger.
+TIE = 1e-11
 
 ROWS = pl.col("rows").first()
 HAS_SENSITIVE = pl.col("sensitive").any().alias("has_sensitive")
 
 
-def wide(name: str) -> pl.Expr:
-    """A column of counts as 128-bit integers: products of counts and thresholds stay exact."""
-    return pl.col(name).cast(pl.Int128)
+@dataclass(frozen=True)
+class Arithmetic:
+    """How counts are reckoned with: as 128-bit integers, exactly, or as floats in which a near tie is a tie."""
+
+    dtype: type[pl.DataType]
+    tie: float
+
+    def number(self, name: str) -> pl.Expr:
+        """A column of counts, wide enough for products of counts and thresholds."""
+        return pl.col(name).cast(self.dtype)
+
+    def constant(self, number: int) -> pl.Expr:
+        """A constant of the same type."""
+        return pl.lit(number, dtype=self.dtype)
+
+    def at_most(self, numerator: pl.Expr, denominator: pl.Expr, bound: Fraction) -> pl.Expr:
+        """Whether a ratio is at most the bound; on a tie it is."""
+        return self._excess(numerator, denominator, bound) <= self._slack(denominator, bound)
+
+    def below(self, numerator: pl.Expr, denominator: pl.Expr, bound: Fraction) -> pl.Expr:
+        """Whether a ratio is less than the bound; on a tie it is not, nor where both are nothing."""
+        return self._excess(numerator, denominator, bound) < -self._slack(denominator, bound)
+
+    def _excess(self, numerator: pl.Expr, denominator: pl.Expr, bound: Fraction) -> pl.Expr:
+        return numerator * self.constant(bound.denominator) - denominator * self.constant(bound.numerator)
+
+    def _slack(self, denominator: pl.Expr, bound: Fraction) -> pl.Expr:
+        return denominator * pl.lit(self.tie * bound.denominator) if self.tie else self.constant(0)
 
 
-def whole(number: int) -> pl.Expr:
-    """A 128-bit integer constant."""
-    return pl.lit(number, dtype=pl.Int128)
-
-
-def at_most(numerator: pl.Expr, denominator: pl.Expr, bound: Fraction) -> pl.Expr:
-    """Whether a ratio of integers is at most the bound, decided on integers."""
-    return numerator * whole(bound.denominator) <= denominator * whole(bound.numerator)
+EXACT = Arithmetic(pl.Int128, 0.0)
+ROUNDED = Arithmetic(pl.Float64, TIE)
 
 
 def excepting_insensitive(measured: pl.DataFrame) -> pl.DataFrame:

@@ -82,32 +82,33 @@ def measure_proximity(guarantee: Proximity, groups: Groups) -> pl.DataFrame:
 
     What is no number (a missing cell, a label) is near everything else that is none, and far from numbers.
     """
-    values = scaled(groups.labels[0].texts)
+    reckon, values = groups.arithmetic, scaled(groups.labels[0].texts)
     cells = groups.cells.with_columns(
         within=_rows_within(groups.cells, values, values.reach(guarantee.epsilon))
     )
     counted = cells.group_by("group").agg(
-        ROWS, HAS_SENSITIVE, pl.col("size").first(), pl.col("within").filter("sensitive").max()
+        ROWS, HAS_SENSITIVE, reckon.number("size").first(), reckon.number("within").filter("sensitive").max()
     )
     measured = counted.with_columns(
         measure=pl.col("size") / pl.col("within"),
-        kept=(pl.col("within") * guarantee.m <= pl.col("size")).fill_null(value=True),
+        kept=reckon.at_most(pl.col("within"), pl.col("size"), Fraction(1, guarantee.m)).fill_null(value=True),
     )
     return excepting_insensitive(measured)
 
 
 def _rows_within(cells: pl.DataFrame, values: Scaled, reach: float) -> pl.Series:
-    """For each cell, the rows of its group whose number is within reach of the cell's."""
+    """For each cell, the rows (or the share) of its group whose number is within reach of the cell's."""
     rank, low, high = _neighbours(values.numbers, reach)
     value, group = cells["value"].to_numpy(), cells["group"].to_numpy().astype(np.int64)
     width = int(high.max(initial=0)) + 1
     place = group * width + rank[value]
     order = np.argsort(place, kind="stable")
     sorted_places = place[order]
-    total = np.concatenate(([0], np.cumsum(cells["count"].to_numpy()[order])))
+    count = cells["count"].to_numpy()[order]
+    total = cells[order].select(pl.col("count").cum_sum().over("group")).to_series().to_numpy()
     first = np.searchsorted(sorted_places, group * width + low[value])
     last = np.searchsorted(sorted_places, group * width + high[value])
-    return pl.Series(total[last] - total[first])
+    return pl.Series(total[last - 1] - total[first] + count[first])
 
 
 def _neighbours(numbers: NDArray[np.float64], reach: float) -> tuple[NDArray[np.int64], ...]:

@@ -1,42 +1,55 @@
 """Promises about the share of each single value: alpha, linkability, beta and delta."""
 
 import math
+from fractions import Fraction
 
 import polars as pl
 
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import MARGIN, ROWS, at_most, whole, wide
+from manyveils.audits.measures import MARGIN, ROWS
 from manyveils.policy.guarantees import CappedShare, Disclosure, Likeness, Linkability
 
 
 def measure_share(guarantee: CappedShare | Linkability, groups: Groups) -> pl.DataFrame:
     """The largest share of a sensitive value in each group."""
     bound = guarantee.alpha if isinstance(guarantee, CappedShare) else guarantee.epsilon
-    counted = groups.cells.group_by("group").agg(
-        ROWS, wide("size").first(), wide("count").filter("sensitive").max().fill_null(whole(0))
-    )
+    reckon = groups.arithmetic
+    largest = reckon.number("count").filter("sensitive").max().fill_null(reckon.constant(0))
+    counted = groups.cells.group_by("group").agg(ROWS, reckon.number("size").first(), largest)
     return counted.with_columns(
-        measure=pl.col("count") / pl.col("size"), kept=at_most(pl.col("count"), pl.col("size"), bound)
+        measure=pl.col("count") / pl.col("size"), kept=reckon.at_most(pl.col("count"), pl.col("size"), bound)
     )
 
 
 def measure_gain(guarantee: Likeness, groups: Groups) -> pl.DataFrame:
-    """The largest relative gain of a sensitive value in each group over its share in the original."""
-    cells = _beside_original(groups)
-    gained = wide("count") * whole(groups.n_rows) - wide("original") * wide("size")
-    expected = wide("original") * wide("size")
-    ceiling = -(pl.col("original") / groups.n_rows).log() - MARGIN
+    """The largest relative gain of a sensitive value in each group over its share in the original.
+
+    Where -ln of that share is the lower bound of the two, the gain is shown on the scale of beta.
+    """
+    reckon, original = groups.arithmetic, groups.arithmetic.number("original")
+    expected = original * reckon.number("size")
+    gained = reckon.number("count") * reckon.constant(groups.n_rows) - expected
+    ceiling = -(pl.col("original") / groups.n_rows).log()
     # The ceiling is never met exactly: the logarithm of a fraction is not a fraction.
-    fine = at_most(pl.col("gained"), pl.col("expected"), guarantee.beta) & (pl.col("gain") <= ceiling)
+    within = reckon.at_most(pl.col("gained"), pl.col("expected"), guarantee.beta) & (
+        pl.col("gain") <= ceiling - MARGIN
+    )
+    is_gain = ~reckon.at_most(pl.col("gained"), pl.col("expected"), Fraction(0))
+    scale = pl.max_horizontal(pl.lit(1.0), float(guarantee.beta) / ceiling)
     return (
-        cells.with_columns(gained=gained, expected=expected)
-        .with_columns(gain=pl.col("gained") / pl.col("expected"))
-        .with_columns(fine=fine | (pl.col("gained") <= 0) | ~pl.col("sensitive"))
+        _beside_original(groups)
+        .with_columns(gained=gained, expected=expected)
+        .with_columns(gain=pl.col("gained") / pl.col("expected"), is_gain=is_gain)
         .group_by("group")
         .agg(
             ROWS,
-            pl.col("gain").filter("sensitive").max().clip(lower_bound=0).alias("measure"),
-            pl.col("fine").all().alias("kept"),
+            pl.when("is_gain")
+            .then(pl.col("gain") * scale)
+            .otherwise(0.0)
+            .filter("sensitive")
+            .max()
+            .alias("measure"),
+            (within | ~pl.col("is_gain") | ~pl.col("sensitive")).all().alias("kept"),
         )
     )
 

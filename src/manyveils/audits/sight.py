@@ -11,28 +11,45 @@ from manyveils.release.views import ColumnFile
 
 @dataclass(frozen=True)
 class Sight:
-    """Some protected attributes in one published column; rows alike in `key` are one group."""
+    """Some protected attributes in one published column; rows alike in `key` are one group.
+
+    Where `is_spread`, what is known stands in several columns of buckets: no bucket is found for certain, and the
+    adversary weighs those that match what she has `known`.
+    """
 
     view: View
     file: ColumnFile
     key: Key
     shows: tuple[str, ...]
+    known: frozenset[str]
+    is_spread: bool
 
 
-def sight(promise: Promise, view: View, file: ColumnFile, known: frozenset[str]) -> Sight:
-    """See one column with the knowledge of some attributes.
+def sight(
+    promise: Promise,
+    view: View,
+    file: ColumnFile,
+    known: frozenset[str],
+    others: frozenset[str] = frozenset(),
+) -> Sight:
+    """See one column with the knowledge of some attributes, and of `others` once a person's bucket is found.
 
     Claim: rows of one group cannot be told apart by anyone who knows `known` and nothing else.
     Why: inside a bucket the columns of a view are published as separate multisets, so only what stands in the
     same column as the protected value tells anything more about it than the bucket does; and a bucket can be
     found only by something known that stands in the view.
+    Whoever finds a bucket by one column is taken to be sure of it; by several, she is not (`is_spread`), and
+    knowing `others` besides never makes her less sure.
     Tested by: tests/claims/test_audit_groups.py
     """
-    useful = known - frozenset(promise.protects)
+    first = known - frozenset(promise.protects)
+    useful = first | (others - frozenset(promise.protects))
     located = view.bucketed and not useful.isdisjoint(view.attributes)
     beside = tuple(name for name in file.attributes if name in useful)
     shows = tuple(name for name in promise.protects if name in file.attributes)
-    return Sight(view, file, (BUCKET, *beside) if located else beside, shows)
+    holders = sum(not first.isdisjoint(other.attributes) for other in view.files)
+    key = (BUCKET, *beside) if located else beside
+    return Sight(view, file, key, shows, useful & {*view.attributes}, view.bucketed and holders > 1)
 
 
 def known_in(view: View, promise: Promise, evidence: Evidence) -> frozenset[str]:

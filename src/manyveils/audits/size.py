@@ -4,12 +4,15 @@ import numpy as np
 import polars as pl
 
 from manyveils.audits.evidence import Evidence
+from manyveils.audits.posterior import measure_target_sizes
 from manyveils.audits.sight import Sight
 from manyveils.policy.guarantees import KAnonymity
 
 
-def measure_sizes(guarantee: KAnonymity, evidence: Evidence, seen: Sight) -> pl.DataFrame:
+def measure_sizes(guarantee: KAnonymity, evidence: Evidence, seen: Sight) -> pl.DataFrame | None:
     """The rows of each group of one published column, which must be k or more."""
+    if seen.is_spread:
+        return measure_target_sizes(guarantee, evidence, seen)
     sizes = pl.Series("rows", np.bincount(evidence.group_numbers(seen.file, seen.key)), dtype=pl.Int64)
     return sizes.to_frame().with_columns(
         measure=pl.col("rows").cast(pl.Float64), kept=pl.col("rows") >= guarantee.k

@@ -15,7 +15,7 @@ from manyveils.audits.closeness import coarser, distances
 from manyveils.audits.evidence import BUCKET
 from manyveils.audits.groups import Groups
 from manyveils.audits.labels import Labels, labels_of
-from manyveils.audits.measures import ROWS, at_most, whole, wide
+from manyveils.audits.measures import EXACT, ROWS, Arithmetic
 from manyveils.policy.guarantees import SupersetCloseness
 
 
@@ -24,16 +24,19 @@ def measure_supersets(guarantee: SupersetCloseness, groups: Groups) -> pl.DataFr
     every = groups.cells.group_by("group").agg(ROWS)
     is_large = pl.col("rows") >= guarantee.n
     itself = every.select("group", measure=pl.when(is_large).then(0.0).otherwise(math.inf), kept=is_large)
-    found = [itself, *(_judged(guarantee, moved) for moved in _candidates(guarantee, groups))]
+    found = [
+        itself,
+        *(_judged(guarantee, moved, groups.arithmetic) for moved in _candidates(guarantee, groups)),
+    ]
     nearest = pl.concat(found).group_by("group").agg(pl.col("measure").min(), pl.col("kept").any())
     return every.join(nearest, on="group")
 
 
-def _judged(guarantee: SupersetCloseness, moved: pl.DataFrame) -> pl.DataFrame:
+def _judged(guarantee: SupersetCloseness, moved: pl.DataFrame, reckon: Arithmetic) -> pl.DataFrame:
     return moved.select(
         "group",
         measure=pl.col("moved") / pl.col("scale"),
-        kept=at_most(pl.col("moved"), pl.col("scale"), guarantee.t),
+        kept=reckon.at_most(pl.col("moved"), pl.col("scale"), guarantee.t),
     )
 
 
@@ -116,20 +119,23 @@ def _pair_distances(
             supersets.select("group", "value", count=zero, other="other"),
         ]
     )
-    sizes = own.group_by("group").agg(wide("size").first()).join(large, on="group")
+    sizes = own.group_by("group").agg(EXACT.number("size").first()).join(large, on="group")
     cells = cells.join(sizes, on="group").with_columns(
-        excess=wide("count") * wide("other_size") - wide("other") * wide("size"),
-        product=wide("size") * wide("other_size"),
+        excess=EXACT.number("count") * EXACT.number("other_size")
+        - EXACT.number("other") * EXACT.number("size"),
+        product=EXACT.number("size") * EXACT.number("other_size"),
     )
     match guarantee.ground:
         case "equal":
-            return _moved(cells, wide("excess").abs().sum(), 2)
+            return _moved(cells, EXACT.number("excess").abs().sum(), 2)
         case "ordered":
-            return _moved(_cumulated(cells), wide("excess").sum(), max(groups.values.height - 1, 1))
+            return _moved(_cumulated(cells), EXACT.number("excess").sum(), max(groups.values.height - 1, 1))
         case "hierarchical":
             heights = range(len(groups.labels[0].column.levels) - 1)
             each = [
-                _moved(coarser(cells, groups.labels[0].at_level(height)), wide("excess").abs().sum(), 2)
+                _moved(
+                    coarser(cells, groups.labels[0].at_level(height)), EXACT.number("excess").abs().sum(), 2
+                )
                 for height in heights
             ]
             return pl.concat(each).group_by("group").agg(pl.col("moved").sum(), pl.col("scale").sum())
@@ -137,7 +143,7 @@ def _pair_distances(
 
 def _moved(cells: pl.DataFrame, total: pl.Expr, factor: int) -> pl.DataFrame:
     each = cells.group_by("group", "value").agg(pl.col("excess").sum(), pl.col("product").first())
-    scale = pl.col("product").first() * whole(factor)
+    scale = pl.col("product").first() * EXACT.constant(factor)
     return each.group_by("group").agg(total.alias("moved"), scale.alias("scale"))
 
 

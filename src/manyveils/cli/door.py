@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from signal import SIGTERM, default_int_handler, signal
+from threading import current_thread, main_thread
 from traceback import extract_tb
 from typing import Any
 
@@ -20,7 +22,8 @@ Json = typer.Option("--json", help="Print one JSON document on stdout and nothin
 def open_door(*, as_json: bool) -> Iterator[None]:
     """Turn errors into messages and exit statuses: 1 a promise cannot be kept, 2 bad input."""
     try:
-        yield
+        with _heeding_termination():
+            yield
     except typer.Exit:
         raise
     except ManyveilsError as error:
@@ -33,6 +36,19 @@ def open_door(*, as_json: bool) -> Iterator[None]:
     except Exception as error:
         show_error("Fault", "This is a fault of manyveils:", FAULT, [_fault(error)], as_json=as_json)
         raise typer.Exit(FAULT) from None
+
+
+@contextmanager
+def _heeding_termination() -> Iterator[None]:
+    """Take a request to end like Ctrl-C, so that half-written folders are cleared away."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal(SIGTERM, default_int_handler)
+    try:
+        yield
+    finally:
+        signal(SIGTERM, before)
 
 
 def show_error(

@@ -9,7 +9,7 @@ from manyveils.policy.check import section_problems
 
 __all__ = ["METHODS", "Made", "Method", "Options", "Work", "method_of", "read_options"]
 
-METHODS = ("generalize", "anatomize", "separate")
+METHODS = ("generalize", "anatomize", "slice", "separate")
 
 
 def method_of(policy: Policy) -> Method:

@@ -18,6 +18,7 @@ from manyveils.policy.guarantees import (
     EntropyDiversity,
     FrequencyDiversity,
     Guarantee,
+    KAnonymity,
     Likeness,
     Linkability,
     NumericSpread,
@@ -239,7 +240,12 @@ def _proximity(guarantee: Proximity, tally: Tally) -> Kept:
     return most * guarantee.m <= tally.sizes
 
 
+def _size(guarantee: KAnonymity, tally: Tally) -> Kept:
+    return tally.sizes >= guarantee.k
+
+
 DECISIONS: dict[type[Guarantee], Callable[..., Kept]] = {
+    KAnonymity: _size,
     DistinctDiversity: _distinct,
     FrequencyDiversity: _frequency,
     EntropyDiversity: _entropy,

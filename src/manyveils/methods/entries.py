@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.grouping import merge_entries, number
-from manyveils.policy.guarantees import Promise
 from manyveils.table import Table
 
 Ids = NDArray[np.int64]
+Known = tuple[Ids, int]
 LARGEST_KEY = 2**62
 
 
@@ -37,10 +37,9 @@ class Subject:
     n_values: int
     n_known: int
     reference: Ids
-    value_codes: tuple[Ids, ...]
 
 
-def dense(columns: tuple[NDArray[np.int32], ...], sizes: tuple[int, ...], n_rows: int) -> tuple[Ids, int]:
+def dense(columns: tuple[NDArray[np.integer], ...], sizes: tuple[int, ...], n_rows: int) -> tuple[Ids, int]:
     """Number the different combinations of some columns from 0, in the order of their codes.
 
     >>> dense((np.array([1, 0, 1]), np.array([0, 0, 0])), (2, 1), 3)
@@ -65,27 +64,18 @@ def _squeezed(ids: Ids) -> tuple[Ids, int]:
     return rank[numbers], len(order)
 
 
-def subject_of(promise: Promise, table: Table, others: tuple[str, ...]) -> Subject:
-    """The protected values of a promise; `others` are known too if the promise is conditional."""
-    names = promise.protects
+def subject_of(names: tuple[str, ...], table: Table, known: Known | None = None) -> Subject:
+    """The values of protected columns taken as one, beside what is known of each row."""
     values, n_values = _values(names, table)
-    known, n_known = np.zeros(table.n_rows, dtype=np.int64), 1
-    if promise.conditional:
-        known, n_known = dense(table.codes(others), table.sizes(others), table.n_rows)
-    firsts = np.full(n_values, -1, dtype=np.int64)
-    firsts[values] = np.arange(table.n_rows)
-    present = np.maximum(firsts, 0)
-    parts = (
-        (np.arange(n_values),)
-        if len(names) == 1
-        else tuple(table[name].codes[present].astype(np.int64) for name in names)
-    )
-    return Subject(
-        values * n_known + known, n_values, n_known, np.bincount(values, minlength=n_values), parts
-    )
+    if known is None:
+        known = np.zeros(table.n_rows, dtype=np.int64), 1
+    reference = np.bincount(values, minlength=n_values)
+    return Subject(values * known[1] + known[0], n_values, known[1], reference)
 
 
 def _values(names: tuple[str, ...], table: Table) -> tuple[Ids, int]:
+    if not names:
+        return np.zeros(table.n_rows, dtype=np.int64), 1
     if len(names) == 1:
         return table[names[0]].codes.astype(np.int64), table[names[0]].n_values
     return dense(table.codes(names), table.sizes(names), table.n_rows)

@@ -6,7 +6,7 @@ import numpy as np
 
 from manyveils.kernels.grouping import number
 from manyveils.methods.decisions import DECISIONS, Kept, Tally
-from manyveils.methods.entries import Entries, Ids, Subject, count, subject_of
+from manyveils.methods.entries import Entries, Ids, Known, Subject, count, dense, subject_of
 from manyveils.policy.guarantees import KAnonymity, Promise
 from manyveils.table import Table
 from manyveils.table.columns import Column
@@ -22,25 +22,38 @@ class Watch:
     columns: tuple[Column, ...]
 
 
-def watch(promises: tuple[Promise, ...], table: Table, sensitive: tuple[str, ...]) -> tuple[Watch, ...]:
-    """Prepare promises for being decided on a table; `sensitive` are its sensitive columns."""
+def watch(
+    promises: tuple[Promise, ...], table: Table, sensitive: tuple[str, ...], *, beside: Known | None = None
+) -> tuple[Watch, ...]:
+    """Prepare promises for being decided on a table.
+
+    `sensitive` are the columns published together with the protected ones, which conditional promises take as known.
+    `beside` is what else is known of every row beyond its group, and splits the group for everyone.
+    """
     made: dict[tuple[tuple[str, ...], bool], Subject] = {}
-    return tuple(_watch_one(promise, table, sensitive, made) for promise in promises)
+    watches = []
+    for promise in promises:
+        if not promise.protects and beside is None:
+            watches.append(Watch(promise, None, np.ones(0, dtype=bool), ()))
+            continue
+        key = promise.protects, promise.conditional
+        if key not in made:
+            others = tuple(name for name in sensitive if name not in _family(promise.protects, sensitive))
+            made[key] = subject_of(
+                promise.protects, table, _known(table, others if promise.conditional else (), beside)
+            )
+        watches.append(_watch_one(promise, table, made[key]))
+    return tuple(watches)
 
 
-def _watch_one(
-    promise: Promise,
-    table: Table,
-    sensitive: tuple[str, ...],
-    made: dict[tuple[tuple[str, ...], bool], Subject],
-) -> Watch:
-    if not promise.protects:
-        return Watch(promise, None, np.ones(0, dtype=bool), ())
-    key = promise.protects, promise.conditional
-    if key not in made:
-        others = tuple(name for name in sensitive if name not in _family(promise.protects, sensitive))
-        made[key] = subject_of(promise, table, others)
-    subject = made[key]
+def _known(table: Table, names: tuple[str, ...], beside: Known | None) -> Known | None:
+    if not names:
+        return beside
+    ids, n_ids = (np.zeros(table.n_rows, dtype=np.int64), 1) if beside is None else beside
+    return dense((ids, *table.codes(names)), (n_ids, *table.sizes(names)), table.n_rows)
+
+
+def _watch_one(promise: Promise, table: Table, subject: Subject) -> Watch:
     columns = tuple(table[name] for name in promise.protects)
     is_sensitive = np.ones(subject.n_values, dtype=bool)
     if len(columns) == 1 and promise.insensitive:

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from manyveils.errors import PolicyError, Problem
+from manyveils.methods.entries import Ids, dense
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import exact
 from manyveils.release import Draft
@@ -58,6 +60,16 @@ class Work:
 def suppression_limit(policy: Policy, table: Table) -> int:
     """The suppression share of the rows, rounded down."""
     return int(exact(policy.publish.suppression) * table.n_rows)
+
+
+def shuffled_rows(work: Work, purpose: str) -> Ids:
+    """All rows in random order, which depends on their published values and the seed, never on the source's order.
+
+    Rows with equal values are interchangeable, so sorting by values and then shuffling places forgets the source.
+    """
+    keys, _ = dense(work.table.codes(work.published), work.table.sizes(work.published), work.table.n_rows)
+    shuffled: Ids = np.argsort(keys, kind="stable")[work.streams.of(purpose).permutation(keys.size)]
+    return shuffled
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ def _one_plain_character(value: str) -> str:
 Text = Annotated[str, BeforeValidator(_as_text)]
 Delimiter = Annotated[str, AfterValidator(_one_plain_character)]
 Count = Annotated[int, Field(strict=True, ge=1)]
+Number = Annotated[float, Field(strict=True)]
 
 
 class Section(BaseModel):
@@ -48,7 +49,7 @@ class Hierarchy(Section):
     file: str | None = Field(
         None, description="ARX's format: a line per value, level after level, `;`-separated"
     )
-    widths: list[float] | None = Field(
+    widths: list[Number] | None = Field(
         None, min_length=1, description="interval widths, each a multiple of the last"
     )
     mask: Literal["right", "left"] | None = Field(None, description="which end of the text is masked first")
@@ -61,22 +62,24 @@ class Guarantee(Section):
     k: Count | None = Field(None, description="rows in every group, at least")
     l: Count | None = Field(None, description="diversity of every group, at least; l_kind says of which kind")
     l_kind: Literal["distinct", "frequency", "entropy", "recursive"] = "distinct"
-    c: float | None = Field(None, gt=0, description="recursive diversity's factor")
-    t: float | None = Field(
+    c: Number | None = Field(None, gt=0, description="recursive diversity's factor")
+    t: Number | None = Field(
         None, ge=0, le=1, description="distance from the whole table's distribution, at most"
     )
     ground: Literal["equal", "ordered", "hierarchical"] | None = Field(
         None, description="ground distance of t"
     )
     n: Count | None = Field(None, description="with t: closeness to a superset of at least n rows")
-    alpha: float | None = Field(None, gt=0, le=1, description="share of any listed value in a group, at most")
+    alpha: Number | None = Field(
+        None, gt=0, le=1, description="share of any listed value in a group, at most"
+    )
     alpha_values: list[Text] | None = Field(None, description="the values alpha speaks of; all when left out")
-    beta: float | None = Field(None, gt=0, description="relative gain of any value, at most")
-    delta: float | None = Field(None, gt=0, description="absolute log ratio of any value's shares, below")
-    e: float | None = Field(None, gt=0, description="range of a numeric attribute in a group, at least")
-    epsilon: float | None = Field(None, ge=0, description="with m: how near two numbers are alike")
+    beta: Number | None = Field(None, gt=0, description="relative gain of any value, at most")
+    delta: Number | None = Field(None, gt=0, description="absolute log ratio of any value's shares, below")
+    e: Number | None = Field(None, gt=0, description="range of a numeric attribute in a group, at least")
+    epsilon: Number | None = Field(None, ge=0, description="with m: how near two numbers are alike")
     m: Count | None = Field(None, description="with epsilon: at most one m-th of a group is alike")
-    epsilon_link: float | None = Field(
+    epsilon_link: Number | None = Field(
         None, gt=0, le=1, description="confidence of any value in a group, at most"
     )
     conditional: bool = Field(
@@ -122,7 +125,7 @@ class Publish(Section):
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
 
     method: str = "generalize"
-    suppression: float = Field(
+    suppression: Number = Field(
         0.0, ge=0, le=1, description="share of rows that may be left out, rounded down"
     )
 

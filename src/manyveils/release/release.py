@@ -1,5 +1,6 @@
 """A release: sealed tables and their manifest, in memory or in a folder."""
 
+import csv
 import json
 import re
 from collections.abc import Mapping
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import polars as pl
+import polars.selectors as cs
 
 from manyveils.errors import DataError, Problem
 from manyveils.release.folder import staged, write_text
@@ -14,7 +16,7 @@ from manyveils.release.views import FORMAT, Manifest, View, parse_manifest, stem
 from manyveils.table import Restore
 
 MANIFEST = "release.json"
-UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, csv.Error)
 READ_AS = {
     "integer": lambda column: column.cast(pl.Int64),
     "number": lambda column: column.cast(pl.Float64),
@@ -119,7 +121,8 @@ class Release:
 
 def _write_table(frame: pl.DataFrame, path: Path) -> None:
     if path.suffix == ".csv":
-        frame.write_csv(path)
+        # Moments are spelled as everywhere else, not in the csv writer's own way.
+        frame.with_columns(cs.datetime().cast(pl.String), cs.time().cast(pl.String)).write_csv(path)
         return
     try:
         frame.write_parquet(path)
@@ -168,7 +171,7 @@ def _read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
     try:
         if path.suffix == ".parquet":
             return pl.read_parquet(path)
-        frame = pl.read_csv(path, infer_schema=False)
+        frame = pl.read_csv(path, infer_schema=False, new_columns=_header(path))
         kinds = {"bucket": "integer", **types}
         return frame.with_columns(
             READ_AS[kinds[name]](pl.col(name)) for name in frame.columns if kinds.get(name) in READ_AS
@@ -177,6 +180,12 @@ def _read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
         raise DataError(
             [Problem(str(path), "is damaged: it cannot be read as the manifest describes it.")]
         ) from None
+
+
+def _header(path: Path) -> list[str]:
+    """The names in the first record; names with quotes in them are more than the library reads."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return next(csv.reader(file), [])
 
 
 def _read_recoding(path: Path) -> pl.DataFrame:

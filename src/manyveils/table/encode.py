@@ -26,6 +26,7 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     kept = [name for name, attribute in policy.attributes.items() if attribute.role != "identifier"]
     frame = frame.select(kept)
     _refuse_other_types(frame)
+    frame = frame.with_columns(_plain(frame[name]) for name in kept)
     frame = frame.with_columns(_missing_as_null(frame, kept, policy))
     frame, n_dropped = _treat_missing(frame, policy)
     columns: dict[str, Column] = {}
@@ -115,13 +116,26 @@ def _key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
 
 
+def _plain(values: pl.Series) -> pl.Series:
+    """The same values in a type that a csv file gives back: text, 64-bit numbers, dates, true and false."""
+    dtype = values.dtype
+    if dtype in (pl.Categorical, pl.Enum, pl.Null):
+        return values.cast(pl.String)
+    if dtype.is_integer():
+        whole = values.cast(pl.Int64, strict=False)
+        # Numbers too long for that are codes.
+        return whole if whole.null_count() == values.null_count() else values.cast(pl.String)
+    if dtype.is_numeric() and dtype != pl.Float64:
+        # By way of text, so that 0.1 stays 0.1.
+        return values.cast(pl.String).cast(pl.Float64)
+    return values
+
+
 def _missing_as_null(frame: pl.DataFrame, names: list[str], policy: Policy) -> Iterator[pl.Expr]:
     markers = ["", *policy.data.missing_markers]
     numbers = [number for number in map(_as_number, policy.data.missing_markers) if number is not None]
     for name in names:
-        if frame[name].dtype in (pl.Categorical, pl.Enum):
-            yield pl.col(name).cast(pl.String).replace(dict.fromkeys(markers)).alias(name)
-        elif frame[name].dtype == pl.String:
+        if frame[name].dtype == pl.String:
             yield pl.when(pl.col(name).is_in(markers)).then(None).otherwise(pl.col(name)).alias(name)
         elif frame[name].dtype.is_numeric() and numbers:
             marked = pl.col(name).cast(pl.Float64).is_in(numbers)

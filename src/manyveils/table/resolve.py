@@ -128,7 +128,9 @@ def _ground(asked: str, columns: tuple[str, ...], table: Table, *, is_bit: bool)
 def _misfits(
     guarantee: Guarantee, columns: tuple[str, ...], policy: Policy, table: Table, *, is_bit: bool
 ) -> Iterator[Problem]:
-    subject = "+".join(columns)
+    # The name of a 0/1 column holds a value of the data, so messages name the attribute it comes from.
+    owner = {column: name for name, parts in table.derived.items() for column in parts}
+    subject = "+".join(owner.get(name, name) for name in columns)
     if guarantee.numeric_only and (is_bit or any(table[name].kind != "numeric" for name in columns)):
         yield Problem(
             f"guarantee of {subject}",

@@ -29,6 +29,8 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "mondrian, hierarchy labels": {"method": "generalize", "recoding": "mondrian", "labels": "hierarchy"},
     "anatomize": {"method": "anatomize"},
     "anatomize, random order": {"method": "anatomize", "order": "random"},
+    "slice": {"method": "slice"},
+    "slice, two columns, generalized": {"method": "slice", "columns": 2, "column_k": 2},
     "separate": {"method": "separate"},
 }
 

@@ -154,12 +154,15 @@ def _largest_share(values: Values, group: Values, bound: Fraction) -> Verdict:
 
 def _gain(guarantee: Likeness, group: Values, setting: Setting) -> Verdict:
     gains = {value: _relative_gain(value, group, setting.table) for value in set(setting.sensitive(group))}
+    rising = {value: gain for value, gain in gains.items() if gain > 0}
     kept = all(
-        gain <= guarantee.beta and gain <= _ceiling(value, setting.table)
-        for value, gain in gains.items()
-        if gain > 0
+        gain <= guarantee.beta and gain <= _ceiling(value, setting.table) for value, gain in rising.items()
     )
-    return Verdict(kept, max([0.0, *map(float, gains.values())]) if gains else None)
+    on_scale = [
+        float(gain) * max(1.0, float(guarantee.beta) / _ceiling(value, setting.table))
+        for value, gain in rising.items()
+    ]
+    return Verdict(kept, max([0.0, *on_scale]) if gains else None)
 
 
 def _relative_gain(value: str, group: Values, table: Values) -> Fraction | float:

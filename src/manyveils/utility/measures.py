@@ -12,6 +12,7 @@ from manyveils.utility.comparison import Comparison, Measures
 from manyveils.utility.discernibility import discernibility
 from manyveils.utility.entropy import non_uniform_entropy
 from manyveils.utility.loss import loss
+from manyveils.utility.membership import membership
 from manyveils.utility.precision import precision
 from manyveils.utility.suppression import suppressed_share
 
@@ -22,6 +23,7 @@ MEASURES: tuple[Callable[[Comparison], Measures], ...] = (
     discernibility,
     class_size,
     suppressed_share,
+    membership,
 )
 
 

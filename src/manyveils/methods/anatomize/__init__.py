@@ -102,7 +102,10 @@ def _near(work: Work, order: str) -> Ids:
 def _attempts(work: Work, near: Ids) -> Iterator[Ids]:
     """Bucketings from the finest to a single bucket; rows without a bucket have -1."""
     size = max([_variety(promise) for promise in work.promises], default=1)
-    least = max([promise.guarantee.k for promise in work.promises if isinstance(promise.guarantee, KAnonymity)], default=1)
+    least = max(
+        [promise.guarantee.k for promise in work.promises if isinstance(promise.guarantee, KAnonymity)],
+        default=1,
+    )
     attributes = [work.table[name] for name in work.sensitive]
     protected = [_protected(work, column.name, column.n_values) for column in attributes]
     kept = np.ones(work.table.n_rows, dtype=bool)

@@ -10,14 +10,13 @@ from typing import Literal
 
 import numpy as np
 
-from manyveils.methods.entries import dense
 from manyveils.methods.explain import refuse, whole_table_problems
 from manyveils.methods.generalize.cutting import Labels, cutting_of, style_of
 from manyveils.methods.generalize.full_domain import make_full_domain
 from manyveils.methods.generalize.labels import recoding_of_groups
 from manyveils.methods.generalize.mondrian import partition
 from manyveils.methods.keeping import watch
-from manyveils.methods.work import Made, Method, Options, Work
+from manyveils.methods.work import Made, Method, Options, Work, shuffled_rows
 from manyveils.release import Draft, Recoding
 
 
@@ -46,7 +45,7 @@ def make_mondrian(work: Work, *, labels: Labels, relaxed: bool) -> Made:
         raise refuse(work, watches)
     columns = tuple(work.table[name] for name in work.quasi)
     leaves = tuple(len(work.policy.lines(name) or ()) or work.table[name].n_values for name in work.quasi)
-    order = _canonical_order(work)
+    order = shuffled_rows(work, "mondrian.order")
     cutting = cutting_of(columns, leaves, labels)
     groups = partition(
         cutting, order, watches, relaxed=relaxed, progress=lambda share: work.progress("cutting", share)
@@ -65,16 +64,6 @@ def make_mondrian(work: Work, *, labels: Labels, relaxed: bool) -> Made:
     }
     rows = np.arange(work.table.n_rows)
     return Made((Draft("main", (work.published,), rows, recodings=recodings),), notes)
-
-
-def _canonical_order(work: Work) -> np.ndarray:
-    """All rows in an order that depends on their published values and the seed, never on the source's order."""
-    keys, n_keys = dense(
-        work.table.codes(work.published), work.table.sizes(work.published), work.table.n_rows
-    )
-    # Rows with equal values are interchangeable, so shuffling values shuffles rows.
-    shuffled = work.streams.of("mondrian.order").permutation(n_keys)
-    return np.argsort(shuffled[keys], kind="stable")
 
 
 METHOD = Method(

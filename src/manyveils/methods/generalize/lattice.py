@@ -24,7 +24,11 @@ class Counted:
     """
 
     def __init__(
-        self, node: Node, labels: NDArray[np.int32], sizes: Ids, entries: Callable[[], tuple[Entries | None, ...]]
+        self,
+        node: Node,
+        labels: NDArray[np.int32],
+        sizes: Ids,
+        entries: Callable[[], tuple[Entries | None, ...]],
     ) -> None:
         self.node = node
         self.labels = labels
@@ -88,7 +92,9 @@ class Lattice:
         return Counted(node, labels, sizes, lambda: _rolled_entries(finer.entries, ids, sizes.size)), ids
 
 
-def _rolled_entries(finer: tuple[Entries | None, ...], ids: Ids, n_classes: int) -> tuple[Entries | None, ...]:
+def _rolled_entries(
+    finer: tuple[Entries | None, ...], ids: Ids, n_classes: int
+) -> tuple[Entries | None, ...]:
     """The entries of coarser classes; promises about one subject share theirs."""
     made: dict[int, Entries] = {}
     for each in finer:

@@ -1,0 +1,102 @@
+"""Targets against buckets as dense blocks: quick where many buckets match.
+
+Targets that seek the same in the column of the protected value see the same buckets there, so one block has
+their weights and one product with the values of those buckets has their beliefs.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from manyveils.audits.keys import Numbers
+from manyveils.audits.slices import Slice, Slices
+
+LARGEST_TABLE = 25_000_000
+LARGEST_BLOCK = 500_000
+MOST_SOUGHT = 20_000
+FEWEST_PAIRS = 1_000_000
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class Values:
+    """The values of units as triples in the order of units: unit, value, share of the unit's rows.
+
+    `parts` has what each value is made of.
+    """
+
+    unit: Numbers
+    value: Numbers
+    share: Floats
+    parts: pl.DataFrame
+
+    @property
+    def n_values(self) -> int:
+        """The number of different values."""
+        return self.parts.height
+
+
+@dataclass(frozen=True, repr=False)
+class Block:
+    """Some targets, the units that may hold them, and their weights: a row per target, a column per unit."""
+
+    targets: Numbers
+    units: Numbers
+    weights: Floats
+
+
+def suits_blocks(slices: Slices, place: int, n_values: int) -> bool:
+    """Whether many buckets match, and dense tables of them are small enough."""
+    sensitive = slices.each[place]
+    n_pairs = np.min([found.degrees for found in slices.each], axis=0).sum()
+    others = [found for other, found in enumerate(slices.each) if other != place]
+    return bool(
+        n_pairs >= FEWEST_PAIRS
+        and len(sensitive.starts) <= MOST_SOUGHT
+        and all(len(found.starts) * found.n_buckets <= LARGEST_TABLE for found in others)
+        and sensitive.degrees.max() * n_values <= LARGEST_TABLE
+    )
+
+
+def blocks_of(slices: Slices, place: int) -> Iterator[Block]:
+    """Blocks that together have every target; a weight of zero means that the bucket does not match."""
+    sensitive = slices.each[place]
+    others = [(found.of_target, _table(found)) for other, found in enumerate(slices.each) if other != place]
+    order = np.argsort(sensitive.of_target, kind="stable")
+    ends = np.searchsorted(sensitive.of_target[order], np.arange(len(sensitive.starts)))
+    for what in range(len(sensitive.starts) - 1):
+        units = np.arange(sensitive.starts[what], sensitive.starts[what + 1])
+        targets = order[ends[what] : ends[what + 1]]
+        if not len(units):
+            continue
+        buckets = sensitive.buckets[units]
+        height = max(LARGEST_BLOCK // len(units), 1)
+        for start in range(0, len(targets), height):
+            some = targets[start : start + height]
+            weights = np.tile(sensitive.shares[units], (len(some), 1))
+            for of_target, table in others:
+                weights *= table[np.ix_(of_target[some], buckets)]
+            yield Block(some, units, weights)
+
+
+def _table(found: Slice) -> Floats:
+    """The share of each bucket that matches each thing sought."""
+    table = np.zeros((len(found.starts) - 1) * found.n_buckets)
+    table[found.keys] = found.shares
+    return table.reshape(-1, found.n_buckets)
+
+
+def beliefs_in(block: Block, rows: Numbers, values: Values) -> tuple[Numbers, Numbers, Floats]:
+    """What some rows of a block, each a target, are believed to have: target, value, share."""
+    first, last = np.searchsorted(values.unit, (block.units[0], block.units[-1] + 1))
+    present, column = np.unique(values.value[first:last], return_inverse=True)
+    shares = np.zeros((len(block.units), len(present)))
+    shares[values.unit[first:last] - block.units[0], column] = values.share[first:last]
+    believed = (block.weights @ shares)[rows]
+    target, value = np.nonzero(believed)
+    share = believed[target, value] / believed.sum(axis=1)[target]
+    return block.targets[rows][target], present[value], share
