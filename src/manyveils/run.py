@@ -11,10 +11,11 @@ from typing import Any
 
 from manyveils.audits import Audit
 from manyveils.audits import audit as judge
-from manyveils.errors import BrokenPromise, Problem
-from manyveils.methods import Work, method_of, read_options
+from manyveils.errors import BrokenPromise, InputError, PolicyError, Problem
+from manyveils.methods import Work, method_of, method_problems, read_options
 from manyveils.methods.work import silent
 from manyveils.policy import Policy
+from manyveils.policy.model import read_document
 from manyveils.release import Release, seal
 from manyveils.release.folder import refuse_existing, staged, write_text
 from manyveils.table import Restore, Streams, Table, hold, resolve
@@ -40,9 +41,13 @@ def make(
 ) -> Release:
     """Make and seal a release that has not been audited yet."""
     options = read_options(policy)
+    if seed is not None and seed < 0:
+        raise InputError([Problem("seed", "must not be negative.")])
     streams = Streams() if seed is None else Streams(seed)
     method = method_of(policy)
-    work = Work(policy, table, resolve(policy, table), options, streams, progress, suppresses=method.suppresses)
+    work = Work(
+        policy, table, resolve(policy, table), options, streams, progress, suppresses=method.suppresses
+    )
     made = method.make(work)
     rng = streams.of("seal.buckets")
     return seal(made.drafts, table, policy, restore, notes=made.notes, rng=rng, promises=work.promises)
@@ -108,7 +113,8 @@ def publish_to(
         refuse_existing(target, force=force)
     table, restore = hold(data, policy)
     release = make(table, policy, restore, seed=seed, progress=progress)
-    with staged(private, force=force, mode=0o700) as aside, staged(out, force=force) as folder:
+    # The release is the last to appear.
+    with staged(out, force=force) as folder, staged(private, force=force, mode=0o700) as aside:
         release.write(folder, format=format)
         verdict = judge(Release.load(folder), table, policy)
         refuse_broken(verdict)
@@ -130,9 +136,22 @@ def _write_private(folder: Path, verdict: Audit, release: Release, seed: int | N
 def read_policy(policy: "Policy | str | Path") -> Policy:
     """A policy whose method and method's keys are checked too; all problems at once."""
     if not isinstance(policy, Policy):
-        policy = Policy.load(policy)
+        path = Path(policy)
+        try:
+            policy = Policy.load(path)
+        except PolicyError as error:
+            raise PolicyError([*error.problems, *_method_problems(path)]) from None
     read_options(policy)
     return policy
+
+
+def _method_problems(path: Path) -> list[Problem]:
+    """What is wrong with the method's keys of a policy that is wrong elsewhere too."""
+    try:
+        section = read_document(path).get("publish", {})
+    except PolicyError:
+        return []
+    return list(method_problems(section, path.name)) if isinstance(section, dict) else []
 
 
 def as_policy(policy: "Policy | str | Path | Mapping[str, Any]") -> Policy:

@@ -131,7 +131,6 @@ def test_all_at_once(skewed):
     assert "alpha-k-anonymity" in message
 
 
-@pytest.mark.xfail(reason="methods/explain.py names the 0/1 column, and with it a value of the data")
 @pytest.mark.parametrize("method", METHODS)
 def test_several_values_in_a_cell(skewed, method):
     """A promise about one value of a multi-valued attribute is told without telling the value."""

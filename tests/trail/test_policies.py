@@ -133,10 +133,7 @@ def test_replaced():
     assert policy.publish.method == "generalize"
 
 
-CRASHES = pytest.mark.xfail(raises=ValueError, reason="the search of the lattice needs a quasi-identifier")
-
-
-@pytest.mark.parametrize("method", [pytest.param("generalize", marks=CRASHES), "anatomize", "separate"])
+@pytest.mark.parametrize("method", ["generalize", "anatomize", "slice", "separate"])
 def test_no_quasi_identifier(method):
     """A policy without quasi-identifiers promises something of the whole table, and can be published."""
     rules = sections(publish={"method": method})

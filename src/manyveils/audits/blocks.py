@@ -79,24 +79,57 @@ def blocks_of(slices: Slices, place: int) -> Iterator[Block]:
             some = targets[start : start + height]
             weights = np.tile(sensitive.shares[units], (len(some), 1))
             for of_target, table in others:
-                weights *= table[np.ix_(of_target[some], buckets)]
+                weights *= table.take((of_target[some] * sensitive.n_buckets)[:, None] + buckets)
             yield Block(some, units, weights)
 
 
 def _table(found: Slice) -> Floats:
-    """The share of each bucket that matches each thing sought."""
+    """The share of each bucket that matches each thing sought, in the order of keys."""
     table = np.zeros((len(found.starts) - 1) * found.n_buckets)
     table[found.keys] = found.shares
-    return table.reshape(-1, found.n_buckets)
+    return table
 
 
-def beliefs_in(block: Block, rows: Numbers, values: Values) -> tuple[Numbers, Numbers, Floats]:
-    """What some rows of a block, each a target, are believed to have: target, value, share."""
+@dataclass(frozen=True, repr=False)
+class Believed:
+    """What is believed of the targets of a block.
+
+    `matched` has the targets that some bucket matches, and `sizes` the rows they may be; `certain` those that only
+    one bucket matches, and `units` the rows in it; `target`, `value` and `share` what the others may have.
+    """
+
+    matched: Numbers
+    sizes: Numbers
+    certain: Numbers
+    units: Numbers
+    target: Numbers
+    value: Numbers
+    share: Floats
+
+
+def believed_in(block: Block, counts: Numbers, values: Values) -> Believed:
+    """Weigh the values of the units of a block; `counts` are the rows of every unit."""
+    is_match = block.weights > 0
+    n_matches = np.count_nonzero(is_match, axis=1)
+    sizes = np.einsum("ij,j->i", is_match, counts[block.units])
+    one, many = np.flatnonzero(n_matches == 1), np.flatnonzero(n_matches > 1)
+    matched = np.flatnonzero(n_matches)
+    return Believed(
+        block.targets[matched],
+        sizes[matched],
+        block.targets[one],
+        block.units[is_match[one].argmax(axis=1)],
+        *_mixed(block, many, values),
+    )
+
+
+def _mixed(block: Block, rows: Numbers, values: Values) -> tuple[Numbers, Numbers, Floats]:
+    """The sums, over the units of some rows of a block, of what the units have: target, value, share."""
     first, last = np.searchsorted(values.unit, (block.units[0], block.units[-1] + 1))
     present, column = np.unique(values.value[first:last], return_inverse=True)
     shares = np.zeros((len(block.units), len(present)))
     shares[values.unit[first:last] - block.units[0], column] = values.share[first:last]
-    believed = (block.weights @ shares)[rows]
-    target, value = np.nonzero(believed)
-    share = believed[target, value] / believed.sum(axis=1)[target]
+    mixed = (block.weights @ shares)[rows]
+    target, value = np.nonzero(mixed)
+    share = mixed[target, value] / mixed.sum(axis=1)[target]
     return block.targets[rows][target], present[value], share

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from manyveils.audits.blocks import Values, beliefs_in, blocks_of, suits_blocks
+from manyveils.audits.blocks import Believed, Values, believed_in, blocks_of, suits_blocks
 from manyveils.audits.candidates import pairs_of
 from manyveils.audits.evidence import Evidence
 from manyveils.audits.groups import Groups, cells_of, with_reference
@@ -96,7 +96,7 @@ def weighed(evidence: Evidence, promise: Promise, parts: Sequence[Sight]) -> Ite
     slices = slices_of(evidence, parts[0].view, parts[0].known, tuple(seen.file.table for seen in parts))
     places = [slices.place_of(seen.file.table) for seen in parts]
     labels, cells = _cells_of_units(evidence, slices, parts)
-    for each in _gathered(_beliefs(slices, places, cells)):
+    for each in _beliefs(slices, places, cells):
         rows = each.sizes.with_columns(rows=pl.Series(slices.rows[each.sizes["target"].to_numpy()]))
         for found, targets in (_certain(each.certain, cells, rows), _uncertain(each.shares, rows)):
             if found.height:
@@ -118,28 +118,6 @@ def _cells_of_units(
         found.append(units.with_columns(size=pl.Series(one.counts[units["unit"].to_numpy()])))
         labels += seen_labels
     return labels, found
-
-
-def _gathered(believed: Iterator[Beliefs]) -> Iterator[Beliefs]:
-    """Put small batches together."""
-    batch: list[Beliefs] = []
-    n_cells = 0
-    for each in believed:
-        batch.append(each)
-        n_cells += each.shares.height + each.certain.height
-        if n_cells >= LARGEST_BATCH:
-            yield _together(batch)
-            batch, n_cells = [], 0
-    if batch:
-        yield _together(batch)
-
-
-def _together(batch: Sequence[Beliefs]) -> Beliefs:
-    return Beliefs(
-        pl.concat([each.sizes for each in batch]),
-        pl.concat([each.certain for each in batch]),
-        pl.concat([each.shares for each in batch]),
-    )
 
 
 def _certain(certain: pl.DataFrame, cells: Sequence[pl.DataFrame], rows: pl.DataFrame) -> Found:
@@ -218,19 +196,25 @@ def _values(cells: pl.DataFrame) -> Values:
 
 
 def _in_blocks(slices: Slices, place: int, values: Values) -> Iterator[Beliefs]:
-    counts = slices.each[place].counts.astype(np.float64)
+    batch: list[Believed] = []
+    n_cells = 0
     for block in blocks_of(slices, place):
-        is_match = block.weights > 0
-        n_matches = is_match.sum(axis=1)
-        sizes = (is_match.astype(np.float64) @ counts[block.units]).astype(np.int64)
-        one, many = np.flatnonzero(n_matches == 1), np.flatnonzero(n_matches > 1)
-        certain = {"target": block.targets[one], "unit_0": block.units[is_match[one].argmax(axis=1)]}
-        target, value, share = beliefs_in(block, many, values)
-        shares = (
-            pl.DataFrame({"target": target}).hstack(values.parts[value]).with_columns(share=pl.Series(share))
-        )
-        yield Beliefs(
-            pl.DataFrame({"target": block.targets, "size": sizes}).filter(pl.Series(n_matches > 0)),
-            pl.DataFrame(certain),
-            shares,
-        )
+        batch.append(believed_in(block, slices.each[place].counts, values))
+        n_cells += len(batch[-1].target) + len(batch[-1].certain)
+        if n_cells >= LARGEST_BATCH:
+            yield _together(batch, values)
+            batch, n_cells = [], 0
+    if batch:
+        yield _together(batch, values)
+
+
+def _together(batch: Sequence[Believed], values: Values) -> Beliefs:
+    def all_of(name: str) -> pl.Series:
+        return pl.Series(name, np.concatenate([getattr(each, name) for each in batch]))
+
+    shares = pl.DataFrame({"target": all_of("target")}).hstack(values.parts[all_of("value")])
+    return Beliefs(
+        pl.DataFrame({"target": all_of("matched"), "size": all_of("sizes")}),
+        pl.DataFrame({"target": all_of("certain"), "unit_0": all_of("units")}),
+        shares.with_columns(all_of("share")),
+    )

@@ -14,9 +14,15 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "generalize": {"method": "generalize", "suppression": 0.02},
     "generalize-mondrian": {"method": "generalize", "recoding": "mondrian"},
     "anatomize": {"method": "anatomize", "suppression": 0.02},
+    "slice": {"method": "slice", "columns": 4},
     "separate": {"method": "separate"},
 }
-MEASURES = ("loss", "discernibility", "average_class_size", "precision", "suppressed_share")
+MEASURES = {
+    "loss": "loss",
+    "average_class_size": "mean group",
+    "singled_out": "singled out",
+    "fake_tuples": "fake tuples",
+}
 
 
 def command(
@@ -37,7 +43,7 @@ def command(
             return
         show_table(
             "The same table, published in different ways",
-            ["method", "rows", "suppressed", "promises kept", "worst knowing the rest", *MEASURES],
+            ["method", "rows", "suppressed", "kept", "values left", *MEASURES.values()],
             [
                 [
                     r["name"],
@@ -51,8 +57,9 @@ def command(
             ],
         )
         typer.echo(
-            "'Worst knowing the rest' is the smallest number of values left open for someone who knows the person's other\n"
-            "sensitive values: 1 means certainty. Policies that forbid it say conditional = true."
+            "'values left': how few values stay open for someone who knows the person's other sensitive values; 1 is\n"
+            "certainty, and policies that forbid it say conditional = true. 'singled out': the share of people whose\n"
+            "presence the release proves. 'fake tuples': rows that would fit the release and belong to nobody."
         )
         typer.echo(
             f"Data and policy: {out / 'hospital.csv'}, {out / 'policy.toml'}. Releases: "

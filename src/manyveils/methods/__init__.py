@@ -1,39 +1,50 @@
 """Ways to make views: each method is one file or folder, found by its name in the policy."""
 
+from collections.abc import Iterator, Mapping
 from importlib import import_module
+from typing import Any
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.methods.work import Made, Method, Options, Work, refuse_rules
 from manyveils.policy import Policy
-from manyveils.policy.check import section_problems
+from manyveils.policy.check import section_problems, suggest
+from manyveils.policy.sections import Publish
 
-__all__ = ["METHODS", "Made", "Method", "Options", "Work", "method_of", "read_options"]
+__all__ = ["METHODS", "Made", "Method", "Options", "Work", "method_of", "method_problems", "read_options"]
 
 METHODS = ("generalize", "anatomize", "slice", "separate")
 
 
 def method_of(policy: Policy) -> Method:
     """The method the policy names."""
-    name = policy.publish.method
-    if name not in METHODS:
-        raise PolicyError(
-            [
-                Problem(
-                    f"{policy.name}: publish.method",
-                    f"{name!r} is not a method.",
-                    f"Known are {', '.join(METHODS)}.",
-                )
-            ]
-        )
-    method: Method = import_module(f"manyveils.methods.{name.replace('-', '_')}").METHOD
-    return method
+    problems = list(method_problems({"method": policy.publish.method}, policy.name))
+    if problems:
+        raise PolicyError(problems)
+    return _load(policy.publish.method)
 
 
 def read_options(policy: Policy) -> Options:
     """The method's own keys of [publish], checked by the method."""
     method = method_of(policy)
-    problems = list(section_problems(method.options, policy.publish.options, f"{policy.name}: publish"))
+    problems = list(method_problems(policy.publish.model_dump(), policy.name))
     if problems:
         raise PolicyError(problems)
     refuse_rules(method, policy)
     return method.options.model_validate(policy.publish.options)
+
+
+def method_problems(section: Mapping[str, Any], name: str) -> Iterator[Problem]:
+    """What is wrong with the method of a [publish] section and the keys that belong to it."""
+    method = section.get("method", "generalize")
+    if method not in METHODS:
+        yield Problem(
+            f"{name}: publish.method", f"{method!r} is not a method.", suggest(str(method), METHODS)
+        )
+        return
+    keys = {key: value for key, value in section.items() if key not in Publish.model_fields}
+    yield from section_problems(_load(method).options, keys, f"{name}: publish")
+
+
+def _load(name: str) -> Method:
+    method: Method = import_module(f"manyveils.methods.{name.replace('-', '_')}").METHOD
+    return method

@@ -40,13 +40,20 @@ def whole_table_problems(work: Work, watches: tuple[Watch, ...]) -> Iterator[Pro
     one_group = np.zeros(work.table.n_rows, dtype=np.int64)
     sizes = np.array([work.table.n_rows])
     for each, entries in zip(watches, count_for(watches, one_group, 1), strict=True):
-        if not kept(each, entries, sizes)[0]:
-            assert entries is not None
+        if kept(each, entries, sizes)[0]:
+            continue
+        if entries is None:
+            yield Problem(
+                work.policy.name,
+                f"groups of the size asked need more than {work.table.n_rows} rows.",
+                "Lower k.",
+            )
+        else:
             yield _problem(work, each, entries.codes, entries.counts)
 
 
 def _problem(work: Work, each: Watch, codes: Ids, counts: Ids) -> Problem:
-    where = f"{work.policy.name}: {each.promise.subject}"
+    where = f"{work.policy.name}: {work.subject_of(each.promise)}"
     said = f"{each.promise.guarantee.kind} cannot be kept"
     if each.subject is not None and each.subject.n_known > 1:
         goes_with = np.bincount(codes % each.subject.n_known)

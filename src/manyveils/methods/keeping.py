@@ -38,7 +38,7 @@ def watch(
             continue
         key = promise.protects, promise.conditional
         if key not in made:
-            others = tuple(name for name in sensitive if name not in _family(promise.protects, sensitive))
+            others = tuple(name for name in sensitive if name not in _family(promise.protects, table))
             made[key] = subject_of(
                 promise.protects, table, _known(table, others if promise.conditional else (), beside)
             )
@@ -61,10 +61,10 @@ def _watch_one(promise: Promise, table: Table, subject: Subject) -> Watch:
     return Watch(promise, subject, is_sensitive, columns)
 
 
-def _family(protects: tuple[str, ...], sensitive: tuple[str, ...]) -> set[str]:
+def _family(protects: tuple[str, ...], table: Table) -> set[str]:
     """The protected columns, and the other bits of a multi-valued attribute among them."""
-    stems = {name.split("=", 1)[0] for name in protects if "=" in name}
-    return set(protects) | {name for name in sensitive if name.split("=", 1)[0] in stems and "=" in name}
+    bits = (columns for columns in table.derived.values() if set(columns) & set(protects))
+    return {*protects, *(column for columns in bits for column in columns)}
 
 
 def count_for(watches: tuple[Watch, ...], owners: Ids, n_owners: int) -> tuple[Entries | None, ...]:

@@ -51,6 +51,11 @@ class Work:
         """The columns that may be published, in the order of the policy."""
         return self.table.expand(self.policy.published)
 
+    def subject_of(self, promise: Promise) -> str:
+        """What a promise protects, by the names of attributes; a 0/1 column's own name holds a value."""
+        home = {column: attribute for attribute, columns in self.table.derived.items() for column in columns}
+        return "+".join(dict.fromkeys(home.get(name, name) for name in promise.protects))
+
     @property
     def limit(self) -> int:
         """How many rows may be suppressed."""

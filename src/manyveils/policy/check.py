@@ -21,7 +21,7 @@ def check_document(document: Mapping[str, Any]) -> Iterator[Problem]:
     """List the problems of a policy: its shape first, then what its sections say of each other."""
     for key in document:
         if key not in TOP_KEYS:
-            yield Problem(key, "unknown section.", _suggest(key, TOP_KEYS))
+            yield Problem(key, "unknown section.", suggest(key, TOP_KEYS))
     for name, model in SECTIONS.items():
         yield from section_problems(model, document.get(name, {}), name)
     for name, model in LISTS.items():
@@ -60,7 +60,7 @@ def _list_problems(model: type[BaseModel], entries: object, name: str) -> Iterat
 def _translate(model: type[BaseModel], entry: dict[str, Any], place: str) -> Problem:
     match entry["type"]:
         case "extra_forbidden":
-            return Problem(place, "unknown key.", _suggest(str(entry["loc"][-1]), _keys(model, entry["loc"])))
+            return Problem(place, "unknown key.", suggest(str(entry["loc"][-1]), _keys(model, entry["loc"])))
         case "missing":
             return Problem(place, "is missing.", "Add it.")
         case "literal_error":
@@ -93,7 +93,7 @@ def _nearest(entry: Mapping[str, Any]) -> str:
     return f"Did you mean {near[0]!r}?" if near else ""
 
 
-def _suggest(key: str, known: list[str] | tuple[str, ...]) -> str:
+def suggest(key: str, known: list[str] | tuple[str, ...]) -> str:
     near = get_close_matches(key, known, n=1)
     if near:
         return f"Did you mean {near[0]!r}?"
@@ -194,7 +194,7 @@ def _name_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -
         for name in names:
             if name not in attributes:
                 yield Problem(
-                    place, f"attribute {name!r} is not described.", _suggest(name, list(attributes))
+                    place, f"attribute {name!r} is not described.", suggest(name, list(attributes))
                 )
 
 

@@ -122,7 +122,9 @@ class Release:
 def _write_table(frame: pl.DataFrame, path: Path) -> None:
     if path.suffix == ".csv":
         # Moments are spelled as everywhere else, not in the csv writer's own way.
-        frame.with_columns(cs.datetime().cast(pl.String), cs.time().cast(pl.String)).write_csv(path)
+        frame = frame.with_columns(cs.datetime().cast(pl.String), cs.time().cast(pl.String))
+        # In a file of one column a missing cell would be a blank line, which many readers skip.
+        frame.write_csv(path, null_value='""' if frame.width == 1 else None)
         return
     try:
         frame.write_parquet(path)
@@ -172,6 +174,7 @@ def _read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
         if path.suffix == ".parquet":
             return pl.read_parquet(path)
         frame = pl.read_csv(path, infer_schema=False, new_columns=_header(path))
+        frame = frame.with_columns(pl.when(pl.all() == "").then(None).otherwise(pl.all()).name.keep())
         kinds = {"bucket": "integer", **types}
         return frame.with_columns(
             READ_AS[kinds[name]](pl.col(name)) for name in frame.columns if kinds.get(name) in READ_AS

@@ -1,7 +1,8 @@
 """The one way out: from drafts in table order to sorted, listed, public tables."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,7 @@ from manyveils.release.views import ColumnFile, Manifest, View
 from manyveils.table import Restore, Table
 
 BUCKET = "bucket"
+LARGEST_KEY = 2**62
 
 
 def seal(
@@ -93,40 +95,57 @@ def _renumbered(buckets: NDArray[np.int64], rng: np.random.Generator) -> NDArray
     return shuffled
 
 
+@dataclass(frozen=True)
+class _Field:
+    """One field of a published column: the rank of every row's value, and the values in order."""
+
+    name: str
+    codes: NDArray[np.integer]
+    values: pl.Series | None
+    n_values: int
+
+
 def _sorted_column(
     draft: Draft, attributes: tuple[str, ...], table: Table, buckets: NDArray[np.int64] | None
 ) -> pl.DataFrame:
     """One published column: its rows in the order of their values, bucket by bucket."""
-    ranked: dict[str, NDArray[np.int64]] = {} if buckets is None else {BUCKET: buckets}
-    values: dict[str, pl.Series] = {}
-    for name in attributes:
-        recoding = draft.recodings.get(name)
-        domain = table[name].domain if recoding is None else recoding.values
-        codes = table[name].codes[draft.rows] if recoding is None else recoding.codes
-        order = domain.arg_sort(nulls_last=False)
-        rank = np.empty(len(domain), dtype=np.int64)
-        rank[order.to_numpy()] = np.arange(len(domain))
-        values[name], ranked[name] = domain.gather(order), rank[codes]
-    keys = _sorted_keys(ranked, {name: len(column) for name, column in values.items()})
-    out = {} if buckets is None else {BUCKET: pl.Series(keys[BUCKET])}
-    return pl.DataFrame({**out, **{name: values[name].gather(keys[name]) for name in attributes}})
+    fields = [_field(draft, name, table) for name in attributes]
+    if buckets is not None:
+        fields.insert(0, _Field(BUCKET, buckets, None, int(buckets.max(initial=0)) + 1))
+    if math.prod(field.n_values for field in fields) < LARGEST_KEY:
+        return pl.DataFrame(_sorted_as_numbers(fields))
+    order = np.lexsort(tuple(field.codes for field in reversed(fields)))
+    return pl.DataFrame([_series(field, field.codes[order]) for field in fields])
 
 
-def _sorted_keys(ranked: dict[str, NDArray[np.int64]], sizes: dict[str, int]) -> dict[str, NDArray[np.int64]]:
-    """Sort rows of numbers by all their columns; as single 64-bit numbers where they fit."""
-    spans = [sizes.get(name, int(column.max(initial=0)) + 1) for name, column in ranked.items()]
-    if float(np.prod([float(max(span, 1)) for span in spans])) >= 2.0**62:
-        order = np.lexsort(tuple(ranked.values())[::-1])
-        return {name: column[order] for name, column in ranked.items()}
-    key = np.zeros(len(next(iter(ranked.values()))), dtype=np.int64)
-    for column, span in zip(ranked.values(), spans, strict=True):
-        key *= max(span, 1)
-        key += column
+def _field(draft: Draft, name: str, table: Table) -> _Field:
+    recoding = draft.recodings.get(name)
+    domain = table[name].domain if recoding is None else recoding.values
+    codes = table[name].codes[draft.rows] if recoding is None else recoding.codes
+    order = domain.arg_sort(nulls_last=False)
+    rank = np.empty(len(domain), dtype=np.int32)
+    rank[order.to_numpy()] = np.arange(len(domain))
+    return _Field(name, rank[codes], domain.gather(order), max(len(domain), 1))
+
+
+def _sorted_as_numbers(fields: list[_Field]) -> list[pl.Series]:
+    """Sort rows as single 64-bit numbers, and take the fields apart again."""
+    key = np.zeros(fields[0].codes.size, dtype=np.int64)
+    for field in fields:
+        key *= field.n_values
+        key += field.codes
     key.sort()
-    unpacked: dict[str, NDArray[np.int64]] = {}
-    for name, span in zip(reversed(ranked), reversed(spans), strict=True):
-        key, unpacked[name] = np.divmod(key, max(span, 1))
-    return unpacked
+    columns = []
+    for field in reversed(fields):
+        key, codes = np.divmod(key, field.n_values)
+        columns.append(_series(field, codes))
+    return columns[::-1]
+
+
+def _series(field: _Field, codes: NDArray[np.integer]) -> pl.Series:
+    if field.values is None:
+        return pl.Series(field.name, codes.astype(np.int64))
+    return field.values.gather(codes).alias(field.name)
 
 
 def _published_recodings(draft: Draft) -> dict[tuple[str, str], pl.DataFrame]:

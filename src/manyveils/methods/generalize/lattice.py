@@ -1,6 +1,5 @@
 """The lattice of generalization levels, and tables counted at its nodes."""
 
-from collections import OrderedDict
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 
@@ -14,7 +13,9 @@ from manyveils.table import Table
 from manyveils.table.columns import Column
 
 Node = tuple[int, ...]
-REMEMBERED = 4
+REMEMBERED = 64
+FEW_CLASSES = 50_000
+NEVER = np.iinfo(np.int64).max
 
 
 class Counted:
@@ -49,27 +50,42 @@ class Lattice:
         self.shape = tuple(len(column.levels) for column in columns)
         self.base = base
         self.n_rows = int(base.sizes.sum())
-        self._remembered: OrderedDict[Node, Counted] = OrderedDict()
-        self._held = 0
+        self._remembered: dict[Node, Counted] = {}
+        self._tables = [base] * REMEMBERED
+        self._sizes = np.full(REMEMBERED, base.sizes.size, dtype=np.int64)
+        self._nodes = np.zeros((REMEMBERED, len(columns)), dtype=np.int16)
+        self._next = 0
         self._climb = lru_cache(maxsize=None)(self._climb_fresh)
 
     def at(self, node: Node) -> Counted:
         """Count the classes of a node."""
         if node in self._remembered:
-            self._remembered.move_to_end(node)
             return self._remembered[node]
         counted, _ = self.roll(self._finer(node), node)
-        self._remembered[node] = counted
-        self._held += counted.sizes.size
-        while self._held > REMEMBERED * self.base.sizes.size and len(self._remembered) > 1:
-            self._held -= self._remembered.popitem(last=False)[1].sizes.size
+        self._remember(counted)
         return counted
 
     def _finer(self, node: Node) -> Counted:
         """The smallest remembered table that the node can be counted from."""
-        tables = (self.base, *self._remembered.values())
-        below = (np.array([table.node for table in tables]) <= np.array(node)).all(axis=1)
-        return min((tables[place] for place in np.flatnonzero(below)), key=lambda table: table.sizes.size)
+        below: NDArray[np.bool_] = np.all(
+            self._nodes <= np.array(node, dtype=np.int16), axis=1, keepdims=False
+        )
+        best = int(np.argmin(np.where(below, self._sizes, NEVER)))
+        return self._tables[best] if below[best] else self.base
+
+    def _remember(self, counted: Counted) -> None:
+        """Keep a table in the oldest slot; a large one counts for many, so that memory stays bounded."""
+        slot = self._next
+        self._next = (slot + 1) % REMEMBERED
+        self._remembered.pop(self._tables[slot].node, None)
+        n_base = self.base.sizes.size
+        if counted.sizes.size > max(n_base // 8, min(n_base // 2, FEW_CLASSES)):
+            # Hardly smaller than the table itself, or too large to be kept many times.
+            self._tables[slot], self._sizes[slot] = self.base, self.base.sizes.size
+            self._nodes[slot] = self.base.node
+            return
+        self._tables[slot], self._sizes[slot], self._nodes[slot] = counted, counted.sizes.size, counted.node
+        self._remembered[counted.node] = counted
 
     def _climb_fresh(self, attribute: int, low: int, high: int) -> NDArray[np.int32]:
         return self.columns[attribute].levels.climb(low, high)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.methods.entries import Ids
-from manyveils.methods.generalize.lattice import Counted, Lattice, Node
+from manyveils.methods.generalize.lattice import Counted, Lattice
 
 Grid = NDArray[np.float64]
 
@@ -28,8 +28,8 @@ class Objective(Protocol):
         """What the node costs when the classes that are not fine are suppressed."""
         ...
 
-    def per_lost_row(self, node: Node, limit: int) -> float:
-        """What each suppressed row adds to `bound` at least, if no more than `limit` rows are suppressed."""
+    def per_lost_row(self, limit: int) -> Grid:
+        """What each suppressed row adds to `bound` at least, at every node, if `limit` rows may be suppressed."""
         ...
 
 
@@ -57,9 +57,9 @@ class Loss:
                 extra += float(kept_share @ counted.sizes[~fine])
         return self.bound(counted) + extra
 
-    def per_lost_row(self, node: Node, limit: int) -> float:
-        """What a row keeps at the node at least, which it loses when suppressed."""
-        return float(self._kept[node])
+    def per_lost_row(self, limit: int) -> Grid:
+        """What a row keeps at a node at least, which it loses when suppressed."""
+        return self._kept
 
 
 class Height:
@@ -77,9 +77,9 @@ class Height:
         """The node's height; suppression costs nothing within its limit."""
         return self.bound(counted)
 
-    def per_lost_row(self, node: Node, limit: int) -> float:
+    def per_lost_row(self, limit: int) -> Grid:
         """Nothing."""
-        return 0.0
+        return np.zeros(self.floor.shape)
 
 
 class Discernibility:
@@ -98,9 +98,9 @@ class Discernibility:
         """Squares of published classes, and the whole table's size for each suppressed row."""
         return float(_squares(counted.sizes[fine]) + int(counted.sizes[~fine].sum()) * self._n_rows)
 
-    def per_lost_row(self, node: Node, limit: int) -> float:
+    def per_lost_row(self, limit: int) -> Grid:
         """The table's size, less what the row's class, no larger than the limit, took in the bound."""
-        return float(self._n_rows - limit)
+        return np.full(self.floor.shape, float(self._n_rows - limit))
 
 
 class ClassSize:
@@ -120,9 +120,9 @@ class ClassSize:
         published = int(fine.sum())
         return self._n_rows / published if published else float("inf")
 
-    def per_lost_row(self, node: Node, limit: int) -> float:
+    def per_lost_row(self, limit: int) -> Grid:
         """Nothing: a class more or less is not known from rows."""
-        return 0.0
+        return np.zeros(self.floor.shape)
 
 
 OBJECTIVES: dict[str, type[Loss] | type[Height] | type[Discernibility] | type[ClassSize]] = {

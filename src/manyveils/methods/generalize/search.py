@@ -54,36 +54,37 @@ class Search:
         # Without suppression a broken promise stays broken further down if merging keeps it;
         # with suppression, rows that fail can only be counted on to grow if one good part heals.
         self._falls = keeps if self.limit == 0 else heals
+        self._closed, self._floor, self._lost = (
+            grid.reshape(-1) for grid in (self.closed, self.floor, self.lost)
+        )
+        self._per_lost = self.objective.per_lost_row(self.limit).reshape(-1)
         self._stops_above = self.limit == 0 and all(keeps)
 
     def run(self) -> Choice | None:
         """Find the border below which nothing is left to hope for, then check what may be cheaper above it."""
-        order = [
-            tuple(int(level) for level in node)
-            for node in zip(
-                *np.unravel_index(
-                    np.argsort(self.objective.guide, axis=None, kind="stable"), self.lattice.shape
-                ),
-                strict=True,
-            )
-        ]
-        for position, node in enumerate(order):
-            if self._is_open(node) and not self.hopeful[node]:
-                self._halve(self._path(node))
+        order = np.argsort(self.objective.guide, axis=None, kind="stable").tolist()
+        hopeful = self.hopeful.reshape(-1)
+        for position, place in enumerate(order):
+            if self._is_open(place) and not hopeful[place]:
+                self._halve(self._path(self._node(place)))
             if position % 256 == 0:
                 self.progress(position / len(order))
-        for node in order:
-            if self._is_open(node):
-                self._check(node)
+        for place in order:
+            if self._is_open(place):
+                self._check(self._node(place))
         return self.best
 
-    def _is_open(self, node: Node) -> bool:
-        if self.closed[node]:
+    def _node(self, place: int) -> Node:
+        """The node at a place of the flattened lattice."""
+        shape = self.lattice.shape
+        return tuple(int(level) for level in np.unravel_index(place, shape)) if shape else ()
+
+    def _is_open(self, place: int) -> bool:
+        if self._closed[place]:
             return False
         if self.best is None:
             return True
-        least = self.floor[node] + self.lost[node] * self.objective.per_lost_row(node, self.limit)
-        return bool(least < self.best.cost)
+        return bool(self._floor[place] + self._lost[place] * self._per_lost[place] < self.best.cost)
 
     def _path(self, node: Node) -> list[Node]:
         """A way up through nodes of which nothing is known, always the step that looks cheapest."""

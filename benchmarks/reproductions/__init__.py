@@ -1,0 +1,1 @@
+"""Experiments of the papers done again, each with a page under docs/reproductions."""

@@ -1,0 +1,65 @@
+"""Do the experiments of the slicing paper again: python -m benchmarks.reproductions.slicing [--only NAME]."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from time import perf_counter
+
+import polars as pl
+
+from benchmarks.reproductions import clusters, growth, learning, membership, occ
+from benchmarks.reproductions.page import DOCS, put
+
+PAGE = DOCS / "slicing.md"
+
+
+def _clusters(frame: pl.DataFrame) -> None:
+    put(PAGE, "clusters", clusters.table(clusters.run(frame)))
+    clusters.picture(frame)
+
+
+def _membership(frame: pl.DataFrame) -> None:
+    found = membership.run(frame)
+    put(PAGE, "uniqueness", membership.uniqueness(frame))
+    put(PAGE, "worked", membership.worked(frame))
+    put(PAGE, "membership", membership.table(found))
+    membership.picture(found)
+
+
+def _learning(frame: pl.DataFrame) -> None:
+    found = learning.run(frame)
+    put(PAGE, "learning", learning.table(found))
+    learning.picture(found)
+
+
+def _growth(frame: pl.DataFrame) -> None:
+    found = growth.run(frame)
+    put(PAGE, "rows", growth.by_rows(found))
+    put(PAGE, "columns", growth.by_columns(found))
+    growth.picture(found)
+
+
+EXPERIMENTS: dict[str, Callable[[pl.DataFrame], None]] = {
+    "clusters": _clusters,
+    "membership": _membership,
+    "learning": _learning,
+    "growth": _growth,
+}
+
+
+def main() -> None:
+    """Run the experiments asked for, and put their tables and pictures into the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=tuple(EXPERIMENTS), help="one experiment")
+    only = parser.parse_args().only
+    if not occ.is_here():
+        sys.exit(f"Nothing was reproduced: {occ.MISSING}.")
+    frame = occ.read()
+    for name in [only] if only else EXPERIMENTS:
+        start = perf_counter()
+        EXPERIMENTS[name](frame)
+        print(f"{name}: {perf_counter() - start:.0f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
