@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import adult, bulk, mondrian, peers, search, show, starting
+from benchmarks import adult, bulk, mondrian, peers, search, show, slicing, starting
 from benchmarks.line import Line
 from benchmarks.setting import Setting
 
@@ -17,6 +17,7 @@ PARTS: dict[str, Callable[[Setting], Iterator[Line]]] = {
     "search": search.lines,
     "mondrian": mondrian.lines,
     "million": bulk.lines,
+    "slicing": slicing.lines,
     "starting": starting.lines,
     "peers": peers.lines,
 }

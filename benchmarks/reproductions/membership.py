@@ -44,7 +44,7 @@ class Matches:
     fakes: float
     originals_by: tuple[float, ...]
     fakes_by: tuple[float, ...]
-    singled_out: float
+    singled_out: int
     is_sampled: bool
 
 
@@ -81,7 +81,8 @@ def _counted(setting: Setting, comparison: Comparison) -> Matches:
     is_sampled = bool(combinations.prod(axis=0).sum() > ENUMERATED)
     singled = measured(comparison)["singled_out"]
     assert isinstance(singled, float)
-    return Matches(setting, tuples.fakes, by[0], by[1], singled, is_sampled)
+    rows = round(singled * comparison.n_rows)
+    return Matches(setting, tuples.fakes, by[0], by[1], rows, is_sampled)
 
 
 def run(frame: pl.DataFrame) -> list[Matches]:
@@ -93,7 +94,7 @@ def table(found: list[Matches]) -> str:
     """A line for every setting; what was sampled is marked."""
     headings = ("table", "columns", "buckets of", "partition", "fake tuples")
     headings += tuple(f"originals {each}" for each in CLASSES) + tuple(f"fakes {each}" for each in CLASSES)
-    return markdown((*headings, "singled out"), map(_line, found))
+    return markdown((*headings, "rows singled out"), map(_line, found))
 
 
 def _line(each: Matches) -> tuple[str, ...]:
@@ -107,7 +108,7 @@ def _line(each: Matches) -> tuple[str, ...]:
         about + counted(each.fakes),
         *(counted(number) for number in each.originals_by),
         *(about + counted(number) for number in each.fakes_by),
-        f"{each.singled_out:.1%}",
+        counted(each.singled_out),
     )
 
 
@@ -153,7 +154,7 @@ def _span(found: list[Matches], what) -> str:
 def uniqueness(frame: pl.DataFrame) -> str:
     """How many rows have quasi-identifiers that nobody else has, and whom bucketization tells to be there."""
     return markdown(
-        ("table", "rows", "different quasi-identifiers", "rows nobody else is like", "singled out"),
+        ("table", "rows", "different quasi-identifiers", "rows nobody else is like", "rows singled out"),
         (_unique(frame.select(names), table) for table, names in occ.TABLES.items()),
     )
 
@@ -170,7 +171,7 @@ def _unique(frame: pl.DataFrame, table: str) -> tuple[str, ...]:
         counted(frame.height),
         counted(len(sizes)),
         counted(once),
-        f"{utility['singled_out']:.1%}",
+        counted(utility["singled_out"] * frame.height),
     )
 
 

@@ -7,7 +7,7 @@ from time import perf_counter
 
 import polars as pl
 
-from benchmarks.reproductions import clusters, growth, learning, membership, occ
+from benchmarks.reproductions import bipartitions, clusters, growth, learning, membership, occ
 from benchmarks.reproductions.page import DOCS, put
 
 PAGE = DOCS / "slicing.md"
@@ -26,6 +26,10 @@ def _membership(frame: pl.DataFrame) -> None:
     membership.picture(found)
 
 
+def _bipartitions(frame: pl.DataFrame) -> None:
+    put(PAGE, "bipartitions", bipartitions.table(bipartitions.run(frame)))
+
+
 def _learning(frame: pl.DataFrame) -> None:
     found = learning.run(frame)
     put(PAGE, "learning", learning.table(found))
@@ -42,6 +46,7 @@ def _growth(frame: pl.DataFrame) -> None:
 EXPERIMENTS: dict[str, Callable[[pl.DataFrame], None]] = {
     "clusters": _clusters,
     "membership": _membership,
+    "bipartitions": _bipartitions,
     "learning": _learning,
     "growth": _growth,
 }

@@ -4,7 +4,7 @@ Targets that seek the same in the column of the protected value see the same buc
 their weights and one product with the values of those buckets has their beliefs.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +39,23 @@ class Values:
         """The number of different values."""
         return self.parts.height
 
+    def within(self, units: Numbers) -> "Offer":
+        """What neighbouring units have."""
+        first, last = np.searchsorted(self.unit, (units[0], units[-1] + 1))
+        present, column = np.unique(self.value[first:last], return_inverse=True)
+        shares = np.zeros((len(units), len(present)))
+        shares[self.unit[first:last] - units[0], column] = self.share[first:last]
+        return Offer(int(units[0]), present, shares)
+
+
+@dataclass(frozen=True, repr=False)
+class Offer:
+    """What units from `first` on have: a row of shares per unit, a column per value that is present."""
+
+    first: int
+    present: Numbers
+    shares: Floats
+
 
 @dataclass(frozen=True, repr=False)
 class Block:
@@ -65,7 +82,7 @@ def suits_blocks(slices: Slices, place: int, n_values: int) -> bool:
 def blocks_of(slices: Slices, place: int) -> Iterator[Block]:
     """Blocks that together have every target; a weight of zero means that the bucket does not match."""
     sensitive = slices.each[place]
-    others = [(found.of_target, _table(found)) for other, found in enumerate(slices.each) if other != place]
+    others = _tables([found for other, found in enumerate(slices.each) if other != place])
     order = np.argsort(sensitive.of_target, kind="stable")
     ends = np.searchsorted(sensitive.of_target[order], np.arange(len(sensitive.starts)))
     for what in range(len(sensitive.starts) - 1):
@@ -83,11 +100,19 @@ def blocks_of(slices: Slices, place: int) -> Iterator[Block]:
             yield Block(some, units, weights)
 
 
-def _table(found: Slice) -> Floats:
-    """The share of each bucket that matches each thing sought, in the order of keys."""
-    table = np.zeros((len(found.starts) - 1) * found.n_buckets)
-    table[found.keys] = found.shares
-    return table
+def _tables(others: Sequence[Slice]) -> list[tuple[Numbers, Floats]]:
+    """The shares of buckets that match each thing sought; columns with little to seek are multiplied beforehand."""
+    found: list[tuple[Numbers, Floats]] = []
+    for other in sorted(others, key=lambda other: len(other.starts)):
+        table = np.zeros(((len(other.starts) - 1), other.n_buckets))
+        table.ravel()[other.keys] = other.shares
+        if found and len(found[-1][1]) * table.size <= LARGEST_TABLE:
+            before, shares = found.pop()
+            both = (shares[:, None, :] * table[None, :, :]).reshape(-1, other.n_buckets)
+            found.append((before * len(table) + other.of_target, both))
+        else:
+            found.append((other.of_target, table))
+    return [(of_target, table.ravel()) for of_target, table in found]
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,8 +132,8 @@ class Believed:
     share: Floats
 
 
-def believed_in(block: Block, counts: Numbers, values: Values) -> Believed:
-    """Weigh the values of the units of a block; `counts` are the rows of every unit."""
+def believed_in(block: Block, counts: Numbers, offer: Offer) -> Believed:
+    """Weigh what the units of a block offer; `counts` are the rows of every unit."""
     is_match = block.weights > 0
     n_matches = np.count_nonzero(is_match, axis=1)
     sizes = np.einsum("ij,j->i", is_match, counts[block.units])
@@ -119,17 +144,13 @@ def believed_in(block: Block, counts: Numbers, values: Values) -> Believed:
         sizes[matched],
         block.targets[one],
         block.units[is_match[one].argmax(axis=1)],
-        *_mixed(block, many, values),
+        *_mixed(block, many, offer),
     )
 
 
-def _mixed(block: Block, rows: Numbers, values: Values) -> tuple[Numbers, Numbers, Floats]:
-    """The sums, over the units of some rows of a block, of what the units have: target, value, share."""
-    first, last = np.searchsorted(values.unit, (block.units[0], block.units[-1] + 1))
-    present, column = np.unique(values.value[first:last], return_inverse=True)
-    shares = np.zeros((len(block.units), len(present)))
-    shares[values.unit[first:last] - block.units[0], column] = values.share[first:last]
-    mixed = (block.weights @ shares)[rows]
+def _mixed(block: Block, rows: Numbers, offer: Offer) -> tuple[Numbers, Numbers, Floats]:
+    """The sums, over the units of some rows of a block, of what the units offer: target, value, share."""
+    mixed = (block.weights @ offer.shares)[rows]
     target, value = np.nonzero(mixed)
     share = mixed[target, value] / mixed.sum(axis=1)[target]
-    return block.targets[rows][target], present[value], share
+    return block.targets[rows][target], offer.present[value], share

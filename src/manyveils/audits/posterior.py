@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from manyveils.audits.blocks import Believed, Values, believed_in, blocks_of, suits_blocks
+from manyveils.audits.blocks import Believed, Offer, Values, believed_in, blocks_of, suits_blocks
 from manyveils.audits.candidates import pairs_of
 from manyveils.audits.evidence import Evidence
 from manyveils.audits.groups import Groups, cells_of, with_reference
@@ -198,8 +198,11 @@ def _values(cells: pl.DataFrame) -> Values:
 def _in_blocks(slices: Slices, place: int, values: Values) -> Iterator[Beliefs]:
     batch: list[Believed] = []
     n_cells = 0
+    offer: Offer | None = None
     for block in blocks_of(slices, place):
-        batch.append(believed_in(block, slices.each[place].counts, values))
+        if offer is None or offer.first != block.units[0]:
+            offer = values.within(block.units)
+        batch.append(believed_in(block, slices.each[place].counts, offer))
         n_cells += len(batch[-1].target) + len(batch[-1].certain)
         if n_cells >= LARGEST_BATCH:
             yield _together(batch, values)

@@ -245,15 +245,18 @@ def divide(
     takes: np.ndarray,
     labels: np.ndarray,
     label_starts: np.ndarray,
-) -> np.ndarray:
-    """Reorder every segment so that its left part comes first, rows in their old order; the reordered rows."""
-    out = rows.copy()
+) -> None:
+    """Reorder every segment of `rows` in place so that its left part comes first, both parts in their old order."""
+    longest = 0
+    for segment in range(starts.size):
+        longest = max(longest, stops[segment] - starts[segment] - takes[segment])
+    right = np.empty(longest, rows.dtype)
     for segment in range(starts.size):
         a, cut, quota = chosen[segment], cuts[segment], takes[segment]
         if levels[segment] < 0:
             for place in range(starts[segment], stops[segment]):
                 quota -= codes[a, rows[place]] < cut
-        left, right = starts[segment], starts[segment] + takes[segment]
+        left, n_right = starts[segment], 0
         for place in range(starts[segment], stops[segment]):
             row = rows[place]
             code = codes[a, row]
@@ -266,9 +269,9 @@ def divide(
                 goes = quota > 0
                 quota -= goes
             if goes:
-                out[left] = row
+                rows[left] = row
                 left += 1
             else:
-                out[right] = row
-                right += 1
-    return out
+                right[n_right] = row
+                n_right += 1
+        rows[left : left + n_right] = right[:n_right]

@@ -18,17 +18,9 @@ from manyveils.methods.anatomize.deal import deal, excess
 from manyveils.methods.entries import Ids, dense
 from manyveils.methods.explain import refuse
 from manyveils.methods.keeping import Watch, all_kept, count_for, watch
+from manyveils.methods.variety import variety
 from manyveils.methods.work import Made, Method, Options, Work
-from manyveils.policy.guarantees import (
-    CappedShare,
-    DistinctDiversity,
-    EntropyDiversity,
-    FrequencyDiversity,
-    KAnonymity,
-    Linkability,
-    Promise,
-    RecursiveDiversity,
-)
+from manyveils.policy.guarantees import KAnonymity, Promise
 from manyveils.release import Draft
 
 
@@ -101,7 +93,7 @@ def _near(work: Work, order: str) -> Ids:
 
 def _attempts(work: Work, near: Ids) -> Iterator[Ids]:
     """Bucketings from the finest to a single bucket; rows without a bucket have -1."""
-    size = max([_variety(promise) for promise in work.promises], default=1)
+    size = max([variety(promise) for promise in work.promises], default=1)
     least = max(
         [promise.guarantee.k for promise in work.promises if isinstance(promise.guarantee, KAnonymity)],
         default=1,
@@ -138,21 +130,6 @@ def _merged(buckets: Ids, times: int) -> Ids:
         return buckets
     n_buckets = max((int(buckets.max()) + 1) // times, 1)
     return np.where(buckets < 0, -1, np.minimum(buckets // times, n_buckets - 1))
-
-
-def _variety(promise: Promise) -> int:
-    """How many different values a bucket needs, at least, to keep a promise."""
-    match promise.guarantee:
-        case DistinctDiversity(l=l) | FrequencyDiversity(l=l) | EntropyDiversity(l=l):
-            return l
-        case RecursiveDiversity(c=c, l=l):
-            return l + int(1 / c)
-        case CappedShare(alpha=bound) | Linkability(epsilon=bound):
-            return -(-bound.denominator // bound.numerator)
-        case KAnonymity():
-            return 1
-        case _:
-            return 2
 
 
 def _protected(work: Work, name: str, n_values: int) -> NDArray[np.bool_]:

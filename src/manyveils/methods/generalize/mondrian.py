@@ -1,7 +1,7 @@
 """Partition rows top-down into groups that keep every promise, each as narrow as it can be."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,47 +80,61 @@ def partition(
         [each.promise.guarantee.k for each in watches if isinstance(each.promise.guarantee, KAnonymity)],
         default=1,
     )
-    entries = _row_entries(watches)
-    active = Segments(order, np.array([0]), np.array([n_rows]))
+    # Laid out in that order once, rows are read nearly one after another in every round.
+    cutting = replace(cutting, codes=cutting.codes[:, order])
+    entries = _row_entries(watches, order)
+    active = Segments(np.arange(n_rows), np.array([0]), np.array([n_rows]))
     proposals = _propose(cutting, active, least, relaxed=relaxed)
     groups = np.zeros(n_rows, dtype=np.int64)
-    n_groups, n_done = 1, 0
-    names = np.array([0])
-    while active.starts.size:
+    n_groups = 1
+    while True:
         open_ = proposals.gains.max(axis=1, initial=0.0) > 0
-        n_done += int(active.sizes[~open_].sum())
-        progress(n_done / n_rows)
-        active, proposals, names = active.some(open_), proposals.some(open_), names[open_]
+        active, proposals = active.some(open_), proposals.some(open_)
         if not active.starts.size:
             break
-        active, fine, chosen = _try(cutting, active, proposals, watches, entries, n_rows)
+        entries = _of_active(entries, active, n_rows)
+        progress(1 - int(active.sizes.sum()) / n_rows)
+        fine, chosen = _try(cutting, active, proposals, watches, entries, n_rows)
         left = _chosen(proposals.takes, chosen)
-        parted = _halves(active, left, fine)
-        new_names = np.arange(n_groups, n_groups + int(fine.sum()))
-        n_groups += int(fine.sum())
+        # The left part keeps the group's number, the right part gets a new one.
         right = Segments(active.rows, active.starts[fine] + left[fine], active.stops[fine])
-        groups[right.listed()] = np.repeat(new_names, right.sizes)
+        groups[right.listed()] = np.repeat(np.arange(n_groups, n_groups + right.starts.size), right.sizes)
+        n_groups += right.starts.size
         # A refused cut is not tried again; the attribute's gain is spent.
         proposals.gains[np.flatnonzero(~fine), chosen[~fine]] = 0.0
-        refused, kept_names = active.some(~fine), names[~fine]
-        fresh = _propose(cutting, parted, least, relaxed=relaxed)
-        names = np.concatenate([kept_names, names[fine], new_names])
-        proposals = _joined(proposals.some(~fine), fresh)
-        active = Segments(
-            active.rows, np.append(refused.starts, parted.starts), np.append(refused.stops, parted.stops)
-        )
-    return groups
+        refused, parted = active.some(~fine), _halves(active, left, fine)
+        proposals = _joined(proposals.some(~fine), _propose(cutting, parted, least, relaxed=relaxed))
+        starts, stops = np.append(refused.starts, parted.starts), np.append(refused.stops, parted.stops)
+        active = Segments(active.rows, starts, stops)
+    of_row = np.empty(n_rows, dtype=np.int64)
+    of_row[order] = groups
+    return of_row
 
 
-def _row_entries(watches: tuple[Watch, ...]) -> tuple[Entries | None, ...]:
+def _of_active(
+    entries: tuple[Entries | None, ...], active: Segments, n_rows: int
+) -> tuple[Entries | None, ...]:
+    """Drop the rows of finished groups from the entries, once they are most of them."""
+    largest = max((each.owners.size for each in entries if each is not None), default=0)
+    if 2 * int(active.sizes.sum()) > largest:
+        return entries
+    alive = active.group_of_row(n_rows) >= 0
+    made: dict[int, Entries] = {}
+    for each in entries:
+        if each is not None and id(each) not in made:
+            kept = alive[each.owners]
+            made[id(each)] = Entries(each.owners[kept], each.codes[kept], each.counts[kept])
+    return tuple(None if each is None else made[id(each)] for each in entries)
+
+
+def _row_entries(watches: tuple[Watch, ...], rows: Ids) -> tuple[Entries | None, ...]:
     """Every row as an entry of its own, in order of code, so that any grouping can be counted in one pass."""
     made: dict[int, Entries] = {}
     for each in watches:
         if each.subject is not None and id(each.subject) not in made:
-            order = np.argsort(each.subject.codes, kind="stable")
-            made[id(each.subject)] = Entries(
-                order, each.subject.codes[order], np.ones(order.size, dtype=np.int64)
-            )
+            codes = each.subject.codes[rows]
+            order = np.argsort(codes, kind="stable")
+            made[id(each.subject)] = Entries(order, codes[order], np.ones(order.size, dtype=np.int64))
     return tuple(None if each.subject is None else made[id(each.subject)] for each in watches)
 
 
@@ -143,11 +157,11 @@ def _try(
     watches: tuple[Watch, ...],
     entries: tuple[Entries | None, ...],
     n_rows: int,
-) -> tuple[Segments, NDArray[np.bool_], Ids]:
+) -> tuple[NDArray[np.bool_], Ids]:
     """Cut every active group along its best attribute; say which cuts keep every promise on both sides."""
     chosen = np.argmax(proposals.gains, axis=1)
     takes = _chosen(proposals.takes, chosen)
-    rows = divide(
+    divide(
         cutting.codes,
         active.rows,
         active.starts,
@@ -159,8 +173,7 @@ def _try(
         cutting.labels,
         cutting.label_starts,
     )
-    divided = Segments(rows, active.starts, active.stops)
-    parts = _halves(divided, takes, np.ones(chosen.size, dtype=bool))
+    parts = _halves(active, takes, np.ones(chosen.size, dtype=bool))
     if all(each is None for each in entries):
         fine = all_kept(watches, entries, parts.sizes)
     else:
@@ -168,7 +181,7 @@ def _try(
         counted = {id(each): each.under(owner, parts.starts.size) for each in entries if each is not None}
         fine = all_kept(watches, tuple(None if e is None else counted[id(e)] for e in entries), parts.sizes)
     n = chosen.size
-    return divided, fine[:n] & fine[n:], chosen
+    return fine[:n] & fine[n:], chosen
 
 
 def _halves(segments: Segments, left: Ids, which: NDArray[np.bool_]) -> Segments:
