@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from manyveils.methods.entries import Ids, dense
 from manyveils.methods.explain import refuse, whole_table_problems
 from manyveils.methods.generalize.cutting import Labels, cutting_of, style_of
 from manyveils.methods.generalize.full_domain import make_full_domain
@@ -45,7 +46,7 @@ def make_mondrian(work: Work, *, labels: Labels, relaxed: bool) -> Made:
         raise refuse(work, watches)
     columns = tuple(work.table[name] for name in work.quasi)
     leaves = tuple(len(work.policy.lines(name) or ()) or work.table[name].n_values for name in work.quasi)
-    order = shuffled_rows(work, "mondrian.order")
+    order = _near_order(work)
     cutting = cutting_of(columns, leaves, labels)
     groups = partition(
         cutting, order, watches, relaxed=relaxed, progress=lambda share: work.progress("cutting", share)
