@@ -67,6 +67,17 @@ def make_mondrian(work: Work, *, labels: Labels, relaxed: bool) -> Made:
     return Made((Draft("main", (work.published,), rows, recodings=recodings),), notes)
 
 
+def _near_order(work: Work) -> Ids:
+    """All rows with like quasi-identifiers next to each other, and equal ones shuffled.
+
+    Where a cut must part equal values, the rows that stay behind are then alike in other attributes too.
+    """
+    shuffled = shuffled_rows(work, "mondrian.order")
+    keys, _ = dense(work.table.codes(work.quasi), work.table.sizes(work.quasi), work.table.n_rows)
+    near: Ids = shuffled[np.argsort(keys[shuffled], kind="stable")]
+    return near
+
+
 METHOD = Method(
     "generalize",
     "LeFevre, DeWitt, Ramakrishnan 2005 and 2006; Kohlmayer and others 2012",
