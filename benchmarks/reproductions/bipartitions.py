@@ -74,7 +74,7 @@ def table(found: list[Counted]) -> str:
     """For every number of the paper, the columns that come nearest to it, and what else they give."""
     lines = [("paper", "not given", *map(counted, PAPER.values()))]
     for place, (what, wanted) in enumerate(PAPER.items()):
-        nearest = min(found, key=lambda each: abs(each.numbers[place] - wanted))  # noqa: B023
+        nearest = min(found, key=lambda each: abs(each.numbers[place] - wanted))
         lines.append((f"nearest in {what}", braced(nearest.columns), *map(counted, nearest.numbers)))
     nearest = min(found, key=lambda each: each.differs)
     lines.append(("nearest in all three", braced(nearest.columns), *map(counted, nearest.numbers)))

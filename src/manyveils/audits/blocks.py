@@ -96,7 +96,7 @@ def blocks_of(slices: Slices, place: int) -> Iterator[Block]:
             some = targets[start : start + height]
             weights = np.tile(sensitive.shares[units], (len(some), 1))
             for of_target, table in others:
-                weights *= table.take((of_target[some] * sensitive.n_buckets)[:, None] + buckets)
+                weights *= _picked(table, of_target[some], buckets)
             yield Block(some, units, weights)
 
 
@@ -112,7 +112,15 @@ def _tables(others: Sequence[Slice]) -> list[tuple[Numbers, Floats]]:
             found.append((before * len(table) + other.of_target, both))
         else:
             found.append((other.of_target, table))
-    return [(of_target, table.ravel()) for of_target, table in found]
+    return found
+
+
+def _picked(table: Floats, rows: Numbers, buckets: Numbers) -> Floats:
+    """Some rows and columns of a table; whole rows are copied at once."""
+    n_buckets = table.shape[1]
+    if len(buckets) == n_buckets:
+        return table[rows]
+    return table.ravel().take((rows * n_buckets)[:, None] + buckets)
 
 
 @dataclass(frozen=True, repr=False)

@@ -73,9 +73,39 @@ def _expected(view: View, file: ColumnFile) -> tuple[str, ...]:
 
 
 def _coded(published: pl.Series) -> Coded:
-    distinct = pl.DataFrame({"value": published.unique()}).with_row_index("code")
-    # A missing cell is a value: it meets other missing cells.
-    joined = published.to_frame("value").join(
-        distinct, on="value", how="left", nulls_equal=True, maintain_order="left"
-    )
-    return Coded(joined["code"].to_numpy().astype(np.int64), distinct["value"])
+    """Number the values of a field; a missing cell is a value, and the last one."""
+    present = published.drop_nulls()
+    if published.dtype.is_integer() and len(present) and _span(present) <= 4 * len(present):
+        return _coded_integers(published, present)
+    distinct = present.unique()
+    if published.dtype == pl.String:
+        codes = published.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64)
+    else:
+        numbered = pl.DataFrame({"value": distinct}).with_row_index("code")
+        joined = published.to_frame("value").join(numbered, on="value", how="left", maintain_order="left")
+        codes = joined["code"].cast(pl.Int64)
+    return _with_missing(codes, distinct, published)
+
+
+def _span(values: pl.Series) -> int:
+    return int(values.max()) - int(values.min()) + 1  # type: ignore[arg-type]
+
+
+def _coded_integers(published: pl.Series, present: pl.Series) -> Coded:
+    """Integers that lie close together number themselves."""
+    low = int(present.min())  # type: ignore[arg-type]
+    occurs = np.bincount(present.to_numpy().astype(np.int64) - low) > 0
+    rank = np.cumsum(occurs) - 1
+    codes = published.cast(pl.Int64) - low
+    distinct = pl.Series(np.flatnonzero(occurs) + low).cast(published.dtype)
+    if not published.null_count():
+        return Coded(rank[codes.to_numpy()], distinct)
+    numbered = pl.Series(rank[codes.fill_null(0).to_numpy()]).set(published.is_null(), None)
+    return _with_missing(numbered, distinct, published)
+
+
+def _with_missing(codes: pl.Series, distinct: pl.Series, published: pl.Series) -> Coded:
+    if published.null_count():
+        codes = codes.fill_null(len(distinct))
+        distinct = distinct.append(pl.Series([None], dtype=distinct.dtype))
+    return Coded(codes.to_numpy().astype(np.int64), distinct)

@@ -27,7 +27,7 @@ def contingency(one: Ids, other: Ids) -> float:
     a, b = np.divmod(cells, second.size)
     # Summed over the cells that occur: the sum of squared deviations is this sum less one.
     total = float((counts / first[a] * counts / second[b]).sum())
-    return min(max((total - 1.0) / (smaller - 1), 0.0), 1.0) if n else 0.0
+    return float(min(max((total - 1.0) / (smaller - 1), 0.0), 1.0)) if n else 0.0
 
 
 def _cells(keys: Ids, span: int) -> tuple[Ids, Ids]:

@@ -1,0 +1,131 @@
+"""Slicing: the paper's worked case, and small versions of what docs/reproductions/slicing.md does."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import manyveils as mv
+from manyveils.methods.slice.correlation import correlations
+from manyveils.methods.slice.medoids import medoid_clusters
+from manyveils.methods.slice.posterior import beliefs
+from manyveils.methods.slice.regions import Region
+from manyveils.table import hold
+from manyveils.utility.comparison import Comparison
+from manyveils.utility.membership import tuples_of
+
+FOLDER = Path(__file__).parents[3] / "shared" / "data" / "adult"
+OCC7 = ("age", "workclass", "education", "marital-status", "race", "sex", "occupation")
+PLACES = (0, 1, 3, 5, 8, 9, 6)
+TWO = [["age", "marital-status", "sex"], ["workclass", "education", "race", "occupation"]]
+
+needs_adult = pytest.mark.skipif(
+    not FOLDER.exists(), reason="the Adult data are not beside the project (../shared/data)"
+)
+
+
+def rows_of(file):
+    """The complete lines of a part of Adult, cell by cell."""
+    lines = gzip.decompress(file.read_bytes()).decode("ascii").splitlines()
+    cells = [[cell.strip() for cell in line.split(",")] for line in lines]
+    return [row for row in cells if len(row) == 15 and "?" not in row]
+
+
+@pytest.fixture(scope="module")
+def adult():
+    """OCC-7: seven attributes of the 45,222 complete rows."""
+    rows = [row for name in ("adult.data.gz", "adult.test.gz") for row in rows_of(FOLDER / name)]
+    return pl.DataFrame([[row[place] for place in PLACES] for row in rows], schema=list(OCC7), orient="row")
+
+
+def occ7(guarantee, **publish):
+    """A policy for OCC-7: occupation is sensitive, the rest are quasi-identifiers."""
+    attributes = {name: {"role": "quasi"} for name in OCC7}
+    attributes |= {"age": {"role": "quasi", "kind": "numeric"}, "occupation": {"role": "sensitive"}}
+    return mv.Policy(attributes=attributes, guarantee=guarantee, publish={"method": "slice", **publish})
+
+
+def numbered(*cells):
+    """One number per row for its cells, without gaps."""
+    return np.array([sorted(set(zip(*cells, strict=True))).index(row) for row in zip(*cells, strict=True)])
+
+
+def test_table_1f():
+    """For t1 = (22, M, 47906) of Table 1(f), dyspepsia and flu are believed with 0.5 each, and nothing else."""
+    age, sex = [22, 22, 33, 52, 54, 60, 60, 64], "MFFFMMMF"
+    zipcode = [47906, 47906, 47905, 47905, 47302, 47302, 47304, 47304]
+    diseases = ["dyspepsia", "flu", "flu", "bronchitis", "flu", "dyspepsia", "dyspepsia", "gastritis"]
+    names = sorted(set(diseases))
+    first, second = numbered(age, sex), numbered(zipcode)
+    regions = tuple(
+        Region(column, of_row, int(of_row.max()) + 1, {})
+        for column, of_row in ((("age", "sex"), first), (("zipcode", "disease"), second))
+    )
+    protected = np.array([names.index(disease) for disease in diseases])
+    belief = beliefs(regions, 1, protected, np.array([0, 0, 0, 0, 1, 1, 1, 1]))
+    # Targets are numbered in the order of their values.
+    t1 = sorted(set(zip(first.tolist(), second.tolist(), strict=True))).index((int(first[0]), int(second[0])))
+    told = {
+        names[value]: float(share)
+        for target, value, share in zip(belief.targets, belief.values, belief.shares, strict=True)
+        if target == t1 and share > 0
+    }
+    assert told == pytest.approx({"dyspepsia": 0.5, "flu": 0.5})
+    assert belief.candidates[t1] == 2
+
+
+@needs_adult
+def test_adult_has_its_rows(adult):
+    """Without unknown cells there are 45,222 rows, as in the paper."""
+    assert adult.height == 45_222
+
+
+@needs_adult
+def test_originals_with_many_matching_buckets(adult):
+    """In random buckets of 100 and two columns, about 31,656 originals match more than 20 buckets (paper: 31,452)."""
+    policy = occ7({"k": 1}, columns=TWO, partition="random", bucket=100)
+    release = mv.publish(adult, policy, seed=1)
+    assert release.notes["buckets"] == 452
+    comparison = Comparison(release, hold(adult, policy)[0], policy)
+    tuples = tuples_of(comparison, release.views[0])
+    assert tuples.weight[tuples.is_original].sum() == adult.height
+    many = tuples.matches > 20
+    assert tuples.weight[tuples.is_original & many].sum() == pytest.approx(31_656, rel=0.02)
+    assert tuples.fakes > adult.height
+
+
+@needs_adult
+def test_l_above_the_most_common_value_is_refused(adult):
+    """The most common occupation has 6,020 of 45,222 rows: frequency l = 7 is published, 8 is refused with 7 named."""
+    frequency = {"l_kind": "frequency"}
+    assert mv.publish(adult, occ7({"l": 7, **frequency}, columns=2), seed=1).rows == adult.height
+    with pytest.raises(mv.InfeasibleError, match=r"6020 of 45222 rows.*Lower l to 7"):
+        mv.publish(adult, occ7({"l": 8, **frequency}, columns=2), seed=1)
+
+
+def clusters(frame, n_columns, discretize="equal-width"):
+    """Columns of attributes found by correlation, as sets."""
+    table, _ = hold(frame, occ7({"k": 1}))
+    distance = 1 - correlations(table, OCC7, discretize=discretize, bins=10)
+    return {frozenset(OCC7[place] for place in cluster) for cluster in medoid_clusters(distance, n_columns)}
+
+
+@needs_adult
+def test_two_columns_are_stable(adult):
+    """Two columns of OCC-7 are the same whatever the order of rows, and the same for most halves of the table."""
+    whole = clusters(adult, 2)
+    assert whole == {frozenset({"education"}), frozenset(OCC7) - {"education"}}
+    assert clusters(adult.sample(fraction=1, shuffle=True, seed=1), 2) == whole
+    halves = [clusters(adult.sample(fraction=0.5, seed=seed), 2) for seed in range(5)]
+    assert halves.count(whole) >= 4
+
+
+@needs_adult
+@pytest.mark.parametrize("discretize", ["equal-width", "cluster"])
+def test_five_columns_keep_sex_with_marital_status_and_occupation(adult, discretize):
+    """Five columns of OCC-7 keep marital status, sex and occupation together and part everything else."""
+    together = frozenset({"marital-status", "sex", "occupation"})
+    alone = {frozenset({name}) for name in OCC7 if name not in together}
+    assert clusters(adult, 5, discretize) == {together, *alone}
