@@ -57,14 +57,25 @@ def columns_of(frame: pl.DataFrame, n_columns: int, *, discretize: str = "equal-
     return tuple(tuple(frame.columns[place] for place in cluster) for cluster in clusters)
 
 
+def columns_apart(frame: pl.DataFrame, n_columns: int) -> Columns:
+    """The columns of the quasi-identifiers, and the sensitive attribute as a column of its own."""
+    return (*columns_of(frame.drop(occ.SENSITIVE), n_columns - 1), (occ.SENSITIVE,))
+
+
 def run(frame: pl.DataFrame) -> list[Clusters]:
-    """Clusters of both tables into two and five columns, with numbers classed both ways."""
-    return [
-        Clusters(table, discretize, columns_of(frame.select(names), n_columns, discretize=discretize))
-        for (table, names), n_columns, discretize in product(
-            occ.TABLES.items(), (2, 5), ("equal-width", "cluster")
-        )
-    ]
+    """Both tables in two and five columns, numbers classed both ways; and with the sensitive attribute apart."""
+    found = []
+    for (table, names), n_columns in product(occ.TABLES.items(), (2, 5)):
+        rows = frame.select(names)
+        found += [
+            Clusters(table, discretize, columns_of(rows, n_columns, discretize=discretize))
+            for discretize in ("equal-width", "cluster")
+        ]
+        if n_columns > 2:
+            found.append(
+                Clusters(table, "equal-width, occupation apart", columns_apart(rows, n_columns))
+            )
+    return found
 
 
 def agreement(found: Columns, paper: Columns) -> float:

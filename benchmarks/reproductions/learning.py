@@ -29,7 +29,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "generalization": {"method": "generalize", "recoding": "mondrian"},
     "bucketization": {"method": "anatomize"},
     "slicing, by correlation": {"method": "slice", "columns": 2},
-    "slicing, the paper's columns": {"method": "slice", "columns": [list(column) for column in TWO]},
+    "slicing, age + marital + sex apart": {"method": "slice", "columns": [list(column) for column in TWO]},
 }
 
 

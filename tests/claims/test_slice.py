@@ -3,6 +3,7 @@
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations, product
+from unittest.mock import patch
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.methods import Work, read_options
+from manyveils.methods.generalize import mondrian
 from manyveils.methods.slice import grouping, make
 from manyveils.methods.slice.correlation import cluster_cuts, contingency
 from manyveils.methods.slice.medoids import medoid_clusters, silhouette
@@ -20,7 +22,7 @@ from manyveils.methods.slice.regions import Region
 from manyveils.table import Streams, hold, resolve
 from manyveils.testing.strategies import cases
 
-quick = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def belief_by_definition(parts, last, protected, buckets):
@@ -112,6 +114,38 @@ def test_l_diversity_holds(data):
         protected = [work.table[name].texts[code] for code in work.table[name].codes]
         for p in belief_by_definition(parts, last, protected, buckets).values():
             assert all(share * l <= 1 for value, share in p.items() if value not in insensitive)
+
+
+@quick
+@given(data=st.data())
+def test_l_diversity_holds_after_every_kept_split(data):
+    """Every bucket there ever is on the way keeps p(t,s) at most 1/l for the tuples it holds."""
+    case = data.draw(cases({"method": "slice"}, smallest=6))
+    sections = {**case.sections, "guarantee": {"l": 2, "l_kind": "frequency"}}
+    sections["attributes"] = {**sections["attributes"], "ill": {"role": "sensitive", "kind": "categorical"}}
+    names = [name for name in sections["attributes"] if name not in ("name", "ill")]
+    work = sliced(type(case)(case.frame, sections), columns=[names, ["ill"]])
+    rounds, orders = [], []
+
+    def watching(entries, active, n_rows):
+        rounds.append([active.rows[a:b].copy() for a, b in zip(active.starts, active.stops, strict=True)])
+        return of_active(entries, active, n_rows)
+
+    def cutting(cut, order, *rest, **more):
+        orders.append(order)
+        rounds.clear()
+        return partition(cut, order, *rest, **more)
+
+    of_active, partition = mondrian._of_active, grouping.partition
+    with patch.object(mondrian, "_of_active", watching), patch.object(grouping, "partition", cutting):
+        try:
+            make(work)
+        except (mv.InfeasibleError, mv.PolicyError):
+            return
+    ills = [work.table["ill"].texts[code] for code in work.table["ill"].codes]
+    for bucket in (places for active in rounds for places in active):
+        held = Counter(ills[orders[-1][place]] for place in bucket)
+        assert max(held.values()) * 2 <= len(bucket)
 
 
 def test_a_split_that_breaks_l_by_one_row_is_refused():
