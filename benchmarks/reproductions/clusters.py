@@ -72,9 +72,7 @@ def run(frame: pl.DataFrame) -> list[Clusters]:
             for discretize in ("equal-width", "cluster")
         ]
         if n_columns > 2:
-            found.append(
-                Clusters(table, "equal-width, occupation apart", columns_apart(rows, n_columns))
-            )
+            found.append(Clusters(table, "equal-width, occupation apart", columns_apart(rows, n_columns)))
     return found
 
 

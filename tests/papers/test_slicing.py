@@ -134,5 +134,8 @@ def test_five_columns_keep_sex_with_marital_status_and_occupation(adult, discret
 @needs_adult
 def test_occupation_apart_gives_the_papers_columns(adult):
     """Four columns of the six quasi-identifiers, with occupation apart, are the paper's five columns of OCC-7."""
-    paper = {frozenset({"age", "marital-status", "sex"}), *(frozenset({name}) for name in ("workclass", "education", "race"))}
+    paper = {
+        frozenset({"age", "marital-status", "sex"}),
+        *(frozenset({name}) for name in ("workclass", "education", "race")),
+    }
     assert clusters(adult, 4, names=OCC7[:-1]) == paper

@@ -67,10 +67,18 @@ def tuples_of(comparison: Comparison, view: View) -> Tuples:
     buckets = buckets_of(comparison.release, view, frozenset(view.attributes))
     originals, rows = _original_tuples(comparison, buckets)
     fakes, weight = _fake_tuples(buckets, originals)
-    tried = originals[:, :TRIED]
+    tried, rows = _some(originals, rows)
     matches = np.append(buckets.matches(tried), buckets.matches(fakes))
     is_original = np.arange(matches.size) < tried.shape[1]
-    return Tuples(matches, is_original, np.append(rows[:TRIED], weight))
+    return Tuples(matches, is_original, np.append(rows, weight))
+
+
+def _some(originals: Ids, rows: NDArray[np.float64]) -> tuple[Ids, NDArray[np.float64]]:
+    """All originals, or a random sample of very many, weighed so that it stands for all rows."""
+    if originals.shape[1] <= TRIED:
+        return originals, rows
+    chosen = np.random.default_rng(0).choice(originals.shape[1], TRIED, replace=False)
+    return originals[:, chosen], rows[chosen] * (rows.sum() / rows[chosen].sum())
 
 
 def _fake_tuples(buckets: Buckets, originals: Ids) -> tuple[Ids, NDArray[np.float64]]:
