@@ -41,8 +41,8 @@ def make(
 ) -> Release:
     """Make and seal a release that has not been audited yet."""
     options = read_options(policy)
-    if seed is not None and seed < 0:
-        raise InputError([Problem("seed", "must not be negative.")])
+    if seed is not None and (not isinstance(seed, int) or seed < 0):
+        raise InputError([Problem("seed", "must be a whole number, not negative.")])
     streams = Streams() if seed is None else Streams(seed)
     method = method_of(policy)
     work = Work(

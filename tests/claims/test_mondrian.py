@@ -39,9 +39,7 @@ def test_groups_are_large_and_minimal(labels, data):
             for column in columns:
                 counts = np.bincount(column.codes[groups == group])
                 below = np.cumsum(counts)
-                assert (
-                    not ((below >= k) & (below[-1] - below >= k) & (counts > 0)).any()
-                )
+                assert not ((below >= k) & (below[-1] - below >= k) & (counts > 0)).any()
 
 
 def test_labels_cover_their_rows():

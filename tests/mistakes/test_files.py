@@ -70,9 +70,9 @@ def test_header_only(desk, content):
 
 
 def test_doubled_names(desk):
-    """A column name that stands there twice is named and counted."""
+    """A column name that stands there twice is told by its places."""
     desk.data(table(desk).replace("name,age,city", "name,age,age", 1))
-    assert "column 'age' stands there 2 times" in desk.refused()
+    assert "columns 2 and 3 have the same name" in desk.refused()
 
 
 def test_nameless_columns(desk):

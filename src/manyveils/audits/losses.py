@@ -1,5 +1,6 @@
 """Whether a release accounts for every row: nothing invented, nothing lost beyond what may be suppressed."""
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,7 +11,9 @@ from manyveils.audits.labels import labels_of, texts_of
 from manyveils.policy.guarantees import exact
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
+from manyveils.table import Column
 
+RANGE = re.compile(r"\[(-?[\d.eE+-]+), (-?[\d.eE+-]+)\]")
 # The recodings of these methods are secret, so what they publish of sensitive attributes cannot be traced.
 SECRET = frozenset({"grade"})
 
@@ -80,6 +83,22 @@ def _unexplained(evidence: Evidence, view: View, file: ColumnFile, name: str) ->
     return sum(max(0, count - most.get(text, 0)) for text, count in cells)
 
 
+def _range_counts(column: Column, texts: tuple[str, ...]) -> dict[str, int]:
+    """The rows of the original inside each text that reads as a range; too many ranges are published without a list."""
+    if column.kind != "numeric":
+        return {}
+    n_numbers = column.n_values - column.has_missing
+    numbers, total = column.numbers[:n_numbers], np.append(0, np.cumsum(column.counts[:n_numbers]))
+    found: dict[str, int] = {"*": int(column.counts.sum())}
+    for text in texts:
+        ends = RANGE.fullmatch(text)
+        if ends:
+            low = np.searchsorted(numbers, float(ends[1]), side="left")
+            high = np.searchsorted(numbers, float(ends[2]), side="right")
+            found[text] = int(total[high] - total[low])
+    return found
+
+
 def _most_cells(
     evidence: Evidence, view: View, name: str, counts: list[int], texts: tuple[str, ...]
 ) -> dict[str, int]:
@@ -87,6 +106,6 @@ def _most_cells(
     most = dict(zip(texts, counts, strict=True))
     pairs = evidence.release.recodings.get((view.name, name))
     if pairs is None:
-        return most
+        return most | _range_counts(evidence.table[name], texts)
     listed = set(texts_of(pairs["published"]))
     return {text: count for text, count in most.items() if text in listed}

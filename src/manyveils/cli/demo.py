@@ -51,7 +51,7 @@ def command(
                     r["suppressed"],
                     r["kept"],
                     r["conditional"],
-                    *(r["utility"][key] for key in MEASURES),
+                    *(r["utility"].get(key) for key in MEASURES),
                 ]
                 for r in results
             ],

@@ -6,10 +6,21 @@ It promises what the whole table keeps as one group, and keeps any rule of that 
 
 import numpy as np
 
+from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.explain import refuse, whole_table_problems
 from manyveils.methods.keeping import watch
 from manyveils.methods.work import Made, Method, Options, Work
+from manyveils.policy.guarantees import (
+    CappedShare,
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    Linkability,
+)
 from manyveils.release import Draft
+
+# What holds for one attribute holds for any combination with it, when attributes are published apart.
+IMPLIED = (DistinctDiversity, FrequencyDiversity, EntropyDiversity, CappedShare, Linkability)
 
 
 class SeparateOptions(Options):
@@ -18,6 +29,7 @@ class SeparateOptions(Options):
 
 def make(work: Work) -> Made:
     """Publish one view per attribute."""
+    _refuse_joint(work)
     # Nothing else is published beside an attribute, so knowing other attributes does not help.
     watches = watch(work.promises, work.table, ())
     if any(True for _ in whole_table_problems(work, watches)):
@@ -26,6 +38,21 @@ def make(work: Work) -> Made:
     return Made(
         tuple(Draft(name, ((name,),), rows) for name in work.published), {"views": len(work.published)}
     )
+
+
+def _refuse_joint(work: Work) -> None:
+    """Combinations are not published, so nothing can be promised of how they are distributed."""
+    problems = [
+        Problem(
+            f"{work.policy.name}: {work.subject_of(promise)}",
+            f"{promise.guarantee.kind} of a combination cannot be kept: its attributes are published apart.",
+            'Drop the combination from joint, or use method = "anatomize".',
+        )
+        for promise in work.promises
+        if len(promise.protects) > 1 and not isinstance(promise.guarantee, IMPLIED)
+    ]
+    if problems:
+        raise InfeasibleError(dict.fromkeys(problems))
 
 
 METHOD = Method(

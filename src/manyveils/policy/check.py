@@ -94,6 +94,7 @@ def _nearest(entry: Mapping[str, Any]) -> str:
 
 
 def suggest(key: str, known: list[str] | tuple[str, ...]) -> str:
+    """What someone who wrote an unknown key may have meant."""
     near = get_close_matches(key, known, n=1)
     if near:
         return f"Did you mean {near[0]!r}?"
@@ -193,9 +194,7 @@ def _name_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -
     for place, names in _named_attributes(document):
         for name in names:
             if name not in attributes:
-                yield Problem(
-                    place, f"attribute {name!r} is not described.", suggest(name, list(attributes))
-                )
+                yield Problem(place, f"attribute {name!r} is not described.", suggest(name, list(attributes)))
 
 
 def _named_attributes(document: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from manyveils.errors import InputError, Problem
 
-# A folder with one of these is a release, its private part or a demo, and may be replaced by force.
-MARKS = ("release.json", "audit.json", "hospital.csv")
+RELEASE = {"release.json", "tables", "recodings"}
+PRIVATE = {"audit.json", "plan.json", "seed.json"}
+DEMO = {"hospital.csv", "policy.toml"}
 
 
 @contextmanager
@@ -48,7 +49,14 @@ def refuse_existing(target: Path, *, force: bool) -> None:
 
 
 def _is_ours(target: Path) -> bool:
-    return target.is_dir() and (any((target / mark).is_file() for mark in MARKS) or not any(target.iterdir()))
+    """Whether a folder is empty, or a release, its private part or a demo, and nothing else is in it."""
+    if not target.is_dir():
+        return False
+    names = {path.name for path in target.iterdir()}
+    if names >= DEMO:
+        return all(_is_ours(target / name) for name in names - DEMO)
+    marks = {"release.json", "audit.json"}
+    return not names or (bool(names & marks) and (names <= RELEASE or names <= PRIVATE))
 
 
 def _unlike(target: Path, *, force: bool) -> str:

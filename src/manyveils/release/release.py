@@ -107,6 +107,7 @@ class Release:
         except (KeyError, TypeError, ValueError, AttributeError, IndexError):
             raise DataError([Problem(str(folder / MANIFEST), "is not a manifest of this format.")]) from None
         _refuse_unlisted(folder, listed)
+        _refuse_other_keys(folder, document)
         frames = {stem_of(file): _read_table(folder / file, types) for file, types in files.items()}
         recodings = {
             key: _read_recoding(folder / "recodings" / f"{stem}.csv")
@@ -169,6 +170,16 @@ def _points_elsewhere(folder: Path, file: str) -> bool:
     return not is_plain or any((folder / part).is_symlink() for part in (file, file.split("/")[0]))
 
 
+def _refuse_other_keys(folder: Path, document: Mapping[str, Any]) -> None:
+    """A manifest says what its format says; anything else might be a message."""
+    known = {"format", "method", "rows", "suppressed", "promises", "views", "recodings", "derived"}
+    strange = len(set(document) - known)
+    if strange:
+        raise DataError(
+            [Problem(str(folder / MANIFEST), f"has {strange} keys that the format does not know.")]
+        )
+
+
 def _read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
     try:
         if path.suffix == ".parquet":
@@ -193,6 +204,9 @@ def _header(path: Path) -> list[str]:
 
 def _read_recoding(path: Path) -> pl.DataFrame:
     try:
-        return pl.read_csv(path, separator=";", infer_schema=False)
+        pairs = pl.read_csv(path, separator=";", infer_schema=False)
     except UNREADABLE:
         raise DataError([Problem(str(path), "is damaged: it cannot be read.")]) from None
+    if pairs.columns != ["published", "original"]:
+        raise DataError([Problem(str(path), "must have the fields published and original, and no others.")])
+    return pairs

@@ -1,7 +1,7 @@
 """The one way out: from drafts in table order to sorted, listed, public tables."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,7 +39,7 @@ def seal(
     allowed = set(table.expand(policy.published))
     names, frames, recodings, views = Names(), {}, {}, []
     recoding_names = Names()
-    for draft in drafts:
+    for draft in _without_lost_bits(drafts, table):
         leaked = {name for column in draft.columns for name in column} - allowed
         if leaked:
             raise AssertionError(f"view {draft.name}: {len(leaked)} attributes may not be published")
@@ -59,10 +59,29 @@ def seal(
         suppressed=table.n_rows - rows,
         promises=_public(promises, table),
         views=tuple(views),
-        derived=table.derived,
+        derived=_derived(views, table),
         recodings={key: recoding_names.of(key[0], (key[1],)) for key in recodings},
     )
     return Release(manifest, frames, recodings, restore=restore, notes=notes)
+
+
+def _without_lost_bits(drafts: Sequence[Draft], table: Table) -> Iterator[Draft]:
+    """Leave out 0/1 columns of values that only suppressed rows have: their names would tell."""
+    bits = {column for columns in table.derived.values() for column in columns}
+    for draft in drafts:
+        lost = {
+            name
+            for column in draft.columns
+            for name in column
+            if name in bits and table[name].counts[1] and not table[name].codes[draft.rows].any()
+        }
+        columns = (tuple(name for name in column if name not in lost) for column in draft.columns)
+        yield replace(draft, columns=tuple(column for column in columns if column)) if lost else draft
+
+
+def _derived(views: Sequence[View], table: Table) -> dict[str, tuple[str, ...]]:
+    shown = {name for view in views for name in view.attributes}
+    return {name: tuple(bit for bit in bits if bit in shown) for name, bits in table.derived.items()}
 
 
 def _type(dtype: pl.DataType) -> str:

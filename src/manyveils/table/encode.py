@@ -38,6 +38,11 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
         except InputError as error:
             problems.append(error)
             continue
+        except pl.exceptions.PolarsError:
+            # The library's own message may quote cells.
+            what = f"cells of type {frame[name].dtype} cannot be published."
+            problems.append(DataError([Problem(f"data: {name}", what, "Turn them into text or numbers.")]))
+            continue
         problems += [DataError([_taken(column.name)]) for column in made if column.name in columns]
         columns.update({column.name: column for column in made})
         if policy.attributes[name].multivalued:

@@ -14,7 +14,7 @@ from manyveils.policy.hierarchies import TOP, Lines
 Codes = NDArray[np.int32]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Level:
     """One level: each value's label, and how much of the domain a label covers (0 one value, 1 all)."""
 
@@ -23,7 +23,7 @@ class Level:
     loss: NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Levels:
     """Levels from the value itself (0) to one label for all."""
 
@@ -171,11 +171,11 @@ def _texts(values: pl.Series) -> list[str]:
 
 
 def _resolution(numbers: NDArray[np.float64]) -> float:
-    """The last decimal place in use, up to six: where an interval ends if the next one starts at 25."""
-    for places in range(7):
-        if np.allclose(numbers, np.round(numbers, places), rtol=0, atol=1e-9):
+    """The last decimal place in use, up to twelve: where an interval ends if the next one starts at 25."""
+    for places in range(13):
+        if np.allclose(numbers, np.round(numbers, places), rtol=0, atol=1e-13):
             return 10.0**-places
-    return 1e-6
+    return 1e-12
 
 
 def _spans(
@@ -185,4 +185,4 @@ def _spans(
 
 
 def _number(value: float) -> str:
-    return str(round(value)) if float(value).is_integer() else str(round(value, 6))
+    return str(round(value)) if float(value).is_integer() else str(round(value, 12))

@@ -65,7 +65,8 @@ def _read_csv(path: Path, delimiter: str | None) -> pl.DataFrame:
     if frame.height != n_records - 1:
         raise DataError([_csv_problem(path, "")])
     # A blank line is nobody; the reader makes it a row of missing cells.
-    return frame.filter(_all_but(blank - 1, frame.height)) if blank.size else frame
+    # With one column only it is a missing cell.
+    return frame.filter(_all_but(blank - 1, frame.height)) if blank.size and len(names) > 1 else frame
 
 
 def _all_but(rows: Numbers, n_rows: int) -> pl.Series:
@@ -120,11 +121,14 @@ def _find_delimiter(header: str) -> str:
 
 
 def _header_problems(names: list[str]) -> list[Problem]:
-    doubled = sorted({name for name in names if names.count(name) > 1})
+    doubled = sorted({name for name in names if name and names.count(name) > 1})
+    # A file without a header has cells in its first line, so columns are told by their places.
+    places = [[place for place, each in enumerate(names, start=1) if each == name] for name in doubled]
     problems = [
-        Problem("header", f"column {name!r} stands there {names.count(name)} times.", "Rename one.")
-        for name in doubled
-        if name
+        Problem(
+            "header", f"columns {' and '.join(map(str, same))} have the same name.", "Rename all but one."
+        )
+        for same in places
     ]
     if any(not name.strip() for name in names):
         problems.append(

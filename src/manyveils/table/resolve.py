@@ -106,7 +106,11 @@ def _unknown_values(promises: tuple[Promise, ...], table: Table) -> Iterator[Pro
     """Values listed in alpha_values that stand nowhere: a misspelt one would promise nothing."""
     held: dict[tuple[str, ...], set[str]] = {}
     for promise in promises:
-        if isinstance(promise.guarantee, CappedShare) and promise.guarantee.values and len(promise.protects) == 1:
+        if (
+            isinstance(promise.guarantee, CappedShare)
+            and promise.guarantee.values
+            and len(promise.protects) == 1
+        ):
             name = promise.protects[0]
             atoms = {column.split("=", 1)[1] for column in table.derived.get(name, ())}
             held.setdefault(promise.guarantee.values, set()).update(atoms or table[name].texts)

@@ -49,8 +49,8 @@ def coverage(release: Release, view: View, column: Column, lines: Lines | None) 
 
 def _rows_per_label(release: Release, view: View, attribute: str) -> pl.DataFrame:
     table = next(file.table for file in view.files if attribute in file.attributes)
-    counts = release.frames[table].group_by(attribute).agg(pl.len().cast(pl.Int64).alias("rows"))
-    return counts.select(pl.col(attribute).cast(pl.String).fill_null("").alias("label"), "rows").sort("label")
+    label = release.frames[table].select(pl.col(attribute).cast(pl.String).fill_null("").alias("label"))
+    return label.group_by("label").agg(pl.len().cast(pl.Int64).alias("rows")).sort("label")
 
 
 def _codes(column: Column) -> pl.DataFrame:

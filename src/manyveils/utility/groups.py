@@ -36,4 +36,4 @@ def _keyed(
 def _sizes(frame: pl.DataFrame, keys: list[str]) -> pl.Series:
     if not keys:
         return pl.Series([frame.height], dtype=pl.Int64)
-    return frame.group_by(keys).agg(pl.len().cast(pl.Int64).alias("rows"))["rows"]
+    return frame.group_by(keys).agg(pl.len().cast(pl.Int64).alias("#rows"))["#rows"].alias("rows")

@@ -11,6 +11,7 @@ from manyveils.release import Release, View
 from manyveils.release.seal import BUCKET
 
 Ids = NDArray[np.int64]
+VALUE, COUNT = "#value", "#count"
 BLOCK = 4096
 CHUNK = 50_000
 
@@ -58,7 +59,7 @@ class Buckets:
                 bits = np.zeros((values.height + 1, n_words), dtype=np.uint64)
                 np.bitwise_or.at(
                     bits,
-                    (here["value"].to_numpy(), place // 64),
+                    (here[VALUE].to_numpy(), place // 64),
                     np.uint64(1) << (place % 64).astype(np.uint64),
                 )
                 words.append(bits)
@@ -74,13 +75,11 @@ def buckets_of(release: Release, view: View, wanted: frozenset[str]) -> Buckets:
     kept = [(_with_bucket(frame, names, bucketed=view.bucketed), names) for frame, names in frames if names]
     values, pairs = [], []
     for frame, names in kept:
-        distinct = frame.select(names).unique(maintain_order=True).with_row_index("value")
+        distinct = frame.select(names).unique(maintain_order=True).with_row_index(VALUE)
         numbered = frame.join(distinct, on=names, how="left", nulls_equal=True)
-        values.append(distinct.with_columns(pl.col("value").cast(pl.Int64)))
+        values.append(distinct.with_columns(pl.col(VALUE).cast(pl.Int64)))
         pairs.append(
-            numbered.group_by(BUCKET, "value")
-            .len("count")
-            .with_columns(pl.col("value", "count").cast(pl.Int64))
+            numbered.group_by(BUCKET, VALUE).len(COUNT).with_columns(pl.col(VALUE, COUNT).cast(pl.Int64))
         )
     sizes = np.bincount(kept[0][0][BUCKET].to_numpy()) if kept else np.zeros(0, dtype=np.int64)
     return Buckets(sizes, tuple(pairs), tuple(values))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from manyveils.release import View
 from manyveils.release.seal import BUCKET
 from manyveils.utility.comparison import Comparison, Measures
-from manyveils.utility.matching import Buckets, Ids, buckets_of
+from manyveils.utility.matching import COUNT, VALUE, Buckets, Ids, buckets_of
 
 ENUMERATED = 4_000_000
 SAMPLED = 40_000
@@ -36,21 +36,26 @@ class Tuples:
 def membership(comparison: Comparison) -> Measures:
     """Count combinations that look like members and are none, and originals whose membership is certain.
 
-    Tuples are combinations of all published attributes, in the view that shows most of them.
+    Tuples are combinations of all published attributes; they are counted for releases of one view without recodings.
+    A value that a recoded view still shows as it is counts as shown.
     A tuple is singled out when the release proves that it is there: whatever the links inside the bucket are.
     """
     if not comparison.release.rows:
         return {}
-    widest = max(comparison.release.views, key=lambda view: len(view.attributes))
-    tuples = tuples_of(comparison, widest)
+    proven: Measures = {
+        "singled_out": max(singled_out(comparison, view) for view in comparison.release.views)
+    }
+    if len(comparison.release.views) > 1 or comparison.release.recodings:
+        # A recoded or scattered tuple does not match value by value, so there is nothing to count.
+        return proven
+    tuples = tuples_of(comparison, comparison.release.views[0])
     fake = ~tuples.is_original
-    return {
+    return proven | {
         "fake_tuples": tuples.fakes,
         "matching_buckets_original": float(tuples.matches[tuples.is_original].mean())
         if tuples.is_original.any()
         else 0.0,
         "matching_buckets_fake": _mean(tuples.matches[fake], tuples.weight[fake]),
-        "singled_out": max(singled_out(comparison, view) for view in comparison.release.views),
     }
 
 
@@ -109,9 +114,9 @@ def _keys(tuples: Ids, buckets: Buckets) -> Ids | NDArray[np.float64]:
 
 def _listed(buckets: Buckets) -> tuple[Ids, NDArray[np.float64]]:
     """Every combination that matches some bucket."""
-    joined = buckets.pairs[0].select(BUCKET, pl.col("value").alias("c0"))
+    joined = buckets.pairs[0].select(BUCKET, pl.col(VALUE).alias("c0"))
     for place, pairs in enumerate(buckets.pairs[1:], start=1):
-        joined = joined.join(pairs.select(BUCKET, pl.col("value").alias(f"c{place}")), on=BUCKET)
+        joined = joined.join(pairs.select(BUCKET, pl.col(VALUE).alias(f"c{place}")), on=BUCKET)
     distinct = joined.drop(BUCKET).unique()
     tuples = np.stack([distinct[name].to_numpy() for name in distinct.columns])
     return tuples, np.ones(tuples.shape[1])
@@ -122,10 +127,10 @@ def _sampled(buckets: Buckets, total: NDArray[np.float64]) -> tuple[Ids, NDArray
     chosen = np.sort(rng.choice(buckets.n_buckets, size=SAMPLED, p=total / total.sum()))
     tuples = []
     for pairs in buckets.pairs:
-        ordered = pairs.sort(BUCKET, "value")
+        ordered = pairs.sort(BUCKET, VALUE)
         starts = np.searchsorted(ordered[BUCKET].to_numpy(), np.arange(buckets.n_buckets + 1))
         lengths = np.diff(starts)[chosen]
-        tuples.append(ordered["value"].to_numpy()[starts[chosen] + rng.integers(0, lengths)])
+        tuples.append(ordered[VALUE].to_numpy()[starts[chosen] + rng.integers(0, lengths)])
     return np.stack(tuples), np.full(SAMPLED, float(total.sum()) / SAMPLED)
 
 
@@ -136,7 +141,7 @@ def singled_out(comparison: Comparison, view: View) -> float:
     all. All values but one then fill more than half of the bucket, so there are few combinations to look at.
     """
     known = frozenset(comparison.quasi)
-    if not known or not known <= set(view.attributes) or _is_recoded(comparison, view, known):
+    if not known or not known <= set(view.attributes):
         return 0.0
     buckets = buckets_of(comparison.release, view, known)
     proven = pl.concat([_proven(buckets, free) for free in range(len(buckets.pairs))]).unique()
@@ -144,19 +149,15 @@ def singled_out(comparison: Comparison, view: View) -> float:
     return originals.join(proven, on=proven.columns, how="semi").height / max(originals.height, 1)
 
 
-def _is_recoded(comparison: Comparison, view: View, known: frozenset[str]) -> bool:
-    return any((view.name, name) in comparison.release.recodings for name in known)
-
-
 def _proven(buckets: Buckets, free: int) -> pl.DataFrame:
     """Combinations that must be there, in which all columns but one have the value of most rows of the bucket."""
     sizes = pl.DataFrame({BUCKET: np.arange(buckets.n_buckets), "size": buckets.sizes})
     joined = sizes.with_columns(slack=pl.col("size") - 1)
     for place, pairs in enumerate(buckets.pairs):
-        part = pairs.rename({"value": f"c{place}"}).join(sizes, on=BUCKET)
-        part = part if place == free else part.filter(2 * pl.col("count") > pl.col("size"))
+        part = pairs.rename({VALUE: f"c{place}"}).join(sizes, on=BUCKET)
+        part = part if place == free else part.filter(2 * pl.col(COUNT) > pl.col("size"))
         joined = joined.join(part.drop("size"), on=BUCKET)
-        joined = joined.with_columns(slack=pl.col("slack") - (pl.col("size") - pl.col("count"))).drop("count")
+        joined = joined.with_columns(slack=pl.col("slack") - (pl.col("size") - pl.col(COUNT))).drop(COUNT)
         joined = joined.filter(pl.col("slack") >= 0)
     return joined.select(f"c{place}" for place in range(len(buckets.pairs)))
 
@@ -165,15 +166,15 @@ def _row_tuples(comparison: Comparison, buckets: Buckets) -> pl.DataFrame:
     """Every row of the original as value numbers; -1 where a value was recoded or is not published."""
     columns = {}
     for place, values in enumerate(buckets.values):
-        names = [name for name in values.columns if name != "value"]
+        names = [name for name in values.columns if name != VALUE]
         cells = pl.DataFrame(
             {
                 name: pl.Series(comparison.table[name].texts).gather(comparison.table[name].codes)
                 for name in names
             }
         )
-        texts = values.select(*(pl.col(name).cast(pl.String).fill_null("") for name in names), "value")
+        texts = values.select(*(pl.col(name).cast(pl.String).fill_null("") for name in names), VALUE)
         columns[f"c{place}"] = cells.join(texts, on=names, how="left", maintain_order="left")[
-            "value"
+            VALUE
         ].fill_null(-1)
     return pl.DataFrame(columns)

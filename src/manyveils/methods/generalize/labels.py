@@ -10,7 +10,7 @@ from manyveils.policy.hierarchies import TOP
 from manyveils.release import Recoding
 from manyveils.table.columns import Column
 
-MOST_PAIRS = 2_000_000
+MOST_PAIRS = 200_000
 
 
 def recoding_of_groups(column: Column, groups: Ids, n_groups: int, style: int) -> Recoding | None:

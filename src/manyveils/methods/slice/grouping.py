@@ -10,7 +10,7 @@ from manyveils.methods.entries import Ids
 from manyveils.methods.explain import refuse
 from manyveils.methods.generalize.cutting import cutting_of
 from manyveils.methods.generalize.mondrian import partition
-from manyveils.methods.keeping import Watch, watch
+from manyveils.methods.keeping import Watch, all_kept, count_for, watch
 from manyveils.methods.slice.posterior import Belief, beliefs
 from manyveils.methods.slice.regions import Region, is_judged, promises_in
 from manyveils.methods.work import Work
@@ -42,9 +42,7 @@ def cut_buckets(work: Work, regions: tuple[Region, ...], order: Ids) -> Ids:
     if not columns:
         return np.zeros(work.table.n_rows, dtype=np.int64)
     cutting = cutting_of(columns, tuple(column.n_values for column in columns), "ranges")
-    watches = tuple(
-        each for region in regions if is_judged(work, region.column) for each in _watches(work, region)
-    )
+    watches = _all_watches(work, regions)
     return partition(
         cutting, order, watches, relaxed=False, progress=lambda share: work.progress("cutting buckets", share)
     )
@@ -57,6 +55,11 @@ def _cut_along(work: Work, region: Region) -> tuple[Column, ...]:
         return known
     domain = pl.Series(np.arange(region.n_regions))
     return (Column("+".join(region.column), "ordinal", region.of_row.astype(np.int32), domain, Levels(())),)
+
+
+def _all_watches(work: Work, regions: tuple[Region, ...]) -> tuple[Watch, ...]:
+    judged = (region for region in regions if is_judged(work, region.column))
+    return tuple(each for region in judged for each in _watches(work, region))
 
 
 def _watches(work: Work, region: Region) -> tuple[Watch, ...]:
@@ -118,7 +121,14 @@ def _refuse_other_promises(work: Work) -> None:
 
 
 def _keeps(work: Work, regions: tuple[Region, ...], buckets: Ids) -> bool:
-    """Whether the beliefs of every target keep every promise."""
+    """Whether the beliefs of every target keep every promise.
+
+    Where one column holds all that is known, it finds the bucket, and every bucket is judged by itself.
+    """
+    if sum(bool(set(region.column) & set(work.quasi)) for region in regions) < 2:
+        watches = _all_watches(work, regions)
+        sizes = np.bincount(buckets)
+        return bool(all_kept(watches, count_for(watches, buckets, sizes.size), sizes).all())
     return all(_kept(work, promise, belief) for promise, belief in _held(work, regions, buckets))
 
 

@@ -65,10 +65,11 @@ def _united(groups: list[set[str]], together: set[str]) -> list[set[str]]:
 def _given(work: Work, columns: list[list[str]], overlap: list[str]) -> Columns:
     expanded = tuple(work.table.expand(column) for column in columns)
     listed = [name for column in expanded for name in column]
-    extra = set(work.table.expand(_checked(work, overlap)))
+    _checked(work, overlap)
     unknown = [name for column in columns for name in column if name not in work.policy.published]
-    missing = [name for name in work.published if name not in listed]
-    doubled = {name for name in listed if listed.count(name) > 1 and name not in extra}
+    missing = [name for name in work.policy.published if not set(work.table.expand((name,))) <= set(listed)]
+    named = [name for column in columns for name in column]
+    doubled = {name for name in named if named.count(name) > 1 and name not in overlap}
     problems = [
         Problem(f"{work.policy.name}: publish.columns", f"{name!r} is not a published attribute.")
         for name in unknown
