@@ -17,12 +17,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "slice": {"method": "slice", "columns": 4},
     "separate": {"method": "separate"},
 }
-MEASURES = {
-    "loss": "loss",
-    "average_class_size": "mean group",
-    "singled_out": "singled out",
-    "fake_tuples": "fake tuples",
-}
+MEASURES = {"loss": "loss", "average_class_size": "mean group", "singled_out": "singled out"}
 
 
 def command(
@@ -59,7 +54,7 @@ def command(
         typer.echo(
             "'values left': how few values stay open for someone who knows the person's other sensitive values; 1 is\n"
             "certainty, and policies that forbid it say conditional = true. 'singled out': the share of people whose\n"
-            "presence the release proves. 'fake tuples': rows that would fit the release and belong to nobody."
+            "presence the release proves."
         )
         typer.echo(
             f"Data and policy: {out / 'hospital.csv'}, {out / 'policy.toml'}. Releases: "
