@@ -42,7 +42,7 @@ def test_force_spares_other_folders(desk):
     desk.out.mkdir()
     (desk.out / "thesis.tex").write_text("three years")
     message = desk.refused("publish", desk.folder / "policy.toml", "--out", desk.out, "--force")
-    assert "is there already, and it is not a release. Choose another place." in message
+    assert "is there already, and it is not a release or a demo. Choose another place." in message
 
 
 def test_force_on_an_empty_folder(desk):
@@ -98,11 +98,21 @@ def test_private_inside(desk, inside):
     assert "--private: lies in the release folder or around it." in desk.refused(*words)
 
 
+def test_force_spares_what_lies_beside_a_release(desk):
+    """A folder that holds anything besides a release is not replaced, even by force."""
+    desk.folder.joinpath("mixed").mkdir()
+    desk.folder.joinpath("mixed", "release.json").write_text("{}")
+    desk.folder.joinpath("mixed", "thesis.txt").write_text("precious")
+    words = ("publish", desk.folder / "policy.toml", "--out", desk.folder / "mixed", "--force")
+    assert "not a release or a demo" in desk.refused(*words)
+    assert desk.folder.joinpath("mixed", "thesis.txt").read_text() == "precious"
+
+
 def test_demo_spares_other_folders(desk):
     """The demo replaces an earlier demo and nothing else."""
     assert "is there already" in desk.refused("demo", "--out", desk.folder)
     desk.data("", "hospital.csv")
-    assert "is not a demo" in desk.refused("demo", "--out", desk.folder)
+    assert "not a release or a demo" in desk.refused("demo", "--out", desk.folder)
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from manyveils.cli.door import Json, open_door, progress_bar, show_json, show_table
-from manyveils.errors import InputError, Problem
 
 EXAMPLE = "Example: manyveils demo --out demo"
 
@@ -65,21 +64,12 @@ def command(
 
 def _prepared(out: Path, rows: int) -> list[tuple[str, dict[str, Any], Path]]:
     from manyveils.datasets import write_hospital
-    from manyveils.release.folder import refuse_existing, staged
+    from manyveils.release.folder import staged
 
-    refuse_existing(out, force=True)
-    if out.exists() and not _is_demo(out):
-        raise InputError([Problem(str(out), "is there already, and is not a demo.", "Choose another place.")])
-    with staged(out, force=True) as folder:
+    # Only an earlier demo is replaced.
+    with staged(out, force=(out / "hospital.csv").is_file()) as folder:
         write_hospital(folder, n=rows)
     return [(name, publish, out) for name, publish in CONFIGURATIONS.items()]
-
-
-def _is_demo(out: Path) -> bool:
-    """Whether the folder is an earlier demo and nothing else, so that it may be replaced."""
-    made = {"hospital.csv", "policy.toml"}
-    allowed = made | {name + end for name in CONFIGURATIONS for end in ("", ".private")}
-    return out.is_dir() and made <= {path.name for path in out.iterdir()} <= allowed
 
 
 def _run(name: str, publish: dict[str, Any], folder: Path, seed: int | None, progress: Any) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def _is_ours(target: Path) -> bool:
 
 
 def _unlike(target: Path, *, force: bool) -> str:
-    return ", and it is not a release" if force or not target.is_dir() else ""
+    return ", and it is not a release or a demo" if force or not target.is_dir() else ""
 
 
 def _remove_empty(parents: list[Path]) -> None:
