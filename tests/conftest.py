@@ -7,9 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from typer.testing import CliRunner
 
 from manyveils.cli.app import app
+
+# A busy machine is no fault of the code.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 # Every cell of the desk's data has this in it, so that a message that quotes a cell is found out.
 MARK = "Zq7"
