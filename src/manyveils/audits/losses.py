@@ -14,8 +14,6 @@ from manyveils.release.views import ColumnFile
 from manyveils.table import Column
 
 RANGE = re.compile(r"\[(-?[\d.eE+-]+), (-?[\d.eE+-]+)\]")
-# The recodings of these methods are secret, so what they publish of sensitive attributes cannot be traced.
-SECRET = frozenset({"grade"})
 
 
 def loss_findings(evidence: Evidence) -> Iterator[Finding]:
@@ -58,16 +56,11 @@ def _unaccounted(evidence: Evidence, view: View) -> int:
     for file in view.files:
         off += abs(evidence.frame(file).height - manifest.rows)
         off += sum(
-            _unexplained(evidence, view, file, name) for name in file.attributes if _is_open(evidence, name)
+            _unexplained(evidence, view, file, name)
+            for name in file.attributes
+            if name in evidence.table.columns
         )
     return off
-
-
-def _is_open(evidence: Evidence, name: str) -> bool:
-    secret = evidence.release.manifest.method in SECRET
-    return name in evidence.table.columns and not (
-        secret and name in evidence.table.expand(evidence.policy.sensitive)
-    )
 
 
 def _unexplained(evidence: Evidence, view: View, file: ColumnFile, name: str) -> int:
