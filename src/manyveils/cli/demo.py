@@ -14,6 +14,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "generalize-mondrian": {"method": "generalize", "recoding": "mondrian"},
     "anatomize": {"method": "anatomize", "suppression": 0.02},
     "slice": {"method": "slice", "columns": 4},
+    "codip": {"method": "codip", "beta": 0.5},
     "separate": {"method": "separate"},
 }
 MEASURES = {"loss": "loss", "average_class_size": "mean group", "singled_out": "singled out"}

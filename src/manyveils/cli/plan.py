@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from manyveils.cli.door import Json, open_door, progress_bar, show_json, show_table
+from manyveils.cli.notes import flat, show_notes
 
 EXAMPLE = "Example: manyveils plan policy.toml --data patients.csv"
 
@@ -54,9 +55,9 @@ def command(
                 for v in release.views
             ],
         )
-        show_table("How", ["what", "value"], [[key, _flat(value)] for key, value in release.notes.items()])
+        show_notes(release.notes)
         show_table(
-            "Expected utility", ["measure", "value"], [[key, _flat(value)] for key, value in utility.items()]
+            "Expected utility", ["measure", "value"], [[key, flat(value)] for key, value in utility.items()]
         )
         if kinds:
             typer.echo(
@@ -67,12 +68,3 @@ def command(
         typer.echo(
             f"{release.rows} rows would be published, {release.suppressed} suppressed. Nothing was written."
         )
-
-
-def _flat(value: object) -> object:
-    if isinstance(value, dict):
-        return ", ".join(
-            f"{key} {entry:.3g}" if isinstance(entry, float) else f"{key} {entry}"
-            for key, entry in value.items()
-        )
-    return value

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from manyveils.kernels.tallies import differences, largest, most_alike, ordered_distance
-from manyveils.methods.entries import Entries, Ids
+from manyveils.kernels.tallies import largest, most_alike
+from manyveils.methods.distances import distances
+from manyveils.methods.entries import Ids
+from manyveils.methods.tally import Kept, Tally
 from manyveils.policy.guarantees import (
     CappedShare,
     Closeness,
@@ -26,52 +26,8 @@ from manyveils.policy.guarantees import (
     RecursiveDiversity,
     SupersetCloseness,
 )
-from manyveils.table.columns import Column
 
-Kept = NDArray[np.bool_]
 MARGIN = 1e-9
-LARGEST_EXACT = 2.0**62
-
-
-@dataclass(frozen=True)
-class Tally:
-    """The counts of one subject in every group, and what they are compared with."""
-
-    owners: Ids
-    values: Ids
-    counts: Ids
-    sizes: Ids
-    reference: Ids
-    is_sensitive: Kept
-    columns: tuple[Column, ...]
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of the whole table."""
-        return int(self.reference.sum())
-
-    def largest(self, depth: int = 1) -> Ids:
-        """The largest counts of each group."""
-        return largest(self.owners, self.counts, self.sizes.size, depth)
-
-    def of_sensitive(self) -> "Tally":
-        """Only the entries whose value needs protection."""
-        wanted = self.is_sensitive[self.values]
-        if wanted.all():
-            return self
-        return Tally(
-            self.owners[wanted],
-            self.values[wanted],
-            self.counts[wanted],
-            self.sizes,
-            self.reference,
-            self.is_sensitive,
-            self.columns,
-        )
-
-    def harmless(self) -> Kept:
-        """Groups in which no value needs protection."""
-        return np.bincount(self.of_sensitive().owners, minlength=self.sizes.size) == 0
 
 
 def _at_most(counts: Ids, sizes: Ids, share: Fraction) -> Kept:
@@ -128,51 +84,12 @@ def _recursive(guarantee: RecursiveDiversity, tally: Tally) -> Kept:
 
 
 def _closeness(guarantee: Closeness, tally: Tally) -> Kept:
-    n_rows = tally.n_rows
-    if guarantee.ground == "ordered":
-        return _ordered_closeness(guarantee.t, tally)
-    if guarantee.ground == "equal":
-        return _differences(tally) <= _floor_times(2 * tally.sizes * n_rows, guarantee.t)
-    levels = tally.columns[0].levels
-    total = np.zeros(tally.sizes.size, dtype=np.int64)
-    for level in levels.each[:-1]:
-        total += _differences(_lifted(tally, level.label_of.astype(np.int64), len(level.labels)))
-    return total <= _floor_times(2 * tally.sizes * n_rows * (len(levels) - 1), guarantee.t)
-
-
-def _ordered_closeness(t: Fraction, tally: Tally) -> Kept:
-    steps = max(len(tally.reference) - 1, 1)
-    cumulative = np.cumsum(tally.reference)
-    arrays = (tally.counts, tally.sizes, cumulative)
-    if float(tally.sizes.max(initial=0)) * tally.n_rows * (steps + 1) < LARGEST_EXACT:
-        distance = ordered_distance(tally.owners, tally.values, *arrays)
-        return distance <= _floor_times(tally.sizes * tally.n_rows * steps, t)
-    # Too large for whole numbers of 64 bits: floats, and the margin refuses.
-    distance = ordered_distance(tally.owners, tally.values, *(array.astype(np.float64) for array in arrays))
-    return distance <= tally.sizes * float(tally.n_rows) * steps * float(t) * (1 - MARGIN)
-
-
-def _differences(tally: Tally) -> Ids:
-    return differences(tally.owners, tally.values, tally.counts, tally.sizes, tally.reference)
-
-
-def _lifted(tally: Tally, label_of: Ids, n_labels: int) -> Tally:
-    """The same counts with values replaced by coarser labels."""
-    labels = label_of[tally.values]
-    order = np.argsort(labels, kind="stable")
-    merged = Entries(tally.owners[order], labels[order], tally.counts[order]).under(
-        np.arange(tally.sizes.size), tally.sizes.size
-    )
-    reference = np.bincount(label_of, weights=tally.reference, minlength=n_labels).astype(np.int64)
-    return Tally(
-        merged.owners,
-        merged.codes,
-        merged.counts,
-        tally.sizes,
-        reference,
-        np.ones(n_labels, dtype=bool),
-        tally.columns,
-    )
+    distance, scale = distances(guarantee.ground, tally)
+    if distance.dtype.kind == "f":
+        # Too large for whole numbers of 64 bits: the margin refuses.
+        near: Kept = distance <= scale * float(guarantee.t) * (1 - MARGIN)
+        return near
+    return distance <= _floor_times(scale.astype(np.int64), guarantee.t)
 
 
 def _superset_closeness(guarantee: SupersetCloseness, tally: Tally) -> Kept:

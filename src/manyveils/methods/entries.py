@@ -89,12 +89,13 @@ def count(subject: Subject, owners: Ids, n_owners: int) -> Entries:
         order = np.lexsort((owners, subject.codes))
         ones = np.ones(len(order), dtype=np.int64)
         return Entries(owners[order], subject.codes[order], ones).under(np.arange(n_owners), n_owners)
-    found, counts = _tally(keys, span * n_owners)
+    found, counts = tally(keys, span * n_owners)
     codes, held = np.divmod(found, n_owners)
     return Entries(held, codes, counts)
 
 
-def _tally(keys: Ids, span: int) -> tuple[Ids, Ids]:
+def tally(keys: Ids, span: int) -> tuple[Ids, Ids]:
+    """The different keys, all below `span`, and how often each occurs."""
     if span <= 4 * keys.size + 1024:
         every = np.bincount(keys, minlength=span)
         found = np.flatnonzero(every)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from manyveils.errors import InfeasibleError, Problem
-from manyveils.methods.entries import Ids
+from manyveils.methods.entries import Entries, Ids
 from manyveils.methods.keeping import Watch, count_for, kept
 from manyveils.methods.work import Work
 from manyveils.policy.guarantees import (
@@ -37,11 +37,7 @@ def refuse(work: Work, watches: tuple[Watch, ...]) -> InfeasibleError:
 
 def whole_table_problems(work: Work, watches: tuple[Watch, ...]) -> Iterator[Problem]:
     """One problem per promise that fails with all rows in one group."""
-    one_group = np.zeros(work.table.n_rows, dtype=np.int64)
-    sizes = np.array([work.table.n_rows])
-    for each, entries in zip(watches, count_for(watches, one_group, 1), strict=True):
-        if kept(each, entries, sizes)[0]:
-            continue
+    for each, entries in _broken_as_one_group(watches, work.table.n_rows):
         if entries is None:
             yield Problem(
                 work.policy.name,
@@ -50,6 +46,18 @@ def whole_table_problems(work: Work, watches: tuple[Watch, ...]) -> Iterator[Pro
             )
         else:
             yield _problem(work, each, entries.codes, entries.counts)
+
+
+def breaks_as_one_group(watches: tuple[Watch, ...], n_rows: int) -> bool:
+    """Whether some promise fails with all rows in one group."""
+    return any(True for _ in _broken_as_one_group(watches, n_rows))
+
+
+def _broken_as_one_group(watches: tuple[Watch, ...], n_rows: int) -> Iterator[tuple[Watch, Entries | None]]:
+    one_group, sizes = np.zeros(n_rows, dtype=np.int64), np.array([n_rows])
+    for each, entries in zip(watches, count_for(watches, one_group, 1), strict=True):
+        if not kept(each, entries, sizes)[0]:
+            yield each, entries
 
 
 def _problem(work: Work, each: Watch, codes: Ids, counts: Ids) -> Problem:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from manyveils.kernels.grouping import number
-from manyveils.methods.decisions import DECISIONS, Kept, Tally
+from manyveils.methods.decisions import DECISIONS
 from manyveils.methods.entries import Entries, Ids, Known, Subject, count, dense, subject_of
+from manyveils.methods.tally import Kept, Tally
 from manyveils.policy.guarantees import KAnonymity, Promise
 from manyveils.table import Table
 from manyveils.table.columns import Column
@@ -81,9 +82,17 @@ def count_for(watches: tuple[Watch, ...], owners: Ids, n_owners: int) -> tuple[E
 def kept(each: Watch, entries: Entries | None, sizes: Ids) -> Kept:
     """Which groups keep one promise."""
     guarantee = each.promise.guarantee
-    if each.subject is None or entries is None:
+    if entries is None:
         assert isinstance(guarantee, KAnonymity)
         return sizes >= guarantee.k
+    tally, group_of = tallied(each, entries, sizes)
+    fine = DECISIONS[type(guarantee)](guarantee, tally)
+    return fine if group_of is None else np.bincount(group_of[~fine], minlength=sizes.size) == 0
+
+
+def tallied(each: Watch, entries: Entries, sizes: Ids) -> tuple[Tally, Ids | None]:
+    """The counts a promise is decided on; where more is known than the group, also the group of each part."""
+    assert each.subject is not None
     owners, values, unit_sizes, group_of = entries.owners, entries.codes, sizes, None
     if each.subject.n_known > 1:
         values, known = np.divmod(entries.codes, each.subject.n_known)
@@ -93,8 +102,7 @@ def kept(each: Watch, entries: Entries | None, sizes: Ids) -> Kept:
     tally = Tally(
         owners, values, entries.counts, unit_sizes, each.subject.reference, each.is_sensitive, each.columns
     )
-    fine = DECISIONS[type(guarantee)](guarantee, tally)
-    return fine if group_of is None else np.bincount(group_of[~fine], minlength=sizes.size) == 0
+    return tally, group_of
 
 
 def all_kept(watches: tuple[Watch, ...], counted: tuple[Entries | None, ...], sizes: Ids) -> Kept:

@@ -7,7 +7,7 @@ It promises what the whole table keeps as one group, and keeps any rule of that 
 import numpy as np
 
 from manyveils.errors import InfeasibleError, Problem
-from manyveils.methods.explain import refuse, whole_table_problems
+from manyveils.methods.explain import breaks_as_one_group, refuse
 from manyveils.methods.keeping import watch
 from manyveils.methods.work import Made, Method, Options, Work
 from manyveils.policy.guarantees import (
@@ -32,7 +32,7 @@ def make(work: Work) -> Made:
     _refuse_joint(work)
     # Nothing else is published beside an attribute, so knowing other attributes does not help.
     watches = watch(work.promises, work.table, ())
-    if any(True for _ in whole_table_problems(work, watches)):
+    if breaks_as_one_group(watches, work.table.n_rows):
         raise refuse(work, watches)
     rows = np.arange(work.table.n_rows)
     return Made(

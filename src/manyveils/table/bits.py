@@ -13,7 +13,7 @@ MANY_BITS = 1_000
 
 
 def bits_of(values: pl.Series, attribute: Attribute, policy: Policy) -> list[Column]:
-    """One 0/1 column per atomic value, and one for missing cells if there are any."""
+    """One 0/1 column per atomic value; an empty cell has none of them, and is 0 everywhere."""
     assert attribute.multivalued is not None
     cells = values.cast(pl.String)
     distinct = cells.drop_nulls().unique().sort()
@@ -44,13 +44,10 @@ def bits_of(values: pl.Series, attribute: Attribute, policy: Policy) -> list[Col
             ]
         )
     cell_code = cells.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).fill_null(len(members)).to_numpy()
-    names = [*atoms, *([""] if values.null_count() else [])]
-    holds = np.zeros((len(names), len(members) + 1), dtype=np.int32)
-    number = {atom: row for row, atom in enumerate(names)}
+    holds = np.zeros((len(atoms), len(members) + 1), dtype=np.int32)
+    number = {atom: row for row, atom in enumerate(atoms)}
     for code, parts in enumerate(members):
         holds[[number[part] for part in parts], code] = 1
-    if values.null_count():
-        holds[number[""], len(members)] = 1
     return [_bit(f"{values.name}={name}", holds[row][cell_code]) for name, row in number.items()]
 
 

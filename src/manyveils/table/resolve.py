@@ -112,8 +112,9 @@ def _unknown_values(promises: tuple[Promise, ...], table: Table) -> Iterator[Pro
             and len(promise.protects) == 1
         ):
             name = promise.protects[0]
-            atoms = {column.split("=", 1)[1] for column in table.derived.get(name, ())}
-            held.setdefault(promise.guarantee.values, set()).update(atoms or table[name].texts)
+            atoms = [column.split("=", 1)[1] for column in table.derived.get(name, ())]
+            texts = atoms if name in table.derived else table[name].texts
+            held.setdefault(promise.guarantee.values, set()).update(texts)
     for values, found in held.items():
         unknown = len(set(values) - found)
         if unknown:

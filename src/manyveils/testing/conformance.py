@@ -31,6 +31,14 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "anatomize, random order": {"method": "anatomize", "order": "random"},
     "slice": {"method": "slice"},
     "slice, two columns, generalized": {"method": "slice", "columns": 2, "column_k": 2},
+    "codip": {"method": "codip"},
+    "codip, optimal, mondrian": {"method": "codip", "search": "optimal", "anonymizer": "mondrian", "beta": 1},
+    "codip, patient, coarse at most": {
+        "method": "codip",
+        "search": "patient",
+        "discernibility": 50_000,
+        "beta": 1,
+    },
     "separate": {"method": "separate"},
 }
 

@@ -7,6 +7,7 @@ from typing import Any
 from manyveils.policy import Policy
 from manyveils.release import Release
 from manyveils.table import Table
+from manyveils.utility.association import association
 from manyveils.utility.class_size import class_size
 from manyveils.utility.comparison import Comparison, Measures
 from manyveils.utility.discernibility import discernibility
@@ -24,6 +25,7 @@ MEASURES: tuple[Callable[[Comparison], Measures], ...] = (
     class_size,
     suppressed_share,
     membership,
+    association,
 )
 
 

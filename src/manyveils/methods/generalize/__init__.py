@@ -10,15 +10,13 @@ from typing import Literal
 
 import numpy as np
 
-from manyveils.methods.entries import Ids, dense
-from manyveils.methods.explain import refuse, whole_table_problems
-from manyveils.methods.generalize.cutting import Labels, cutting_of, style_of
+from manyveils.methods.explain import breaks_as_one_group, refuse
+from manyveils.methods.generalize.cutting import Labels
 from manyveils.methods.generalize.full_domain import make_full_domain
-from manyveils.methods.generalize.labels import recoding_of_groups
-from manyveils.methods.generalize.mondrian import partition
+from manyveils.methods.generalize.tables import cut_table, label_groups
 from manyveils.methods.keeping import watch
-from manyveils.methods.work import Made, Method, Options, Work, shuffled_rows
-from manyveils.release import Draft, Recoding
+from manyveils.methods.work import Made, Method, Options, Work
+from manyveils.release import Draft
 
 
 class GeneralizeOptions(Options):
@@ -42,40 +40,19 @@ def make(work: Work) -> Made:
 def make_mondrian(work: Work, *, labels: Labels, relaxed: bool) -> Made:
     """Publish groups found by cutting the rows top-down, each with its own ranges, sets or labels."""
     watches = watch(work.promises, work.table, work.sensitive)
-    if any(True for _ in whole_table_problems(work, watches)):
+    if breaks_as_one_group(watches, work.table.n_rows):
         raise refuse(work, watches)
-    columns = tuple(work.table[name] for name in work.quasi)
-    leaves = tuple(len(work.policy.lines(name) or ()) or work.table[name].n_values for name in work.quasi)
-    order = _near_order(work)
-    cutting = cutting_of(columns, leaves, labels)
-    groups = partition(
-        cutting, order, watches, relaxed=relaxed, progress=lambda share: work.progress("cutting", share)
-    )
-    n_groups = int(groups.max()) + 1
-    recodings: dict[str, Recoding] = {}
-    for column in columns:
-        recoding = recoding_of_groups(column, groups, n_groups, style_of(column, labels))
-        if recoding is not None:
-            recodings[column.name] = recoding
+    groups = cut_table(work, watches, labels=labels, relaxed=relaxed)
     notes = {
         "recoding": "mondrian",
         "labels": labels,
         "cuts": "relaxed" if relaxed else "strict",
-        "groups": n_groups,
+        "groups": int(groups.max()) + 1,
     }
     rows = np.arange(work.table.n_rows)
-    return Made((Draft("main", (work.published,), rows, recodings=recodings),), notes)
-
-
-def _near_order(work: Work) -> Ids:
-    """All rows with like quasi-identifiers next to each other, and equal ones shuffled.
-
-    Where a cut must part equal values, the rows that stay behind are then alike in other attributes too.
-    """
-    shuffled = shuffled_rows(work, "mondrian.order")
-    keys, _ = dense(work.table.codes(work.quasi), work.table.sizes(work.quasi), work.table.n_rows)
-    near: Ids = shuffled[np.argsort(keys[shuffled], kind="stable")]
-    return near
+    return Made(
+        (Draft("main", (work.published,), rows, recodings=label_groups(work, groups, labels)),), notes
+    )
 
 
 METHOD = Method(

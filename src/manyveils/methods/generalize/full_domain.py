@@ -31,7 +31,7 @@ class Plan:
 
 def make_full_domain(work: Work, objective: str) -> Made:
     """Publish the table at the optimal node of the lattice."""
-    _refuse_wide(work)
+    refuse_wide(work, MOST_NODES, instead='recoding = "mondrian"')
     watches = watch(work.promises, work.table, work.sensitive)
     columns = tuple(work.table[name] for name in work.quasi)
     base, classes = count_base(columns, work.table, watches)
@@ -66,23 +66,24 @@ def make_full_domain(work: Work, objective: str) -> Made:
     )
 
 
-def _refuse_wide(work: Work) -> None:
+def refuse_wide(work: Work, most_nodes: int, *, instead: str) -> None:
+    """Refuse quasi-identifiers without steps and lattices too large to search."""
     problems = [
         Problem(
             f"{work.policy.name}: attributes.{name}",
             f"a quasi-identifier with {work.table[name].n_values:,} different values and no hierarchy.",
-            'Give it one (widths = [10, 100, 1000] for numbers), or use recoding = "mondrian".',
+            f"Give it one (widths = [10, 100, 1000] for numbers), or use {instead}.",
         )
         for name in work.quasi
         if work.table[name].n_values > MANY_VALUES and len(work.table[name].levels) <= 2
     ]
     n_nodes = float(np.prod([float(len(work.table[name].levels)) for name in work.quasi]))
-    if n_nodes > MOST_NODES:
+    if n_nodes > most_nodes:
         problems.append(
             Problem(
                 work.policy.name,
-                f"the lattice has {n_nodes:.3g} nodes, {MOST_NODES:,} at most.",
-                'Use fewer levels or quasi-identifiers, or recoding = "mondrian".',
+                f"the lattice has {n_nodes:.3g} nodes, {most_nodes:,} at most.",
+                f"Use fewer levels or quasi-identifiers, or {instead}.",
             )
         )
     if problems:

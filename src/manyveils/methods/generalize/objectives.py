@@ -92,11 +92,11 @@ class Discernibility:
 
     def bound(self, counted: Counted) -> float:
         """The squares of all classes: merging adds to them, and suppressing a class costs more than its square."""
-        return float(_squares(counted.sizes))
+        return float(squares(counted.sizes))
 
     def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
         """Squares of published classes, and the whole table's size for each suppressed row."""
-        return float(_squares(counted.sizes[fine]) + int(counted.sizes[~fine].sum()) * self._n_rows)
+        return float(squares(counted.sizes[fine]) + int(counted.sizes[~fine].sum()) * self._n_rows)
 
     def per_lost_row(self, limit: int) -> Grid:
         """The table's size, less what the row's class, no larger than the limit, took in the bound."""
@@ -133,7 +133,8 @@ OBJECTIVES: dict[str, type[Loss] | type[Height] | type[Discernibility] | type[Cl
 }
 
 
-def _squares(sizes: Ids) -> int:
+def squares(sizes: Ids) -> int:
+    """The sum of squared class sizes."""
     return int((sizes * sizes).sum())
 
 

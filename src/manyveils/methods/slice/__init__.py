@@ -13,7 +13,7 @@ from pydantic import Field
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.methods.entries import Ids
-from manyveils.methods.explain import refuse, whole_table_problems
+from manyveils.methods.explain import breaks_as_one_group, refuse
 from manyveils.methods.keeping import watch
 from manyveils.methods.slice.grouping import cut_buckets, group_buckets
 from manyveils.methods.slice.layout import Layout, lay_out
@@ -40,7 +40,7 @@ def make(work: Work) -> Made:
     options = work.options
     assert isinstance(options, SliceOptions)
     everything = watch(work.promises, work.table, ())
-    if any(True for _ in whole_table_problems(work, everything)):
+    if breaks_as_one_group(everything, work.table.n_rows):
         raise refuse(work, everything)
     layout = lay_out(
         work,

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.methods.entries import Ids
+from manyveils.methods.entries import Ids, tally
 from manyveils.table import Column, Table
 
 Matrix = NDArray[np.float64]
@@ -23,20 +23,11 @@ def contingency(one: Ids, other: Ids) -> float:
     smaller = min(np.count_nonzero(first), np.count_nonzero(second))
     if smaller < 2:
         return 0.0
-    cells, counts = _cells(one * second.size + other, first.size * second.size)
+    cells, counts = tally(one * second.size + other, first.size * second.size)
     a, b = np.divmod(cells, second.size)
     # Summed over the cells that occur: the sum of squared deviations is this sum less one.
     total = float((counts / first[a] * counts / second[b]).sum())
     return float(min(max((total - 1.0) / (smaller - 1), 0.0), 1.0)) if n else 0.0
-
-
-def _cells(keys: Ids, span: int) -> tuple[Ids, Ids]:
-    """The different keys and how often each occurs."""
-    if span > 4 * keys.size + 1024:
-        return np.unique(keys, return_counts=True)
-    counts = np.bincount(keys, minlength=span)
-    found = np.flatnonzero(counts)
-    return found, counts[found]
 
 
 def correlations(table: Table, names: tuple[str, ...], *, discretize: str, bins: int) -> Matrix:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from manyveils.methods.entries import Ids, dense
-from manyveils.methods.explain import refuse, whole_table_problems
+from manyveils.methods.explain import breaks_as_one_group, refuse
 from manyveils.methods.generalize.cutting import cutting_of, style_of
 from manyveils.methods.generalize.labels import recoding_of_groups
 from manyveils.methods.generalize.mondrian import partition
@@ -36,7 +36,7 @@ def regions_of(work: Work, column: tuple[str, ...], order: Ids, *, column_k: int
         all_kept(watches, count_for(watches, values, n_values), np.bincount(values, minlength=n_values)).all()
     ):
         return Region(column, values, n_values, {})
-    if any(True for _ in whole_table_problems(work, watches)):
+    if breaks_as_one_group(watches, work.table.n_rows):
         raise refuse(work, watches)
     columns = tuple(work.table[name] for name in known)
     cutting = cutting_of(

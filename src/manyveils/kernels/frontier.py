@@ -1,0 +1,97 @@
+"""The best divisions of a set into parts, when gains and costs of parts add up."""
+
+import numpy as np
+from numba import njit
+
+SHELVES = 512
+
+
+@njit(cache=True)
+def _grown(array: np.ndarray, needed: int) -> np.ndarray:
+    if needed <= array.size:
+        return array
+    larger = np.empty(max(needed, 2 * array.size), array.dtype)
+    larger[: array.size] = array
+    return larger
+
+
+@njit(cache=True)
+def _undominated(costs: np.ndarray, gains: np.ndarray, parts: np.ndarray, befores: np.ndarray, n: int) -> int:
+    """Keep, in order of cost, the points that gain more than every cheaper one; how many there are."""
+    order = np.argsort(costs[:n], kind="mergesort")
+    cost, gain, part, before = costs[order], gains[order], parts[order], befores[order]
+    kept = 0
+    for place in range(n):
+        if kept and costs[kept - 1] == cost[place] and gains[kept - 1] < gain[place]:
+            kept -= 1
+        if kept == 0 or gains[kept - 1] < gain[place]:
+            costs[kept], gains[kept] = cost[place], gain[place]
+            parts[kept], befores[kept] = part[place], before[place]
+            kept += 1
+    return kept
+
+
+@njit(cache=True)
+def frontier(gain: np.ndarray, cost: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, ...]:
+    """For the divisions of sets into allowed parts, the points (cost, gain) that no other division betters.
+
+    Sets are bit masks; `gain`, `cost` and `allowed` speak of each mask as one part.
+    The points of mask `s` stand from `starts[s]` to `starts[s + 1]`, in order of cost, each with the part that holds
+    the mask's lowest member and the place of the point that the rest of the mask contributes.
+    Only the whole set and masks without its lowest member are worked out.
+
+    Claim: no division is better than every point listed: for each there is a point as cheap that gains as much.
+    Why: costs and gains add up over parts, so replacing the division of the rest by a point that betters it betters
+    the whole; a point is dropped only for another of the same mask that costs no more and gains no less.
+    Tested by: tests/claims/test_codip.py
+    """
+    n_masks = gain.size
+    starts = np.zeros(n_masks + 1, np.int64)
+    costs, gains = np.zeros(1024, np.int64), np.zeros(1024, np.int64)
+    parts, befores = np.zeros(1024, np.int64), np.zeros(1024, np.int64)
+    # The empty set has one division, which costs and gains nothing.
+    filled = 1
+    starts[1] = 1
+    room = 1 << 20
+    new_costs, new_gains = np.empty(room, np.int64), np.empty(room, np.int64)
+    new_parts, new_befores = np.empty(room, np.int64), np.empty(room, np.int64)
+    shelves = np.empty(SHELVES + 1, np.int64)
+    for mask in range(1, n_masks):
+        if mask % 2 and mask != n_masks - 1:
+            starts[mask + 1] = filled
+            continue
+        lowest = mask & -mask
+        others = mask ^ lowest
+        n_new = 0
+        # The most gained so far at each price or below; most points are found bettered here at once.
+        shelves[:] = -1
+        step = cost[mask] // SHELVES + 1
+        rest = others
+        while True:
+            part = mask ^ rest
+            if allowed[part]:
+                for place in range(starts[rest], starts[rest + 1]):
+                    price, won = costs[place] + cost[part], gains[place] + gain[part]
+                    shelf = price // step
+                    if shelf and shelves[shelf - 1] >= won:
+                        continue
+                    if n_new == room:
+                        n_new = _undominated(new_costs, new_gains, new_parts, new_befores, n_new)
+                    new_costs[n_new], new_gains[n_new] = price, won
+                    new_parts[n_new], new_befores[n_new] = part, place
+                    n_new += 1
+                    while shelf <= SHELVES and shelves[shelf] < won:
+                        shelves[shelf] = won
+                        shelf += 1
+            if rest == 0:
+                break
+            rest = (rest - 1) & others
+        n_new = _undominated(new_costs, new_gains, new_parts, new_befores, n_new)
+        costs, gains = _grown(costs, filled + n_new), _grown(gains, filled + n_new)
+        parts, befores = _grown(parts, filled + n_new), _grown(befores, filled + n_new)
+        for place in range(n_new):
+            costs[filled + place], gains[filled + place] = new_costs[place], new_gains[place]
+            parts[filled + place], befores[filled + place] = new_parts[place], new_befores[place]
+        filled += n_new
+        starts[mask + 1] = filled
+    return starts, costs[:filled], gains[:filled], parts[:filled], befores[:filled]

@@ -1,0 +1,99 @@
+"""CODIP: sensitive attributes are spread over several tables, each with the quasi-identifiers, each anonymized by itself.
+
+Paper 000. Attributes that tell most of each other share a table, so that knowing one sensitive value of a person no
+longer gives away the others, at the smallest loss of association.
+It promises any guarantee of each sensitive attribute in the table where it stands, and keeps a plan within limits
+of what it loses (alpha) and exposes (beta).
+It cannot stop those who know one sensitive value from reading off others of the same table, beyond limiting by beta
+how much there is to be read.
+"""
+
+from statistics import fmean
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from manyveils.methods.codip.anonymizer import Anonymizer
+from manyveils.methods.codip.association import Plan, associate, mutual_information
+from manyveils.methods.codip.full_domain import FullDomain
+from manyveils.methods.codip.mondrian import Mondrian
+from manyveils.methods.codip.notes import notes_of
+from manyveils.methods.codip.parts import given_plan
+from manyveils.methods.codip.search import Limits, Search
+from manyveils.methods.work import Made, Method, Options, Work
+from manyveils.policy.guarantees import exact
+from manyveils.release import Draft
+
+USUAL_BETA = 0.3
+
+
+class CodipOptions(Options):
+    """Keys of [publish] for `method = "codip"`."""
+
+    alpha: float = Field(1.0, ge=0, le=1)
+    beta: float | None = Field(None, ge=0, le=1)
+    discernibility: float | None = Field(None, gt=0)
+    anonymizer: Literal["full-domain", "mondrian"] = "full-domain"
+    search: Literal["greedy", "patient", "optimal"] = "greedy"
+    plan: list[list[str]] | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """The limits; a plan that is given may expose anything unless beta forbids it."""
+        usual = USUAL_BETA if self.plan is None else 1.0
+        beta = usual if self.beta is None else self.beta
+        return Limits(exact(self.alpha), exact(beta), self.discernibility)
+
+
+def make(work: Work) -> Made:
+    """Publish one view per table of the plan."""
+    options = work.options
+    assert isinstance(options, CodipOptions)
+    given = None if options.plan is None else given_plan(work, options.plan)
+    search = Search(
+        work,
+        associate(work.table, work.policy, work.sensitive),
+        _anonymizer(work, options),
+        options.limits,
+    )
+    found = search.run(options.search, given)
+    neutral = _beside(work, found.plan)
+    drafts, views = [], {}
+    for number, part in enumerate(found.plan):
+        names = tuple(work.sensitive[member] for member in part)
+        made = search.anonymizer.anonymized(names)
+        shown = {*work.quasi, *names, *neutral[number]}
+        columns = tuple(name for name in work.published if name in shown)
+        view = f"table{number + 1}"
+        rows = np.arange(work.table.n_rows)
+        drafts.append(Draft(view, (columns,), rows, recodings=made.recodings))
+        views[view] = made
+    how = "as given" if given is not None else options.search
+    return Made(tuple(drafts), {"anonymizer": options.anonymizer, **notes_of(search, found, views, how)})
+
+
+def _anonymizer(work: Work, options: CodipOptions) -> Anonymizer:
+    kinds: dict[str, type[FullDomain] | type[Mondrian]] = {"full-domain": FullDomain, "mondrian": Mondrian}
+    return kinds[options.anonymizer](work, options.discernibility)
+
+
+def _beside(work: Work, plan: Plan) -> list[list[str]]:
+    """For every table the neutral attributes that stand in it: each in one alone, where it tells most.
+
+    In several tables an attribute published as it is would tie their rows together.
+    """
+    placed: list[list[str]] = [[] for _ in plan]
+    for name in work.published:
+        if name in work.quasi or name in work.sensitive:
+            continue
+        told = [
+            [mutual_information(work.table[name], work.table[work.sensitive[member]]) for member in part]
+            for part in plan
+        ]
+        means = [fmean(each) if each else 0.0 for each in told]
+        placed[means.index(max(means))].append(name)
+    return placed
+
+
+METHOD = Method("codip", "CODIP: paper 000", CodipOptions, make)

@@ -1,0 +1,77 @@
+"""One projected table, anonymized: its classes, and how close and how linked its sensitive attributes are in them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from manyveils.methods.distances import distances
+from manyveils.methods.entries import Entries, Ids
+from manyveils.methods.generalize.objectives import squares
+from manyveils.methods.keeping import Watch, tallied, watch
+from manyveils.methods.work import Work
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import Closeness, Ground, SupersetCloseness, exact
+from manyveils.release import Recoding
+
+
+@dataclass(frozen=True)
+class Linked:
+    """The confidence with which someone in a class can name a value, and what bounds it.
+
+    `bound`: a class of n rows with l different values has none more than n - l + 1 times; the worst class speaks.
+    """
+
+    share: float
+    bound: float
+    fewest_values: int
+
+
+@dataclass(frozen=True)
+class Anonymized:
+    """What is published of the quasi-identifiers beside some sensitive attributes."""
+
+    sizes: Ids
+    closeness: Mapping[str, float]
+    linked: Mapping[str, Linked]
+    recodings: Mapping[str, Recoding] = field(repr=False, default_factory=dict)
+    levels: Mapping[str, int] | None = None
+
+    @property
+    def discernibility(self) -> int:
+        """The sum of squared class sizes."""
+        return squares(self.sizes)
+
+
+def gauges(work: Work) -> dict[str, Watch]:
+    """A measure of closeness for every sensitive column, by the ground that the policy names or its natural one."""
+    promises = tuple(
+        Promise(Closeness(exact(1), _ground(work, name)), (), (name,)) for name in work.sensitive
+    )
+    return dict(zip(work.sensitive, watch(promises, work.table, ()), strict=True))
+
+
+def _ground(work: Work, name: str) -> Ground:
+    for promise in work.promises:
+        if promise.protects == (name,) and isinstance(promise.guarantee, Closeness | SupersetCloseness):
+            return promise.guarantee.ground
+    is_bit = any(name in bits for bits in work.table.derived.values())
+    return "equal" if is_bit or work.table[name].kind == "categorical" else "ordered"
+
+
+def closeness(gauge: Watch, entries: Entries, sizes: Ids) -> float:
+    """The largest distance of any class from the whole table."""
+    assert isinstance(gauge.promise.guarantee, Closeness)
+    distance, scale = distances(gauge.promise.guarantee.ground, tallied(gauge, entries, sizes)[0])
+    return float((distance / scale).max(initial=0.0))
+
+
+def linked(gauge: Watch, entries: Entries, sizes: Ids) -> Linked:
+    """The worst confidence in any value, over all classes."""
+    tally, _ = tallied(gauge, entries, sizes)
+    values = np.bincount(tally.owners, minlength=sizes.size)
+    return Linked(
+        float((tally.largest()[:, 0] / sizes).max(initial=0.0)),
+        float(((sizes - values + 1) / sizes).max(initial=0.0)),
+        int(values.min(initial=values.max(initial=0))),
+    )

@@ -1,0 +1,111 @@
+"""How much sensitive attributes tell of each other, and what a plan loses and exposes of it."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.methods.entries import Ids, tally
+from manyveils.policy import Policy
+from manyveils.table import Column, Table
+
+Matrix = NDArray[np.float64]
+Members = tuple[int, ...]
+Plan = tuple[Members, ...]
+ONE = 2**50
+# What rounding to whole numbers may add up to, far below any threshold a policy can name.
+HAIR = Fraction(1, 10**12)
+
+
+@dataclass(frozen=True)
+class Association:
+    """Mutual information and exposable information of every pair of attributes.
+
+    `information` is in nats; `shared` and `exposed` are whole numbers in proportion to mutual and exposable
+    information, so that sums over pairs do not depend on their order and equal plans are equal.
+    """
+
+    names: tuple[str, ...]
+    information: Matrix
+    shared: Ids
+    exposed: Ids
+
+    def within(self, members: Members) -> tuple[int, int]:
+        """What the pairs among some attributes share, and what they expose if they stand together."""
+        block = np.ix_(members, members)
+        return int(self.shared[block].sum()) // 2, int(self.exposed[block].sum()) // 2
+
+    @property
+    def totals(self) -> tuple[int, int]:
+        """The same for all pairs."""
+        return self.within(tuple(range(len(self.names))))
+
+    def average(self, members: Members) -> Fraction:
+        """The mean of what the pairs among some attributes share, for comparing."""
+        pairs = len(members) * (len(members) - 1) // 2
+        return Fraction(self.within(members)[0], pairs) if pairs else Fraction(0)
+
+    def loss(self, plan: Plan) -> Fraction:
+        """The association loss ratio: the part of all mutual information that is between tables."""
+        total = self.totals[0]
+        return 1 - Fraction(sum(self.within(part)[0] for part in plan), total) if total else Fraction(0)
+
+    def exposure(self, plan: Plan) -> Fraction:
+        """The information exposure ratio: what stands together, weighed by the share of attributes it stands with."""
+        total = self.totals[1]
+        if not total:
+            return Fraction(0)
+        return Fraction(sum(self.within(part)[1] * len(part) for part in plan), total * len(self.names))
+
+
+def associate(table: Table, policy: Policy, names: tuple[str, ...]) -> Association:
+    """Count every pair of columns once; everything else about plans follows from these counts."""
+    columns = [table[name] for name in names]
+    entropies = [entropy(column.counts) for column in columns]
+    concerned = [_sensitive_share(column, table, policy) for column in columns]
+    information, exposable = np.zeros((len(names),) * 2), np.zeros((len(names),) * 2)
+    for i, j in combinations(range(len(names)), 2):
+        shared = mutual_information(columns[i], columns[j])
+        # Summed over joint values, only the shares of rows with a sensitive value in i, and in j, remain.
+        exposed = sum(concerned[each] * max(entropies[each] - shared, 0.0) for each in (i, j))
+        information[i, j] = information[j, i] = shared
+        exposable[i, j] = exposable[j, i] = exposed
+    return Association(names, information, _whole(information), _whole(exposable))
+
+
+def mutual_information(one: Column, other: Column) -> float:
+    """How much two columns tell of each other, in nats."""
+    keys = one.codes.astype(np.int64) * other.n_values + other.codes
+    _, counts = tally(keys, one.n_values * other.n_values)
+    return max(entropy(one.counts) + entropy(other.counts) - entropy(counts), 0.0)
+
+
+def entropy(counts: Ids) -> float:
+    """The entropy of counts, in nats.
+
+    >>> entropy(np.array([1, 1])) == np.log(2)
+    True
+    """
+    present = counts[counts > 0]
+    total = int(present.sum())
+    return float(np.log(total) - (present * np.log(present)).sum() / total) if present.size > 1 else 0.0
+
+
+def _whole(pairs: Matrix) -> Ids:
+    total = float(pairs.sum()) / 2
+    # Less than a billionth of a nat in all is rounding, not association.
+    scale = ONE / total if total > 1e-9 else 0.0
+    return np.rint(pairs * scale).astype(np.int64)
+
+
+def _sensitive_share(column: Column, table: Table, policy: Policy) -> float:
+    """The share of rows whose value of a column needs protection."""
+    home = next((name for name, bits in table.derived.items() if column.name in bits), None)
+    if home is not None:
+        # A 0/1 column speaks of one value, and both answers are sensitive if the value is.
+        return float(column.name.removeprefix(f"{home}=") not in policy.attributes[home].insensitive)
+    harmless = policy.attributes[column.name].insensitive
+    spared = [text in harmless for text in column.texts]
+    return 1 - float(column.counts @ np.array(spared, dtype=np.int64)) / max(table.n_rows, 1)

@@ -1,0 +1,53 @@
+"""The counts of one subject in every group."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.kernels.tallies import largest
+from manyveils.methods.entries import Ids
+from manyveils.table.columns import Column
+
+Kept = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The counts of one subject in every group, and what they are compared with."""
+
+    owners: Ids
+    values: Ids
+    counts: Ids
+    sizes: Ids
+    reference: Ids
+    is_sensitive: Kept
+    columns: tuple[Column, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the whole table."""
+        return int(self.reference.sum())
+
+    def largest(self, depth: int = 1) -> Ids:
+        """The largest counts of each group."""
+        return largest(self.owners, self.counts, self.sizes.size, depth)
+
+    def of_sensitive(self) -> "Tally":
+        """Only the entries whose value needs protection."""
+        wanted = self.is_sensitive[self.values]
+        if wanted.all():
+            return self
+        return Tally(
+            self.owners[wanted],
+            self.values[wanted],
+            self.counts[wanted],
+            self.sizes,
+            self.reference,
+            self.is_sensitive,
+            self.columns,
+        )
+
+    def harmless(self) -> Kept:
+        """Groups in which no value needs protection."""
+        return np.bincount(self.of_sensitive().owners, minlength=self.sizes.size) == 0
