@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import adult, bulk, mondrian, peers, search, show, slicing, starting
+from benchmarks import adult, bulk, codip, mondrian, peers, search, show, slicing, starting
 from benchmarks.line import Line
 from benchmarks.setting import Setting
 
@@ -18,6 +18,7 @@ PARTS: dict[str, Callable[[Setting], Iterator[Line]]] = {
     "mondrian": mondrian.lines,
     "million": bulk.lines,
     "slicing": slicing.lines,
+    "codip": codip.lines,
     "starting": starting.lines,
     "peers": peers.lines,
 }
