@@ -1,7 +1,7 @@
 """What a release keeps of the associations between sensitive attributes, and what it lets be joined (paper 000)."""
 
 from itertools import combinations
-from math import log
+from math import fsum, log
 
 import polars as pl
 
@@ -33,20 +33,21 @@ def association(comparison: Comparison) -> Measures:
         for file in view.files
     ]
     kept = {pair for part in parts for pair in combinations(part, 2)}
-    threat = sum(len(part) * sum(exposed[pair] for pair in combinations(part, 2)) for part in parts)
+    threat = fsum(len(part) * exposed[pair] for part in parts for pair in combinations(part, 2))
     return {
-        "association_loss": _share(sum(shared[pair] for pair in shared.keys() - kept), sum(shared.values())),
-        "information_exposure": _share(threat / len(names), sum(exposed.values())),
+        "association_loss": _share(fsum(shared[pair] for pair in shared.keys() - kept), fsum(shared.values())),
+        "information_exposure": _share(threat / len(names), fsum(exposed.values())),
     }
 
 
 def _share(part: float, whole: float) -> float:
-    return part / whole if whole > 1e-9 else 0.0
+    return min(part / whole, 1.0) if whole > 1e-9 else 0.0
 
 
 def _entropy(codes: pl.DataFrame, *names: str) -> float:
-    counts = codes.group_by(*names).len()["len"].cast(pl.Float64)
-    return log(codes.height) - float((counts * counts.log()).sum()) / codes.height if codes.height else 0.0
+    # Groups come in any order, and sums of floats depend on it.
+    counts = codes.group_by(*names).len()["len"].sort().to_list()
+    return log(codes.height) - fsum(n * log(n) for n in counts) / codes.height if codes.height else 0.0
 
 
 def _concerned(comparison: Comparison, column: str) -> float:

@@ -85,8 +85,8 @@ def mutual_information(one: Column, other: Column) -> float:
 def entropy(counts: Ids) -> float:
     """The entropy of counts, in nats.
 
-    >>> entropy(np.array([1, 1])) == np.log(2)
-    True
+    >>> round(entropy(np.array([1, 1])), 6)
+    0.693147
     """
     present = counts[counts > 0]
     total = int(present.sum())
