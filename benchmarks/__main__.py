@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import adult, bulk, codip, mondrian, peers, search, show, slicing, starting
+from benchmarks import adult, bulk, codip, guardian, mondrian, peers, search, show, slicing, starting
 from benchmarks.line import Line
 from benchmarks.setting import Setting
 
@@ -19,6 +19,7 @@ PARTS: dict[str, Callable[[Setting], Iterator[Line]]] = {
     "million": bulk.lines,
     "slicing": slicing.lines,
     "codip": codip.lines,
+    "guardian": guardian.lines,
     "starting": starting.lines,
     "peers": peers.lines,
 }

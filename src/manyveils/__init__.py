@@ -17,6 +17,8 @@ if TYPE_CHECKING:
         PolicyError,
     )
     from manyveils.policy import Policy
+    from manyveils.policy.gnf import Schema, check_gnf
+    from manyveils.policy.rules import PrivacyRule
     from manyveils.release import Release, View
     from manyveils.run import audit, measure, publish
     from manyveils.utility import Utility
@@ -32,10 +34,13 @@ _HOMES = {
     "ManyveilsError": "errors",
     "Policy": "policy",
     "PolicyError": "errors",
+    "PrivacyRule": "policy.rules",
     "Release": "release",
+    "Schema": "policy.gnf",
     "Utility": "utility",
     "View": "release",
     "audit": "run",
+    "check_gnf": "policy.gnf",
     "measure": "run",
     "publish": "run",
 }
@@ -49,10 +54,13 @@ __all__ = [
     "ManyveilsError",
     "Policy",
     "PolicyError",
+    "PrivacyRule",
     "Release",
+    "Schema",
     "Utility",
     "View",
     "audit",
+    "check_gnf",
     "measure",
     "publish",
 ]

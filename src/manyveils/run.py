@@ -173,7 +173,12 @@ def refuse_broken(verdict: Audit) -> None:
             Problem(
                 f"{finding.view or 'release'}: {finding.promise}"
                 + (f" of {finding.attribute}" if finding.attribute else ""),
-                f"required {finding.required}, measured {finding.measured}; {finding.rows_short} rows fall short.",
+                f"required {finding.required}, "
+                + (
+                    "and nothing in the release shows that it is kept."
+                    if finding.measured is None
+                    else f"measured {finding.measured}; {finding.rows_short} rows fall short."
+                ),
             )
             for finding in verdict.broken
         )

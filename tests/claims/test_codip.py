@@ -515,3 +515,99 @@ def test_many_attributes():
     }
     with pytest.raises(mv.PolicyError, match=r"17 sensitive attributes, 16 at most.*patient"):
         mv.publish(frame, sections)
+
+
+@pytest.mark.parametrize("anonymizer", ["full-domain", "mondrian"])
+@pytest.mark.parametrize(
+    "roles", [{}, {"q": "quasi"}, {"q": "quasi", "note": "neutral"}, {"note": "neutral"}]
+)
+@pytest.mark.parametrize("sensitive", [(), ("a",), ("a", "b")])
+def test_any_roles(anonymizer, roles, sensitive):
+    """Tables without quasi-identifiers, without sensitive attributes, with neutral ones: all are published whole."""
+    rows = range(24)
+    frame = pl.DataFrame(
+        {name: [str(n % (3 + place)) for n in rows] for place, name in enumerate((*roles, *sensitive))}
+    )
+    if not frame.width:
+        return
+    described = {name: {"role": role} for name, role in roles.items()} | {
+        name: {"role": "sensitive"} for name in sensitive
+    }
+    release = mv.publish(
+        frame,
+        {
+            "attributes": described,
+            "guarantee": {"k": 2},
+            "publish": {"method": "codip", "anonymizer": anonymizer},
+        },
+        seed=1,
+    )
+    assert release.rows == 24
+    assert {name for view in release.views for name in view.attributes} == set(described)
+
+
+def test_nobody_is_alone():
+    """Without k, classes still have two rows or more: unique people would be joined across tables."""
+    frame = pl.DataFrame({"age": list(range(20, 50)), "a": ["x", "y", "z"] * 10, "b": ["u", "v"] * 15})
+    described = {
+        "age": {"role": "quasi", "hierarchy": {"widths": [5, 10]}},
+        "a": {"role": "sensitive"},
+        "b": {"role": "sensitive"},
+    }
+    release = mv.publish(
+        frame, {"attributes": described, "guarantee": {"t": 0.9}, "publish": {"method": "codip"}}, seed=1
+    )
+    for view in release.views:
+        assert release.frames[view.files[0].table]["age"].value_counts()["count"].min() >= 2
+
+
+def test_linkability_speaks_of_sensitive_values():
+    """Not having a value, and values that need no protection, are not named with confidence."""
+    rows = range(40)
+    frame = pl.DataFrame(
+        {
+            "q": [str(n % 2) for n in rows],
+            "m": ["flu" if n % 5 == 0 else "" for n in rows],
+            "s": ["None"] * 30 + ["x"] * 10,
+        }
+    )
+    described = {
+        "q": {"role": "quasi"},
+        "m": {"role": "sensitive", "multivalued": "|"},
+        "s": {"role": "sensitive", "insensitive": ["None"]},
+    }
+    release = mv.publish(
+        frame,
+        {"attributes": described, "guarantee": {"epsilon_link": 0.5}, "publish": {"method": "codip"}},
+        seed=1,
+    )
+    assert release.notes["linkability"]["measured"] <= 0.5
+
+
+def test_names_with_signs():
+    """A multi-valued attribute may have a sign in its name that its values are joined with."""
+    frame = pl.DataFrame({"q": ["u", "v"] * 12, "a=b": ["x|y", "y"] * 12, "s": ["1", "2", "3"] * 8})
+    described = {
+        "q": {"role": "quasi"},
+        "a=b": {"role": "sensitive", "multivalued": "|", "insensitive": ["y"]},
+        "s": {"role": "sensitive", "kind": "categorical"},
+    }
+    policy = {
+        "attributes": described,
+        "guarantee": {"l": 2, "l_kind": "frequency"},
+        "publish": {"method": "codip"},
+    }
+    assert mv.publish(frame, policy, seed=1).manifest.derived == {"a=b": ("a=b=x", "a=b=y")}
+
+
+def test_knowing_more_does_not_replace_knowing_less():
+    """A promise that merging can break holds for those who know other values, and for those who do not."""
+    frame = pl.DataFrame({"q": ["x"] * 8, "w": [0, 0, 2, 2, 1, 1, 3, 3], "b": ["e"] * 4 + ["o"] * 4})
+    described = {
+        "q": {"role": "quasi"},
+        "w": {"role": "sensitive", "guarantee": {"epsilon": 1, "m": 2, "conditional": True}},
+        "b": {"role": "sensitive"},
+    }
+    for publish in ({"method": "generalize"}, {"method": "codip", "plan": [["w", "b"]]}):
+        with pytest.raises(mv.InfeasibleError):
+            mv.publish(frame, {"attributes": described, "publish": publish})

@@ -1,5 +1,6 @@
 """The embedded tables are what their docstrings say."""
 
+import hashlib
 from collections import Counter
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from manyveils.datasets import (
     alpha_beta_k_group,
     clinic,
     codip_patients,
+    discharges,
     hospital,
     hospital_policy,
     hospital_sections,
@@ -18,6 +20,7 @@ from manyveils.datasets import (
     versatile_rules,
     write_hospital,
 )
+from manyveils.datasets.inpatients import DOMAINS
 from manyveils.policy import Policy
 from manyveils.table import hold, resolve
 
@@ -151,3 +154,102 @@ def test_versatile_rules_speak_of_the_versatile_table() -> None:
     policy = Policy(attributes=columns, rules=versatile_rules(), publish={"method": "guardian"})
     assert [rule.protect for rule in policy.rules] == ["race", "zipcode", "zipcode"]
     assert hold(versatile_patients(), policy)[0].n_rows == 6
+
+
+@pytest.fixture(scope="module")
+def discharged() -> pl.DataFrame:
+    """The discharges at full size."""
+    return discharges()
+
+
+def _guessed(rows: pl.DataFrame, known: str, asked: str) -> float:
+    """The share of rows in which the most common companion of what is known is the one asked for."""
+    pairs = rows.group_by(known, asked).len()
+    return float(pairs.group_by(known).agg(pl.max("len"))["len"].sum()) / rows.height
+
+
+def test_discharges_have_the_domains_of_the_paper(discharged: pl.DataFrame) -> None:
+    """The 177,148 discharges have 18 attributes with the domain sizes of versatile publishing (paper 002)."""
+    sizes = "323 2 1581 241 22 5 3391 3488 3881 4193 4251 1708 24 396 297 6 15000 17432"
+    assert discharged.height == 177_148
+    assert [discharged[name].n_unique() for name in discharged.columns] == [int(n) for n in sizes.split()]
+    assert sum(discharged.null_count().row(0)) == 0
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_every_seed_gives_full_domains(seed: int) -> None:
+    """At full size every value occurs, by whatever seed."""
+    rows = discharges(seed=seed)
+    assert {name: rows[name].n_unique() for name in rows.columns} == {
+        name: size for name, (_, size) in DOMAINS.items()
+    }
+
+
+@pytest.mark.parametrize("n", [500, 177_148])
+def test_no_discharge_value_is_too_common_for_l_10(n: int) -> None:
+    """Where there are more than ten values, none fills more than one row in eleven."""
+    rows = discharges(n)
+    for name in (name for name, (_, size) in DOMAINS.items() if size > 10):
+        assert rows[name].value_counts()["count"].max() * 11 <= n, name
+
+
+def test_large_discharge_domains_are_skewed(discharged: pl.DataFrame) -> None:
+    """Where there are more than a hundred values, the most common is five times as common as the middle one."""
+    for name in (name for name, (_, size) in DOMAINS.items() if size > 100):
+        counts = discharged[name].value_counts()["count"]
+        assert counts.max() > 5 * counts.median(), name
+
+
+def test_discharges_depend_on_the_seed_alone() -> None:
+    """The same seed gives the same discharges on any machine, another gives others."""
+    written = discharges(1000, seed=1).write_csv()
+    assert hashlib.sha256(written.encode()).hexdigest() == (
+        "a80864368980f2ae44a8691335a9a649b0097d5a965f02afcc19c413828e392c"
+    )
+    assert discharges(1000, seed=2).write_csv() != written
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 30])
+def test_few_discharges(n: int) -> None:
+    """Small tables have their n rows, even none."""
+    assert discharges(n).shape == (n, 18)
+
+
+@pytest.mark.parametrize(("low", "high"), [("pat_zip", "county"), ("hcfa_drg", "hcfa_mdc")])
+def test_discharges_have_two_exact_dependencies(discharged: pl.DataFrame, low: str, high: str) -> None:
+    """A zip code lies in one county and a group in one category, and not the other way round."""
+    assert _guessed(discharged, low, high) == 1.0
+    assert _guessed(discharged, high, low) < 0.9
+
+
+@pytest.mark.parametrize(
+    ("known", "asked", "better"),
+    [
+        ("county", "thcic", 3.0),
+        ("thcic", "and_md", 4.0),
+        ("thcic", "surgeon", 4.0),
+        ("prn_diag", "ad_diag", 2.0),
+        ("prn_diag", "diag1", 2.0),
+        ("diag1", "diag2", 1.5),
+        ("diag2", "diag3", 1.5),
+        ("prn_diag", "hcfa_drg", 3.0),
+        ("prn_diag", "apr_drg", 3.0),
+        ("hcfa_mdc", "pat_age", 1.5),
+        ("hcfa_mdc", "gender", 1.15),
+        ("pat_age", "rsk_mor", 1.3),
+    ],
+)
+def test_discharge_attributes_hang_together(
+    discharged: pl.DataFrame, known: str, asked: str, better: float
+) -> None:
+    """One attribute tells more of another than it would if rows were mixed, but not everything."""
+    mixed = discharged.with_columns(pl.col(asked).shuffle(seed=1))
+    assert _guessed(discharged, known, asked) > better * _guessed(mixed, known, asked)
+    assert _guessed(discharged, known, asked) < 0.9
+
+
+def test_no_discharge_column_looks_like_numbers() -> None:
+    """Every attribute of the discharges is read as categories without being told."""
+    columns = {name: {"role": "neutral"} for name in DOMAINS}
+    table, _ = hold(discharges(500), Policy(attributes=columns))
+    assert {column.kind for column in table.columns.values()} == {"categorical"}

@@ -38,7 +38,7 @@ def test_too_lossy(several):
     assert "publish.alpha: the plan found loses" in message
     assert "more than alpha = 0.0001; the next merge" in message
     assert "exposes too much" in message
-    assert "The best plan loses" in message
+    assert "The best plan within beta = 0.05 loses" in message
     assert "Raise alpha to" in message
 
 
@@ -46,7 +46,7 @@ def test_the_remedy_for_loss_works(several):
     """The alpha that the message names is met."""
     message = refusal(several, 1, alpha=0.0001, beta=0.05)
     named = float(message.split("Raise alpha to ")[1].split(",")[0].rstrip("."))
-    several.policy(publish={"alpha": named, "beta": 0.05, "search": "optimal"})
+    several.policy(publish={"alpha": named, "beta": 0.05})
     several.published()
 
 
@@ -73,8 +73,8 @@ def test_another_search_would_do():
 def test_too_coarse(several):
     """A discernibility that no table meets says for which attributes, and what can be reached."""
     message = refusal(several, 1, discernibility=10)
-    assert "publish.discernibility: no table with job has classes of the size asked" in message
-    assert "at most 10" in message
+    assert "publish.discernibility: no table with job keeps every promise within 10" in message
+    assert message.count("more (1 of 2 values)") == 1
 
 
 def test_not_close_enough(several):
@@ -92,6 +92,9 @@ def test_not_close_enough(several):
         ([["job", "illness"], ["pay", "job"], ["more"]], "'job' stands in 2 tables"),
         ([["job", "ilness"], ["pay"], ["more"]], "'ilness' is not a sensitive attribute"),
         ([["job", "age"], ["illness", "pay"], ["more"]], "'age' is not a sensitive attribute"),
+        ([["job", "ilness"], ["pay"], ["more"]], "Did you mean 'illness'?"),
+        (["job", "pay"], "must be a list of lists, one per table"),
+        ([], "must be a list of lists, one per table"),
     ],
 )
 def test_plans(several, plan, complaint):
@@ -109,8 +112,25 @@ def test_own_plan_exposes(several):
     several.published()
 
 
+def test_own_plan_loses(several):
+    """A plan of one's own that loses too much is called so, and the advice leads away from it."""
+    message = refusal(several, 1, plan=[["job"], ["illness"], ["pay"], ["more"]], alpha=0.5)
+    assert "the plan given loses" in message
+    assert "rop plan" in message
+
+
+def test_default_beta_is_told(several):
+    """A limit that nobody wrote is called the default."""
+    several.document["attributes"]["more"] = {"role": "identifier"}
+    several.document["guarantee"] |= {"l": 2, "joint": [["job", "illness", "pay"]]}
+    message = refusal(several, 1)
+    assert "more than beta = 0.3, the default" in message
+    assert "protect fewer attributes as one" in message
+
+
 @pytest.mark.parametrize(
-    ("key", "value"), [("alpha", 1.5), ("beta", -0.1), ("discernibility", 0), ("search", "best")]
+    ("key", "value"),
+    [("alpha", 1.5), ("beta", -0.1), ("discernibility", 0), ("search", "best"), ("beta", True)],
 )
 def test_keys(several, key, value):
     """Keys out of range are refused by name."""

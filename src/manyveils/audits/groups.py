@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from manyveils.audits.evidence import Evidence
 from manyveils.audits.keys import combined
-from manyveils.audits.labels import Labels, labels_of
+from manyveils.audits.labels import Labels, labels_of, unrecoded
 from manyveils.audits.measures import EXACT, ROUNDED, Arithmetic
 from manyveils.audits.sight import Sight
 from manyveils.policy import Promise
@@ -48,7 +48,23 @@ class Groups:
 def groups_in(evidence: Evidence, promise: Promise, seen: Sight) -> Groups:
     """Count the protected values, or their combinations, of each group of one published column."""
     labels, parts = cells_of(evidence, seen)
+    if promise.is_rule and len(labels) == 1 and labels[0].hides:
+        labels, parts = [unrecoded(labels[0].column)], _spread(labels[0], parts)
     return with_reference(evidence, promise, parts, labels, seen)
+
+
+def _spread(labels: Labels, cells: pl.DataFrame) -> pl.DataFrame:
+    """Cells of originals instead of labels: who sees a label believes in its originals as often as they occur.
+
+    An attribute that a rule protects may be recoded where other rules take it as known.
+    """
+    counts = labels.column.counts[labels.code]
+    shares = pl.DataFrame(
+        {"part_0": labels.label, "code": labels.code, "share": counts / labels.counts[labels.label]}
+    )
+    spread = cells.join(shares, on="part_0").with_columns(count=pl.col("count") * pl.col("share"))
+    summed = spread.group_by("group", "code").agg(pl.col("count").sum(), pl.col("size", "rows").first())
+    return summed.rename({"code": "part_0"}).select("group", "part_0", "count", "size", "rows")
 
 
 def cells_of(evidence: Evidence, seen: Sight) -> tuple[list[Labels], pl.DataFrame]:

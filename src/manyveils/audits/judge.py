@@ -12,6 +12,7 @@ from manyveils.audits.diversity import measure_distinct, measure_entropy, measur
 from manyveils.audits.evidence import Evidence
 from manyveils.audits.finding import Finding, Reading
 from manyveils.audits.groups import Groups, groups_in
+from manyveils.audits.guardians import views_beyond_the_guardian
 from manyveils.audits.numbers import measure_proximity, measure_spread
 from manyveils.audits.posterior import measure_beliefs
 from manyveils.audits.shares import measure_gain, measure_ratio, measure_share
@@ -113,6 +114,10 @@ def _judge_values(
     if broken:
         yield replace(stub, view=broken[0], kept=False)
         return
+    if promise.is_rule:
+        # Two views to compare can tell more than each of them, and judging them one by one is not enough.
+        for view in views_beyond_the_guardian(promise, evidence):
+            yield replace(stub, view=view.name, kept=False)
     rows = [(view, file) for view, file in shown if evidence.frame(file).height]
     sights = [sight(promise, view, file, known_in(view, promise, evidence), others) for view, file in rows]
     found = False

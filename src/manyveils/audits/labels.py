@@ -43,6 +43,12 @@ class Labels:
         np.add.at(counts, self.label, self.column.counts[self.code])
         return counts
 
+    @property
+    def hides(self) -> bool:
+        """Whether some value stands for several originals, and none is a stranger."""
+        covered = np.bincount(self.label, minlength=len(self.texts))
+        return bool((covered > 1).any() and (covered > 0).all())
+
     def at_level(self, level: int) -> Numbers:
         """The label of each value at a level of the hierarchy; a value above that level is its own label."""
         above = self.column.levels[level].label_of[self.code]
@@ -70,12 +76,13 @@ def labels_of(evidence: Evidence, view: str, attribute: str, published: pl.Serie
     """The values of an attribute in a view: those of the original, or its public labels, and any others seen."""
     column = evidence.table[attribute]
     pairs = evidence.release.recodings.get((view, attribute))
-    own = _unrecoded(column) if pairs is None else _recoded(column, pairs)
+    own = unrecoded(column) if pairs is None else _recoded(column, pairs)
     strange = [text for text in texts_of(published) if text not in own.number]
     return replace(own, texts=(*own.texts, *sorted(strange)))
 
 
-def _unrecoded(column: Column) -> Labels:
+def unrecoded(column: Column) -> Labels:
+    """Values that stand for themselves."""
     codes = np.arange(column.n_values, dtype=np.int64)
     return Labels(column, column.texts, codes, codes, codes, is_exact=True)
 

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from manyveils.cli import audit, demo, measure, plan, publish
+from manyveils.cli import audit, demo, measure, plan, publish, query
 from manyveils.cli.door import show_error
 from manyveils.errors import Problem
 
@@ -40,7 +40,14 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-COMMANDS = {"demo": demo, "plan": plan, "publish": publish, "audit": audit, "measure": measure}
+COMMANDS = {
+    "demo": demo,
+    "plan": plan,
+    "publish": publish,
+    "audit": audit,
+    "measure": measure,
+    "query": query,
+}
 
 for name, module in COMMANDS.items():
     app.command(name, epilog=module.EXAMPLE)(module.command)

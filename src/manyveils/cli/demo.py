@@ -15,9 +15,16 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "anatomize": {"method": "anatomize", "suppression": 0.02},
     "slice": {"method": "slice", "columns": 4},
     "codip": {"method": "codip", "beta": 0.5},
+    "guardian": {"method": "guardian", "decompose": "gd"},
     "separate": {"method": "separate"},
 }
-MEASURES = {"loss": "loss", "average_class_size": "mean group", "singled_out": "singled out"}
+MEASURES = {
+    "loss": "loss",
+    "average_class_size": "mean group",
+    "singled_out": "singled out",
+    "kl": "divergence",
+    "query_error": "query error",
+}
 
 
 def command(
@@ -54,7 +61,8 @@ def command(
         typer.echo(
             "'values left': how few values stay open for someone who knows the person's other sensitive values; 1 is\n"
             "certainty, and policies that forbid it say conditional = true. 'singled out': the share of people whose\n"
-            "presence the release proves."
+            "presence the release proves. 'divergence', 'query error': how far the distribution that the release implies is\n"
+            "from the original's, and how wrong counts over it are on average."
         )
         typer.echo(
             f"Data and policy: {out / 'hospital.csv'}, {out / 'policy.toml'}. Releases: "

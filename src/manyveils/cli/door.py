@@ -1,6 +1,7 @@
 """What every command shares: errors become exit statuses, results become tables or one JSON document."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,10 @@ def open_door(*, as_json: bool) -> Iterator[None]:
     except ManyveilsError as error:
         show_error(type(error).__name__, _heading(error), error.exit_status, error.problems, as_json=as_json)
         raise typer.Exit(error.exit_status) from None
+    except BrokenPipeError:
+        # Whoever was reading has read enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
     except KeyboardInterrupt:
         stopped = [Problem("", "Nothing was left behind.")]
         show_error("Interrupted", "Interrupted.", INTERRUPTED, stopped, as_json=as_json)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from manyveils.cli.dependencies import show_dependencies
 from manyveils.cli.door import Json, open_door, progress_bar, show_json, show_table
 from manyveils.cli.notes import flat, show_notes
 
@@ -17,9 +18,15 @@ def command(
     seed: Annotated[
         int | None, typer.Option(min=0, help="For tests: the same seed gives the same release.")
     ] = None,
+    find_dependencies: Annotated[
+        bool, typer.Option("--find-dependencies", help="List what follows from what in the data, and stop.")
+    ] = False,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
     """Show what publish would do: views, columns, levels, expected loss. Nothing is written."""
+    if find_dependencies:
+        show_dependencies(policy, data, as_json=as_json)
+        return
     with open_door(as_json=as_json), progress_bar(as_json=as_json) as progress:
         from manyveils.run import make, read_policy
         from manyveils.table import hold

@@ -17,7 +17,7 @@ from manyveils.table import Streams, Table
 class Options(BaseModel):
     """The keys of [publish] that belong to a method; others are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 def silent(stage: str, share: float) -> None:
@@ -53,8 +53,7 @@ class Work:
 
     def subject_of(self, promise: Promise) -> str:
         """What a promise protects, by the names of attributes; a 0/1 column's own name holds a value."""
-        home = {column: attribute for attribute, columns in self.table.derived.items() for column in columns}
-        return "+".join(dict.fromkeys(home.get(name, name) for name in promise.protects))
+        return "+".join(dict.fromkeys(self.table.home(name) for name in promise.protects))
 
     @property
     def limit(self) -> int:

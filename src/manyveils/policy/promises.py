@@ -1,7 +1,9 @@
 """What a policy promises, attribute by attribute."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from manyveils.errors import InfeasibleError, Problem
 from manyveils.policy.guarantees import (
     CappedShare,
     Closeness,
@@ -21,7 +23,9 @@ from manyveils.policy.guarantees import (
     exact,
 )
 from manyveils.policy.model import Policy
+from manyveils.policy.rules import Dependency, PrivacyRule, Rules, settle
 from manyveils.policy.sections import Guarantee as Section
+from manyveils.policy.sections import Rule
 
 
 def promises_of(policy: Policy) -> tuple[Promise, ...]:
@@ -38,13 +42,17 @@ def _about_attributes(policy: Policy) -> Iterator[Promise]:
     for name in policy.sensitive:
         section = effective(policy, name)
         for guarantee in _guarantees(section):
-            yield Promise(
+            promise = Promise(
                 guarantee,
                 policy.quasi,
                 (name,),
                 frozenset(policy.attributes[name].insensitive),
                 section.conditional,
             )
+            if promise.conditional and not promise.merging_keeps:
+                # Holding for those who know more does not imply holding for those who know less.
+                yield replace(promise, conditional=False)
+            yield promise
 
 
 def _about_combinations(policy: Policy) -> Iterator[Promise]:
@@ -55,9 +63,31 @@ def _about_combinations(policy: Policy) -> Iterator[Promise]:
 
 
 def _by_rule(policy: Policy) -> Iterator[Promise]:
-    for rule in policy.rules:
-        l = rule.l or policy.guarantee.l or 2
-        yield Promise(FrequencyDiversity(l), tuple(rule.given), (rule.protect,), is_rule=True)
+    """A promise for every rule as written, and for those that known dependencies add."""
+    settled = rules_of(policy)
+    if settled.hopeless:
+        raise InfeasibleError(
+            Problem(
+                f"{policy.name}: rule {rule}",
+                f"nobody can keep it against someone who knows {'; '.join(str(each) for each in chain)}.",
+                "Drop the rule, or the dependency if it need not be known.",
+            )
+            for rule, chain in settled.hopeless
+        )
+    written = [_written(policy, rule) for rule in policy.rules]
+    for rule in dict.fromkeys([*written, *(rule for rule, _ in settled.derived)]):
+        given = tuple(name for name in policy.attributes if name in rule.given)
+        yield Promise(FrequencyDiversity(rule.l), given, (rule.protect,), is_rule=True)
+
+
+def rules_of(policy: Policy) -> Rules:
+    """The policy's rules in irreducible form, with what its dependencies add."""
+    dependencies = [Dependency(frozenset(each.from_), each.to) for each in policy.dependencies]
+    return settle([_written(policy, rule) for rule in policy.rules], dependencies)
+
+
+def _written(policy: Policy, rule: Rule) -> PrivacyRule:
+    return PrivacyRule(frozenset(rule.given), rule.protect, rule.l or policy.guarantee.l or 2)
 
 
 def effective(policy: Policy, attribute: str) -> Section:

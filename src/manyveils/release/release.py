@@ -4,8 +4,9 @@ import csv
 import json
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 import polars.selectors as cs
@@ -14,6 +15,9 @@ from manyveils.errors import DataError, Problem
 from manyveils.release.folder import staged, write_text
 from manyveils.release.views import FORMAT, Manifest, View, parse_manifest, stem_of
 from manyveils.table import Restore
+
+if TYPE_CHECKING:
+    from manyveils.estimate import Count, Reading
 
 MANIFEST = "release.json"
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, csv.Error)
@@ -69,6 +73,21 @@ class Release:
     def suppressed(self) -> int:
         """Rows left out."""
         return self.manifest.suppressed
+
+    @cached_property
+    def reading(self) -> "Reading":
+        """What the release lets one estimate: its distribution, worked out once."""
+        from manyveils.estimate import Reading
+
+        return Reading(self)
+
+    def count(self, query: str) -> "Count":
+        """For how many people conditions hold, such as "age >= 20 and disease = 'Flu'": an estimate, low and high."""
+        return self.reading.count(query)
+
+    def sample(self, n: int, seed: int | None = None) -> Any:
+        """Draw synthetic rows from the distribution the release implies, as a dataframe of the kind that came in."""
+        return self._restore(self.reading.sample(n, seed))
 
     def save(self, path: str | Path, *, format: str = "csv", force: bool = False) -> Path:  # noqa: A002
         """Write the release folder; it appears whole or not at all."""

@@ -94,13 +94,12 @@ def _type(dtype: pl.DataType) -> str:
 
 def _public(promises: Sequence[Promise], table: Table) -> tuple[Mapping[str, object], ...]:
     """The promises as the manifest lists them; the bits of a multi-valued attribute share one entry."""
-    home = {column: attribute for attribute, columns in table.derived.items() for column in columns}
     listed: list[Mapping[str, object]] = []
     for promise in promises:
         whole = replace(
             promise,
-            given=tuple(dict.fromkeys(home.get(name, name) for name in promise.given)),
-            protects=tuple(home.get(name, name) for name in promise.protects),
+            given=tuple(dict.fromkeys(table.home(name) for name in promise.given)),
+            protects=tuple(table.home(name) for name in promise.protects),
         )
         if whole.describe() not in listed:
             listed.append(whole.describe())

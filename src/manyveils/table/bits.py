@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from manyveils.errors import PolicyError, Problem
+from manyveils.errors import DataError, PolicyError, Problem
 from manyveils.policy.model import Policy
 from manyveils.policy.sections import Attribute
 from manyveils.table.columns import Column
@@ -22,6 +22,9 @@ def bits_of(values: pl.Series, attribute: Attribute, policy: Policy) -> list[Col
         for cell in distinct.to_list()
     ]
     atoms = sorted({atom for parts in members for atom in parts})
+    if not atoms:
+        what = "no cell holds a value."
+        raise DataError([Problem(f"attributes.{values.name}", what, "Drop the column, or its separator.")])
     if len(atoms) > MANY_BITS:
         raise PolicyError(
             [

@@ -79,6 +79,19 @@ class Table:
         """The columns that stand for attributes: a multi-valued one stands as its 0/1 columns."""
         return tuple(column for name in names for column in self.derived.get(name, (name,)))
 
+    @cached_property
+    def _homes(self) -> dict[str, str]:
+        return {column: name for name, columns in self.derived.items() for column in columns}
+
+    def home(self, column: str) -> str:
+        """The attribute that a column stands for; that of a 0/1 column is multi-valued."""
+        return self._homes.get(column, column)
+
+    def atom(self, column: str) -> str | None:
+        """The value whose presence a 0/1 column tells; None for any other column."""
+        home = self._homes.get(column)
+        return None if home is None else column.removeprefix(f"{home}=")
+
     def codes(self, names: tuple[str, ...]) -> tuple[Codes, ...]:
         """The codes of several columns."""
         return tuple(self.columns[name].codes for name in names)

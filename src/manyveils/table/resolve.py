@@ -56,7 +56,7 @@ def _resolve_one(
     for columns in _combinations(promise.protects, table):
         is_bit = any(name not in policy.attributes for name in columns)
         guarantee = _grounded(promise.guarantee, columns, policy, table, is_bit=is_bit)
-        insensitive = _insensitive_bits(columns, promise) if is_bit else promise.insensitive
+        insensitive = _insensitive_bits(columns, promise, table) if is_bit else promise.insensitive
         if insensitive is None or not _concerns(promise.guarantee, columns, table, is_bit=is_bit):
             continue
         found = list(_misfits(guarantee, columns, policy, table, is_bit=is_bit))
@@ -74,12 +74,11 @@ def _combinations(names: tuple[str, ...], table: Table) -> list[tuple[str, ...]]
     return combinations
 
 
-def _insensitive_bits(columns: tuple[str, ...], promise: Promise) -> frozenset[str] | None:
+def _insensitive_bits(columns: tuple[str, ...], promise: Promise, table: Table) -> frozenset[str] | None:
     """Nothing for a combination; `0` for a value that needs protection; None for one that needs none."""
     if len(columns) > 1:
         return frozenset()
-    atom = columns[0].split("=", 1)[1]
-    return None if atom in promise.insensitive else frozenset({"0"})
+    return None if table.atom(columns[0]) in promise.insensitive else frozenset({"0"})
 
 
 def _grounded(
@@ -98,7 +97,7 @@ def _concerns(guarantee: Guarantee, columns: tuple[str, ...], table: Table, *, i
     """Whether a share that is capped for listed values speaks of any value here; combinations are all capped."""
     if not isinstance(guarantee, CappedShare) or not guarantee.values or len(columns) > 1:
         return True
-    held = (columns[0].split("=", 1)[1],) if is_bit else table[columns[0]].texts
+    held = (table.atom(columns[0]) or "",) if is_bit else table[columns[0]].texts
     return bool(set(guarantee.values) & set(held))
 
 
@@ -112,7 +111,7 @@ def _unknown_values(promises: tuple[Promise, ...], table: Table) -> Iterator[Pro
             and len(promise.protects) == 1
         ):
             name = promise.protects[0]
-            atoms = [column.split("=", 1)[1] for column in table.derived.get(name, ())]
+            atoms = [table.atom(column) or "" for column in table.derived.get(name, ())]
             texts = atoms if name in table.derived else table[name].texts
             held.setdefault(promise.guarantee.values, set()).update(texts)
     for values, found in held.items():
@@ -134,8 +133,7 @@ def _misfits(
     guarantee: Guarantee, columns: tuple[str, ...], policy: Policy, table: Table, *, is_bit: bool
 ) -> Iterator[Problem]:
     # The name of a 0/1 column holds a value of the data, so messages name the attribute it comes from.
-    owner = {column: name for name, parts in table.derived.items() for column in parts}
-    subject = "+".join(owner.get(name, name) for name in columns)
+    subject = "+".join(table.home(name) for name in columns)
     if guarantee.numeric_only and (is_bit or any(table[name].kind != "numeric" for name in columns)):
         yield Problem(
             f"guarantee of {subject}",

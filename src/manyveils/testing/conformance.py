@@ -39,6 +39,9 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
         "discernibility": 50_000,
         "beta": 1,
     },
+    "guardian": {"method": "guardian"},
+    "guardian, repaired": {"method": "guardian", "decompose": "gd"},
+    "guardian, generalized": {"method": "guardian", "anonymizer": "generalize", "decompose": "gd"},
     "separate": {"method": "separate"},
 }
 

@@ -65,7 +65,8 @@ def _small_groups(
 
 
 def _attribute(column: str, policy: Policy) -> str:
-    return column if column in policy.attributes else column.split("=", 1)[0]
+    homes = [name for name in policy.attributes if column.startswith(f"{name}=")]
+    return column if column in policy.attributes else max(homes, key=len)
 
 
 def _keeps(promise: Promise, group: list[str], table: Table) -> bool:

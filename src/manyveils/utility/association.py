@@ -3,6 +3,7 @@
 from itertools import combinations
 from math import fsum, log
 
+import numpy as np
 import polars as pl
 
 from manyveils.utility.comparison import Comparison, Measures
@@ -35,7 +36,9 @@ def association(comparison: Comparison) -> Measures:
     kept = {pair for part in parts for pair in combinations(part, 2)}
     threat = fsum(len(part) * exposed[pair] for part in parts for pair in combinations(part, 2))
     return {
-        "association_loss": _share(fsum(shared[pair] for pair in shared.keys() - kept), fsum(shared.values())),
+        "association_loss": _share(
+            fsum(shared[pair] for pair in shared.keys() - kept), fsum(shared.values())
+        ),
         "information_exposure": _share(threat / len(names), fsum(exposed.values())),
     }
 
@@ -45,18 +48,27 @@ def _share(part: float, whole: float) -> float:
 
 
 def _entropy(codes: pl.DataFrame, *names: str) -> float:
-    # Groups come in any order, and sums of floats depend on it.
-    counts = codes.group_by(*names).len()["len"].sort().to_list()
-    return log(codes.height) - fsum(n * log(n) for n in counts) / codes.height if codes.height else 0.0
+    keys = np.zeros(codes.height, dtype=np.int64)
+    span = 1
+    for name in names:
+        size = int(codes[name].max() or 0) + 1  # type: ignore[arg-type]
+        keys = keys * size + codes[name].to_numpy()
+        span *= size
+    is_dense = span <= 4 * codes.height + 1024
+    counts = np.bincount(keys) if is_dense else np.unique(keys, return_counts=True)[1]
+    # In order of size, so that sums do not depend on how values are called.
+    present = np.sort(counts[counts > 0])
+    return (
+        log(codes.height) - float((present * np.log(present)).sum()) / codes.height if codes.height else 0.0
+    )
 
 
 def _concerned(comparison: Comparison, column: str) -> float:
     """The share of rows whose value needs protection; both values of a 0/1 column do, if what it stands for does."""
-    for attribute, bits in comparison.table.derived.items():
-        if column in bits:
-            atom = column.removeprefix(f"{attribute}=")
-            return float(atom not in comparison.policy.attributes[attribute].insensitive)
-    harmless = comparison.policy.attributes[column].insensitive
-    field = comparison.table[column]
+    table = comparison.table
+    harmless = comparison.policy.attributes[table.home(column)].insensitive
+    if table.atom(column) is not None:
+        return float(table.atom(column) not in harmless)
+    field = table[column]
     spared = sum(int(n) for text, n in zip(field.texts, field.counts, strict=True) if text in harmless)
     return 1 - spared / max(comparison.n_rows, 1)

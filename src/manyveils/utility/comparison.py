@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from manyveils.policy import Policy
 from manyveils.release import Release, View
@@ -40,6 +42,15 @@ class Comparison:
         """The columns nobody may learn: the sensitive ones, and what the rules protect."""
         by_rule = (rule.protect for rule in self.policy.rules)
         return frozenset(self.table.expand((*self.policy.sensitive, *by_rule)))
+
+    @cached_property
+    def places(self) -> dict[str, NDArray[np.int64]]:
+        """For each published column, where its values stand among the originals the release speaks of; -1 for others."""
+        domains = self.release.reading.estimate.domains
+        return {
+            name: np.array([domain.code.get(text, -1) for text in self.table[name].texts], dtype=np.int64)
+            for name, domain in domains.items()
+        }
 
     @cached_property
     def coverages(self) -> dict[str, tuple[Coverage, ...]]:

@@ -11,10 +11,12 @@ from manyveils.utility.association import association
 from manyveils.utility.class_size import class_size
 from manyveils.utility.comparison import Comparison, Measures
 from manyveils.utility.discernibility import discernibility
+from manyveils.utility.divergence import divergence
 from manyveils.utility.entropy import non_uniform_entropy
 from manyveils.utility.loss import loss
 from manyveils.utility.membership import membership
 from manyveils.utility.precision import precision
+from manyveils.utility.queries import query_error
 from manyveils.utility.suppression import suppressed_share
 
 MEASURES: tuple[Callable[[Comparison], Measures], ...] = (
@@ -26,6 +28,8 @@ MEASURES: tuple[Callable[[Comparison], Measures], ...] = (
     suppressed_share,
     membership,
     association,
+    divergence,
+    query_error,
 )
 
 

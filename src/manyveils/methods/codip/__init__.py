@@ -8,48 +8,62 @@ It cannot stop those who know one sensitive value from reading off others of the
 how much there is to be read.
 """
 
+from dataclasses import replace
 from statistics import fmean
 from typing import Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from manyveils.methods.codip.anonymizer import Anonymizer
 from manyveils.methods.codip.association import Plan, associate, mutual_information
 from manyveils.methods.codip.full_domain import FullDomain
 from manyveils.methods.codip.mondrian import Mondrian
 from manyveils.methods.codip.notes import notes_of
-from manyveils.methods.codip.parts import given_plan
-from manyveils.methods.codip.search import Limits, Search
+from manyveils.methods.codip.parts import given_plan, smallest_parts
+from manyveils.methods.codip.refusals import refuse_many
+from manyveils.methods.codip.search import Found, Limits, Search
 from manyveils.methods.work import Made, Method, Options, Work
-from manyveils.policy.guarantees import exact
+from manyveils.policy.guarantees import KAnonymity, Promise, exact
+from manyveils.policy.sections import Number
 from manyveils.release import Draft
 
 USUAL_BETA = 0.3
+LEAST_CROWD = 2
 
 
 class CodipOptions(Options):
     """Keys of [publish] for `method = "codip"`."""
 
-    alpha: float = Field(1.0, ge=0, le=1)
-    beta: float | None = Field(None, ge=0, le=1)
-    discernibility: float | None = Field(None, gt=0)
+    alpha: Number = Field(1.0, ge=0, le=1)
+    beta: Number | None = Field(None, ge=0, le=1)
+    discernibility: Number | None = Field(None, gt=0)
     anonymizer: Literal["full-domain", "mondrian"] = "full-domain"
     search: Literal["greedy", "patient", "optimal"] = "greedy"
     plan: list[list[str]] | None = None
+
+    @field_validator("plan", mode="before")
+    @classmethod
+    def _lists(cls, plan: object) -> object:
+        if isinstance(plan, list) and (not plan or not all(isinstance(part, list) and part for part in plan)):
+            raise ValueError('must be a list of lists, one per table, such as [["a", "b"], ["c"]]')
+        return plan
 
     @property
     def limits(self) -> Limits:
         """The limits; a plan that is given may expose anything unless beta forbids it."""
         usual = USUAL_BETA if self.plan is None else 1.0
         beta = usual if self.beta is None else self.beta
-        return Limits(exact(self.alpha), exact(beta), self.discernibility)
+        return Limits(exact(self.alpha), exact(beta), self.discernibility, self.beta is None)
 
 
 def make(work: Work) -> Made:
     """Publish one view per table of the plan."""
     options = work.options
     assert isinstance(options, CodipOptions)
+    work = _with_crowds(work)
+    if options.search == "optimal" and options.plan is None:
+        refuse_many(work, len(smallest_parts(work)))
     given = None if options.plan is None else given_plan(work, options.plan)
     search = Search(
         work,
@@ -57,7 +71,7 @@ def make(work: Work) -> Made:
         _anonymizer(work, options),
         options.limits,
     )
-    found = search.run(options.search, given)
+    found = search.run(options.search, given) if work.sensitive else Found(((),))
     neutral = _beside(work, found.plan)
     drafts, views = [], {}
     for number, part in enumerate(found.plan):
@@ -71,6 +85,14 @@ def make(work: Work) -> Made:
         views[view] = made
     how = "as given" if given is not None else options.search
     return Made(tuple(drafts), {"anonymizer": options.anonymizer, **notes_of(search, found, views, how)})
+
+
+def _with_crowds(work: Work) -> Work:
+    """With several tables, classes of at least two: a person alone in her class would be joined across tables."""
+    asked = [p.guarantee.k for p in work.promises if isinstance(p.guarantee, KAnonymity)]
+    if len(work.sensitive) < 2 or max(asked, default=1) >= LEAST_CROWD:
+        return work
+    return replace(work, promises=(*work.promises, Promise(KAnonymity(LEAST_CROWD), work.quasi)))
 
 
 def _anonymizer(work: Work, options: CodipOptions) -> Anonymizer:

@@ -27,7 +27,7 @@ class Linked:
     fewest_values: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Anonymized:
     """What is published of the quasi-identifiers beside some sensitive attributes."""
 
@@ -46,7 +46,8 @@ class Anonymized:
 def gauges(work: Work) -> dict[str, Watch]:
     """A measure of closeness for every sensitive column, by the ground that the policy names or its natural one."""
     promises = tuple(
-        Promise(Closeness(exact(1), _ground(work, name)), (), (name,)) for name in work.sensitive
+        Promise(Closeness(exact(1), _ground(work, name)), (), (name,), _harmless(work, name))
+        for name in work.sensitive
     )
     return dict(zip(work.sensitive, watch(promises, work.table, ()), strict=True))
 
@@ -55,8 +56,16 @@ def _ground(work: Work, name: str) -> Ground:
     for promise in work.promises:
         if promise.protects == (name,) and isinstance(promise.guarantee, Closeness | SupersetCloseness):
             return promise.guarantee.ground
-    is_bit = any(name in bits for bits in work.table.derived.values())
-    return "equal" if is_bit or work.table[name].kind == "categorical" else "ordered"
+    return "equal" if work.table[name].kind == "categorical" else "ordered"
+
+
+def _harmless(work: Work, name: str) -> frozenset[str]:
+    """Values that need no protection; not having a value of a multi-valued attribute needs none."""
+    harmless = work.policy.attributes[work.table.home(name)].insensitive
+    atom = work.table.atom(name)
+    if atom is None:
+        return frozenset(harmless)
+    return frozenset({"0", "1"} if atom in harmless else {"0"})
 
 
 def closeness(gauge: Watch, entries: Entries, sizes: Ids) -> float:
@@ -67,11 +76,11 @@ def closeness(gauge: Watch, entries: Entries, sizes: Ids) -> float:
 
 
 def linked(gauge: Watch, entries: Entries, sizes: Ids) -> Linked:
-    """The worst confidence in any value, over all classes."""
+    """The worst confidence in any value that needs protection, over all classes."""
     tally, _ = tallied(gauge, entries, sizes)
     values = np.bincount(tally.owners, minlength=sizes.size)
     return Linked(
-        float((tally.largest()[:, 0] / sizes).max(initial=0.0)),
+        float((tally.of_sensitive().largest()[:, 0] / sizes).max(initial=0.0)),
         float(((sizes - values + 1) / sizes).max(initial=0.0)),
         int(values.min(initial=values.max(initial=0))),
     )

@@ -14,12 +14,12 @@ from manyveils.table import Column, Table
 Matrix = NDArray[np.float64]
 Members = tuple[int, ...]
 Plan = tuple[Members, ...]
-ONE = 2**50
+ONE = 2**40
 # What rounding to whole numbers may add up to, far below any threshold a policy can name.
-HAIR = Fraction(1, 10**12)
+HAIR = Fraction(1, 10**9)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Association:
     """Mutual information and exposable information of every pair of attributes.
 
@@ -41,11 +41,6 @@ class Association:
     def totals(self) -> tuple[int, int]:
         """The same for all pairs."""
         return self.within(tuple(range(len(self.names))))
-
-    def average(self, members: Members) -> Fraction:
-        """The mean of what the pairs among some attributes share, for comparing."""
-        pairs = len(members) * (len(members) - 1) // 2
-        return Fraction(self.within(members)[0], pairs) if pairs else Fraction(0)
 
     def loss(self, plan: Plan) -> Fraction:
         """The association loss ratio: the part of all mutual information that is between tables."""
@@ -88,7 +83,8 @@ def entropy(counts: Ids) -> float:
     >>> round(entropy(np.array([1, 1])), 6)
     0.693147
     """
-    present = counts[counts > 0]
+    # In order of size, so that sums do not depend on how values are called.
+    present = np.sort(counts[counts > 0])
     total = int(present.sum())
     return float(np.log(total) - (present * np.log(present)).sum() / total) if present.size > 1 else 0.0
 
@@ -102,10 +98,9 @@ def _whole(pairs: Matrix) -> Ids:
 
 def _sensitive_share(column: Column, table: Table, policy: Policy) -> float:
     """The share of rows whose value of a column needs protection."""
-    home = next((name for name, bits in table.derived.items() if column.name in bits), None)
-    if home is not None:
+    harmless = policy.attributes[table.home(column.name)].insensitive
+    if table.atom(column.name) is not None:
         # A 0/1 column speaks of one value, and both answers are sensitive if the value is.
-        return float(column.name.removeprefix(f"{home}=") not in policy.attributes[home].insensitive)
-    harmless = policy.attributes[column.name].insensitive
+        return float(table.atom(column.name) not in harmless)
     spared = [text in harmless for text in column.texts]
     return 1 - float(column.counts @ np.array(spared, dtype=np.int64)) / max(table.n_rows, 1)

@@ -47,7 +47,7 @@ class FullDomain:
             tests.append(_no_coarser(discernibility))
         progress = partial(self._work.progress, "judging the lattice")
         everywhere = np.ones(self._lattice.shape, dtype=bool)
-        self._open = np.logical_and.reduce([everywhere, *passing(self._lattice, tests, everywhere, progress)])
+        self._open = _all([everywhere, *passing(self._lattice, tests, everywhere, progress)])
         values = [each for each in self._plain if each not in rows]
         tests = [_test_of(each, self._place(each)) for each in values]
         suited = passing(self._lattice, tests, self._open, progress)
@@ -72,7 +72,12 @@ class FullDomain:
         watches = watch(promises, table, names)
         base, _ = count_base(columns, table, watches)
         tests = [_test_of(each, place) for place, each in enumerate(watches)]
-        return np.logical_and.reduce([nodes, *passing(Lattice(columns, base), tests, nodes)])
+        return _all([nodes, *passing(Lattice(columns, base), tests, nodes)])
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether tables are judged from what is known already; not so where promises depend on the table."""
+        return not self._conditional
 
     def fits(self, names: Names) -> bool:
         """Whether a table with these sensitive attributes can keep every promise within the limit."""
@@ -126,6 +131,10 @@ class FullDomain:
         entries = counted.entries[len(self._plain) + list(self._gauges).index(name)]
         assert entries is not None
         return entries
+
+
+def _all(grids: list[Passed]) -> Passed:
+    return np.asarray(np.logical_and.reduce(grids))
 
 
 def _no_coarser(discernibility: float) -> Test:

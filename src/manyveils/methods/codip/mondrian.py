@@ -10,8 +10,9 @@ from manyveils.methods.entries import Entries, Ids, count
 from manyveils.methods.explain import breaks_as_one_group
 from manyveils.methods.generalize.objectives import squares
 from manyveils.methods.generalize.tables import cut_table, label_groups
-from manyveils.methods.keeping import Watch, watch
+from manyveils.methods.keeping import watch
 from manyveils.methods.work import Work
+from manyveils.policy import Promise
 
 
 class Mondrian:
@@ -21,34 +22,40 @@ class Mondrian:
         self._work = work
         self._limit = discernibility
         self._gauges = gauges(work)
-        self._fits = cache(self._fits_fresh)
+        self._squares = cache(self._squares_fresh)
         self._made = cache(self._made_fresh)
-        self._groups = cache(self._cut)
 
-    def _watches(self, names: Names) -> tuple[Watch, ...]:
+    @property
+    def looks_up(self) -> bool:
+        """Whether no table must be cut to say whether it fits."""
+        return self._limit is None and not any(promise.conditional for promise in self._work.promises)
+
+    def _known(self, names: Names) -> tuple[tuple[Promise, ...], Names]:
+        """What decides how a table is cut: its promises, and its columns if some promise takes them as known."""
         promises = tuple(p for p in self._work.promises if set(p.protects) <= set(names))
-        return watch(promises, self._work.table, names)
+        return promises, names if any(promise.conditional for promise in promises) else ()
 
-    def _cut(self, names: Names) -> Ids:
+    def _cut(self, promises: tuple[Promise, ...], known: Names) -> Ids:
         if not self._work.quasi:
             return np.zeros(self._work.table.n_rows, dtype=np.int64)
-        return cut_table(self._work, self._watches(names), labels="auto", relaxed=True)
+        return cut_table(self._work, watch(promises, self._work.table, known), labels="auto", relaxed=True)
+
+    def _squares_fresh(self, promises: tuple[Promise, ...], known: Names) -> int:
+        return squares(np.bincount(self._cut(promises, known)))
 
     def fits(self, names: Names) -> bool:
         """Whether a table with these sensitive attributes can keep every promise within the limit."""
-        return self._fits(names)
-
-    def _fits_fresh(self, names: Names) -> bool:
-        if breaks_as_one_group(self._watches(names), self._work.table.n_rows):
+        promises, known = self._known(names)
+        if breaks_as_one_group(watch(promises, self._work.table, known), self._work.table.n_rows):
             return False
-        return self._limit is None or squares(np.bincount(self._groups(names))) <= self._limit
+        return self._limit is None or self._squares(promises, known) <= self._limit
 
     def anonymized(self, names: Names) -> Anonymized:
         """The table with its groups' own ranges and sets."""
         return self._made(names)
 
     def _made_fresh(self, names: Names) -> Anonymized:
-        groups = self._groups(names)
+        groups = self._cut(*self._known(names))
         sizes = np.bincount(groups)
         counted = {name: self._counted(name, groups, sizes.size) for name in names}
         return Anonymized(
@@ -64,5 +71,5 @@ class Mondrian:
         return count(subject, groups, n_groups)
 
     def best_closeness(self, names: Names, discernibility: float | None) -> float | None:
-        """The closeness of the groups that are cut; Mondrian does not look for closer ones, however coarse."""
-        return max(self._made(names).closeness.values(), default=0.0) if self.fits(names) else None
+        """None: Mondrian does not look for the closest groups."""
+        return None

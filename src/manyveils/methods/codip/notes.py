@@ -25,7 +25,7 @@ def notes_of(search: Search, found: Found, views: Mapping[str, Anonymized], how:
         for (view, made), part in zip(views.items(), found.plan, strict=True)
     ]
     best = _largest(tables, "best_closeness")
-    naive["best_closeness"] = _round(search.anonymizer.best_closeness(search.work.sensitive, within))
+    naive["best_closeness"] = _best(search, search.work.sensitive, within)
     return {
         "search": how,
         "plan": [list(_names(search, part)) for part in found.plan],
@@ -41,7 +41,9 @@ def notes_of(search: Search, found: Found, views: Mapping[str, Anonymized], how:
         "tables": tables,
         "merges": [_merge(search, merge) for merge in found.merges],
         "frontier": _points(found),
-        "frontier_of": "plans that can be anonymized" if how == "optimal" else "all plans",
+        "frontier_of": ""
+        if found.frontier is None
+        else ("plans that can be anonymized" if how == "optimal" else "all plans"),
         "mutual_information": _pairs(association),
     }
 
@@ -75,8 +77,13 @@ def _table(search: Search, view: str, names: Names, made: Anonymized, within: fl
         "smallest_class": int(made.sizes.min(initial=made.sizes.max(initial=0))),
         "discernibility": made.discernibility,
         "closeness": _round(_worst(made)),
-        "best_closeness": _round(search.anonymizer.best_closeness(names, within)),
+        "best_closeness": _best(search, names, within),
     }
+
+
+def _best(search: Search, names: Names, within: float | None) -> float | None:
+    """The least closeness within a coarseness; nothing where there is none to compare at."""
+    return None if within is None else _round(search.anonymizer.best_closeness(names, within))
 
 
 def _worst(made: Anonymized) -> float:

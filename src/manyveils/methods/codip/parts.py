@@ -5,6 +5,7 @@ from collections import Counter
 from manyveils.errors import PolicyError, Problem
 from manyveils.methods.codip.association import Members, Plan
 from manyveils.methods.work import Work
+from manyveils.policy.check import suggest
 
 
 def given_plan(work: Work, lists: list[list[str]]) -> Plan:
@@ -14,7 +15,7 @@ def given_plan(work: Work, lists: list[list[str]]) -> Plan:
     unknown = [name for part in lists for name in part if not all(c in place for c in _columns(work, name))]
     if unknown:
         raise PolicyError(
-            Problem(where, f"{name!r} is not a sensitive attribute.", "List sensitive attributes only.")
+            Problem(where, f"{name!r} is not a sensitive attribute.", suggest(name, work.policy.sensitive))
             for name in dict.fromkeys(unknown)
         )
     plan = tuple(
@@ -24,7 +25,7 @@ def given_plan(work: Work, lists: list[list[str]]) -> Plan:
     problems = [
         Problem(
             where,
-            f"{_attribute(work, name)!r} stands in {times[number] or 'no'} tables.",
+            f"{work.table.home(name)!r} stands in {times[number] or 'no'} tables.",
             "Every sensitive attribute stands in exactly one.",
         )
         for name, number in place.items()
@@ -47,7 +48,8 @@ def smallest_parts(work: Work) -> Plan:
     for group in work.policy.guarantee.joint:
         joint = {place[column] for column in work.table.expand(tuple(group))}
         touched = [part for part in parts if part & joint]
-        parts = [part for part in parts if not part & joint] + [set().union(*touched)]
+        if touched:
+            parts = [part for part in parts if not part & joint] + [set().union(*touched)]
     return tuple(sorted(tuple(sorted(part)) for part in parts))
 
 
@@ -58,7 +60,7 @@ def told(work: Work, plan: Plan) -> str:
 
 def told_part(work: Work, part: Members) -> list[str]:
     """One table of a plan for messages."""
-    homes = Counter(_attribute(work, work.sensitive[member]) for member in part)
+    homes = Counter(work.table.home(work.sensitive[member]) for member in part)
     return [
         f"{home} ({times} of {len(work.table.derived[home])} values)" if home in work.table.derived else home
         for home, times in homes.items()
@@ -67,7 +69,3 @@ def told_part(work: Work, part: Members) -> list[str]:
 
 def _columns(work: Work, name: str) -> tuple[str, ...]:
     return work.table.derived.get(name, (name,))
-
-
-def _attribute(work: Work, column: str) -> str:
-    return next((name for name, bits in work.table.derived.items() if column in bits), column)

@@ -1,7 +1,9 @@
 """Why there is no plan: which threshold fails, what can be reached, and by which plan."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil
+from typing import Protocol
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.methods.codip.anonymizer import Anonymizer, Names
@@ -11,66 +13,123 @@ from manyveils.methods.codip.parts import told, told_part
 from manyveils.methods.explain import whole_table_problems
 from manyveils.methods.keeping import watch
 from manyveils.methods.work import Work
+from manyveils.policy.guarantees import Closeness
 
 
-def refuse_parts(work: Work, parts: Plan, anonymizer: Anonymizer, discernibility: float | None) -> None:
-    """Tables that cannot be anonymized even by themselves: no plan can help."""
+class _Limits(Protocol):
+    @property
+    def alpha(self) -> Fraction: ...
+    @property
+    def told_beta(self) -> str: ...
+
+
+def refuse_parts(
+    work: Work, parts: Plan, anonymizer: Anonymizer, discernibility: float | None, *, is_given: bool
+) -> None:
+    """Tables that cannot be anonymized as they are; if each holds as little as it can, no plan can help."""
+    unfit = [part for part in parts if not anonymizer.fits(tuple(work.sensitive[member] for member in part))]
     problems: list[Problem] = []
-    for part in parts:
+    worst: dict[str, tuple[float, Problem]] = {}
+    for part in unfit:
         names = tuple(work.sensitive[member] for member in part)
-        if anonymizer.fits(names):
-            continue
         promises = tuple(p for p in work.promises if set(p.protects) <= set(names))
         found = list(whole_table_problems(work, watch(promises, work.table, names)))
-        problems += found or [
-            _unfit(work, names, ", ".join(told_part(work, part)), anonymizer, discernibility)
-        ]
+        if found:
+            problems += [_parted(work, problem, part) if is_given else problem for problem in found]
+            continue
+        reached = anonymizer.best_closeness(names, discernibility)
+        problem = _unfit(work, names, ", ".join(told_part(work, part)), reached, discernibility)
+        # The values of one attribute are told once, with the one that is hardest to keep.
+        key = "+".join(dict.fromkeys(work.table.home(name) for name in names))
+        worst[key] = max(worst.get(key, (-1.0, problem)), (reached or 0.0, problem), key=lambda pair: pair[0])
+    problems += [problem for _, problem in worst.values()]
     if problems:
         raise InfeasibleError(dict.fromkeys(problems))
 
 
+def _parted(work: Work, problem: Problem, part: tuple[int, ...]) -> Problem:
+    return (
+        Problem(problem.where, problem.what, "Put its attributes into different tables of plan.")
+        if len(part) > 1
+        else problem
+    )
+
+
 def _unfit(
-    work: Work, names: Names, told_names: str, anonymizer: Anonymizer, discernibility: float | None
+    work: Work, names: Names, told_names: str, reached: float | None, discernibility: float | None
 ) -> Problem:
     where = f"{work.policy.name}: publish.discernibility"
-    reached = anonymizer.best_closeness(names, discernibility)
     if discernibility is None:
         what = f"no table with {told_names} keeps every promise."
         return Problem(f"{work.policy.name}: guarantee", what, "Lower a threshold.")
-    if reached is None:
-        what = f"no table with {told_names} has classes of the size asked and a discernibility of at most {discernibility:,.0f}."
-        return Problem(where, what, "Raise it, or lower k.")
-    what = f"no table with {told_names} keeps every promise within {discernibility:,.0f}; the best closeness within it is {reached:.4f}."
-    remedy = f"Raise it, or raise t to {ceil(reached * 10_000) / 10_000:g}."
-    return Problem(where, what, remedy)
+    what = f"no table with {told_names} keeps every promise within {discernibility:,.0f}"
+    is_close = any(
+        isinstance(p.guarantee, Closeness) and set(p.protects) <= set(names) for p in work.promises
+    )
+    if reached is None or not is_close:
+        return Problem(where, f"{what}.", "Raise it, or lower a threshold of the guarantee.")
+    said = f"{what}; the best closeness within it is {reached:.4f}."
+    return Problem(where, said, f"Raise it, or raise t to {_up(reached):g}.")
 
 
 def refuse_loss(
-    work: Work, said: str, best: Plan, reached: float, alpha: Fraction, frontier: Frontier | None
+    work: Work,
+    said: str,
+    plan: Plan,
+    lost: float,
+    best: tuple[Plan, float] | None,
+    limits: _Limits,
+    frontier: Frontier | None,
+    how: str,
 ) -> InfeasibleError:
-    """The plan that was found loses too much association; `best` is the best that can be reached."""
-    where = f"{work.policy.name}: publish.alpha"
-    said += f" The best plan loses {reached:.4f}: {told(work, best)}."
-    if reached <= alpha + HAIR:
-        return InfeasibleError([Problem(where, said, 'Use search = "optimal".')])
+    """The plan that was found or given loses too much association; `best` is the best that can be reached, if known."""
+    remedies = list(_remedies(lost, best, limits.alpha, frontier, how))
+    if best is None:
+        said += f" It is {told(work, plan)}."
+    else:
+        said += f" The best plan within {limits.told_beta} loses {best[1]:.4f}: {told(work, best[0])}."
+    first, *rest = remedies
+    remedy = f"{first}{''.join(f', or {each}' for each in rest)}."
+    return InfeasibleError([Problem(f"{work.policy.name}: publish.alpha", said, remedy)])
+
+
+def _remedies(
+    lost: float, best: tuple[Plan, float] | None, alpha: Fraction, frontier: Frontier | None, how: str
+) -> Iterator[str]:
+    elsewhere = {"given": 'drop plan and use search = "optimal"', "optimal": ""}.get(
+        how, 'use search = "optimal"'
+    )
+    if best is not None and best[1] <= alpha + HAIR and elsewhere:
+        yield f"{elsewhere[0].upper()}{elsewhere[1:]}"
+        yield f"raise alpha to {_up(lost):g}"
+        return
+    yield f"Raise alpha to {_up(lost):g}"
+    if best is None and how == "greedy":
+        yield 'try search = "patient"'
+    if best is not None and elsewhere and best[1] < lost:
+        yield f"{elsewhere} with alpha = {_up(best[1]):g}"
     place = None if frontier is None else frontier.least_exposed(alpha)
-    remedy = f"Raise alpha to {_up(reached):g}"
     if frontier is not None and place is not None:
-        remedy += f', or beta to {_up(float(frontier.exposure(place))):g} with search = "optimal"'
-    return InfeasibleError([Problem(where, said, f"{remedy}.")])
+        at = f"raise beta to {_up(float(frontier.exposure(place))):g}"
+        yield f'{at} with search = "optimal"' if elsewhere else at
 
 
-def refuse_exposure(work: Work, plan: Plan, exposure: float, beta: float) -> InfeasibleError:
+def refuse_exposure(
+    work: Work, plan: Plan, exposure: float, told_beta: str, *, is_given: bool
+) -> InfeasibleError:
     """The plan that was given, or what must stay together, exposes too much."""
-    what = f"{told(work, plan)} exposes {exposure:.4f}, more than beta = {beta:g}."
-    remedy = f"Raise beta to {_up(exposure):g}, or divide the attributes further."
+    what = f"{told(work, plan)} exposes {exposure:.4f}, more than {told_beta}."
+    remedy = f"Raise beta to {_up(exposure):g}, or " + (
+        "divide the attributes further." if is_given else "protect fewer attributes as one (joint)."
+    )
     return InfeasibleError([Problem(f"{work.policy.name}: publish.beta", what, remedy)])
 
 
 def refuse_many(work: Work, n_parts: int) -> None:
     """The exact frontier doubles its work with every part."""
     if n_parts > MOST_PARTS:
-        what = f"{n_parts} sensitive attributes, {MOST_PARTS} at most for the exact frontier."
+        what = f"{n_parts} sensitive attributes, {MOST_PARTS} at most for the exact frontier; "
+        what += "each value of a multi-valued attribute counts as one."
         remedy = 'Use search = "patient".'
         raise PolicyError([Problem(f"{work.policy.name}: publish.search", what, remedy)])
 

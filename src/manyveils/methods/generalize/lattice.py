@@ -1,7 +1,7 @@
 """The lattice of generalization levels, and tables counted at its nodes."""
 
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,7 @@ class Lattice:
         self._sizes = np.full(REMEMBERED, base.sizes.size, dtype=np.int64)
         self._nodes = np.zeros((REMEMBERED, len(columns)), dtype=np.int16)
         self._next = 0
-        self._climb = lru_cache(maxsize=None)(self._climb_fresh)
+        self._climbs: dict[tuple[int, int, int], NDArray[np.int32]] = {}
 
     def at(self, node: Node) -> Counted:
         """Count the classes of a node."""
@@ -87,8 +87,11 @@ class Lattice:
         self._tables[slot], self._sizes[slot], self._nodes[slot] = counted, counted.sizes.size, counted.node
         self._remembered[counted.node] = counted
 
-    def _climb_fresh(self, attribute: int, low: int, high: int) -> NDArray[np.int32]:
-        return self.columns[attribute].levels.climb(low, high)
+    def _climb(self, attribute: int, low: int, high: int) -> NDArray[np.int32]:
+        key = attribute, low, high
+        if key not in self._climbs:
+            self._climbs[key] = self.columns[attribute].levels.climb(low, high)
+        return self._climbs[key]
 
     def roll(self, finer: Counted, node: Node) -> tuple[Counted, Ids]:
         """Count a node from a finer one; also the new class of each of its classes."""

@@ -28,23 +28,68 @@ def passing(
     where: Passed,
     progress: Callable[[float], None] = lambda share: None,
 ) -> list[Passed]:
-    """For every test, the nodes among `where` at which it holds; nodes that follow from others are not counted."""
-    known = [~where for _ in tests]
-    holds = [np.zeros(lattice.shape, dtype=bool) for _ in tests]
-    nodes = _from_the_middle(where)
-    for position, node in enumerate(nodes):
-        open_ = [place for place in range(len(tests)) if not known[place][node]]
-        counted = lattice.at(node) if open_ else None
-        for place in open_:
-            assert counted is not None
-            found = tests[place].holds(counted)
-            region = _concluded(node, rises=tests[place].rises, found=found)
-            known[place][region] = True
+    """For every test, the nodes among `where` at which it holds; nodes that follow from others are not counted.
+
+    Chains of undecided nodes are halved, as long as a test is open on them.
+    """
+    asked = _Asked(lattice, tests, where)
+    places = np.argwhere(where)
+    order = np.argsort(places.sum(axis=1), kind="stable") if where.ndim else np.arange(len(places))
+    for position, place in enumerate(order):
+        node = tuple(int(level) for level in places[place])
+        if asked.open[node]:
+            asked.halve(asked.chain(node))
+        if position % 1024 == 0:
+            progress(position / len(order))
+    return [np.asarray(each & where) for each in asked.holds]
+
+
+class _Asked:
+    """What is known of every test at every node."""
+
+    def __init__(self, lattice: Lattice, tests: Sequence[Test], where: Passed) -> None:
+        self._lattice, self._tests = lattice, tests
+        self.holds = [np.zeros(lattice.shape, dtype=bool) for _ in tests]
+        self._known = [np.asarray(~where) for _ in tests]
+        self.open = where.copy() if tests else np.zeros(lattice.shape, dtype=bool)
+
+    def chain(self, node: Node) -> list[Node]:
+        """A way up through nodes at which some test is open."""
+        chain = [node]
+        while step := next((step for step in self._steps(chain[-1]) if self.open[step]), None):
+            chain.append(step)
+        return chain
+
+    def _steps(self, node: Node) -> list[Node]:
+        shape = self._lattice.shape
+        return [
+            (*node[:axis], level + 1, *node[axis + 1 :])
+            for axis, level in enumerate(node)
+            if level + 1 < shape[axis]
+        ]
+
+    def halve(self, chain: list[Node]) -> None:
+        """Decide all tests on a chain: in its middle first, which decides most of it."""
+        waiting = [chain]
+        while waiting:
+            part = [node for node in waiting.pop() if self.open[node]]
+            if part:
+                middle = len(part) // 2
+                self._decide(part[middle])
+                waiting += [part[:middle], part[middle + 1 :]]
+
+    def _decide(self, node: Node) -> None:
+        counted = self._lattice.at(node)
+        for place, test in enumerate(self._tests):
+            if self._known[place][node]:
+                continue
+            found = test.holds(counted)
+            region = _concluded(node, rises=test.rises, found=found)
+            self._known[place][region] = True
             if found:
-                holds[place][region] = True
-        if position % 64 == 0:
-            progress(position / len(nodes))
-    return [each & where for each in holds]
+                self.holds[place][region] = True
+            decided = np.logical_and.reduce([known[region] for known in self._known])
+            self.open[region] &= ~decided
 
 
 def _concluded(node: Node, *, rises: bool | None, found: bool) -> tuple[slice, ...]:
@@ -54,14 +99,6 @@ def _concluded(node: Node, *, rises: bool | None, found: bool) -> tuple[slice, .
     if rises == found:
         return tuple(slice(level, None) for level in node)
     return tuple(slice(0, level + 1) for level in node)
-
-
-def _from_the_middle(where: Passed) -> list[Node]:
-    """The nodes, those of middle height first: their outcomes decide most others."""
-    places = np.argwhere(where)
-    heights = places.sum(axis=1) if places.size else np.zeros(len(places))
-    order = np.argsort(np.abs(heights - sum(size - 1 for size in where.shape) / 2), kind="stable")
-    return [tuple(int(level) for level in places[place]) for place in order]
 
 
 def lowest(passed: Passed) -> list[Node]:

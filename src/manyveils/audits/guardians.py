@@ -1,0 +1,32 @@
+"""Whether the views of a release can be played off against each other to break a rule."""
+
+from manyveils.audits.evidence import Evidence
+from manyveils.policy import Promise
+from manyveils.release import View
+
+
+def views_beyond_the_guardian(promise: Promise, evidence: Evidence) -> list[View]:
+    """The views in which someone who knows what a rule gives reaches what it protects, but for one.
+
+    Claim: if there is none, what she learns comes from a single view, and judging that view is enough.
+    Why: views tell her something of a person only along chains of shared attributes. If what is protected could be
+    reached in two views, each alone might be fine and their comparison not.
+    Tested by: tests/claims/test_audit_guardians.py
+    """
+    protected = set(promise.protects)
+    telling = [view for view in evidence.release.views if protected & set(view.attributes)]
+    return [view for view in telling if _reached(view, promise, evidence)][1:]
+
+
+def _reached(view: View, promise: Promise, evidence: Evidence) -> bool:
+    """Whether a chain of views leads from something given into this one, beside what is protected."""
+    known, front = set(promise.given), True
+    protected = set(promise.protects)
+    while front:
+        size = len(known)
+        for other in evidence.release.views:
+            shown = set(other.attributes) - protected
+            if known & shown:
+                known |= shown
+        front = len(known) > size
+    return bool(known & (set(view.attributes) - protected))

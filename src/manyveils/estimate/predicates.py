@@ -1,0 +1,201 @@
+"""Conditions as people write them: age >= 20 and age < 30 and disease = 'Flu'."""
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.errors import InputError, Problem
+from manyveils.estimate.domains import Domain
+
+TOKEN = re.compile(
+    r"""\s*(?:(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`)|(?P<sign><=|>=|!=|<>|=|<|>|\(|\)|,)|(?P<word>[^\s<>=!(),'"`]+))"""
+)
+OTHER_SIGNS = {"<>": "!="}
+ORDER: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+EXAMPLE = "Write, for example: age >= 20 and age < 30 and disease = 'Flu'."
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One attribute compared with one or several values."""
+
+    name: str
+    sign: str
+    values: tuple[str, ...]
+
+
+def parse(text: str) -> list[Condition]:
+    """Read conditions joined by `and`."""
+    words = _words(text)
+    found: list[Condition] = []
+    while words:
+        if found:
+            _expect(words, "and")
+        found.append(_condition(words))
+    if not found:
+        raise _wrong("is empty.")
+    return found
+
+
+def masks_of(
+    conditions: list[Condition], domains: Mapping[str, Domain], derived: Mapping[str, tuple[str, ...]]
+) -> dict[str, Mask]:
+    """For each attribute the originals for which its conditions hold."""
+    masks: dict[str, Mask] = {}
+    for condition in conditions:
+        for name, mask in _mask(condition, domains, derived).items():
+            masks[name] = masks[name] & mask if name in masks else mask
+    return masks
+
+
+def _mask(
+    condition: Condition, domains: Mapping[str, Domain], derived: Mapping[str, tuple[str, ...]]
+) -> dict[str, Mask]:
+    if condition.name in derived:
+        return _mask_of_value(condition, domains)
+    if condition.name not in domains:
+        known = ", ".join(
+            [*(n for n in domains if not any(n in bits for bits in derived.values())), *derived]
+        )
+        raise _wrong(f"{condition.name!r} is not published.", f"Published are {known}.")
+    return {condition.name: _holds(condition, domains[condition.name])}
+
+
+def _mask_of_value(condition: Condition, domains: Mapping[str, Domain]) -> dict[str, Mask]:
+    """A multi-valued attribute holds a value or not: its 0/1 column says so."""
+    if condition.sign not in ("=", "!="):
+        raise _wrong(
+            f"{condition.name!r} holds several values.", "Compare it with = or !=, one value at a time."
+        )
+    bit = f"{condition.name}={condition.values[0]}"
+    if bit not in domains:
+        # Nobody has a value that does not occur.
+        other, domain = next(
+            (name, domain) for name, domain in domains.items() if name.startswith(f"{condition.name}=")
+        )
+        return {other: np.full(len(domain.texts), condition.sign == "!=")}
+    wanted = "1" if condition.sign == "=" else "0"
+    return {bit: np.array([text == wanted for text in domains[bit].texts])}
+
+
+def _holds(condition: Condition, domain: Domain) -> Mask:
+    missing = np.array([text == "" for text in domain.texts])
+    match condition.sign:
+        case "is missing":
+            return missing
+        case "is not missing":
+            return ~missing
+        case "=" | "in":
+            return np.logical_or.reduce([_equal(domain, value) for value in condition.values])
+        case "!=":
+            return ~_equal(domain, condition.values[0]) & ~missing
+        case "between":
+            low, high = condition.values
+            return _compared(domain, ">=", low) & _compared(domain, "<=", high) & ~missing
+        case sign:
+            return _compared(domain, sign, condition.values[0]) & ~missing
+
+
+def _equal(domain: Domain, value: str) -> Mask:
+    exact = np.array([text == value for text in domain.texts])
+    number = _number(value)
+    return exact if exact.any() or number is None else domain.numbers == number
+
+
+def _compared(domain: Domain, sign: str, value: str) -> Mask:
+    number = _number(value)
+    left: Any = domain.numbers if number is not None else np.array(domain.texts, dtype=np.str_)
+    result: Mask = ORDER[sign](left, value if number is None else number)
+    return result
+
+
+def _number(value: str) -> float | None:
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def _words(text: str) -> list[str]:
+    words, place = [], 0
+    stripped = text.rstrip()
+    while place < len(stripped):
+        found = TOKEN.match(stripped, place)
+        if not found:
+            blanks = len(stripped) - place - len(stripped[place:].lstrip())
+            raise _wrong(f"cannot be read from character {place + blanks + 1} on.")
+        words.append(found[0].strip())
+        place = found.end()
+    return words
+
+
+def _condition(words: list[str]) -> Condition:
+    name, sign = _unquoted(_next(words)), _next(words).lower()
+    sign = OTHER_SIGNS.get(sign, sign)
+    if sign == "is":
+        word = _next(words).lower()
+        if word == "not":
+            _expect(words, "missing")
+            return Condition(name, "is not missing", ())
+        if word != "missing":
+            raise _wrong(f"has {word!r} after `is`.", "Write `is missing` or `is not missing`.")
+        return Condition(name, "is missing", ())
+    if sign == "between":
+        low = _value(words)
+        _expect(words, "and")
+        return Condition(name, sign, (low, _value(words)))
+    if sign == "in":
+        return Condition(name, sign, _listed(words))
+    if sign not in ("=", "!=", "<", "<=", ">", ">="):
+        raise _wrong(f"has {sign!r} where a comparison should be.")
+    return Condition(name, sign, (_value(words),))
+
+
+def _listed(words: list[str]) -> tuple[str, ...]:
+    _expect(words, "(")
+    values = [_value(words)]
+    while (word := _next(words)) == ",":
+        values.append(_value(words))
+    if word != ")":
+        raise _wrong("has a list that does not end.", "Write in ('a', 'b').")
+    return tuple(values)
+
+
+def _value(words: list[str]) -> str:
+    word = _next(words)
+    if word in ("(", ")", ",", "=", "<", ">", "<=", ">=", "!=", "<>"):
+        raise _wrong(f"has {word!r} where a value should be.")
+    return _unquoted(word)
+
+
+def _unquoted(word: str) -> str:
+    if word[0] in "'\"`":
+        return word[1:-1].replace(word[0] * 2, word[0])
+    return word
+
+
+def _next(words: list[str]) -> str:
+    if not words:
+        raise _wrong("ends too early.")
+    return words.pop(0)
+
+
+def _expect(words: list[str], wanted: str) -> None:
+    word = _next(words)
+    if word.lower() != wanted:
+        raise _wrong(f"has {word!r} where {wanted!r} should be.")
+
+
+def _wrong(what: str, remedy: str = EXAMPLE) -> InputError:
+    return InputError([Problem("query", what, remedy)])

@@ -1,0 +1,117 @@
+"""Versatile publishing: several tables that together keep any rules between attributes (paper 002).
+
+Tables are in Guardian Normal Form: for every rule, what is known does not lead to what is protected, or it leads there
+through one table only, the guardian, which hides it by itself.
+It promises rules of any shape, and guarantees of roles, against those who join tables.
+It cannot promise anything to combinations of attributes, nor against dependencies it was not told of.
+"""
+
+from typing import Literal
+
+import numpy as np
+
+from manyveils.errors import InfeasibleError
+from manyveils.methods.entries import Ids
+from manyveils.methods.explain import refuse, whole_table_problems
+from manyveils.methods.guardian.anonymize import anonymized, strength
+from manyveils.methods.guardian.demands import Demand, demands_of
+from manyveils.methods.guardian.gd import by_repair
+from manyveils.methods.guardian.pieces import Piece, verdicts
+from manyveils.methods.guardian.score import Divergence
+from manyveils.methods.guardian.uad import by_colouring
+from manyveils.methods.keeping import watch
+from manyveils.methods.work import Made, Method, Options, Work
+from manyveils.policy.promises import rules_of
+from manyveils.release import Draft
+
+
+class GuardianOptions(Options):
+    """Keys of [publish] for `method = "guardian"`."""
+
+    decompose: Literal["uad", "gd"] = "uad"
+    anonymizer: Literal["anatomize", "slice", "generalize"] = "anatomize"
+
+
+def make(work: Work) -> Made:
+    """Publish tables in Guardian Normal Form."""
+    options = work.options
+    assert isinstance(options, GuardianOptions)
+    demands = demands_of(work)
+    # Whatever the tables are, each attribute's own distribution is in one of them.
+    alone = watch(tuple(dict.fromkeys(demand.promise for demand in demands)), work.table, ())
+    if list(whole_table_problems(work, alone)):
+        raise refuse(work, alone)
+    pieces = _decomposed(work, options.decompose, demands)
+    found = verdicts(pieces, demands)
+    assert all(each.kept for each in found), "the tables are not in Guardian Normal Form"
+    drafts = tuple(
+        _draft(work, number, piece, demands, options.anonymizer) for number, piece in enumerate(pieces)
+    )
+    return Made(drafts, _notes(work, options, pieces, demands))
+
+
+def _decomposed(work: Work, how: str, demands: tuple[Demand, ...]) -> tuple[Piece, ...]:
+    if how == "uad":
+        return by_colouring(work.published, demands)
+
+    def buckets(piece: Piece) -> Ids | None:
+        try:
+            [draft] = anonymized(work, piece, demands, "anatomize").drafts
+        except InfeasibleError:
+            return None
+        return draft.buckets
+
+    score = Divergence(work.table, buckets)
+    return by_repair(
+        work.published, demands, score, lambda share: work.progress("adding columns back", share)
+    )
+
+
+def _draft(work: Work, number: int, piece: Piece, demands: tuple[Demand, ...], anonymizer: str) -> Draft:
+    name = f"table{number + 1}"
+    columns = tuple(each for each in work.published if each in piece.columns)
+    if piece.protects is None or len(columns) == 1:
+        return Draft(name, (columns,), np.arange(work.table.n_rows))
+    [draft] = anonymized(work, piece, demands, anonymizer).drafts
+    enforces = {
+        "given": [each for each in columns if each != piece.protects],
+        "protect": piece.protects,
+        "l": strength(piece.protects, demands),
+    }
+    return Draft(name, draft.columns, draft.rows, draft.buckets, draft.recodings, enforces)
+
+
+def _notes(
+    work: Work, options: GuardianOptions, pieces: tuple[Piece, ...], demands: tuple[Demand, ...]
+) -> dict[str, object]:
+    settled = rules_of(work.policy)
+    found = dict(
+        zip([(demand.given, demand.protect) for demand in demands], verdicts(pieces, demands), strict=True)
+    )
+    return {
+        "decompose": options.decompose,
+        "anonymizer": options.anonymizer,
+        "implied_rules": [f"{rule} follows from {by}" for rule, by in settled.implied],
+        "rules_from_dependencies": [f"{rule} because of {by}" for rule, by in settled.derived],
+        "tables": [
+            {
+                "view": f"table{number + 1}",
+                "attributes": [name for name in work.published if name in piece.columns],
+                "protects": piece.protects or "",
+            }
+            for number, piece in enumerate(pieces)
+        ],
+        "rules": [
+            {"given": sorted(given), "protect": protect, "verdict": each.reason}
+            for (given, protect), each in found.items()
+        ],
+    }
+
+
+METHOD = Method(
+    "guardian",
+    "Jin, Zhang, Das 2010: versatile publishing, paper 002",
+    GuardianOptions,
+    make,
+    takes_rules=True,
+)

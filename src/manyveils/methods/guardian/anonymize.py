@@ -1,0 +1,68 @@
+"""One guardian table: what it protects, hidden from whoever knows the rest, by a method of the toolkit."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from manyveils.methods.guardian.demands import Demand
+from manyveils.methods.guardian.pieces import Piece
+from manyveils.methods.work import Made, Method, Work
+from manyveils.policy.guarantees import FrequencyDiversity, KAnonymity, Promise
+from manyveils.table import Table
+
+ONLY_SENSITIVE = ("insensitive", "guarantee", "multivalued")
+
+
+def anonymized(work: Work, piece: Piece, demands: Sequence[Demand], anonymizer: str) -> Made:
+    """Publish the columns of one table so that its demands are kept against those who know all the others."""
+    assert piece.protects is not None
+    method: Method = import_module(f"manyveils.methods.{anonymizer}").METHOD
+    columns = tuple(name for name in work.published if name in piece.columns)
+    policy = work.policy.replaced(
+        attributes={name: _described(work, name, piece) for name in columns},
+        guarantee={},
+        rules=[],
+        dependencies=[],
+        publish={"method": anonymizer},
+    )
+    table = Table({name: work.table[name] for name in columns}, work.table.n_rows)
+    given = tuple(name for name in columns if name != piece.protects)
+    options = method.options()
+    return method.make(
+        Work(policy, table, _promises(piece.protects, given, demands), options, work.streams, work.progress)
+    )
+
+
+def _promises(protect: str, given: tuple[str, ...], demands: Sequence[Demand]) -> tuple[Promise, ...]:
+    """What the table must keep by itself: every promise about what it protects, whoever knows the rest of it."""
+    made = (
+        replace(demand.promise, given=given, conditional=False, is_rule=False)
+        for demand in demands
+        if demand.protect == protect
+    )
+    return tuple(dict.fromkeys(made))
+
+
+def _described(work: Work, column: str, piece: Piece) -> dict[str, Any]:
+    home = work.table.home(column)
+    said = work.policy.attributes[home].model_dump(exclude_unset=True)
+    kind = work.table[column].kind
+    hierarchy = {"hierarchy": said["hierarchy"]} if "hierarchy" in said and home == column else {}
+    role = "sensitive" if column == piece.protects else "quasi"
+    return {"role": role, "kind": kind, **hierarchy}
+
+
+def strength(protect: str, demands: Sequence[Demand]) -> int | None:
+    """The largest l that is demanded of a column; nothing if only other guarantees are."""
+    ls = [
+        demand.promise.guarantee.l
+        for demand in demands
+        if demand.protect == protect and isinstance(demand.promise.guarantee, FrequencyDiversity)
+    ]
+    return max(ls, default=None)
+
+
+def is_about_rows(demand: Demand) -> bool:
+    """Whether a demand is for large groups only."""
+    return isinstance(demand.promise.guarantee, KAnonymity)

@@ -1,0 +1,109 @@
+"""Guardian Normal Form: whether tables that overlap keep rules together, seen from their attributes alone (paper 002)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from manyveils.policy.rules import PrivacyRule
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The attributes of a published table, and the rule it enforces by itself, if any."""
+
+    attributes: frozenset[str]
+    enforces: PrivacyRule | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a rule fares: kept because nothing leads to what it protects, kept by a guardian, or broken along a path.
+
+    `guardian` and `path` are places of tables.
+    """
+
+    rule: PrivacyRule
+    kept: bool
+    guardian: int | None = None
+    path: tuple[int, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """The verdict in words; tables are counted from 1."""
+        if not self.kept:
+            return f"broken: tables {' – '.join(str(place + 1) for place in self.path)} lead there unguarded"
+        return "not reachable" if self.guardian is None else f"table {self.guardian + 1} is its guardian"
+
+
+def check_gnf(tables: Sequence[Schema], rules: Sequence[PrivacyRule]) -> tuple[Verdict, ...]:
+    """Judge every rule against tables published together.
+
+    Claim: if all rules are kept here, someone who knows the left side of a rule learns no more of its right side
+    from all tables together than from its guardian alone.
+    Why: Theorem 4.1; every path from what she knows to what is protected runs through the guardian.
+    Tested by: tests/claims/test_gnf.py
+    """
+    return tuple(_verdict(tables, rule) for rule in rules)
+
+
+def _verdict(tables: Sequence[Schema], rule: PrivacyRule) -> Verdict:
+    path = _path(tables, rule, without=None)
+    if not path:
+        return Verdict(rule, kept=True)
+    for place in _candidates(tables, rule):
+        if not _path(tables, rule, without=place):
+            return Verdict(rule, kept=True, guardian=place)
+    return Verdict(rule, kept=False, path=path)
+
+
+def _candidates(tables: Sequence[Schema], rule: PrivacyRule) -> Iterator[int]:
+    """Tables that by themselves enforce the rule against all that leads into them."""
+    for place, table in enumerate(tables):
+        if rule.protect not in table.attributes:
+            continue
+        others = [other for number, other in enumerate(tables) if number != place]
+        reached = reachable(rule.given, others)
+        needed = (table.attributes & (rule.given | reached)) - {rule.protect}
+        demand = PrivacyRule(frozenset(needed), rule.protect, rule.l)
+        if table.enforces is not None and table.enforces.implies(demand):
+            yield place
+
+
+def reachable(known: frozenset[str], tables: Sequence[Schema]) -> frozenset[str]:
+    """Everything that a chain of overlapping tables joins to something known."""
+    reached, grew = set(known), True
+    while grew:
+        before = len(reached)
+        for table in tables:
+            if not reached.isdisjoint(table.attributes):
+                reached |= table.attributes
+        grew = len(reached) > before
+    return frozenset(reached)
+
+
+def _path(tables: Sequence[Schema], rule: PrivacyRule, *, without: int | None) -> tuple[int, ...]:
+    """Tables that lead from something given to what is protected, which one table may be stripped of; empty if none do."""
+    shown = [
+        table.attributes - {rule.protect} if number == without else table.attributes
+        for number, table in enumerate(tables)
+    ]
+    came_from: dict[int, int | None] = {
+        number: None for number, attributes in enumerate(shown) if not attributes.isdisjoint(rule.given)
+    }
+    waiting = list(came_from)
+    while waiting:
+        here = waiting.pop(0)
+        if rule.protect in shown[here]:
+            return tuple(_back(here, came_from))
+        for number, attributes in enumerate(shown):
+            if number not in came_from and not attributes.isdisjoint(shown[here]):
+                came_from[number] = here
+                waiting.append(number)
+    return ()
+
+
+def _back(place: int | None, came_from: dict[int, int | None]) -> list[int]:
+    steps: list[int] = []
+    while place is not None:
+        steps.insert(0, place)
+        place = came_from[place]
+    return steps

@@ -1,0 +1,118 @@
+"""Privacy rules between arbitrary attributes: what follows from what, and what known dependencies add (paper 002)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class PrivacyRule:
+    """Whoever knows `given` must not learn `protect` with more confidence than one in l."""
+
+    given: frozenset[str]
+    protect: str
+    l: int = 2
+
+    def implies(self, other: "PrivacyRule") -> bool:
+        """Whether keeping this rule keeps the other: more is known, the same is protected, no more weakly.
+
+        Claim: nothing else follows from a rule.
+        Why: Theorem 3.1; for any other rule there is a table that keeps this one and breaks it.
+        Tested by: tests/claims/test_rules.py
+        """
+        return self.protect == other.protect and other.given <= self.given and other.l <= self.l
+
+    def __str__(self) -> str:
+        return f"{', '.join(sorted(self.given)) or 'nothing'} ⇏ {self.protect}"
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """Equal values of `source` always go with equal values of `target`."""
+
+    source: frozenset[str]
+    target: str
+
+    def __str__(self) -> str:
+        return f"{', '.join(sorted(self.source))} → {self.target}"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Rules in irreducible form, and how they came about.
+
+    `implied` pairs each rule that was dropped with the one it follows from; `derived` pairs each rule that a
+    dependency adds with the dependency; `hopeless` pairs rules with the dependencies that break them.
+    """
+
+    rules: tuple[PrivacyRule, ...]
+    implied: tuple[tuple[PrivacyRule, PrivacyRule], ...] = ()
+    derived: tuple[tuple[PrivacyRule, Dependency], ...] = ()
+    hopeless: tuple[tuple[PrivacyRule, tuple[Dependency, ...]], ...] = ()
+
+
+def settle(rules: Sequence[PrivacyRule], dependencies: Sequence[Dependency] = ()) -> Rules:
+    """Add what dependencies demand, drop what is implied, and name rules that cannot be kept.
+
+    >>> str(settle([PrivacyRule(frozenset("a"), "c"), PrivacyRule(frozenset("ab"), "c")]).rules[0])
+    'a, b ⇏ c'
+    """
+    hopeless = tuple((rule, chain) for rule in rules if (chain := breaking(rule, dependencies)))
+    everything, derived = _expanded(
+        [rule for rule in rules if not breaking(rule, dependencies)], dependencies
+    )
+    kept, implied = irreducible(everything)
+    return Rules(kept, implied, derived, hopeless)
+
+
+def irreducible(
+    rules: Iterable[PrivacyRule],
+) -> tuple[tuple[PrivacyRule, ...], tuple[tuple[PrivacyRule, PrivacyRule], ...]]:
+    """The rules that follow from no other, and each dropped one with a rule it follows from."""
+    distinct = list(dict.fromkeys(rules))
+    kept = tuple(r for r in distinct if not any(other != r and other.implies(r) for other in distinct))
+    implied = tuple((r, next(other for other in kept if other.implies(r))) for r in distinct if r not in kept)
+    return kept, implied
+
+
+def breaking(rule: PrivacyRule, dependencies: Sequence[Dependency]) -> tuple[Dependency, ...]:
+    """The dependencies that lead from what is given to what is protected; nothing if they do not."""
+    known, used = set(rule.given), []
+    while rule.protect not in known:
+        step = next((d for d in dependencies if d.source <= known and d.target not in known), None)
+        if step is None:
+            return ()
+        known.add(step.target)
+        used.append(step)
+    return tuple(_needed(used, rule))
+
+
+def _needed(used: list[Dependency], rule: PrivacyRule) -> Iterator[Dependency]:
+    """Only the steps that the last one rests on, in their order."""
+    wanted, needed = {rule.protect}, []
+    for step in reversed(used):
+        if step.target in wanted:
+            needed.append(step)
+            wanted |= step.source
+    yield from reversed(needed)
+
+
+def _expanded(
+    rules: list[PrivacyRule], dependencies: Sequence[Dependency]
+) -> tuple[list[PrivacyRule], tuple[tuple[PrivacyRule, Dependency], ...]]:
+    """With every rule Q ⇏ S and dependency X → S also Q ⇏ x, for one x of X that is not given.
+
+    Whoever is unsure of one attribute of X is unsure of X; one is enough, and no weaker demand is.
+    """
+    found, derived = list(dict.fromkeys(rules)), []
+    for rule in found:
+        for dependency in dependencies:
+            unknown = sorted(dependency.source - rule.given)
+            if dependency.target != rule.protect or not unknown:
+                continue
+            demands = [replace(rule, protect=name) for name in unknown if name != rule.protect]
+            if not demands or any(other.implies(demand) for demand in demands for other in found):
+                continue
+            # A list grows while it is read, so demands of demands are met too.
+            found.append(demands[0])
+            derived.append((demands[0], dependency))
+    return found, tuple(derived)

@@ -1,0 +1,106 @@
+"""Which columns of a table follow from which: exact functional dependencies with few columns on the left."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.table.columns import Table
+from manyveils.table.levels import Codes
+
+Names = tuple[str, ...]
+Ids = NDArray[np.int64]
+LARGEST_ID = 2**62
+SAMPLES = (4_096, 32_768)
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    """What follows from what in a table.
+
+    In `found`, equal values on the left always go with equal values on the right. A key is different in every
+    row, so everything follows from it; a constant is the same in every row, so it follows from anything.
+    """
+
+    found: tuple[tuple[Names, str], ...]
+    keys: tuple[Names, ...]
+    constants: Names
+
+
+def find_dependencies(table: Table, names: Sequence[str], most: int = 2) -> Dependencies:
+    """Find what follows from up to `most` of the named columns together; a missing value is a value.
+
+    Claim: every dependency in `found` and every key holds and would not with fewer columns on the left, and every
+    other dependency of the table with so few on the left comes of one of these, or of a constant.
+    Why: a candidate is dropped only when two rows refute it or fewer columns decide it; a sample of rows may
+    refute, but only all rows confirm.
+    Tested by: tests/claims/test_dependencies.py
+    """
+    distinct = tuple(dict.fromkeys(names))
+    varied = tuple(name for name in distinct if _varies(table[name].codes))
+    samples = tuple(_samples(table, varied))
+    found: list[tuple[Names, str]] = []
+    keys: list[Names] = []
+    for left in _left_sides(varied, most):
+        if any(set(key) <= set(left) for key in keys):
+            continue
+        held = {right for smaller, right in found if set(smaller) <= set(left)}
+        rights = tuple(name for name in varied if name not in held and name not in left)
+        following = _following(left, rights, samples)
+        if following is None:
+            keys.append(left)
+        else:
+            found += [(left, right) for right in following]
+    return Dependencies(tuple(found), tuple(keys), tuple(name for name in distinct if name not in varied))
+
+
+def _varies(codes: Codes) -> bool:
+    return codes.size > 0 and bool((codes != codes[0]).any())
+
+
+def _left_sides(names: Names, most: int) -> Iterator[Names]:
+    """Smaller ones first, so that what they decide is known."""
+    for size in range(1, most + 1):
+        yield from combinations(names, size)
+
+
+def _samples(table: Table, names: Names) -> Iterator[Mapping[str, Codes]]:
+    """Some rows, more rows, and all rows; which ones decides on speed only."""
+    shuffled = np.random.Generator(np.random.PCG64(0)).permutation(table.n_rows)
+    for size in SAMPLES:
+        if size < table.n_rows:
+            yield {name: table[name].codes[shuffled[:size]] for name in names}
+    yield {name: table[name].codes for name in names}
+
+
+def _following(left: Names, rights: Names, samples: tuple[Mapping[str, Codes], ...]) -> Names | None:
+    """The right sides that follow from the left; None if the left is different in every row."""
+    for sample in samples:
+        one, other = _twins([sample[name] for name in left])
+        rights = tuple(name for name in rights if np.array_equal(sample[name][one], sample[name][other]))
+        if one.size and not rights:
+            return ()
+    return rights if one.size else None
+
+
+def _twins(columns: Sequence[Codes]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Pairs of rows that are equal in some columns, enough to join all rows that are."""
+    ids = _ids(columns)
+    order = np.argsort(ids)
+    equal = np.flatnonzero(ids[order][1:] == ids[order][:-1])
+    return order[equal], order[equal + 1]
+
+
+def _ids(columns: Sequence[Codes]) -> Ids:
+    """One number for each combination of values."""
+    ids, n_ids = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for codes in columns:
+        n_values = int(codes.max(initial=0)) + 1
+        if n_ids * n_values >= LARGEST_ID:
+            ids = np.unique(ids, return_inverse=True)[1]
+            n_ids = len(ids)
+        ids = ids * n_values + codes
+        n_ids *= n_values
+    return ids

@@ -1,0 +1,238 @@
+"""Guardian tables: both decompositions, what they enforce, and what all tables together let one believe."""
+
+from collections import defaultdict
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import manyveils as mv
+from manyveils.datasets import versatile_patients, versatile_rules
+from manyveils.estimate.counting import share
+from manyveils.methods.guardian.demands import Demand
+from manyveils.methods.guardian.gd import by_repair, repaired
+from manyveils.methods.guardian.pieces import Piece, all_kept
+from manyveils.methods.guardian.uad import by_colouring
+from manyveils.policy.gnf import Schema, check_gnf
+from manyveils.policy.guarantees import FrequencyDiversity, Promise
+from manyveils.policy.rules import PrivacyRule
+from manyveils.table import hold
+from manyveils.utility import measure
+
+LETTERS = "abcdef"
+quick = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@st.composite
+def rule_sets(draw, letters=LETTERS, most=5):
+    """Some rules between attributes of one letter."""
+    rules = []
+    for _ in range(draw(st.integers(1, most))):
+        protect = draw(st.sampled_from(letters))
+        others = [letter for letter in letters if letter != protect]
+        rules.append((sorted(draw(st.sets(st.sampled_from(others), min_size=1, max_size=3))), protect))
+    return rules
+
+
+def demands(rules):
+    """Rules as a method sees them."""
+    return tuple(
+        Demand(frozenset(left), right, Promise(FrequencyDiversity(2), tuple(left), (right,), is_rule=True))
+        for left, right in rules
+    )
+
+
+def fewest_tables(pieces):
+    """A score that prefers tables with many columns."""
+    return -sum(len(piece.columns) ** 2 for piece in pieces)
+
+
+@quick
+@given(rule_sets())
+def test_colouring(rules):
+    """The tables of UAD share no column, lose none, and are in Guardian Normal Form."""
+    pieces = by_colouring(LETTERS, demands(rules))
+    assert sorted(name for piece in pieces for name in piece.columns) == sorted(LETTERS)
+    assert all_kept(pieces, demands(rules))
+
+
+@quick
+@given(rule_sets())
+def test_repair(rules):
+    """The tables of GD lose no column and are in Guardian Normal Form, before and after columns are added back."""
+    for pieces in (
+        repaired(LETTERS, demands(rules)),
+        by_repair(LETTERS, demands(rules), fewest_tables, lambda _: None),
+    ):
+        assert set().union(*(piece.columns for piece in pieces)) == set(LETTERS)
+        assert all_kept(pieces, demands(rules))
+
+
+@quick
+@given(rule_sets())
+def test_nothing_more_can_be_added(rules):
+    """After GD no column can be added to a table, as far as the score gains by it."""
+    pieces = by_repair(LETTERS, demands(rules), fewest_tables, lambda _: None)
+    for place, piece in enumerate(pieces):
+        for name in set(LETTERS) - piece.columns:
+            more = [*pieces[:place], Piece(piece.columns | {name}, piece.protects), *pieces[place + 1 :]]
+            assert not all_kept(more, demands(rules))
+
+
+@st.composite
+def tables(draw):
+    """A table of four attributes with rules that its attributes can bear."""
+    n = draw(st.integers(6, 20))
+    columns = {x: draw(st.lists(st.sampled_from("pqr"), min_size=n, max_size=n)) for x in "abcd"}
+    return pl.DataFrame(columns), draw(rule_sets("abcd", 3))
+
+
+def policy_for(rules, **publish):
+    """A policy of rules alone."""
+    return mv.Policy(
+        attributes={x: {"role": "neutral", "kind": "categorical"} for x in "abcd"},
+        rules=[{"given": left, "protect": right} for left, right in rules],
+        publish={"method": "guardian", **publish},
+    )
+
+
+@few
+@given(
+    drawn=tables(),
+    decompose=st.sampled_from(["uad", "gd"]),
+    anonymizer=st.sampled_from(["anatomize", "generalize", "slice"]),
+)
+def test_releases(drawn, decompose, anonymizer):
+    """What is published is audited, in Guardian Normal Form by its manifest, and refused only if a value is too common."""
+    frame, rules = drawn
+    policy = policy_for(rules, decompose=decompose, anonymizer=anonymizer)
+    try:
+        release = mv.publish(frame, policy, seed=1)
+    except mv.InfeasibleError:
+        worst = max(frame[right].value_counts()["count"].max() for _, right in rules)
+        assert 2 * worst > frame.height
+        return
+    schemas = [
+        Schema(
+            frozenset(view.attributes),
+            view.enforces
+            and PrivacyRule(frozenset(view.enforces["given"]), view.enforces["protect"], view.enforces["l"]),
+        )
+        for view in release.views
+    ]
+    asked = [PrivacyRule(frozenset(left), right) for left, right in rules]
+    assert all(found.kept for found in check_gnf(schemas, asked))
+    assert {name for view in release.views for name in view.attributes} == set("abcd")
+
+
+@few
+@given(drawn=tables(), decompose=st.sampled_from(["uad", "gd"]))
+def test_beliefs(drawn, decompose):
+    """Over all tables together, nobody who knows a rule's left side believes in a right side with more than 1/l."""
+    frame, rules = drawn
+    try:
+        release = mv.publish(frame, policy_for(rules, decompose=decompose), seed=1)
+    except mv.InfeasibleError:
+        return
+    reading = release.reading
+    for left, right in rules:
+        masks = defaultdict(float)
+        domain = reading.estimate.domains
+        for row in frame.select(left).unique().iter_rows():
+            known = {
+                name: [text == value for text in domain[name].texts]
+                for name, value in zip(left, row, strict=True)
+            }
+            for value in domain[right].texts:
+                asked = {**known, right: [text == value for text in domain[right].texts]}
+                masks[value] = share_of(reading, asked)
+            whole = share_of(reading, known)
+            assert max(masks.values()) <= whole / 2 + 1e-9
+
+
+def share_of(reading, masks):
+    """p̂ of sets of originals."""
+    return share(reading.estimate, {name: np.array(mask) for name, mask in masks.items()})
+
+
+def test_running_example():
+    """Both decompositions of the running example keep its three rules, and GD keeps more of the distribution."""
+    frame = versatile_patients()
+    kl = {}
+    for decompose in ("uad", "gd"):
+        policy = mv.Policy(
+            attributes={name: {"role": "neutral"} for name in frame.columns},
+            rules=versatile_rules(),
+            publish={"method": "guardian", "decompose": decompose},
+        )
+        release = mv.publish(frame, policy, seed=1)
+        kl[decompose] = measure(release, hold(frame, policy)[0], policy)["kl"]
+    assert kl["gd"] <= kl["uad"]
+
+
+def test_roles_are_rules():
+    """With roles, quasi-identifiers must not lead to sensitive attributes, and with `conditional` those not to each other."""
+    rows = range(60)
+    frame = pl.DataFrame(
+        {"q": [str(n % 5) for n in rows], "s": [str(n % 4) for n in rows], "t": [str(n % 3) for n in rows]}
+    )
+    roles = {"q": {"role": "quasi"}, "s": {"role": "sensitive"}, "t": {"role": "sensitive"}}
+    for conditional in (False, True):
+        policy = mv.Policy(
+            attributes=roles,
+            guarantee={"k": 2, "l": 2, "l_kind": "frequency", "conditional": conditional},
+            publish={"method": "guardian"},
+        )
+        release = mv.publish(frame, policy, seed=1)
+        together = [set(column) for view in release.views for column in view.columns]
+        assert not any({"q", x} <= column for column in together for x in "st")
+        if conditional:
+            assert not any({"s", "t"} <= column for column in together)
+
+
+def test_combinations_are_refused():
+    """A guardian table protects one attribute."""
+    frame = pl.DataFrame({"q": ["1", "2"] * 6, "s": ["a", "b", "c"] * 4, "t": ["x", "y"] * 6})
+    roles = {"q": {"role": "quasi"}, "s": {"role": "sensitive"}, "t": {"role": "sensitive"}}
+    policy = mv.Policy(
+        attributes=roles, guarantee={"l": 2, "joint": [["s", "t"]]}, publish={"method": "guardian"}
+    )
+    with pytest.raises(mv.PolicyError, match="s\\+t cannot be protected as one"):
+        mv.publish(frame, policy)
+
+
+def test_dependencies_add_rules():
+    """A dependency that someone may know protects its left side too; one that gives a right side away is refused."""
+    rows = range(48)
+    frame = pl.DataFrame(
+        {
+            "who": [str(n % 6) for n in rows],
+            "zip": [str(n // 2 % 8) for n in rows],
+            "county": [str(n // 2 % 8 // 2) for n in rows],
+        }
+    )
+    roles = {name: {"role": "neutral", "kind": "categorical"} for name in frame.columns}
+    sections = {
+        "attributes": roles,
+        "rules": [{"given": ["who"], "protect": "county"}],
+        "dependencies": [{"from": ["zip"], "to": "county"}],
+        "publish": {"method": "guardian"},
+    }
+    notes = mv.publish(frame, sections, seed=1).notes
+    assert notes["rules_from_dependencies"] == ["who ⇏ zip because of zip → county"]
+    assert {each["protect"] for each in notes["rules"]} == {"county", "zip"}
+    hopeless = sections | {"rules": [{"given": ["zip"], "protect": "county"}]}
+    with pytest.raises(mv.InfeasibleError, match="knows zip → county"):
+        mv.publish(frame, hopeless)
+
+
+def test_implied_rules_are_shown():
+    """A rule that follows from another is dropped, and the notes say from which."""
+    frame = pl.DataFrame({x: ["p", "q", "r"] * 8 for x in "abcd"})
+    rules = [(["a", "b"], "c"), (["a"], "c")]
+    assert mv.publish(frame, policy_for(rules), seed=1).notes["implied_rules"] == [
+        "a ⇏ c follows from a, b ⇏ c"
+    ]

@@ -1,0 +1,99 @@
+"""Conditions: how they are written, and which values they hold for."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import manyveils as mv
+from manyveils.estimate.domains import Domain
+from manyveils.estimate.predicates import Condition, masks_of, parse
+
+DOMAINS = {
+    "age": Domain("age", ("", "9", "10", "25.5")),
+    "first name": Domain("first name", ("O'Neil", "and", "x y")),
+    "m=Flu": Domain("m=Flu", ("0", "1")),
+}
+DERIVED = {"m": ("m=Flu",)}
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "held"),
+    [
+        ("age = 10", "age", ["10"]),
+        ("age = 10.0", "age", ["10"]),
+        ("age != 10", "age", ["9", "25.5"]),
+        ("age <> 10", "age", ["9", "25.5"]),
+        ("age < 10", "age", ["9"]),
+        ("age >= 10", "age", ["10", "25.5"]),
+        ("age between 9 and 10", "age", ["9", "10"]),
+        ("age in (9, 25.5, 77)", "age", ["9", "25.5"]),
+        ("age is missing", "age", [""]),
+        ("AGE_missing = 1".replace("AGE_missing", "age"), "age", []),
+        ("age is not missing and age<=10", "age", ["9", "10"]),
+        ("age > 9 AND age < 25", "age", ["10"]),
+        ("\"first name\" = 'O''Neil'", "first name", ["O'Neil"]),
+        ("`first name` in ('and', \"x y\")", "first name", ["and", "x y"]),
+        ("`first name` >= 'b'", "first name", ["x y"]),
+        ("m = 'Flu'", "m=Flu", ["1"]),
+        ("m != Flu", "m=Flu", ["0"]),
+        ("m = Gout", "m=Flu", []),
+        ("m != Gout", "m=Flu", ["0", "1"]),
+    ],
+)
+def test_conditions(text, name, held):
+    """A condition holds for the values that it names, and missing values fit only where they are asked for."""
+    masks = masks_of(parse(text), DOMAINS, DERIVED)
+    assert list(masks) == [name]
+    assert [value for value, holds in zip(DOMAINS[name].texts, masks[name], strict=True) if holds] == held
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "is empty"),
+        ("age", "ends too early"),
+        ("age =", "ends too early"),
+        ("age ~ 3", "where a comparison should be"),
+        ("age = 3 or age = 4", "where 'and' should be"),
+        ("age in (1, 2", "ends too early"),
+        ("age in 3", "where '(' should be"),
+        ("age is nice", "after `is`"),
+        ("age = 'x", "cannot be read from character 7 on"),
+        ("height > 3", "'height' is not published"),
+        ("m > 3", "holds several values"),
+        ("age between 3 or 4", "where 'and' should be"),
+        ("= 3", "where a comparison should be"),
+    ],
+)
+def test_mistakes(text, complaint):
+    """A condition that cannot be read is refused with what is wrong and how it is written."""
+    with pytest.raises(mv.InputError) as refused:
+        masks_of(parse(text), DOMAINS, DERIVED)
+    assert complaint in str(refused.value)
+
+
+def test_parse():
+    """Conditions keep their order."""
+    assert parse("a = 1 and b in ('x')") == [Condition("a", "=", ("1",)), Condition("b", "in", ("x",))]
+
+
+def test_counts_of_a_release(tmp_path):
+    """A release answers from memory and from its folder alike, and exactly where it can."""
+    frame = pl.DataFrame({"age": [20, 20, 30, 30, 40, 40], "ill": ["a", "b", "a", "c", "b", "a"]})
+    policy = {
+        "attributes": {
+            "age": {"role": "quasi", "kind": "numeric", "hierarchy": {"widths": [20]}},
+            "ill": {"role": "sensitive"},
+        },
+        "guarantee": {"k": 2},
+        "publish": {"method": "generalize"},
+    }
+    release = mv.publish(frame, policy, seed=1)
+    release.save(tmp_path / "out")
+    for held in (release, mv.Release.load(tmp_path / "out")):
+        found = held.count("ill = 'a' and age < 35")
+        assert (found.low, found.high) == (2, 2)
+        assert float(found) == 2
+    sampled = release.sample(500, seed=3)
+    assert set(sampled.columns) == {"age", "ill"}
+    assert np.isclose(sampled.filter(pl.col("ill") == "a").height / 500, 0.5, atol=0.1)
