@@ -160,14 +160,18 @@ class _Sum:
 
     def _rows(self, part: Part, names: tuple[str, ...]) -> dict[str, Ids]:
         """The different combinations of unrecoded attributes in a column, within the predicates."""
-        codes = {name: part.spreads[name].originals[part.labels[name]] for name in names}
-        fits = np.ones(part.counts.size, dtype=bool)
+        rows = self.estimate.remembered(("rows", id(part), names), lambda: _different_rows(part, names))
+        fits = np.ones(rows[names[0]].size, dtype=bool)
         for name in names:
             if name in self.masks:
-                fits &= self.masks[name][codes[name]]
-        sizes = [part.spreads[name].n_originals for name in names]
-        _, firsts = numbered([codes[name][fits] for name in names], sizes)
-        return {name: codes[name][fits][firsts] for name in names}
+                fits &= self.masks[name][rows[name]]
+        return {name: codes[fits] for name, codes in rows.items()}
+
+
+def _different_rows(part: Part, names: tuple[str, ...]) -> dict[str, Ids]:
+    codes = {name: part.spreads[name].originals[part.labels[name]] for name in names}
+    _, firsts = numbered(list(codes.values()), [part.spreads[name].n_originals for name in names])
+    return {name: held[firsts] for name, held in codes.items()}
 
 
 def _sign(spread: Spread) -> NDArray[np.int64]:

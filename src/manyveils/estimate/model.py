@@ -1,7 +1,8 @@
 """The distribution that a whole release implies: view after view, each given what the earlier ones share with it."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from manyveils.estimate.domains import Domain, domains_of
 from manyveils.estimate.parts import Shares, part_of
 from manyveils.estimate.shape import Shape, Tuples
 from manyveils.release import Release
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,6 +39,13 @@ class Estimate:
     shapes: tuple[Shape, ...]
     steps: tuple[Step, ...]
     n_people: int
+    _found: dict[object, object] = field(default_factory=dict)
+
+    def remembered(self, question: object, find: Callable[[], Found]) -> Found:
+        """Find something once, for many queries."""
+        if question not in self._found:
+            self._found[question] = find()
+        return cast(Found, self._found[question])
 
     @property
     def is_tree(self) -> bool:
