@@ -13,9 +13,23 @@ def views_beyond_the_guardian(promise: Promise, evidence: Evidence) -> list[View
     reached in two views, each alone might be fine and their comparison not.
     Tested by: tests/claims/test_audit_guardians.py
     """
-    protected = set(promise.protects)
-    telling = [view for view in evidence.release.views if protected & set(view.attributes)]
-    return [view for view in telling if _reached(view, promise, evidence)][1:]
+    protected, sources = set(promise.protects), _sources(promise, evidence)
+    telling = [view for view in evidence.release.views if (protected | sources) & set(view.attributes)]
+    reached = [view for view in telling if _reached(view, promise, evidence)]
+    # A view that tells of it by a known dependency alone cannot be judged, so it is no guardian.
+    guardians = [view for view in reached if not sources & set(view.attributes)]
+    return [view for view in reached if view not in guardians[:1]]
+
+
+def _sources(promise: Promise, evidence: Evidence) -> set[str]:
+    """Attributes that are not given, and from which dependencies of the policy lead to what is protected."""
+    expand = evidence.table.expand
+    found = set(promise.protects)
+    for _ in evidence.policy.dependencies:
+        for each in evidence.policy.dependencies:
+            if found & set(expand([each.to])):
+                found |= set(expand(each.from_))
+    return found - set(promise.given) - set(promise.protects)
 
 
 def _reached(view: View, promise: Promise, evidence: Evidence) -> bool:

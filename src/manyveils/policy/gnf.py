@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from manyveils.policy.rules import PrivacyRule
+from manyveils.policy.rules import Dependency, PrivacyRule, tellers
 
 
 @dataclass(frozen=True)
@@ -12,6 +12,8 @@ class Schema:
 
     attributes: frozenset[str]
     enforces: PrivacyRule | None = None
+    # Whether what a rule protects is there by a dependency only; used while judging.
+    tells: bool = False
 
 
 @dataclass(frozen=True)
@@ -34,15 +36,27 @@ class Verdict:
         return "not reachable" if self.guardian is None else f"table {self.guardian + 1} is its guardian"
 
 
-def check_gnf(tables: Sequence[Schema], rules: Sequence[PrivacyRule]) -> tuple[Verdict, ...]:
+def check_gnf(
+    tables: Sequence[Schema], rules: Sequence[PrivacyRule], dependencies: Sequence[Dependency] = ()
+) -> tuple[Verdict, ...]:
     """Judge every rule against tables published together.
+
+    A table with an attribute that a known dependency leads from to what a rule protects tells of it too, so it counts
+    as having it; otherwise it could be compared with the guardian.
 
     Claim: if all rules are kept here, someone who knows the left side of a rule learns no more of its right side
     from all tables together than from its guardian alone.
     Why: Theorem 4.1; every path from what she knows to what is protected runs through the guardian.
     Tested by: tests/claims/test_gnf.py
     """
-    return tuple(_verdict(tables, rule) for rule in rules)
+    return tuple(_verdict([_telling(t, rule, dependencies) for t in tables], rule) for rule in rules)
+
+
+def _telling(table: Schema, rule: PrivacyRule, dependencies: Sequence[Dependency]) -> Schema:
+    """The table, with what a rule protects if it has something that tells of it; it is no guardian then."""
+    if table.attributes.isdisjoint(tellers(rule, dependencies)):
+        return table
+    return Schema(table.attributes | {rule.protect}, None, tells=True)
 
 
 def _verdict(tables: Sequence[Schema], rule: PrivacyRule) -> Verdict:
@@ -83,7 +97,7 @@ def reachable(known: frozenset[str], tables: Sequence[Schema]) -> frozenset[str]
 def _path(tables: Sequence[Schema], rule: PrivacyRule, *, without: int | None) -> tuple[int, ...]:
     """Tables that lead from something given to what is protected, which one table may be stripped of; empty if none do."""
     shown = [
-        table.attributes - {rule.protect} if number == without else table.attributes
+        table.attributes - {rule.protect} if number == without and not table.tells else table.attributes
         for number, table in enumerate(tables)
     ]
     came_from: dict[int, int | None] = {

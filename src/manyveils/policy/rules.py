@@ -86,6 +86,18 @@ def breaking(rule: PrivacyRule, dependencies: Sequence[Dependency]) -> tuple[Dep
     return tuple(_needed(used, rule))
 
 
+def tellers(rule: PrivacyRule, dependencies: Sequence[Dependency]) -> frozenset[str]:
+    """Attributes from which known dependencies lead to what a rule protects, beyond those it gives."""
+    found, grew = {rule.protect}, True
+    while grew:
+        before = len(found)
+        for each in dependencies:
+            if each.target in found:
+                found |= each.source
+        grew = len(found) > before
+    return frozenset(found - rule.given - {rule.protect})
+
+
 def _needed(used: list[Dependency], rule: PrivacyRule) -> Iterator[Dependency]:
     """Only the steps that the last one rests on, in their order."""
     wanted, needed = {rule.protect}, []
@@ -96,17 +108,27 @@ def _needed(used: list[Dependency], rule: PrivacyRule) -> Iterator[Dependency]:
     yield from reversed(needed)
 
 
+def _known(given: frozenset[str], dependencies: Sequence[Dependency]) -> set[str]:
+    """Everything that dependencies give away to those who know something."""
+    known, grew = set(given), True
+    while grew:
+        before = len(known)
+        known |= {each.target for each in dependencies if each.source <= known}
+        grew = len(known) > before
+    return known
+
+
 def _expanded(
     rules: list[PrivacyRule], dependencies: Sequence[Dependency]
 ) -> tuple[list[PrivacyRule], tuple[tuple[PrivacyRule, Dependency], ...]]:
-    """With every rule Q ⇏ S and dependency X → S also Q ⇏ x, for one x of X that is not given.
+    """With every rule Q ⇏ S and dependency X → S also Q ⇏ x, for one x of X that is neither given nor follows from it.
 
     Whoever is unsure of one attribute of X is unsure of X; one is enough, and no weaker demand is.
     """
     found, derived = list(dict.fromkeys(rules)), []
     for rule in found:
         for dependency in dependencies:
-            unknown = sorted(dependency.source - rule.given)
+            unknown = sorted(dependency.source - _known(rule.given, dependencies))
             if dependency.target != rule.protect or not unknown:
                 continue
             demands = [replace(rule, protect=name) for name in unknown if name != rule.protect]

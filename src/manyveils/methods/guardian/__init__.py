@@ -16,12 +16,13 @@ from manyveils.methods.explain import refuse, whole_table_problems
 from manyveils.methods.guardian.anonymize import anonymized, strength
 from manyveils.methods.guardian.demands import Demand, demands_of
 from manyveils.methods.guardian.gd import by_repair
-from manyveils.methods.guardian.pieces import Piece, verdicts
+from manyveils.methods.guardian.pieces import Demands, Piece
 from manyveils.methods.guardian.score import Divergence
 from manyveils.methods.guardian.uad import by_colouring
 from manyveils.methods.keeping import watch
 from manyveils.methods.work import Made, Method, Options, Work
 from manyveils.policy.promises import rules_of
+from manyveils.policy.rules import Dependency
 from manyveils.release import Draft
 
 
@@ -41,22 +42,32 @@ def make(work: Work) -> Made:
     alone = watch(tuple(dict.fromkeys(demand.promise for demand in demands)), work.table, ())
     if list(whole_table_problems(work, alone)):
         raise refuse(work, alone)
-    pieces = _decomposed(work, options.decompose, demands)
-    found = verdicts(pieces, demands)
-    assert all(each.kept for each in found), "the tables are not in Guardian Normal Form"
+    together = Demands(demands, _dependencies(work))
+    pieces = _decomposed(work, options.decompose, together)
+    assert together.all_kept(pieces), "the tables are not in Guardian Normal Form"
     drafts = tuple(
         _draft(work, number, piece, demands, options.anonymizer) for number, piece in enumerate(pieces)
     )
-    return Made(drafts, _notes(work, options, pieces, demands))
+    return Made(drafts, _notes(work, options, pieces, together))
 
 
-def _decomposed(work: Work, how: str, demands: tuple[Demand, ...]) -> tuple[Piece, ...]:
+def _dependencies(work: Work) -> tuple[Dependency, ...]:
+    """What an adversary may know, between columns."""
+    expand = work.table.expand
+    return tuple(
+        Dependency(frozenset(expand(each.from_)), column)
+        for each in work.policy.dependencies
+        for column in expand([each.to])
+    )
+
+
+def _decomposed(work: Work, how: str, demands: Demands) -> tuple[Piece, ...]:
     if how == "uad":
         return by_colouring(work.published, demands)
 
     def buckets(piece: Piece) -> Ids | None:
         try:
-            [draft] = anonymized(work, piece, demands, "anatomize").drafts
+            [draft] = anonymized(work, piece, demands.each, "anatomize").drafts
         except InfeasibleError:
             return None
         return draft.buckets
@@ -82,12 +93,11 @@ def _draft(work: Work, number: int, piece: Piece, demands: tuple[Demand, ...], a
 
 
 def _notes(
-    work: Work, options: GuardianOptions, pieces: tuple[Piece, ...], demands: tuple[Demand, ...]
+    work: Work, options: GuardianOptions, pieces: tuple[Piece, ...], demands: Demands
 ) -> dict[str, object]:
     settled = rules_of(work.policy)
-    found = dict(
-        zip([(demand.given, demand.protect) for demand in demands], verdicts(pieces, demands), strict=True)
-    )
+    asked = [(demand.given, demand.protect) for demand in demands.each]
+    found = dict(zip(asked, demands.verdicts(pieces), strict=True))
     return {
         "decompose": options.decompose,
         "anonymizer": options.anonymizer,

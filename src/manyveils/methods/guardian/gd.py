@@ -1,17 +1,15 @@
 """Guardian decomposition: repair one broken demand after the other, then give back what does no harm (paper 002, Algorithm 1)."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
-from manyveils.methods.guardian.demands import Demand
-from manyveils.methods.guardian.pieces import Piece, all_kept, tidy, verdicts
+from manyveils.methods.guardian.pieces import Demands, Piece, tidy
 
 Score = Callable[[Sequence[Piece]], float]
 Progress = Callable[[float], None]
 
 
-def by_repair(
-    names: Sequence[str], demands: Sequence[Demand], score: Score, progress: Progress
-) -> tuple[Piece, ...]:
+def by_repair(names: Sequence[str], demands: Demands, score: Score, progress: Progress) -> tuple[Piece, ...]:
     """Tables in Guardian Normal Form, found by repairing, with columns added back by what they gain.
 
     Claim: the tables are in Guardian Normal Form, and every column stands in one.
@@ -22,17 +20,19 @@ def by_repair(
     return enriched(repaired(names, demands), names, demands, score, progress)
 
 
-def repaired(names: Sequence[str], demands: Sequence[Demand]) -> tuple[Piece, ...]:
+def repaired(names: Sequence[str], demands: Demands) -> tuple[Piece, ...]:
     """Start with one table; while a demand is broken, give what it protects a table of its own with what is given."""
-    protect = next((demand.protect for demand in demands), None)
+    protect = next((demand.protect for demand in demands.each), None)
     pieces: tuple[Piece, ...] = (Piece(frozenset(names), protect if len(names) > 1 else None),)
-    protected = {demand.protect for demand in demands}
-    seen: set[str] = set()
-    while broken := next((found.rule for found in verdicts(pieces, demands) if not found.kept), None):
-        # Two rules that protect what the other gives would undo each other's tables for ever.
-        beside = broken.given - protected if broken.protect in seen else broken.given
-        seen.add(broken.protect)
-        stripped = [piece.without(broken.protect) for piece in pieces]
+    protected = {demand.protect for demand in demands.each}
+    repairs: Counter[str] = Counter()
+    while broken := demands.broken(pieces):
+        # Rules that protect what others give, or what tells of it, would undo each other's tables for ever:
+        # so a column's table gets smaller every time, and at last it is alone.
+        beside = (broken.given, broken.given - protected, frozenset[str]())[min(repairs[broken.protect], 2)]
+        repairs[broken.protect] += 1
+        quiet = demands.silenced(pieces, broken)
+        stripped = [piece.without(broken.protect) for piece in quiet]
         guardian = Piece(beside | {broken.protect}, broken.protect if beside else None)
         pieces = tidy([*stripped, guardian])
     return pieces
@@ -41,7 +41,7 @@ def repaired(names: Sequence[str], demands: Sequence[Demand]) -> tuple[Piece, ..
 def enriched(
     pieces: tuple[Piece, ...],
     names: Sequence[str],
-    demands: Sequence[Demand],
+    demands: Demands,
     score: Score,
     progress: Progress,
 ) -> tuple[Piece, ...]:
@@ -53,7 +53,7 @@ def enriched(
             for place, piece in enumerate(pieces)
             for name in names
             if name not in piece.columns
-            and all_kept(candidate := _changed(pieces, place, piece.with_column(name)), demands)
+            and demands.all_kept(candidate := _changed(pieces, place, piece.with_column(name)))
         ]
         if not allowed:
             return tidy(pieces)

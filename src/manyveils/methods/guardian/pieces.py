@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from manyveils.methods.guardian.demands import Demand
 from manyveils.policy.gnf import Schema, Verdict, check_gnf
-from manyveils.policy.rules import PrivacyRule
+from manyveils.policy.rules import Dependency, PrivacyRule, tellers
 
 STRONGEST = 2**31
 
@@ -33,14 +33,32 @@ class Piece:
         return Piece(self.columns - {name}, None if self.protects == name else self.protects)
 
 
-def verdicts(pieces: Sequence[Piece], demands: Sequence[Demand]) -> tuple[Verdict, ...]:
-    """How every demand fares."""
-    return check_gnf([piece.schema for piece in pieces], [demand.rule for demand in demands])
+@dataclass(frozen=True, repr=False)
+class Demands:
+    """Everything that tables must keep, against those who know some dependencies."""
 
+    each: tuple[Demand, ...]
+    dependencies: tuple[Dependency, ...] = ()
 
-def all_kept(pieces: Sequence[Piece], demands: Sequence[Demand]) -> bool:
-    """Whether the tables are in Guardian Normal Form."""
-    return all(found.kept for found in verdicts(pieces, demands))
+    def verdicts(self, pieces: Sequence[Piece]) -> tuple[Verdict, ...]:
+        """How every demand fares."""
+        rules = [demand.rule for demand in self.each]
+        return check_gnf([piece.schema for piece in pieces], rules, self.dependencies)
+
+    def all_kept(self, pieces: Sequence[Piece]) -> bool:
+        """Whether the tables are in Guardian Normal Form."""
+        return all(found.kept for found in self.verdicts(pieces))
+
+    def broken(self, pieces: Sequence[Piece]) -> PrivacyRule | None:
+        """The first demand that is not kept."""
+        return next((found.rule for found in self.verdicts(pieces) if not found.kept), None)
+
+    def silenced(self, pieces: Sequence[Piece], rule: PrivacyRule) -> tuple[Piece, ...]:
+        """The tables without what tells of a rule's right side, which gets tables of its own."""
+        telling = sorted(tellers(rule, self.dependencies))
+        for name in telling:
+            pieces = [piece.without(name) for piece in pieces]
+        return (*pieces, *(Piece(frozenset({name})) for name in telling))
 
 
 def tidy(pieces: Sequence[Piece]) -> tuple[Piece, ...]:

@@ -4,19 +4,19 @@ from collections.abc import Sequence
 
 import networkx as nx
 
-from manyveils.methods.guardian.demands import Demand
-from manyveils.methods.guardian.pieces import Piece
+from manyveils.methods.guardian.pieces import Demands, Piece, tidy
 
 
-def by_colouring(names: Sequence[str], demands: Sequence[Demand]) -> tuple[Piece, ...]:
+def by_colouring(names: Sequence[str], demands: Demands) -> tuple[Piece, ...]:
     """Divide columns into tables: those of one colour together, and one more that the table protects.
 
     Claim: the tables are in Guardian Normal Form.
     Why: tables share no column, so what is protected is reached only inside its own table; and there no column stands
-    beside one it may not be known with, except the one that the table protects from all others.
+    beside one it may not be known with, except the one that the table protects from all others. What tells of a
+    protected column by a dependency is taken out until nothing leads to it.
     Tested by: tests/claims/test_guardian.py
     """
-    edges = {(one, demand.protect) for demand in demands for one in demand.given}
+    edges = {(one, demand.protect) for demand in demands.each for one in demand.given}
     left, pieces = list(names), []
     while left:
         together = _largest_colour(left, edges)
@@ -28,7 +28,11 @@ def by_colouring(names: Sequence[str], demands: Sequence[Demand]) -> tuple[Piece
             )
         )
         left = [name for name in left if name not in pieces[-1].columns]
-    return tuple(pieces)
+    found = tuple(pieces)
+    while broken := demands.broken(found):
+        # Only a dependency can break it: something tells of what is protected, and must stand alone.
+        found = tidy(demands.silenced(found, broken))
+    return found
 
 
 def _only_protected(guarded: str | None, together: list[str], edges: set[tuple[str, str]]) -> str | None:
