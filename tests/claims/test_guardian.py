@@ -276,3 +276,74 @@ def test_tables_cannot_be_compared_over_a_dependency():
                 if reached & set(view.attributes):
                     reached |= set(view.attributes)
         assert not {"zip", "county"} <= reached
+
+
+def test_nothing_that_follows_stands_beside():
+    """What follows from a protected attribute is not published where the attribute's table leads."""
+    rows = range(200)
+    frame = pl.DataFrame(
+        {
+            "hospital": [str(n % 8) for n in rows],
+            "gender": [str(n % 2) for n in rows],
+            "zip": [str(n * 7 % 20) for n in rows],
+        }
+    ).with_columns(county=(pl.col("zip").cast(pl.Int64) // 2).cast(pl.String))
+    sections = {
+        "attributes": {name: {"role": "neutral", "kind": "categorical"} for name in frame.columns},
+        "rules": [{"given": ["hospital", "gender"], "protect": "zip", "l": 5}],
+        "dependencies": [{"from": ["zip"], "to": "county"}],
+    }
+    for decompose in ("uad", "gd"):
+        release = mv.publish(
+            frame, sections | {"publish": {"method": "guardian", "decompose": decompose}}, seed=1
+        )
+        assert not any(
+            {"hospital", "gender"} & set(v.attributes) and "county" in v.attributes for v in release.views
+        )
+
+
+def test_what_follows_from_the_given_is_known():
+    """Who knows a knows what follows from a, so that may not stand beside what is protected from a either."""
+    rows = range(80)
+    frame = pl.DataFrame(
+        {"a": [str(n % 8) for n in rows], "s": [str(n % 4) for n in rows], "d": [str(n % 5) for n in rows]}
+    )
+    frame = frame.with_columns(b=(pl.col("a").cast(pl.Int64) // 2).cast(pl.String))
+    sections = {
+        "attributes": {name: {"role": "neutral", "kind": "categorical"} for name in frame.columns},
+        "rules": [{"given": ["a"], "protect": "s"}, {"given": ["a"], "protect": "d"}],
+        "dependencies": [{"from": ["a"], "to": "b"}],
+        "publish": {"method": "guardian"},
+    }
+    release = mv.publish(frame, sections, seed=1)
+    for view in release.views:
+        for column in view.columns:
+            assert not ("b" in column and {"s", "d"} & set(column))
+
+
+def test_slices_give_way():
+    """A slice hides the bucket; where another table would tell it, the table is anatomized."""
+    frame = versatile_patients()
+    policy = {
+        "attributes": {name: {"role": "neutral"} for name in frame.columns},
+        "rules": versatile_rules(),
+        "publish": {"method": "guardian", "decompose": "gd", "anonymizer": "slice"},
+    }
+    release = mv.publish(frame, policy, seed=1)
+    for view in release.views:
+        others = [each for each in release.views if each is not view]
+        if any(set(view.attributes) & set(other.attributes) for other in others) and view.bucketed:
+            assert view.columns[-1] == (view.enforces["protect"],)
+
+
+def test_k_needs_a_sensitive_attribute():
+    """Rules alone and k are refused together, in plain words."""
+    frame = pl.DataFrame({"a": ["1", "2"] * 6, "d": ["x", "y", "z"] * 4})
+    policy = {
+        "attributes": {"a": {"role": "quasi"}, "d": {"role": "neutral"}},
+        "guarantee": {"k": 2},
+        "rules": [{"given": ["a"], "protect": "d"}],
+        "publish": {"method": "guardian"},
+    }
+    with pytest.raises(mv.PolicyError, match="k speaks of groups around a sensitive attribute"):
+        mv.publish(frame, policy)

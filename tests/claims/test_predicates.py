@@ -28,6 +28,8 @@ DERIVED = {"m": ("m=Flu",)}
         ("age between 9 and 10", "age", ["9", "10"]),
         ("age in (9, 25.5, 77)", "age", ["9", "25.5"]),
         ("age is missing", "age", [""]),
+        ("age = ''", "age", []),
+        ("age == 9", "age", ["9"]),
         ("AGE_missing = 1".replace("AGE_missing", "age"), "age", []),
         ("age is not missing and age<=10", "age", ["9", "10"]),
         ("age > 9 AND age < 25", "age", ["10"]),
@@ -61,6 +63,10 @@ def test_conditions(text, name, held):
         ("age = 'x", "cannot be read from character 7 on"),
         ("height > 3", "'height' is not published"),
         ("m > 3", "holds several values"),
+        ("age < 5k", "compares 'age', which holds numbers, with something else"),
+        ("age > 3;", "compares 'age', which holds numbers, with something else"),
+        ("`first name` > 3", "which holds texts that are no numbers"),
+        ("Age > 3", "Did you mean 'age'?"),
         ("age between 3 or 4", "where 'and' should be"),
         ("= 3", "where a comparison should be"),
     ],
@@ -97,3 +103,21 @@ def test_counts_of_a_release(tmp_path):
     sampled = release.sample(500, seed=3)
     assert set(sampled.columns) == {"age", "ill"}
     assert np.isclose(sampled.filter(pl.col("ill") == "a").height / 500, 0.5, atol=0.1)
+
+
+def test_wrong_kinds():
+    """What is no text, no number of rows or no seed is refused as input, and tables may be given as lists."""
+    frame = pl.DataFrame({"age": [20, 30] * 4, "ill": ["a", "b"] * 4})
+    roles = {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}}
+    release = mv.publish(frame, {"attributes": roles, "guarantee": {"k": 2}}, seed=1)
+    for wrong in (None, 5, ["age = 1"]):
+        with pytest.raises(mv.InputError):
+            release.count(wrong)
+    for n, seed in ((-1, None), (1.5, None), (True, None), (3, -1), (3, "a")):
+        with pytest.raises(mv.InputError):
+            release.sample(n, seed=seed)
+    assert release.sample(3, seed=1)["age"].dtype == pl.Int64
+    [found] = mv.check_gnf([mv.Schema(["a", "b"])], [mv.PrivacyRule(["a"], "b")])
+    assert not found.kept
+    with pytest.raises(TypeError):
+        mv.Schema("ab")

@@ -5,7 +5,7 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyveils.policy.rules import Dependency, PrivacyRule, breaking, irreducible, settle
+from manyveils.policy.rules import Dependency, PrivacyRule, breaking, irreducible, settle, tellers
 
 LETTERS = "abcd"
 
@@ -80,7 +80,13 @@ def test_dependencies(given_rules, known):
         reached = set(rule.given)
         for _ in LETTERS:
             reached |= {each.target for each in known if each.source <= reached}
-        assert (rule.protect in reached) == (rule in broken) == bool(breaking(rule, known))
+        tied = {rule.protect}
+        for _ in LETTERS:
+            for each in known:
+                if tied & (each.source | {each.target}):
+                    tied |= (each.source | {each.target}) - reached
+        ruled_out = any(each.target in reached and tied & each.source for each in known)
+        assert (rule.protect in reached or ruled_out) == (rule in broken) == bool(breaking(rule, known))
     for rule in settled.rules:
         for each in known:
             if each.target == rule.protect:
@@ -101,3 +107,12 @@ def test_hopeless():
     rule = PrivacyRule(frozenset({"zip", "age"}), "state")
     assert breaking(rule, [county, zip_code]) == (zip_code, county)
     assert settle([rule], [zip_code, county]).rules == ()
+
+
+def test_tellers():
+    """What decides a protected attribute tells of it, and so does what follows from it."""
+    known = [Dependency(frozenset({"zip"}), "county"), Dependency(frozenset({"county"}), "state")]
+    assert tellers(PrivacyRule(frozenset({"who"}), "county"), known) == {"zip", "state"}
+    assert tellers(PrivacyRule(frozenset({"who"}), "who2"), known) == frozenset()
+    # Who knows the county can rule out zip codes of other counties.
+    assert breaking(PrivacyRule(frozenset({"county"}), "zip"), known)

@@ -37,6 +37,6 @@ def test_declared(counties):
     counties.document["dependencies"] = [{"from": ["zip"], "to": "county"}]
     counties.policy()
     message = counties.refused(status=1)
-    assert "rule age, zip ⇏ county: nobody can keep it against someone who knows zip → county" in message
+    assert "rule age, zip ⇏ county: cannot be promised against someone who knows zip → county" in message
     found = counties.run("plan", counties.folder / "policy.toml", "--find-dependencies", "--json")
     assert found.document["dependencies"][0]["declared"] is True

@@ -48,7 +48,9 @@ class Groups:
 def groups_in(evidence: Evidence, promise: Promise, seen: Sight) -> Groups:
     """Count the protected values, or their combinations, of each group of one published column."""
     labels, parts = cells_of(evidence, seen)
-    if promise.is_rule and len(labels) == 1 and labels[0].hides:
+    guards = (seen.view.enforces or {}).get("protect")
+    is_beside = promise.is_rule or (guards is not None and guards not in promise.protects)
+    if is_beside and len(labels) == 1 and labels[0].hides:
         labels, parts = [unrecoded(labels[0].column)], _spread(labels[0], parts)
     return with_reference(evidence, promise, parts, labels, seen)
 
@@ -56,7 +58,7 @@ def groups_in(evidence: Evidence, promise: Promise, seen: Sight) -> Groups:
 def _spread(labels: Labels, cells: pl.DataFrame) -> pl.DataFrame:
     """Cells of originals instead of labels: who sees a label believes in its originals as often as they occur.
 
-    An attribute that a rule protects may be recoded where other rules take it as known.
+    What is protected may be recoded in a view that guards something else.
     """
     counts = labels.column.counts[labels.code]
     shares = pl.DataFrame(

@@ -22,19 +22,35 @@ def views_beyond_the_guardian(promise: Promise, evidence: Evidence) -> list[View
 
 
 def _sources(promise: Promise, evidence: Evidence) -> set[str]:
-    """Attributes that are not given, and from which dependencies of the policy lead to what is protected."""
+    """Attributes that are not known, and that dependencies of the policy tie to what is protected."""
+    known, found = known_with(promise, evidence), set(promise.protects)
+    groups = [left | right for left, right in _dependencies(evidence)]
+    for _ in groups:
+        for together in groups:
+            if found & together:
+                found |= together - known
+    return found - set(promise.protects)
+
+
+def known_with(promise: Promise, evidence: Evidence) -> set[str]:
+    """What someone who knows what is given can work out by the policy's dependencies."""
+    known = set(promise.given)
+    pairs = _dependencies(evidence)
+    for _ in pairs:
+        for left, right in pairs:
+            if left <= known:
+                known |= right
+    return known - set(promise.protects)
+
+
+def _dependencies(evidence: Evidence) -> list[tuple[set[str], set[str]]]:
     expand = evidence.table.expand
-    found = set(promise.protects)
-    for _ in evidence.policy.dependencies:
-        for each in evidence.policy.dependencies:
-            if found & set(expand([each.to])):
-                found |= set(expand(each.from_))
-    return found - set(promise.given) - set(promise.protects)
+    return [(set(expand(each.from_)), set(expand([each.to]))) for each in evidence.policy.dependencies]
 
 
 def _reached(view: View, promise: Promise, evidence: Evidence) -> bool:
     """Whether a chain of views leads from something given into this one, beside what is protected."""
-    known, front = set(promise.given), True
+    known, front = known_with(promise, evidence), True
     protected = set(promise.protects)
     while front:
         size = len(known)

@@ -16,7 +16,7 @@ from manyveils.audits.guardians import views_beyond_the_guardian
 from manyveils.audits.numbers import measure_proximity, measure_spread
 from manyveils.audits.posterior import measure_beliefs
 from manyveils.audits.shares import measure_gain, measure_ratio, measure_share
-from manyveils.audits.sight import columns_with, known_in, other_sensitive, sight
+from manyveils.audits.sight import Sight, columns_with, known_in, other_sensitive, sight
 from manyveils.audits.size import measure_sizes
 from manyveils.audits.supersets import measure_supersets
 from manyveils.policy import Guarantee, Promise
@@ -114,12 +114,15 @@ def _judge_values(
     if broken:
         yield replace(stub, view=broken[0], kept=False)
         return
-    if promise.is_rule:
+    if len(promise.protects) == 1:
         # Two views to compare can tell more than each of them, and judging them one by one is not enough.
         for view in views_beyond_the_guardian(promise, evidence):
             yield replace(stub, view=view.name, kept=False)
     rows = [(view, file) for view, file in shown if evidence.frame(file).height]
-    sights = [sight(promise, view, file, known_in(view, promise, evidence), others) for view, file in rows]
+    sights = [
+        _unless_linked(sight(promise, view, file, known_in(view, promise, evidence), others), evidence)
+        for view, file in rows
+    ]
     found = False
     for parts in parts_of(promise, sights):
         found = True
@@ -128,6 +131,17 @@ def _judge_values(
     if not found:
         # What is not published cannot be learnt from the release.
         yield replace(stub, kept=True)
+
+
+def _unless_linked(seen: Sight, evidence: Evidence) -> Sight:
+    """Another view that shows two columns of this one side by side may tell the bucket, so it counts as found."""
+    columns = {name: file for file in seen.view.files for name in file.attributes}
+    linked = any(
+        len({columns[name].table for name in view.attributes if name in columns}) > 1
+        for view in evidence.release.views
+        if view.name != seen.view.name
+    )
+    return replace(seen, is_spread=False) if linked else seen
 
 
 def _measured(evidence: Evidence, promise: Promise, parts: Parts, measure: Measure) -> pl.DataFrame | None:

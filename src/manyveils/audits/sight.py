@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from manyveils.audits.evidence import BUCKET, Evidence, Key
+from manyveils.audits.guardians import known_with
 from manyveils.policy import Promise
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
@@ -53,9 +54,9 @@ def sight(
 
 
 def known_in(view: View, promise: Promise, evidence: Evidence) -> frozenset[str]:
-    """What someone who knows `given` knows of a view; for a rule, also what she reaches over other views."""
-    given = frozenset(promise.given)
-    return given | _reachable(view, given, evidence) if promise.is_rule else given
+    """What someone who knows `given` knows of a view: also what follows from it, and what she reaches over other views."""
+    given = frozenset(known_with(promise, evidence))
+    return given | _reachable(view, given - frozenset(promise.protects), evidence)
 
 
 def other_sensitive(promise: Promise, evidence: Evidence) -> frozenset[str]:

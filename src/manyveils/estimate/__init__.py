@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from manyveils.errors import InputError, Problem
 from manyveils.estimate.bounds import bounds
 from manyveils.estimate.counting import TooMany, share
 from manyveils.estimate.model import Estimate, estimate_of
@@ -19,6 +20,16 @@ __all__ = ["Count", "Estimate", "Reading", "estimate_of"]
 
 DRAWN = 200_000
 SEED = 20_260_101
+
+
+def _typed(texts: tuple[str, ...]) -> pl.Series:
+    """Originals as whole numbers, as numbers or as texts, whichever fits all; a missing one is null."""
+    values = pl.Series([text or None for text in texts], dtype=pl.String)
+    for dtype in (pl.Int64, pl.Float64):
+        numbers = values.cast(dtype, strict=False)
+        if numbers.null_count() == values.null_count() and numbers.cast(pl.String).equals(values):
+            return numbers
+    return values
 
 
 @dataclass(frozen=True)
@@ -67,12 +78,15 @@ class Reading:
         return Count(float(min(max(part * estimate.n_people, low), high)), low, high, how)
 
     def sample(self, n: int, seed: int | None = None) -> pl.DataFrame:
-        """Synthetic rows drawn from p̂, as texts; a missing value is null."""
+        """Synthetic rows drawn from p̂; numbers as numbers, everything else as text, a missing value as null."""
+        if not isinstance(n, int) or isinstance(n, bool) or n < 0:
+            raise InputError([Problem("n", "must be a whole number, not negative.")])
+        if seed is not None and (not isinstance(seed, int) or seed < 0):
+            raise InputError([Problem("seed", "must be a whole number, not negative.")])
         drawn = draw(self.estimate, n, np.random.default_rng(seed))
         columns = {}
         for name, codes in drawn.items():
-            texts = pl.Series(self.estimate.domains[name].texts, dtype=pl.String)
-            columns[name] = texts.gather(codes).replace("", None)
+            columns[name] = _typed(self.estimate.domains[name].texts).gather(codes)
         return pl.DataFrame(columns)
 
     @cached_property

@@ -4,6 +4,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from manyveils.errors import InputError, Problem
 from manyveils.estimate.domains import Domain
 
 TOKEN = re.compile(
-    r"""\s*(?:(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`)|(?P<sign><=|>=|!=|<>|=|<|>|\(|\)|,)|(?P<word>[^\s<>=!(),'"`]+))"""
+    r"""\s*(?:(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`)|(?P<sign><=|>=|!=|<>|==|=|<|>|\(|\)|,)|(?P<word>[^\s<>=!(),'"`]+))"""
 )
-OTHER_SIGNS = {"<>": "!="}
+OTHER_SIGNS = {"<>": "!=", "==": "="}
 ORDER: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -37,6 +38,8 @@ class Condition:
 
 def parse(text: str) -> list[Condition]:
     """Read conditions joined by `and`."""
+    if not isinstance(text, str):
+        raise _wrong("must be a text.")
     words = _words(text)
     found: list[Condition] = []
     while words:
@@ -65,10 +68,12 @@ def _mask(
     if condition.name in derived:
         return _mask_of_value(condition, domains)
     if condition.name not in domains:
-        known = ", ".join(
-            [*(n for n in domains if not any(n in bits for bits in derived.values())), *derived]
-        )
-        raise _wrong(f"{condition.name!r} is not published.", f"Published are {known}.")
+        bits = {bit for each in derived.values() for bit in each}
+        known = [*(name for name in domains if name not in bits), *derived]
+        near = get_close_matches(condition.name.lower(), [name.lower() for name in known], n=1)
+        meant = [name for name in known if near and name.lower() == near[0]]
+        remedy = f"Did you mean {meant[0]!r}?" if meant else f"Published are {', '.join(known)}."
+        raise _wrong(f"{condition.name!r} is not published.", remedy)
     return {condition.name: _holds(condition, domains[condition.name])}
 
 
@@ -97,7 +102,7 @@ def _holds(condition: Condition, domain: Domain) -> Mask:
         case "is not missing":
             return ~missing
         case "=" | "in":
-            return np.logical_or.reduce([_equal(domain, value) for value in condition.values])
+            return np.logical_or.reduce([_equal(domain, value) for value in condition.values]) & ~missing
         case "!=":
             return ~_equal(domain, condition.values[0]) & ~missing
         case "between":
@@ -115,6 +120,11 @@ def _equal(domain: Domain, value: str) -> Mask:
 
 def _compared(domain: Domain, sign: str, value: str) -> Mask:
     number = _number(value)
+    is_numeric = bool(np.isfinite(domain.numbers[[text != "" for text in domain.texts]]).all())
+    if is_numeric != (number is not None):
+        what = "numbers" if is_numeric else "texts that are no numbers"
+        remedy = "Compare it with a number." if is_numeric else "Put the text into quotes, or use = and in."
+        raise _wrong(f"compares {domain.name!r}, which holds {what}, with something else.", remedy)
     left: Any = domain.numbers if number is not None else np.array(domain.texts, dtype=np.str_)
     result: Mask = ORDER[sign](left, value if number is None else number)
     return result
@@ -122,9 +132,10 @@ def _compared(domain: Domain, sign: str, value: str) -> Mask:
 
 def _number(value: str) -> float | None:
     try:
-        return float(value)
+        number = float(value)
     except ValueError:
         return None
+    return number if np.isfinite(number) else None
 
 
 def _words(text: str) -> list[str]:

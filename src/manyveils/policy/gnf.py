@@ -1,9 +1,9 @@
 """Guardian Normal Form: whether tables that overlap keep rules together, seen from their attributes alone (paper 002)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from manyveils.policy.rules import Dependency, PrivacyRule, tellers
+from manyveils.policy.rules import Dependency, PrivacyRule, as_names, known_from, tellers
 
 
 @dataclass(frozen=True)
@@ -14,6 +14,9 @@ class Schema:
     enforces: PrivacyRule | None = None
     # Whether what a rule protects is there by a dependency only; used while judging.
     tells: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", as_names(self.attributes))
 
 
 @dataclass(frozen=True)
@@ -49,12 +52,21 @@ def check_gnf(
     Why: Theorem 4.1; every path from what she knows to what is protected runs through the guardian.
     Tested by: tests/claims/test_gnf.py
     """
-    return tuple(_verdict([_telling(t, rule, dependencies) for t in tables], rule) for rule in rules)
+    return tuple(_judged(tables, rule, dependencies) for rule in rules)
 
 
-def _telling(table: Schema, rule: PrivacyRule, dependencies: Sequence[Dependency]) -> Schema:
+def _judged(tables: Sequence[Schema], rule: PrivacyRule, dependencies: Sequence[Dependency]) -> Verdict:
+    if rule.protect in rule.given:
+        raise ValueError(f"a rule cannot protect what it gives: {rule.protect}")
+    # Who knows something knows what follows from it.
+    known = replace(rule, given=frozenset(known_from(rule.given, dependencies)) - {rule.protect})
+    silent = tellers(rule, dependencies)
+    return replace(_verdict([_telling(table, rule, silent) for table in tables], known), rule=rule)
+
+
+def _telling(table: Schema, rule: PrivacyRule, tied: frozenset[str]) -> Schema:
     """The table, with what a rule protects if it has something that tells of it; it is no guardian then."""
-    if table.attributes.isdisjoint(tellers(rule, dependencies)):
+    if table.attributes.isdisjoint(tied):
         return table
     return Schema(table.attributes | {rule.protect}, None, tells=True)
 

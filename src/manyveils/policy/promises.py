@@ -69,7 +69,8 @@ def _by_rule(policy: Policy) -> Iterator[Promise]:
         raise InfeasibleError(
             Problem(
                 f"{policy.name}: rule {rule}",
-                f"nobody can keep it against someone who knows {'; '.join(str(each) for each in chain)}.",
+                f"cannot be promised against someone who knows {'; '.join(str(each) for each in chain)}: "
+                "it leads from what is given to what is protected, or rules values out.",
                 "Drop the rule, or the dependency if it need not be known.",
             )
             for rule, chain in settled.hopeless
@@ -77,7 +78,8 @@ def _by_rule(policy: Policy) -> Iterator[Promise]:
     written = [_written(policy, rule) for rule in policy.rules]
     for rule in dict.fromkeys([*written, *(rule for rule, _ in settled.derived)]):
         given = tuple(name for name in policy.attributes if name in rule.given)
-        yield Promise(FrequencyDiversity(rule.l), given, (rule.protect,), is_rule=True)
+        harmless = frozenset(policy.attributes[rule.protect].insensitive)
+        yield Promise(FrequencyDiversity(rule.l), given, (rule.protect,), harmless, is_rule=True)
 
 
 def rules_of(policy: Policy) -> Rules:

@@ -4,6 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 
+def as_names(names: Iterable[str]) -> frozenset[str]:
+    """Names of attributes as a set; a single text is none."""
+    if isinstance(names, str):
+        raise TypeError("give a list of attributes, not a text")
+    return frozenset(names)
+
+
 @dataclass(frozen=True)
 class PrivacyRule:
     """Whoever knows `given` must not learn `protect` with more confidence than one in l."""
@@ -11,6 +18,9 @@ class PrivacyRule:
     given: frozenset[str]
     protect: str
     l: int = 2
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "given", as_names(self.given))
 
     def implies(self, other: "PrivacyRule") -> bool:
         """Whether keeping this rule keeps the other: more is known, the same is protected, no more weakly.
@@ -75,7 +85,21 @@ def irreducible(
 
 
 def breaking(rule: PrivacyRule, dependencies: Sequence[Dependency]) -> tuple[Dependency, ...]:
-    """The dependencies that lead from what is given to what is protected; nothing if they do not."""
+    """The dependencies that lead from what is given to what is protected, or back; nothing if none does.
+
+    If something given follows from what is protected, it rules out all values that it does not follow from.
+    """
+    return _leading(rule, dependencies) or _ruling_out(rule, dependencies)
+
+
+def _ruling_out(rule: PrivacyRule, dependencies: Sequence[Dependency]) -> tuple[Dependency, ...]:
+    known, tied = known_from(rule.given, dependencies), {rule.protect} | tellers(rule, dependencies)
+    return tuple(each for each in dependencies if each.target in known and not tied.isdisjoint(each.source))[
+        :1
+    ]
+
+
+def _leading(rule: PrivacyRule, dependencies: Sequence[Dependency]) -> tuple[Dependency, ...]:
     known, used = set(rule.given), []
     while rule.protect not in known:
         step = next((d for d in dependencies if d.source <= known and d.target not in known), None)
@@ -87,15 +111,19 @@ def breaking(rule: PrivacyRule, dependencies: Sequence[Dependency]) -> tuple[Dep
 
 
 def tellers(rule: PrivacyRule, dependencies: Sequence[Dependency]) -> frozenset[str]:
-    """Attributes from which known dependencies lead to what a rule protects, beyond those it gives."""
-    found, grew = {rule.protect}, True
+    """Attributes that known dependencies tie to what a rule protects, in either direction, beyond what is known anyway.
+
+    Who sees one of them can rule out values of what is protected, even if it does not decide it.
+    """
+    known = known_from(rule.given, dependencies)
+    tied, grew = {rule.protect}, True
     while grew:
-        before = len(found)
+        before = len(tied)
         for each in dependencies:
-            if each.target in found:
-                found |= each.source
-        grew = len(found) > before
-    return frozenset(found - rule.given - {rule.protect})
+            if not tied.isdisjoint(each.source | {each.target}):
+                tied |= (each.source | {each.target}) - known
+        grew = len(tied) > before
+    return frozenset(tied - {rule.protect})
 
 
 def _needed(used: list[Dependency], rule: PrivacyRule) -> Iterator[Dependency]:
@@ -108,7 +136,7 @@ def _needed(used: list[Dependency], rule: PrivacyRule) -> Iterator[Dependency]:
     yield from reversed(needed)
 
 
-def _known(given: frozenset[str], dependencies: Sequence[Dependency]) -> set[str]:
+def known_from(given: frozenset[str], dependencies: Sequence[Dependency]) -> set[str]:
     """Everything that dependencies give away to those who know something."""
     known, grew = set(given), True
     while grew:
@@ -128,7 +156,7 @@ def _expanded(
     found, derived = list(dict.fromkeys(rules)), []
     for rule in found:
         for dependency in dependencies:
-            unknown = sorted(dependency.source - _known(rule.given, dependencies))
+            unknown = sorted(dependency.source - known_from(rule.given, dependencies))
             if dependency.target != rule.protect or not unknown:
                 continue
             demands = [replace(rule, protect=name) for name in unknown if name != rule.protect]

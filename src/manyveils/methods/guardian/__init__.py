@@ -14,7 +14,7 @@ from manyveils.errors import InfeasibleError
 from manyveils.methods.entries import Ids
 from manyveils.methods.explain import refuse, whole_table_problems
 from manyveils.methods.guardian.anonymize import anonymized, strength
-from manyveils.methods.guardian.demands import Demand, demands_of
+from manyveils.methods.guardian.demands import Demand, demands_of, dependencies_of
 from manyveils.methods.guardian.gd import by_repair
 from manyveils.methods.guardian.pieces import Demands, Piece
 from manyveils.methods.guardian.score import Divergence
@@ -22,7 +22,6 @@ from manyveils.methods.guardian.uad import by_colouring
 from manyveils.methods.keeping import watch
 from manyveils.methods.work import Made, Method, Options, Work
 from manyveils.policy.promises import rules_of
-from manyveils.policy.rules import Dependency
 from manyveils.release import Draft
 
 
@@ -42,23 +41,14 @@ def make(work: Work) -> Made:
     alone = watch(tuple(dict.fromkeys(demand.promise for demand in demands)), work.table, ())
     if list(whole_table_problems(work, alone)):
         raise refuse(work, alone)
-    together = Demands(demands, _dependencies(work))
+    together = Demands(demands, dependencies_of(work))
     pieces = _decomposed(work, options.decompose, together)
     assert together.all_kept(pieces), "the tables are not in Guardian Normal Form"
     drafts = tuple(
-        _draft(work, number, piece, demands, options.anonymizer) for number, piece in enumerate(pieces)
+        _draft(work, number, piece, demands, _anonymizer(options.anonymizer, piece, pieces))
+        for number, piece in enumerate(pieces)
     )
     return Made(drafts, _notes(work, options, pieces, together))
-
-
-def _dependencies(work: Work) -> tuple[Dependency, ...]:
-    """What an adversary may know, between columns."""
-    expand = work.table.expand
-    return tuple(
-        Dependency(frozenset(expand(each.from_)), column)
-        for each in work.policy.dependencies
-        for column in expand([each.to])
-    )
 
 
 def _decomposed(work: Work, how: str, demands: Demands) -> tuple[Piece, ...]:
@@ -76,6 +66,12 @@ def _decomposed(work: Work, how: str, demands: Demands) -> tuple[Piece, ...]:
     return by_repair(
         work.published, demands, score, lambda share: work.progress("adding columns back", share)
     )
+
+
+def _anonymizer(asked: str, piece: Piece, pieces: tuple[Piece, ...]) -> str:
+    """Slices hide in which bucket a person is, which a table with the same columns side by side may tell."""
+    alone = all(piece is other or piece.columns.isdisjoint(other.columns) for other in pieces)
+    return "anatomize" if asked == "slice" and not alone else asked
 
 
 def _draft(work: Work, number: int, piece: Piece, demands: tuple[Demand, ...], anonymizer: str) -> Draft:

@@ -1,12 +1,12 @@
 """What a policy demands between columns: rules as they are written, and roles read as rules."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.methods.work import Work
 from manyveils.policy.guarantees import FrequencyDiversity, KAnonymity, Promise
-from manyveils.policy.rules import PrivacyRule
+from manyveils.policy.rules import Dependency, PrivacyRule, known_from
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,13 +41,37 @@ def demands_of(work: Work) -> tuple[Demand, ...]:
             )
             for subject in sorted(joint)
         )
-    return tuple(demand for promise in work.promises for demand in _demands(work, promise))
+    if work.quasi and not work.sensitive and any(isinstance(p.guarantee, KAnonymity) for p in work.promises):
+        what = "k speaks of groups around a sensitive attribute, and there is none."
+        raise PolicyError(
+            [Problem(f"{work.policy.name}: guarantee.k", what, 'Drop k, or use method = "generalize".')]
+        )
+    dependencies = dependencies_of(work)
+    return tuple(
+        replace(demand, given=frozenset(known_from(demand.given, dependencies)) - {demand.protect})
+        for promise in work.promises
+        for demand in _demands(work, promise)
+    )
+
+
+def dependencies_of(work: Work) -> tuple[Dependency, ...]:
+    """What an adversary may know, between columns."""
+    expand = work.table.expand
+    return tuple(
+        Dependency(frozenset(expand(each.from_)), column)
+        for each in work.policy.dependencies
+        for column in expand([each.to])
+    )
 
 
 def _demands(work: Work, promise: Promise) -> Iterator[Demand]:
-    if isinstance(promise.guarantee, KAnonymity):
+    guarantee = promise.guarantee
+    if isinstance(guarantee, KAnonymity):
         for name in work.sensitive:
             yield Demand(frozenset(promise.given) - {name}, name, promise)
+        return
+    if isinstance(guarantee, FrequencyDiversity) and guarantee.l == 1:
+        # Everything is as rare as that.
         return
     [protect] = promise.protects
     others = _others(work, protect) if promise.conditional else ()

@@ -47,14 +47,19 @@ def enriched(
 ) -> tuple[Piece, ...]:
     """Add the column to the table that brings the estimate closest to the original, as long as one may be added."""
     best, rounds = score(pieces), 0
+    # More columns never make a broken demand kept again, so what was refused once is not asked again.
+    refused: set[tuple[int, str]] = set()
     while True:
-        allowed = [
-            candidate
-            for place, piece in enumerate(pieces)
-            for name in names
-            if name not in piece.columns
-            and demands.all_kept(candidate := _changed(pieces, place, piece.with_column(name)))
-        ]
+        allowed = []
+        for place, piece in enumerate(pieces):
+            for name in names:
+                if name in piece.columns or (place, name) in refused:
+                    continue
+                candidate = _changed(pieces, place, piece.with_column(name))
+                if demands.all_kept(candidate):
+                    allowed.append(candidate)
+                else:
+                    refused.add((place, name))
         if not allowed:
             return tidy(pieces)
         scores = [score(candidate) for candidate in allowed]

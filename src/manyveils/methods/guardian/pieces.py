@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from manyveils.methods.guardian.demands import Demand
 from manyveils.policy.gnf import Schema, Verdict, check_gnf
-from manyveils.policy.rules import Dependency, PrivacyRule, tellers
+from manyveils.policy.rules import Dependency, PrivacyRule, irreducible, tellers
 
 STRONGEST = 2**31
 
@@ -40,6 +41,11 @@ class Demands:
     each: tuple[Demand, ...]
     dependencies: tuple[Dependency, ...] = ()
 
+    @cached_property
+    def _rules(self) -> tuple[PrivacyRule, ...]:
+        """The demands that follow from no other; a piece protects its column from everyone, so l makes no difference."""
+        return irreducible(PrivacyRule(demand.given, demand.protect) for demand in self.each)[0]
+
     def verdicts(self, pieces: Sequence[Piece]) -> tuple[Verdict, ...]:
         """How every demand fares."""
         rules = [demand.rule for demand in self.each]
@@ -47,11 +53,16 @@ class Demands:
 
     def all_kept(self, pieces: Sequence[Piece]) -> bool:
         """Whether the tables are in Guardian Normal Form."""
-        return all(found.kept for found in self.verdicts(pieces))
+        return self.broken(pieces) is None
 
     def broken(self, pieces: Sequence[Piece]) -> PrivacyRule | None:
         """The first demand that is not kept."""
-        return next((found.rule for found in self.verdicts(pieces) if not found.kept), None)
+        schemas = [piece.schema for piece in pieces]
+        for rule in self._rules:
+            [found] = check_gnf(schemas, [rule], self.dependencies)
+            if not found.kept:
+                return rule
+        return None
 
     def silenced(self, pieces: Sequence[Piece], rule: PrivacyRule) -> tuple[Piece, ...]:
         """The tables without what tells of a rule's right side, which gets tables of its own."""

@@ -31,7 +31,9 @@ def by_colouring(names: Sequence[str], demands: Demands) -> tuple[Piece, ...]:
     found = tuple(pieces)
     while broken := demands.broken(found):
         # Only a dependency can break it: something tells of what is protected, and must stand alone.
-        found = tidy(demands.silenced(found, broken))
+        quiet = tidy(demands.silenced(found, broken))
+        alone = [*(piece.without(broken.protect) for piece in quiet), Piece(frozenset({broken.protect}))]
+        found = tidy(alone) if {*quiet} == {*found} else quiet
     return found
 
 
