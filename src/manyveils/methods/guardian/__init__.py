@@ -6,12 +6,13 @@ It promises rules of any shape, and guarantees of roles, against those who join 
 It cannot promise anything to combinations of attributes, nor against dependencies it was not told of.
 """
 
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
 
 from manyveils.errors import InfeasibleError
-from manyveils.methods.entries import Ids
+from manyveils.methods.entries import Ids, dense
 from manyveils.methods.explain import refuse, whole_table_problems
 from manyveils.methods.guardian.anonymize import anonymized, strength
 from manyveils.methods.guardian.demands import Demand, demands_of, dependencies_of
@@ -99,6 +100,7 @@ def _notes(
         "anonymizer": options.anonymizer,
         "implied_rules": [f"{rule} follows from {by}" for rule, by in settled.implied],
         "rules_from_dependencies": [f"{rule} because of {by}" for rule, by in settled.derived],
+        "dependencies_that_do_not_hold": list(_false_dependencies(work)),
         "tables": [
             {
                 "view": f"table{number + 1}",
@@ -112,6 +114,19 @@ def _notes(
             for (given, protect), each in found.items()
         ],
     }
+
+
+def _false_dependencies(work: Work) -> Iterator[str]:
+    """Declared dependencies that the data contradict; they are honoured all the same."""
+    for each in work.policy.dependencies:
+        left = work.table.expand(each.from_)
+        both = (*left, *work.table.expand([each.to]))
+        n_left, n_both = (
+            dense(work.table.codes(names), work.table.sizes(names), work.table.n_rows)[1]
+            for names in (left, both)
+        )
+        if n_left != n_both:
+            yield f"{', '.join(each.from_)} → {each.to}"
 
 
 METHOD = Method(
