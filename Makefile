@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench reproduce-codip reproduce-slicing schema clean
+.PHONY: help setup demo test check format bench reproduce-codip reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -39,6 +39,10 @@ bench: $(STAMP) ## measure speed beside the peers and write docs/benchmarks.md
 reproduce-codip: $(STAMP) ## do the CODIP paper's experiments again and write docs/reproductions/codip.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks.reproductions.codip
+
+reproduce-guardian: $(STAMP) ## do the versatile-publishing paper's experiments again and write docs/reproductions/guardian.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/python -m benchmarks.reproductions.guardian
 
 reproduce-slicing: $(STAMP) ## do the slicing paper's experiments again and write docs/reproductions/slicing.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'

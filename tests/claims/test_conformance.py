@@ -49,7 +49,11 @@ def test_order_and_identifiers_leave_no_trace(publish, data):
 @every_method
 def test_same_seed_same_bytes(publish, tmp_path):
     """The same seed writes the same bytes."""
-    check_same_bytes(hospital_policy(publish=publish), hospital(300), tmp_path)
+    policy = hospital_policy(publish=publish)
+    if publish["method"] == "multi-sa":
+        # Incomes are too many to be diverse for those who know diagnosis and insurance.
+        policy = policy.replaced(guarantee={"k": 2})
+    check_same_bytes(policy, hospital(300), tmp_path)
 
 
 @every_method

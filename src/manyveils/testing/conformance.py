@@ -42,6 +42,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "guardian": {"method": "guardian"},
     "guardian, repaired": {"method": "guardian", "decompose": "gd"},
     "guardian, generalized": {"method": "guardian", "anonymizer": "generalize", "decompose": "gd"},
+    "multi-sa": {"method": "multi-sa"},
     "separate": {"method": "separate"},
 }
 

@@ -1,0 +1,141 @@
+"""How much of what someone cannot tell apart each sensitive value may fill: the constraints on every bucket."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.methods.entries import Ids, dense
+from manyveils.methods.multi_sa.combinations import Combinations
+from manyveils.methods.work import Work
+from manyveils.policy.guarantees import (
+    CappedShare,
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    Guarantee,
+    Linkability,
+    Promise,
+    RecursiveDiversity,
+)
+from manyveils.table import Table
+
+
+@dataclass(frozen=True)
+class Cap:
+    """The share of a line that each value of one protected attribute may fill.
+
+    A line holds the combinations that someone who knows the other sensitive attributes cannot tell apart;
+    a cell holds those of a line that have the same protected value. `top / bottom` is the share of a cell.
+    """
+
+    line_of: Ids
+    cell_of: Ids
+    line_of_cell: Ids
+    top: Ids
+    bottom: Ids
+
+    def slack(self, amounts: Ids) -> Ids:
+        """How far each cell is below its share, times `bottom`; negative where it is above."""
+        lines = _summed(self.line_of, amounts)[self.line_of_cell]
+        return self.top * lines - self.bottom * _summed(self.cell_of, amounts)
+
+    def allowed(self, amounts: Ids) -> Ids:
+        """How many rows each cell may have, with its line as it is."""
+        return self.top * _summed(self.line_of, amounts)[self.line_of_cell] // self.bottom
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether no cell holds more than one combination; multi-valued attributes are not so."""
+        return self.line_of_cell.size == self.cell_of.size
+
+
+def _summed(owners: Ids, amounts: Ids) -> Ids:
+    # Sums of rows are whole numbers far below 2^53, so weighing in floats is exact.
+    return np.bincount(owners, weights=amounts).astype(np.int64)
+
+
+def keeps(amounts: Ids, caps: tuple[Cap, ...]) -> bool:
+    """Whether a bucket with these rows of each combination is within every share."""
+    return bool((amounts >= 0).all()) and all((cap.slack(amounts) >= 0).all() for cap in caps)
+
+
+def caps_of(work: Work, combinations: Combinations) -> tuple[Cap, ...]:
+    """One cap for everything that some promise bounds the share of.
+
+    Claim: a bucket within every cap keeps every rule, whatever it takes as known, and every promise of frequency,
+    of distinct or of entropy diversity, conditional or not.
+    Why: a line is what the strongest adversary sees. Who knows less sees several lines as one, and shares that hold
+    in each of them hold in their sum. No value above one l-th means l values or more, and entropy of log l or more.
+    Tested by: tests/claims/test_multi_sa.py
+    """
+    bounded = dict.fromkeys(
+        promise.protects for promise in work.promises if (share_of(promise.guarantee) or 1) < 1
+    )
+    return tuple(_cap(work, combinations, protects) for protects in bounded)
+
+
+def share_of(guarantee: Guarantee) -> Fraction | None:
+    """The share that no value may exceed; nothing for guarantees that do not say it."""
+    match guarantee:
+        case (
+            FrequencyDiversity(l=l) | DistinctDiversity(l=l) | EntropyDiversity(l=l) | RecursiveDiversity(l=l)
+        ):
+            return Fraction(1, l)
+        case CappedShare(alpha=bound) | Linkability(epsilon=bound):
+            return bound
+        case _:
+            return None
+
+
+def _cap(work: Work, combinations: Combinations, protects: tuple[str, ...]) -> Cap:
+    table, example = work.table, combinations.example
+    values, n_values = _at(table, protects, example)
+    lines, n_lines = _at(table, _others(table, combinations.names, protects), example)
+    cell_of, n_cells = dense((lines, values), (n_lines, n_values), example.size)
+    inside = np.zeros(n_cells, dtype=np.int64)
+    inside[cell_of] = np.arange(example.size)
+    top, bottom = _shares(work, protects, values[inside], example[inside])
+    return Cap(lines, cell_of, lines[inside], top, bottom)
+
+
+def _at(table: Table, names: tuple[str, ...], rows: Ids) -> tuple[Ids, int]:
+    return dense(tuple(codes[rows] for codes in table.codes(names)), table.sizes(names), rows.size)
+
+
+def _others(table: Table, names: tuple[str, ...], protects: tuple[str, ...]) -> tuple[str, ...]:
+    """What is taken as known: the other attributes; nothing of a combination's, which is promised as it is."""
+    if len(protects) > 1:
+        return ()
+    family = next((bits for bits in table.derived.values() if protects[0] in bits), protects)
+    return tuple(name for name in names if name not in family)
+
+
+def _shares(work: Work, protects: tuple[str, ...], values: Ids, rows: Ids) -> tuple[Ids, Ids]:
+    """The smallest share that is promised of each value, as a fraction; 1 where nothing is."""
+    top, bottom = np.ones(values.size, dtype=np.int64), np.ones(values.size, dtype=np.int64)
+    for promise, share in _bounds(work, protects):
+        stricter = _speaks(promise, work.table, rows) & (share.numerator * bottom < share.denominator * top)
+        top[stricter], bottom[stricter] = share.numerator, share.denominator
+    return top, bottom
+
+
+def _bounds(work: Work, protects: tuple[str, ...]) -> Iterator[tuple[Promise, Fraction]]:
+    for promise in work.promises:
+        share = share_of(promise.guarantee)
+        if share and promise.protects == protects:
+            yield promise, share
+
+
+def _speaks(promise: Promise, table: Table, rows: Ids) -> NDArray[np.bool_]:
+    """Whether a promise speaks of the value that a row has; of combinations it speaks always."""
+    if len(promise.protects) > 1:
+        return np.ones(rows.size, dtype=bool)
+    column = table[promise.protects[0]]
+    listed = promise.guarantee.values if isinstance(promise.guarantee, CappedShare) else ()
+    spoken = np.array(
+        [text not in promise.insensitive and (not listed or text in listed) for text in column.texts]
+    )
+    return spoken[column.codes[rows]]

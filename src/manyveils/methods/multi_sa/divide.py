@@ -1,0 +1,122 @@
+"""Divide the rows to be published into blocks, each within every cap, as small as can be found."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from manyveils.methods.entries import Ids
+from manyveils.methods.multi_sa.caps import Cap, keeps
+from manyveils.methods.multi_sa.choose import trimmed
+from manyveils.methods.multi_sa.program import smallest
+
+# Programs over more combinations take longer than they gain.
+MOST_AMONG = 150
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A bucket by the rows it has of each combination, and how many such buckets there are."""
+
+    combinations: Ids
+    amounts: Ids
+    times: int
+
+
+@dataclass(frozen=True)
+class Division:
+    """Blocks, and how many rows are in large ones because time ran out."""
+
+    blocks: tuple[Block, ...]
+    coarse: int
+
+
+def divide(
+    amounts: Ids, caps: tuple[Cap, ...], codes: tuple[Ids, ...], deadline: float, progress: Progress
+) -> Division:
+    """Take off the smallest block that holds the rarest combination, as often as it goes, until nothing is left.
+
+    `codes` are the values of the combinations, column by column.
+
+    Claim: every row is in one block, and every block is within every cap.
+    Why: a block is taken off only if it and the rest are within the caps; so the rest, which may be the whole, is always
+    a block too.
+    Tested by: tests/claims/test_multi_sa.py
+    """
+    blocks: list[Block] = []
+    left, n_rows = amounts.copy(), int(amounts.sum())
+    while left.any():
+        block = _next(left, caps, codes, deadline)
+        if block is None:
+            return Division((*blocks, *_coarsely(left, caps)), int(left.sum()))
+        times = _times(left, block, caps)
+        blocks.append(_taken(block, times))
+        left -= times * block
+        progress(1 - int(left.sum()) / n_rows)
+    return Division(tuple(blocks), 0)
+
+
+def _coarsely(left: Ids, caps: tuple[Cap, ...]) -> Iterator[Block]:
+    """Equal shares of what is left, many at first, then fewer; each with a rest within the caps, which comes last."""
+    times = int(left.max())
+    while times > 1:
+        share = trimmed(left // times, caps)
+        if share.any() and keeps(left - times * share, caps):
+            yield _taken(share, times)
+            left = left - times * share
+        times //= 2
+    if left.any():
+        yield _taken(left, 1)
+
+
+def _taken(amounts: Ids, times: int) -> Block:
+    members = np.flatnonzero(amounts)
+    return Block(members, amounts[members], times)
+
+
+def _next(left: Ids, caps: tuple[Cap, ...], codes: tuple[Ids, ...], deadline: float) -> Ids | None:
+    """The smallest block around the rarest combination: looked for nearby, then everywhere, while there is time."""
+    live = np.flatnonzero(left)
+    seed = int(live[np.argmin(left[live])])
+    near = around(seed, live, left, codes)
+    for among in (near, live) if near.size < live.size else (live,):
+        seconds = deadline - perf_counter()
+        if seconds <= 0:
+            return None
+        found = smallest(left, caps, among, seed, seconds).amounts
+        # Solvers round; what is published rests on whole numbers.
+        if found is not None and found.any() and keeps(found, caps) and keeps(left - found, caps):
+            return found
+    return None
+
+
+def around(seed: int, live: Ids, left: Ids, codes: tuple[Ids, ...]) -> Ids:
+    """The combinations made of the commonest values beside the seed's own, so many that a program is quick.
+
+    A value is as common as the combination that has it and is otherwise like the seed.
+    """
+    differs = np.array([column[live] != column[seed] for column in codes])
+    ranks = np.zeros(live.size, dtype=np.int64)
+    for column, other in zip(codes, differs, strict=True):
+        beside = live[differs.sum(axis=0) - other == 0]
+        weights = np.bincount(column[beside], weights=left[beside], minlength=int(column.max()) + 1)
+        weights[column[seed]] = np.inf
+        rank = np.empty(weights.size, dtype=np.int64)
+        rank[np.argsort(-weights, kind="stable")] = np.arange(weights.size)
+        ranks = np.maximum(ranks, rank[column[live]])
+    widest = int(np.searchsorted(np.cumsum(np.bincount(ranks)), MOST_AMONG, side="right"))
+    return live[ranks < max(widest, 2)]
+
+
+def _times(left: Ids, block: Ids, caps: tuple[Cap, ...]) -> int:
+    """How often a block can be taken off before it is not there any more or the rest exceeds a share."""
+    members = block > 0
+    times = int((left[members] // block[members]).min())
+    for cap in caps:
+        spent = cap.slack(block)
+        uses = spent > 0
+        times = min([times, *(cap.slack(left)[uses] // spent[uses]).tolist()])
+    return times

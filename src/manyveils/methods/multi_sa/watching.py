@@ -1,0 +1,62 @@
+"""What an adversary finds in the one table: beside what she knows, and by dependencies."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from manyveils.errors import InfeasibleError, Problem
+from manyveils.methods.entries import dense
+from manyveils.methods.guardian.demands import dependencies_of
+from manyveils.methods.keeping import Watch, watch
+from manyveils.methods.work import Work
+from manyveils.policy.guarantees import EntropyDiversity, Promise, RecursiveDiversity
+from manyveils.policy.rules import PrivacyRule, known_from, tellers
+
+
+def watches_of(work: Work, columns: tuple[tuple[str, ...], ...]) -> Iterator[Watch]:
+    """Every promise, against those who find something they know beside what is protected.
+
+    The sensitive column is the last.
+    """
+    table, dependencies = work.table, dependencies_of(work)
+    for promise in work.promises:
+        given = known_from(frozenset(promise.given), dependencies) - set(promise.protects)
+        # Without a sensitive attribute, k speaks of rows alike in what is known, wherever it stands.
+        for column in columns if not (promise.protects or work.sensitive) else columns[-1:]:
+            known = tuple(name for name in column if name in given)
+            beside = dense(table.codes(known), table.sizes(known), table.n_rows) if known else None
+            yield from watch((_weighed(promise, known),), table, work.sensitive, beside=beside)
+
+
+def _weighed(promise: Promise, known: tuple[str, ...]) -> Promise:
+    """What every bucket must keep so that any mixture of buckets keeps the promise.
+
+    Who knows something of both columns may be unsure of the bucket and weigh several. Where values are exempt, buckets
+    without others are an exception that a mixture need not be.
+    """
+    is_exempt = isinstance(promise.guarantee, EntropyDiversity | RecursiveDiversity) and promise.insensitive
+    return replace(promise, insensitive=frozenset()) if known and is_exempt else promise
+
+
+def refuse_ties(work: Work) -> None:
+    """Refuse if a known dependency ties something unknown to what is protected: one table shows both."""
+    problems = [
+        Problem(
+            f"{work.policy.name}: {work.subject_of(promise)}",
+            f"known dependencies tie it to {', '.join(ties)}, and multi-sa publishes all in one table.",
+            'Use method = "guardian", or drop the dependency if it need not be known.',
+        )
+        for promise in work.promises
+        if (ties := list(_ties(work, promise)))
+    ]
+    if problems:
+        raise InfeasibleError(dict.fromkeys(problems))
+
+
+def _ties(work: Work, promise: Promise) -> Iterator[str]:
+    """The published attributes that could rule out protected values, for those who know anything of the table."""
+    dependencies = dependencies_of(work)
+    known = known_from(frozenset(promise.given), dependencies) - set(promise.protects)
+    if len(promise.protects) != 1 or known.isdisjoint(work.published):
+        return
+    found = tellers(PrivacyRule(frozenset(promise.given), promise.protects[0]), dependencies)
+    yield from dict.fromkeys(work.table.home(name) for name in work.published if name in found)
