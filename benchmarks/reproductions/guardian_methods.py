@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from benchmarks.reproductions import pictures
-from benchmarks.reproductions.guardian_suppression import with_hidden_rows
+from benchmarks.reproductions.guardian_suppression import in_one_group, with_hidden_rows
 from benchmarks.reproductions.guardian_trials import (
     GD,
     MULTI,
@@ -71,7 +71,8 @@ class Publisher:
         rights = frozenset(rule["protect"] for rule in rules)
         key = (method, frozenset() if method == SINGLE else rights)
         if key not in self._made:
-            self._made[key] = with_hidden_rows(tried(self.original, method, rules, L))
+            trial = tried(self.original, method, rules, L)
+            self._made[key] = with_hidden_rows(in_one_group(trial) if method == MULTI else trial)
         return self._made[key]
 
 

@@ -21,7 +21,7 @@ from manyveils.utility.divergence import divergence
 from manyveils.utility.queries import workload
 
 UAD, GD, SINGLE = "UAD", "GD", "single-attribute"
-# Without time to divide it, multi-SA's largest part stays one group, which is what the paper's program asks for.
+# One group needs no time for dividing.
 MULTI, MULTI_SMALL = "multi-SA, one group", "multi-SA, small groups"
 PUBLISH: Mapping[str, Mapping[str, Any]] = {
     UAD: {"method": "guardian", "decompose": "uad"},
@@ -128,9 +128,16 @@ def tried(original: Original, method: str, rules: Rules, l: int, *, audited: boo
     """Publish by rules; an audited release that breaks one is an error."""
     policy = policy_of(original.names, rules, l, method)
     seconds, release = worked(partial(make, original.table, policy, original.restore, seed=SEED))
-    if audited and not audit(release, original.table, policy).kept:
-        raise BrokenPromise([Problem(method, f"breaks one of {len(rules)} rules with l = {l}.")])
-    return Trial(original, policy, release, seconds)
+    trial = Trial(original, policy, release, seconds)
+    return checked(trial) if audited else trial
+
+
+def checked(trial: Trial) -> Trial:
+    """Audit a release; one that breaks a rule is an error."""
+    policy = trial.policy
+    if not audit(trial.release, trial.original.table, policy).kept:
+        raise BrokenPromise([Problem(policy.publish.method, f"breaks one of {len(policy.rules)} rules.")])
+    return trial
 
 
 def told(errors: Errors) -> str:

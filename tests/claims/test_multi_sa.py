@@ -337,6 +337,23 @@ def test_unsure_of_the_bucket():
     assert mv.publish(frame, policy, seed=1).rows == 12
 
 
+def test_who_knows_nothing_sees_all_buckets_as_one():
+    """Without anything known, no bucket can be found, and what all of them show together must keep the promise."""
+    frame = pl.DataFrame({"q": [*"11212212221"], "s": [*"qpprpppqprp"], "t": [*"yyxyyxyxxyy"]})
+    policy = mv.Policy(
+        attributes={
+            "q": {"role": "neutral"},
+            "s": {"role": "sensitive", "insensitive": ["p"]},
+            "t": {"role": "neutral"},
+        },
+        guarantee={"l": 2, "l_kind": "entropy"},
+        rules=[{"given": ["q"], "protect": "t"}],
+        publish={"method": "multi-sa", "suppression": 0.5},
+    )
+    with pytest.raises(mv.InfeasibleError, match="entropy-l-diversity"):
+        mv.publish(frame, policy, seed=1)
+
+
 def test_dependencies():
     """A dependency that ties a published attribute to a protected one is refused; one between known ones is not."""
     frame = square().with_columns(r=pl.col("q").str.replace_all("[0-3]", "low"), u="s")

@@ -24,17 +24,19 @@ def watches_of(work: Work, columns: tuple[tuple[str, ...], ...]) -> Iterator[Wat
         for column in columns if not (promise.protects or work.sensitive) else columns[-1:]:
             known = tuple(name for name in column if name in given)
             beside = dense(table.codes(known), table.sizes(known), table.n_rows) if known else None
-            yield from watch((_weighed(promise, known),), table, work.sensitive, beside=beside)
+            # Who knows something of the other column only is sure of the bucket.
+            asked = promise if given and not known else _of_mixtures(promise)
+            yield from watch((asked,), table, work.sensitive, beside=beside)
 
 
-def _weighed(promise: Promise, known: tuple[str, ...]) -> Promise:
+def _of_mixtures(promise: Promise) -> Promise:
     """What every bucket must keep so that any mixture of buckets keeps the promise.
 
-    Who knows something of both columns may be unsure of the bucket and weigh several. Where values are exempt, buckets
-    without others are an exception that a mixture need not be.
+    Who is unsure of the bucket weighs several. Where values are exempt, a bucket of nothing else keeps entropy and
+    recursive diversity as an exception, and a mixture with others is none.
     """
     is_exempt = isinstance(promise.guarantee, EntropyDiversity | RecursiveDiversity) and promise.insensitive
-    return replace(promise, insensitive=frozenset()) if known and is_exempt else promise
+    return replace(promise, insensitive=frozenset()) if is_exempt else promise
 
 
 def refuse_ties(work: Work) -> None:
