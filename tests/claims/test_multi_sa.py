@@ -15,7 +15,7 @@ from manyveils.datasets import versatile_patients, versatile_rules
 from manyveils.methods.multi_sa.caps import Cap, keeps
 from manyveils.methods.multi_sa.choose import trimmed
 from manyveils.methods.multi_sa.divide import divide
-from manyveils.methods.multi_sa.program import largest, smallest
+from manyveils.methods.multi_sa.program import Solved, largest, smallest
 from manyveils.testing.reading import broken_promises
 
 some = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
@@ -457,6 +457,18 @@ def test_time_limit():
     assert all(diverse(bucket, (2, 2)) for bucket in buckets_of(quick, ["s", "t"]))
     with pytest.raises(mv.PolicyError, match="time_limit"):
         mv.publish(frame, ruled(frame, {"s": 2}, time_limit=0))
+
+
+def test_no_time_to_choose(monkeypatch):
+    """Multi-valued attributes need a program; without time for it the refusal says what a longer search could do."""
+    frame = pl.DataFrame({"q": ["1"] * 40, "s": ["x|y", "x", "y", "z"] * 10, "t": [*"pppq"] * 10})
+    many = {"s": {"role": "sensitive", "multivalued": "|"}}
+    policy = roled(attributes=many, guarantee={"l": 2}, publish={"suppression": 0.1})
+    nothing = Solved(None, float("inf"), timed_out=True)
+    monkeypatch.setattr("manyveils.methods.multi_sa.choose.largest", lambda *_: nothing)
+    said = r"40 of 40 rows must go .* \(0 by a longer search at best\); 4 may"
+    with pytest.raises(mv.InfeasibleError, match=said):
+        mv.publish(frame, policy, seed=1)
 
 
 def test_too_many_combinations_are_refused():

@@ -38,8 +38,9 @@ def largest_part(counts: Ids, caps: tuple[Cap, ...], seconds: float) -> Choice:
         return Choice(amounts, int(amounts.sum()))
     found = largest(counts, caps, seconds)
     amounts = trimmed(np.zeros_like(counts) if found.amounts is None else found.amounts, caps)
-    # The solver's bound is a little off a whole number.
-    bound = min(int(found.bound + 1e-4), int(counts.sum()))
+    # The solver's bound is a little off a whole number, and without limit if it had no time to find one.
+    n_rows = int(counts.sum())
+    bound = int(found.bound + 1e-4) if found.bound < n_rows else n_rows
     return Choice(amounts, max(bound, int(amounts.sum())), found.timed_out)
 
 
