@@ -62,11 +62,13 @@ def _within(shape: Shape, masks: Masks) -> Range:
 
 def _held(part: Part, masks: Masks, n_buckets: int) -> tuple[Ids, Ids]:
     """Rows of each bucket for which the predicates hold for sure, and for which they may hold."""
+    held = part.held(masks)
+    if held is not None:
+        rows = part.rows_held(held, n_buckets)
+        return rows, rows
     asked = [name for name in part.attributes if name in masks]
     shares = {name: part.spreads[name].share_in(masks[name]) for name in asked}
     possible = _rows(part, {name: shares[name] > 0 for name in asked}, n_buckets)
-    if all(part.spreads[name].sizes.max(initial=1) == 1 for name in asked):
-        return possible, possible
     return _rows(part, {name: shares[name] == 1 for name in asked}, n_buckets), possible
 
 

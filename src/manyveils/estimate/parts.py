@@ -51,6 +51,15 @@ class Spread:
         found[self.originals] = self.labels
         return found
 
+    @cached_property
+    def is_coarse(self) -> bool:
+        """Whether some label covers several originals."""
+        return bool(self.sizes.max(initial=1) > 1)
+
+    def holds_for(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """For each label whether a predicate holds for its one original."""
+        return mask[self.originals]
+
     def share_in(self, mask: NDArray[np.bool_]) -> Shares:
         """For each label the share of its originals that a predicate holds for."""
         inside = np.bincount(self.labels, weights=mask[self.originals], minlength=self.sizes.size)
@@ -66,6 +75,29 @@ class Part:
     labels: Mapping[str, NDArray[np.int32]]
     counts: Ids
     spreads: Mapping[str, Spread]
+
+    @cached_property
+    def _is_unit(self) -> bool:
+        """Whether every different row stands for one row."""
+        return bool(self.counts.max(initial=1) == 1)
+
+    def held(self, masks: Masks) -> NDArray[np.bool_] | None:
+        """Which rows predicates hold for; nothing where a label stands for several originals."""
+        asked = [name for name in self.attributes if name in masks]
+        if any(self.spreads[name].is_coarse for name in asked):
+            return None
+        rows = np.ones(self.counts.size, dtype=bool)
+        for name in asked:
+            rows &= self.spreads[name].holds_for(masks[name])[self.labels[name]]
+        return rows
+
+    def rows_held(self, held: NDArray[np.bool_], n_buckets: int) -> Ids:
+        """How many rows of each bucket are held."""
+        if n_buckets == 1:
+            return np.array([np.count_nonzero(held) if self._is_unit else self.counts[held].sum()])
+        if self._is_unit:
+            return np.bincount(self.buckets[held], minlength=n_buckets)
+        return self.per_bucket(self.counts * held, n_buckets).astype(np.int64)
 
     def per_bucket(self, weights: Ids | Shares, n_buckets: int) -> Shares:
         """The sum of a number per row in each bucket."""

@@ -56,6 +56,13 @@ class Shape:
         places, _, shares = self.located(tuples, n_tuples, masks)
         return np.bincount(places, weights=shares, minlength=n_tuples) / self.n_rows
 
+    def _held(self, part: Part, masks: Masks) -> Shares:
+        """How many rows of each bucket predicates hold for, as far as a column tells."""
+        held = part.held(masks)
+        if held is not None:
+            return part.rows_held(held, self.n_buckets).astype(np.float64)
+        return part.per_bucket(part.weights(masks, part.attributes), self.n_buckets)
+
     def located(self, tuples: Tuples, n_tuples: int, masks: Masks) -> tuple[Ids, Ids, Shares]:
         """How many rows of which bucket each tuple takes, by (tuple, bucket)."""
         asked = [part for part in self.parts if any(n in tuples or n in masks for n in part.attributes)]
@@ -64,7 +71,7 @@ class Shape:
         sizes = np.maximum(self.sizes, 1)
         for part in asked:
             if part not in keyed:
-                per_bucket *= part.per_bucket(part.weights(masks, part.attributes), self.n_buckets) / sizes
+                per_bucket *= self._held(part, masks) / sizes
         if not keyed:
             everywhere = np.tile(np.arange(self.n_buckets), n_tuples)
             places = np.repeat(np.arange(n_tuples), self.n_buckets)

@@ -1,5 +1,7 @@
 """How well a release answers count queries: the relative error over a random workload (paper 002)."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,21 +33,28 @@ def workload(
     comparison: Comparison, *, n_queries: int, n_attributes: int, share: float, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Actual and estimated counts of random queries; those that hold for nobody are left out."""
+    asked = [
+        (count, masks)
+        for masks in random_queries(comparison, n_queries, n_attributes, share, seed)
+        if (count := _actual(comparison, masks))
+    ]
+    actual = np.array([count for count, _ in asked], dtype=np.float64)
+    return actual, np.array([estimated(comparison, masks) for _, masks in asked])
+
+
+def random_queries(
+    comparison: Comparison, n_queries: int, n_attributes: int, share: float, seed: int
+) -> Iterator[Masks]:
+    """Draw queries: for some attributes, the values that are asked for."""
     rng = np.random.default_rng(seed)
     names = comparison.table.expand(comparison.policy.published)
-    actual, estimated = [], []
     for _ in range(n_queries if names else 0):
         chosen = rng.choice(len(names), min(n_attributes, len(names)), replace=False)
         masks = {}
         for place in sorted(chosen):
             n_values = comparison.table[names[place]].n_values
-            held = rng.permutation(n_values) < max(1, round(share * n_values))
-            masks[names[place]] = held
-        count = _actual(comparison, masks)
-        if count:
-            actual.append(float(count))
-            estimated.append(_estimated(comparison, masks))
-    return np.array(actual), np.array(estimated)
+            masks[names[place]] = rng.permutation(n_values) < max(1, round(share * n_values))
+        yield masks
 
 
 def _actual(comparison: Comparison, masks: Masks) -> int:
@@ -55,7 +64,8 @@ def _actual(comparison: Comparison, masks: Masks) -> int:
     return int(fits.sum())
 
 
-def _estimated(comparison: Comparison, masks: Masks) -> float:
+def estimated(comparison: Comparison, masks: Masks) -> float:
+    """The count that the release gives for a query."""
     reading = comparison.release.reading
     told: Masks = {}
     for name, held in masks.items():
