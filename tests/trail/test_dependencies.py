@@ -40,3 +40,19 @@ def test_declared(counties):
     assert "rule age, zip ⇏ county: cannot be promised against someone who knows zip → county" in message
     found = counties.run("plan", counties.folder / "policy.toml", "--find-dependencies", "--json")
     assert found.document["dependencies"][0]["declared"] is True
+
+
+@pytest.mark.parametrize("method", ["generalize", "anatomize", "slice", "codip"])
+def test_roles(counties, method):
+    """With roles a dependency is not passed over: what it gives away is refused, with the dependency."""
+    counties.document |= {"rules": [], "publish": {"method": method}, "guarantee": {"k": 2, "l": 2}}
+    counties.document["dependencies"] = [{"from": ["zip"], "to": "county"}]
+    counties.document["attributes"] |= {"zip": {"role": "quasi"}, "county": {"role": "sensitive"}}
+    counties.policy()
+    assert "nothing can be promised of it against someone who knows zip → county" in counties.refused(
+        status=1
+    )
+    counties.document["attributes"] |= {"zip": {"role": "neutral"}, "age": {"role": "quasi"}}
+    counties.policy()
+    message = counties.refused(status=1)
+    assert f"county: known dependencies tie it to zip, and method '{method}' does not part them" in message

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.methods.work import Made, Method, Options, Work, refuse_rules
+from manyveils.methods.work import Made, Method, Options, Work, refuse_rules, refuse_ties
 from manyveils.policy import Policy
 from manyveils.policy.check import section_problems, suggest
 from manyveils.policy.sections import Publish
@@ -30,6 +30,7 @@ def read_options(policy: Policy) -> Options:
     if problems:
         raise PolicyError(problems)
     refuse_rules(method, policy)
+    refuse_ties(method, policy)
     return method.options.model_validate(policy.publish.options)
 
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from manyveils.errors import PolicyError, Problem
+from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.methods.entries import Ids, dense
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import exact
+from manyveils.policy.promises import dependencies_of
+from manyveils.policy.rules import PrivacyRule, tellers
 from manyveils.release import Draft
 from manyveils.table import Streams, Table
 
@@ -95,6 +97,24 @@ class Method:
     takes_rules: bool = False
     # Whether leaving out single rows can make a promise keepable.
     suppresses: bool = False
+
+
+def refuse_ties(method: Method, policy: Policy) -> None:
+    """Methods that do not look at dependencies would publish what tells of a protected attribute beside it."""
+    known = dependencies_of(policy)
+    asked = [PrivacyRule(frozenset(policy.quasi), name) for name in policy.sensitive]
+    tied = {rule.protect: sorted(tellers(rule, known) & set(policy.published)) for rule in asked}
+    problems = [
+        Problem(
+            f"{policy.name}: {name}",
+            f"known dependencies tie it to {', '.join(others)}, and method {method.name!r} does not part them.",
+            'Use method = "guardian", or drop the dependency if it need not be known.',
+        )
+        for name, others in tied.items()
+        if others and not method.takes_rules
+    ]
+    if problems:
+        raise InfeasibleError(problems)
 
 
 def refuse_rules(method: Method, policy: Policy) -> None:

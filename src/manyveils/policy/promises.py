@@ -23,7 +23,7 @@ from manyveils.policy.guarantees import (
     exact,
 )
 from manyveils.policy.model import Policy
-from manyveils.policy.rules import Dependency, PrivacyRule, Rules, settle
+from manyveils.policy.rules import Dependency, PrivacyRule, Rules, breaking, settle
 from manyveils.policy.sections import Guarantee as Section
 from manyveils.policy.sections import Rule
 
@@ -39,6 +39,7 @@ def _about_rows(policy: Policy) -> Iterator[Promise]:
 
 
 def _about_attributes(policy: Policy) -> Iterator[Promise]:
+    _refuse_hopeless_roles(policy)
     for name in policy.sensitive:
         section = effective(policy, name)
         for guarantee in _guarantees(section):
@@ -53,6 +54,27 @@ def _about_attributes(policy: Policy) -> Iterator[Promise]:
                 # Holding for those who know more does not imply holding for those who know less.
                 yield replace(promise, conditional=False)
             yield promise
+
+
+def _refuse_hopeless_roles(policy: Policy) -> None:
+    """Roles are rules too: what the quasi-identifiers decide, or what decides one of them, cannot be promised."""
+    known = dependencies_of(policy)
+    asked = [PrivacyRule(frozenset(policy.quasi), name) for name in policy.sensitive]
+    hopeless = [(rule.protect, chain) for rule in asked if (chain := breaking(rule, known))]
+    if hopeless:
+        raise InfeasibleError(
+            Problem(
+                f"{policy.name}: {name}",
+                f"nothing can be promised of it against someone who knows {'; '.join(map(str, chain))}.",
+                "Drop the dependency if it need not be known, or change the roles.",
+            )
+            for name, chain in hopeless
+        )
+
+
+def dependencies_of(policy: Policy) -> list[Dependency]:
+    """What an adversary may know, between attributes."""
+    return [Dependency(frozenset(each.from_), each.to) for each in policy.dependencies]
 
 
 def _about_combinations(policy: Policy) -> Iterator[Promise]:
@@ -84,8 +106,7 @@ def _by_rule(policy: Policy) -> Iterator[Promise]:
 
 def rules_of(policy: Policy) -> Rules:
     """The policy's rules in irreducible form, with what its dependencies add."""
-    dependencies = [Dependency(frozenset(each.from_), each.to) for each in policy.dependencies]
-    return settle([_written(policy, rule) for rule in policy.rules], dependencies)
+    return settle([_written(policy, rule) for rule in policy.rules], dependencies_of(policy))
 
 
 def _written(policy: Policy, rule: Rule) -> PrivacyRule:
