@@ -140,7 +140,7 @@ def read_policy(policy: "Policy | str | Path") -> Policy:
         try:
             policy = Policy.load(path)
         except PolicyError as error:
-            raise PolicyError([*error.problems, *_method_problems(path)]) from None
+            raise PolicyError(dict.fromkeys([*error.problems, *_method_problems(path)])) from None
     read_options(policy)
     return policy
 

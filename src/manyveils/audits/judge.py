@@ -9,6 +9,7 @@ import polars as pl
 from manyveils.audits.closeness import measure_closeness
 from manyveils.audits.combinations import Parts, parts_of, product_groups
 from manyveils.audits.diversity import measure_distinct, measure_entropy, measure_frequency, measure_recursive
+from manyveils.audits.eliminations import measure_eliminations
 from manyveils.audits.evidence import Evidence
 from manyveils.audits.finding import Finding, Reading
 from manyveils.audits.groups import Groups, groups_in
@@ -25,6 +26,7 @@ from manyveils.policy.guarantees import (
     Closeness,
     Disclosure,
     DistinctDiversity,
+    Elimination,
     EntropyDiversity,
     FrequencyDiversity,
     KAnonymity,
@@ -69,6 +71,9 @@ def judge(evidence: Evidence, promise: Promise, *, promised: bool) -> Iterator[F
     if isinstance(promise.guarantee, KAnonymity):
         yield from _judge_sizes(evidence, promise, promise.guarantee, promised=promised)
         return
+    if isinstance(promise.guarantee, Elimination):
+        yield from _judge_eliminations(evidence, promise, promise.guarantee, promised=promised)
+        return
     others = other_sensitive(promise, evidence)
     plain: Reading = "joint" if len(promise.protects) > 1 else "marginal"
     if promise.conditional:
@@ -96,6 +101,29 @@ def _judge_sizes(
         yield min(
             (_summed_up(replace(stub, view=view), measured, "smallest") for measured in each), key=_smallness
         )
+    if not shown:
+        yield replace(stub, kept=True)
+
+
+def _judge_eliminations(
+    evidence: Evidence, promise: Promise, guarantee: Elimination, *, promised: bool
+) -> Iterator[Finding]:
+    stub = _stub(promise, "marginal", float(guarantee.eliminations), promised=promised)
+    shown = [
+        (view, file)
+        for view, file in columns_with(frozenset(promise.protects), evidence)
+        if not evidence.is_whole(view) or evidence.frame(file).height
+    ]
+    for view in views_beyond_the_guardian(promise, evidence):
+        yield replace(stub, view=view.name, kept=False)
+    for view, file in shown:
+        here = replace(stub, view=view.name)
+        if not evidence.is_whole(view):
+            yield here
+            continue
+        # A bucket that is not found for certain is judged as if it were: knowing more never hides a leak.
+        seen = sight(promise, view, file, known_in(view, promise, evidence))
+        yield _summed_up(here, measure_eliminations(evidence, promise, seen), "smallest")
     if not shown:
         yield replace(stub, kept=True)
 

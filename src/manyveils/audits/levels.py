@@ -8,7 +8,7 @@ from manyveils.errors import InputError, Problem
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import Linkability, exact
 
-WHOLE = frozenset({"k", "l", "n", "m"})
+WHOLE = frozenset({"k", "l", "n", "m", "eliminations"})
 SHARES = frozenset({"t", "alpha", "epsilon_link"})
 POSITIVE = frozenset({"c", "beta", "delta", "e", "epsilon"})
 

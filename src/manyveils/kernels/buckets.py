@@ -23,12 +23,19 @@ def _fullest(left_of_id: np.ndarray, used: np.ndarray, tried: np.ndarray, bucket
 
 @njit(cache=True)
 def fill(
-    counts: np.ndarray, id_starts: np.ndarray, ids: np.ndarray, n_ids: int, size: int, reach: int
+    counts: np.ndarray,
+    id_starts: np.ndarray,
+    ids: np.ndarray,
+    n_ids: int,
+    size: int,
+    reach: int,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """Choose `size` kinds of rows for each bucket so that no two share an id, always serving the fullest id first.
 
     A kind is a combination of ids; `counts` says how many rows each kind has. Up to `reach` kinds of an id are
-    looked at. Gives the kinds, bucket after bucket; it ends where a bucket cannot be filled.
+    looked at, and one is drawn by the rows that are left of it. Gives the kinds, bucket after bucket; it ends where
+    a bucket cannot be filled.
     """
     n_kinds = counts.size
     left = counts.copy()
@@ -70,7 +77,7 @@ def fill(
                 if each < 0:
                     break
                 tried[each] = turn
-                most, looked, place = 0, 0, starts[each]
+                total, looked, place = 0, 0, starts[each]
                 while place < ends[each] and looked < reach:
                     kind = kinds_of[place]
                     if left[kind] == 0:
@@ -78,10 +85,10 @@ def fill(
                         kinds_of[place] = kinds_of[ends[each]]
                         continue
                     looked += 1
-                    if left[kind] > most and _is_free(
-                        ids, id_starts[kind], id_starts[kind + 1], used, bucket
-                    ):
-                        pick, most = kind, left[kind]
+                    if _is_free(ids, id_starts[kind], id_starts[kind + 1], used, bucket):
+                        total += left[kind]
+                        if rng.random() * total < left[kind]:
+                            pick = kind
                     place += 1
             if pick < 0:
                 return chosen[:n_chosen].copy()

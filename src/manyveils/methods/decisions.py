@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from manyveils.kernels.eliminations import withstand
 from manyveils.kernels.tallies import largest, most_alike
 from manyveils.methods.distances import distances
 from manyveils.methods.entries import Ids
@@ -15,6 +16,7 @@ from manyveils.policy.guarantees import (
     Closeness,
     Disclosure,
     DistinctDiversity,
+    Elimination,
     EntropyDiversity,
     FrequencyDiversity,
     Guarantee,
@@ -157,6 +159,20 @@ def _proximity(guarantee: Proximity, tally: Tally) -> Kept:
     return most * guarantee.m <= tally.sizes
 
 
+def _elimination(guarantee: Elimination, tally: Tally) -> Kept:
+    assert tally.members is not None
+    order = np.argsort(tally.owners, kind="stable")
+    starts = np.searchsorted(tally.owners[order], np.arange(tally.sizes.size + 1))
+    harmless = np.zeros(tally.columns[0].n_values, dtype=bool)
+    harmless[tally.members[0]] = ~tally.is_sensitive
+    codes = tally.members[:, tally.values[order]]
+    others = np.arange(1, len(tally.columns))
+    silent = np.array([column.absence for column in tally.columns])
+    rows = np.arange(order.size)
+    fine: Kept = withstand(codes, rows, starts, 0, others, silent, harmless, guarantee.eliminations)
+    return fine
+
+
 def _size(guarantee: KAnonymity, tally: Tally) -> Kept:
     return tally.sizes >= guarantee.k
 
@@ -164,6 +180,7 @@ def _size(guarantee: KAnonymity, tally: Tally) -> Kept:
 DECISIONS: dict[type[Guarantee], Callable[..., Kept]] = {
     KAnonymity: _size,
     DistinctDiversity: _distinct,
+    Elimination: _elimination,
     FrequencyDiversity: _frequency,
     EntropyDiversity: _entropy,
     RecursiveDiversity: _recursive,

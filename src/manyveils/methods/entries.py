@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.grouping import merge_entries, number
-from manyveils.table import Table
+from manyveils.table import Column, Table
 
 Ids = NDArray[np.int64]
 Known = tuple[Ids, int]
@@ -64,6 +64,20 @@ def _squeezed(ids: Ids) -> tuple[Ids, int]:
     return rank[numbers], len(order)
 
 
+def arranged(rows: Ids, keys: Ids) -> Ids:
+    """The listed rows in the order of their keys; rows with one key stay in the order of the list.
+
+    >>> arranged(np.array([2, 0, 1]), np.array([1, 0, 1]))
+    array([1, 2, 0])
+    """
+    found = keys[rows]
+    if found.max(initial=0) <= np.iinfo(np.uint16).max:
+        # Short integers are sorted digit by digit, in a third of the time.
+        found = found.astype(np.uint16)
+    order: Ids = rows[np.argsort(found, kind="stable")]
+    return order
+
+
 def subject_of(names: tuple[str, ...], table: Table, known: Known | None = None) -> Subject:
     """The values of protected columns taken as one, beside what is known of each row."""
     values, n_values = _values(names, table)
@@ -71,6 +85,13 @@ def subject_of(names: tuple[str, ...], table: Table, known: Known | None = None)
         known = np.zeros(table.n_rows, dtype=np.int64), 1
     reference = np.bincount(values, minlength=n_values)
     return Subject(values * known[1] + known[0], n_values, known[1], reference)
+
+
+def members_of(subject: Subject, columns: tuple[Column, ...]) -> NDArray[np.int32]:
+    """The codes of every column for each value of a subject that combines them."""
+    row_of = np.zeros(subject.n_values, dtype=np.int64)
+    row_of[subject.codes // subject.n_known] = np.arange(subject.codes.size)
+    return np.stack([column.codes[row_of] for column in columns])
 
 
 def _values(names: tuple[str, ...], table: Table) -> tuple[Ids, int]:

@@ -12,6 +12,7 @@ from manyveils.methods.work import Work
 from manyveils.policy.guarantees import (
     CappedShare,
     DistinctDiversity,
+    Elimination,
     EntropyDiversity,
     FrequencyDiversity,
     Linkability,
@@ -63,6 +64,8 @@ def _broken_as_one_group(watches: tuple[Watch, ...], n_rows: int) -> Iterator[tu
 def _problem(work: Work, each: Watch, codes: Ids, counts: Ids) -> Problem:
     where = f"{work.policy.name}: {work.subject_of(each.promise)}"
     said = f"{each.promise.guarantee.kind} cannot be kept"
+    if isinstance(each.promise.guarantee, Elimination):
+        return _elimination_problem(where, each.promise.guarantee)
     if each.subject is not None and each.subject.n_known > 1:
         goes_with = np.bincount(codes % each.subject.n_known)
         least = int(goes_with[goes_with > 0].min())
@@ -73,6 +76,15 @@ def _problem(work: Work, each: Watch, codes: Ids, counts: Ids) -> Problem:
             "Set conditional = false, make the other attributes coarser, or use a method that separates them (anatomize).",
         )
     return _marginal_problem(where, said, each, codes, counts, work)
+
+
+def _elimination_problem(where: str, guarantee: Elimination) -> Problem:
+    ruled_out = f"{guarantee.eliminations} value{'s' if guarantee.eliminations > 1 else ''}"
+    return Problem(
+        where,
+        f"ruling out {ruled_out} of {' or '.join(guarantee.ruled_out)} leaves one value only, in the whole table.",
+        "Lower eliminations, make the other attributes coarser, or use a method that separates them (anatomize).",
+    )
 
 
 def _marginal_problem(where: str, said: str, each: Watch, values: Ids, counts: Ids, work: Work) -> Problem:

@@ -6,9 +6,9 @@ import numpy as np
 
 from manyveils.kernels.grouping import number
 from manyveils.methods.decisions import DECISIONS
-from manyveils.methods.entries import Entries, Ids, Known, Subject, count, dense, subject_of
-from manyveils.methods.tally import Kept, Tally
-from manyveils.policy.guarantees import KAnonymity, Promise
+from manyveils.methods.entries import Entries, Ids, Known, Subject, count, dense, members_of, subject_of
+from manyveils.methods.tally import Kept, Members, Tally
+from manyveils.policy.guarantees import Elimination, KAnonymity, Promise
 from manyveils.table import Table
 from manyveils.table.columns import Column
 
@@ -21,6 +21,7 @@ class Watch:
     subject: Subject | None
     is_sensitive: Kept
     columns: tuple[Column, ...]
+    members: Members | None = None
 
 
 def watch(
@@ -37,14 +38,20 @@ def watch(
         if not promise.protects and beside is None:
             watches.append(Watch(promise, None, np.ones(0, dtype=bool), ()))
             continue
-        key = promise.protects, promise.conditional
+        names = (*promise.protects, *_ruled_out(promise, table, sensitive))
+        key = names, promise.conditional
         if key not in made:
             others = tuple(name for name in sensitive if name not in _family(promise.protects, table))
-            made[key] = subject_of(
-                promise.protects, table, _known(table, others if promise.conditional else (), beside)
-            )
-        watches.append(_watch_one(promise, table, made[key]))
+            made[key] = subject_of(names, table, _known(table, others if promise.conditional else (), beside))
+        watches.append(_watch_one(promise, table, made[key], names))
     return tuple(watches)
+
+
+def _ruled_out(promise: Promise, table: Table, sensitive: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns beside the protected one whose values someone may rule out."""
+    if not isinstance(promise.guarantee, Elimination):
+        return ()
+    return tuple(name for name in table.expand(promise.guarantee.ruled_out) if name in sensitive)
 
 
 def _known(table: Table, names: tuple[str, ...], beside: Known | None) -> Known | None:
@@ -54,12 +61,14 @@ def _known(table: Table, names: tuple[str, ...], beside: Known | None) -> Known 
     return dense((ids, *table.codes(names)), (n_ids, *table.sizes(names)), table.n_rows)
 
 
-def _watch_one(promise: Promise, table: Table, subject: Subject) -> Watch:
-    columns = tuple(table[name] for name in promise.protects)
+def _watch_one(promise: Promise, table: Table, subject: Subject, names: tuple[str, ...]) -> Watch:
+    columns = tuple(table[name] for name in names)
+    members = members_of(subject, columns) if isinstance(promise.guarantee, Elimination) else None
     is_sensitive = np.ones(subject.n_values, dtype=bool)
-    if len(columns) == 1 and promise.insensitive:
+    if len(promise.protects) == 1 and promise.insensitive:
         is_sensitive = np.array([text not in promise.insensitive for text in columns[0].texts])
-    return Watch(promise, subject, is_sensitive, columns)
+        is_sensitive = is_sensitive if members is None else is_sensitive[members[0]]
+    return Watch(promise, subject, is_sensitive, columns, members)
 
 
 def _family(protects: tuple[str, ...], table: Table) -> set[str]:
@@ -100,7 +109,14 @@ def tallied(each: Watch, entries: Entries, sizes: Ids) -> tuple[Tally, Ids | Non
         group_of = entries.owners[firsts]
         unit_sizes = np.bincount(owners, weights=entries.counts, minlength=len(firsts)).astype(np.int64)
     tally = Tally(
-        owners, values, entries.counts, unit_sizes, each.subject.reference, each.is_sensitive, each.columns
+        owners,
+        values,
+        entries.counts,
+        unit_sizes,
+        each.subject.reference,
+        each.is_sensitive,
+        each.columns,
+        each.members,
     )
     return tally, group_of
 

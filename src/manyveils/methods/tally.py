@@ -10,11 +10,15 @@ from manyveils.methods.entries import Ids
 from manyveils.table.columns import Column
 
 Kept = NDArray[np.bool_]
+Members = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class Tally:
-    """The counts of one subject in every group, and what they are compared with."""
+    """The counts of one subject in every group, and what they are compared with.
+
+    `members` has the codes of each column for every combination, where values are combinations to be taken apart.
+    """
 
     owners: Ids
     values: Ids
@@ -23,6 +27,7 @@ class Tally:
     reference: Ids
     is_sensitive: Kept
     columns: tuple[Column, ...]
+    members: Members | None = None
 
     @property
     def n_rows(self) -> int:

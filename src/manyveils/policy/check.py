@@ -10,11 +10,13 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from manyveils.errors import Problem
+from manyveils.policy import alpha_beta_k
 from manyveils.policy.sections import LISTS, SECTIONS, Attribute, Guarantee
 
 TOP_KEYS = ("data", "attributes", "guarantee", "rules", "dependencies", "publish")
 RESERVED = "bucket"
-WHOLE_TABLE_KEYS = ("k", "joint")
+ELIMINATION_KEYS = tuple((key, "eliminations") for key in alpha_beta_k.CROSS)
+WHOLE_TABLE_KEYS = ("k", "joint", *alpha_beta_k.CROSS)
 
 
 def check_document(document: Mapping[str, Any]) -> Iterator[Problem]:
@@ -110,6 +112,7 @@ def _meaning_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]
             yield from _attribute_problems(name, attribute, general)
     yield from _name_problems(document, attributes)
     yield from _role_problems(document, attributes)
+    yield from _elimination_problems(document, attributes, general)
 
 
 def _attribute_problems(
@@ -174,7 +177,13 @@ def _guarantee_problems(said: Mapping[str, Any], own: Mapping[str, Any], where: 
         yield Problem(f"{where}.c", 'goes with l_kind = "recursive".', "Set the kind or drop c.")
     if (guarantee.epsilon is None) != (guarantee.m is None):
         yield Problem(where, "epsilon and m go together.", "Give both or neither.")
-    for key, needed in (("c", "l"), ("n", "t"), ("ground", "t"), ("alpha_values", "alpha")):
+    for key, needed in (
+        ("c", "l"),
+        ("n", "t"),
+        ("ground", "t"),
+        ("alpha_values", "alpha"),
+        *ELIMINATION_KEYS,
+    ):
         if key in own and getattr(guarantee, key) is not None and needed not in said:
             yield Problem(f"{where}.{key}", f"goes with {needed}, which is not set.")
 
@@ -247,3 +256,26 @@ def _role_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -
             "nothing is left to publish.",
             "Give some attribute the role quasi, sensitive or neutral.",
         )
+
+
+def _elimination_problems(
+    document: Mapping[str, Any], attributes: Mapping[str, Any], general: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """What is wrong with promises that look at several sensitive attributes at once."""
+    bodies = {name: body for name, body in attributes.items() if isinstance(body, Mapping)}
+    sensitive = [name for name, body in bodies.items() if body.get("role") == "sensitive"]
+    yield from alpha_beta_k.order_problems(general, sensitive, "guarantee")
+    owns = {name: own for name in sensitive if isinstance(own := bodies[name].get("guarantee"), Mapping)}
+    asking = {"guarantee": general, **{f"attributes.{name}.guarantee": own for name, own in owns.items()}}
+    for where, said in asking.items():
+        if said.get("eliminations") is not None and len(sensitive) < 2:
+            yield Problem(
+                f"{where}.eliminations",
+                f"rules out values of other sensitive attributes, and there are {len(sensitive)} in all.",
+                "Ask for l instead.",
+            )
+    publish = document.get("publish")
+    if isinstance(publish, Mapping) and publish.get("method") == alpha_beta_k.METHOD:
+        keys = {key: publish[key] for key in alpha_beta_k.AlphaBetaK.model_fields if key in publish}
+        yield from section_problems(alpha_beta_k.AlphaBetaK, keys, "publish")
+        yield from alpha_beta_k.keys_problems(keys, sensitive, general.get("k"))

@@ -169,6 +169,18 @@ class Linkability(Guarantee):
 
 
 @dataclass(frozen=True)
+class Elimination(Guarantee):
+    """Ruling out so many values of other attributes, or fewer, never leaves one value only ((α,β,k)'s α).
+
+    Merging keeps it: what is left of a group is nothing or two values, so together it is nothing or two as well.
+    """
+
+    kind: ClassVar[str] = "elimination"
+    eliminations: int
+    ruled_out: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Promise:
     """A guarantee for those who know `given`, about `protects` taken as one attribute.
 
@@ -199,6 +211,11 @@ class Promise:
     def one_part_heals(self) -> bool:
         """Whether merging with one good group mends any group."""
         return self.guarantee.one_part_heals and not self.conditional and not self.insensitive
+
+    @property
+    def minds_company(self) -> bool:
+        """Whether it matters which other sensitive attributes stand beside the protected one."""
+        return self.conditional or isinstance(self.guarantee, Elimination)
 
     @property
     def subject(self) -> str:

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from manyveils.errors import InfeasibleError, Problem
+from manyveils.policy.alpha_beta_k import METHOD, AlphaBetaK, ruled_out
 from manyveils.policy.guarantees import (
     CappedShare,
     Closeness,
     Disclosure,
     DistinctDiversity,
+    Elimination,
     EntropyDiversity,
     FrequencyDiversity,
     Guarantee,
@@ -30,12 +33,26 @@ from manyveils.policy.sections import Rule
 
 def promises_of(policy: Policy) -> tuple[Promise, ...]:
     """Every promise of the policy: about rows, about each sensitive attribute, about combinations, by rule."""
-    return (*_about_rows(policy), *_about_attributes(policy), *_about_combinations(policy), *_by_rule(policy))
+    promises = (
+        *_about_rows(policy),
+        *_about_attributes(policy),
+        *_about_eliminations(policy),
+        *_about_combinations(policy),
+        *_by_rule(policy),
+    )
+    return tuple(dict.fromkeys(promises))
 
 
 def _about_rows(policy: Policy) -> Iterator[Promise]:
-    if policy.guarantee.k is not None:
-        yield Promise(KAnonymity(policy.guarantee.k), given=policy.quasi)
+    asked = _alpha_beta_k(policy)
+    ks = [policy.guarantee.k, asked.k if asked else None]
+    if any(ks):
+        yield Promise(KAnonymity(max(k for k in ks if k)), given=policy.quasi)
+
+
+def _alpha_beta_k(policy: Policy) -> AlphaBetaK | None:
+    """What the method of that name promises by its own keys."""
+    return AlphaBetaK.of(policy.publish.options) if policy.publish.method == METHOD else None
 
 
 def _about_attributes(policy: Policy) -> Iterator[Promise]:
@@ -54,6 +71,25 @@ def _about_attributes(policy: Policy) -> Iterator[Promise]:
                 # Holding for those who know more does not imply holding for those who know less.
                 yield replace(promise, conditional=False)
             yield promise
+
+
+def _about_eliminations(policy: Policy) -> Iterator[Promise]:
+    """(α,β,k)-anonymity: β is diversity under its own name, and α speaks of pairs of attributes."""
+    asked = _alpha_beta_k(policy)
+    for name in policy.sensitive:
+        about = partial(
+            Promise,
+            given=policy.quasi,
+            protects=(name,),
+            insensitive=frozenset(policy.attributes[name].insensitive),
+        )
+        if asked:
+            yield about(DistinctDiversity(asked.beta))
+        for keys in (effective(policy, name), asked):
+            if keys is not None and keys.eliminations is not None:
+                others = ruled_out(name, policy.sensitive, keys.pairs or "all", keys.sensitive_order)
+                if others:
+                    yield about(Elimination(keys.eliminations, others))
 
 
 def _refuse_hopeless_roles(policy: Policy) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 Role = Literal["identifier", "quasi", "sensitive", "neutral", "choice"]
+Pairs = Literal["all", "consecutive"]
 Kind = Literal["numeric", "ordinal", "categorical"]
 
 
@@ -81,6 +82,14 @@ class Guarantee(Section):
     m: Count | None = Field(None, description="with epsilon: at most one m-th of a group is alike")
     epsilon_link: Number | None = Field(
         None, gt=0, le=1, description="confidence of any value in a group, at most"
+    )
+    eliminations: Count | None = Field(
+        None,
+        description="values of other sensitive attributes that someone may rule out without learning one",
+    )
+    pairs: Pairs | None = Field(None, description="with eliminations: whose values may be ruled out")
+    sensitive_order: list[str] | None = Field(
+        None, description="with consecutive pairs: the sensitive attributes in order"
     )
     conditional: bool = Field(
         False, description="hold even against someone who knows the other sensitive values"

@@ -56,4 +56,4 @@ def bits_of(values: pl.Series, attribute: Attribute, policy: Policy) -> list[Col
 
 def _bit(name: str, codes: Codes) -> Column:
     domain = pl.Series(name, [0, 1], dtype=pl.Int64)
-    return Column(name, "categorical", codes, domain, value_or_top(["0", "1"]))
+    return Column(name, "categorical", codes, domain, value_or_top(["0", "1"]), absence=0)

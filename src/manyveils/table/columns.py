@@ -17,6 +17,7 @@ class Column:
     """One attribute: a code per row, a value per code.
 
     Numeric and ordinal values are in order; a missing value, if there is one, is the last code and null.
+    `absence` is the code that only says what is not there: 0 in a 0/1 column, -1 in any other.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Column:
     codes: Codes
     domain: pl.Series
     levels: Levels
+    absence: int = -1
 
     @property
     def n_values(self) -> int:

@@ -26,5 +26,13 @@ class Streams:
         word = int.from_bytes(hashlib.sha256(purpose.encode()).digest()[:16], "big")
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, word])))
 
+    def apart(self, part: str) -> "Streams":
+        """Streams for one part of the work, independent of those of every other part.
+
+        >>> Streams(7).apart("one").of("deal").random() == Streams(7).apart("two").of("deal").random()
+        False
+        """
+        return Streams(int.from_bytes(hashlib.sha256(f"{self.seed} {part}".encode()).digest()[:16], "big"))
+
     def __repr__(self) -> str:
         return "<Streams>"

@@ -28,7 +28,6 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     },
     "mondrian, hierarchy labels": {"method": "generalize", "recoding": "mondrian", "labels": "hierarchy"},
     "anatomize": {"method": "anatomize"},
-    "anatomize, random order": {"method": "anatomize", "order": "random"},
     "slice": {"method": "slice"},
     "slice, two columns, generalized": {"method": "slice", "columns": 2, "column_k": 2},
     "codip": {"method": "codip"},
@@ -42,6 +41,15 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "guardian": {"method": "guardian"},
     "guardian, repaired": {"method": "guardian", "decompose": "gd"},
     "guardian, generalized": {"method": "guardian", "anonymizer": "generalize", "decompose": "gd"},
+    "alpha-beta-k": {"method": "alpha-beta-k"},
+    "alpha-beta-k, consecutive, strict": {
+        "method": "alpha-beta-k",
+        "pairs": "consecutive",
+        "eliminations": 2,
+        "cuts": "strict",
+        "repair": "rule",
+    },
+    "alpha-beta-k, by merging": {"method": "alpha-beta-k", "repair": "merge", "labels": "sets"},
     "multi-sa": {"method": "multi-sa"},
     "separate": {"method": "separate"},
 }

@@ -4,6 +4,7 @@ Values are texts, as a table writes them; a missing value is the empty text.
 Makers and judges are both tested against this page, and it imports none of their code.
 """
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,6 +31,7 @@ from manyveils.policy.guarantees import (
 )
 
 Values = Sequence[str]
+Ruled = frozenset[tuple[int, str]]
 Hierarchy = Sequence[Mapping[str, str]]
 
 
@@ -100,6 +102,31 @@ def verdict(
     ordered = list(domain) if domain is not None else sorted({*table_values, *group_values})
     setting = Setting(table_values, frozenset(insensitive), ordered, levels or [], supersets)
     return JUDGES[type(guarantee)](guarantee, group_values, setting)
+
+
+def leaks(
+    rows: Sequence[Sequence[str]],
+    eliminations: int,
+    insensitive: Iterable[str] = (),
+    bits: Iterable[int] = (),
+) -> list[Ruled]:
+    """Every set of values to rule out, of up to so many, that leaves one value of the first attribute.
+
+    A value is ruled out as (place of its attribute, value); the first attribute's own values are not, and neither is
+    the 0 of `bits`, the places of 0/1 columns.
+
+    >>> leaks([("flu", "rich"), ("cold", "poor"), ("cold", "fair")], 1)
+    [frozenset({(1, 'rich')})]
+    """
+    values = {(place, row[place]) for row in rows for place in range(1, len(row))}
+    values -= {(place, "0") for place in bits}
+    found = []
+    for size in range(eliminations + 1):
+        for ruled in itertools.combinations(sorted(values), size):
+            left = {row[0] for row in rows if not any(row[place] == value for place, value in ruled)}
+            if len(left) == 1 and not left <= set(insensitive):
+                found.append(frozenset(ruled))
+    return found
 
 
 def _rows(guarantee: KAnonymity, group: Values, setting: Setting) -> Verdict:

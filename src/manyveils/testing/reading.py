@@ -4,9 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from manyveils.policy import Policy, Promise
+from manyveils.policy.guarantees import Elimination
 from manyveils.release import Release, View
 from manyveils.table import Column, Table
-from manyveils.testing.oracles import holds
+from manyveils.testing.oracles import holds, leaks
 
 Group = list[str]
 
@@ -42,6 +43,9 @@ def broken_promises(
             if not promise.protects:
                 yield from _small_groups(release, view, promise, sensitive)
                 continue
+            if isinstance(promise.guarantee, Elimination):
+                yield from _leaking_groups(release, view, promise, promise.guarantee, table)
+                continue
             others = tuple(
                 name
                 for name in sensitive
@@ -62,6 +66,20 @@ def _small_groups(
         for group in groups_for(release, view, promise.given, (wanted,)).values():
             if not holds(promise.guarantee, [row[0] for row in group], []):
                 yield f"{promise.guarantee.kind} in {view.name}"
+
+
+def _leaking_groups(
+    release: Release, view: View, promise: Promise, guarantee: Elimination, table: Table
+) -> Iterator[str]:
+    """Groups in which ruling out values of other attributes in the same column leaves one value."""
+    for file in view.files:
+        if promise.protects[0] in file.attributes:
+            others = [name for name in table.expand(guarantee.ruled_out) if name in file.attributes]
+            rows = groups_for(release, view, promise.given, (*promise.protects, *others))
+            for group in rows.values():
+                bits = [place for place, name in enumerate(others, start=1) if table.atom(name) is not None]
+                if leaks(group, guarantee.eliminations, promise.insensitive, bits):
+                    yield f"{guarantee.kind} of {promise.subject} in {view.name}"
 
 
 def _attribute(column: str, policy: Policy) -> str:

@@ -52,6 +52,13 @@ def guarantees() -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
+def eliminations() -> st.SearchStrategy[dict[str, Any]]:
+    """Guarantee sections that need two sensitive attributes."""
+    return st.fixed_dictionaries(
+        {"eliminations": st.integers(1, 2), "pairs": st.sampled_from(["all", "consecutive"])}
+    )
+
+
 def attributes(*, n_sensitive: int) -> dict[str, Any]:
     """Three quasi-identifiers of different kinds and one or two sensitive attributes."""
     described: dict[str, Any] = {
@@ -86,6 +93,8 @@ def cases(draw: st.DrawFn, publish: dict[str, Any], *, smallest: int = 1, larges
         }
     )
     guarantee = draw(guarantees())
+    if n_sensitive > 1 and draw(st.integers(0, 3)) == 0:
+        guarantee |= draw(eliminations())
     described = attributes(n_sensitive=n_sensitive)
     if draw(st.booleans()):
         described["ill"]["insensitive"] = ["colic"]

@@ -26,8 +26,8 @@ class FullDomain:
     def __init__(self, work: Work, discernibility: float | None) -> None:
         refuse_wide(work, MOST_NODES, instead='anonymizer = "mondrian"')
         self._work = work
-        self._plain = watch(tuple(p for p in work.promises if not p.conditional), work.table, ())
-        self._conditional = tuple(p for p in work.promises if p.conditional)
+        self._plain = watch(tuple(p for p in work.promises if not p.minds_company), work.table, ())
+        self._conditional = tuple(p for p in work.promises if p.minds_company)
         self._gauges = gauges(work)
         columns = tuple(work.table[name] for name in work.quasi)
         watches = (*self._plain, *self._gauges.values())

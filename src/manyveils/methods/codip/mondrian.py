@@ -28,12 +28,12 @@ class Mondrian:
     @property
     def looks_up(self) -> bool:
         """Whether no table must be cut to say whether it fits."""
-        return self._limit is None and not any(promise.conditional for promise in self._work.promises)
+        return self._limit is None and not any(promise.minds_company for promise in self._work.promises)
 
     def _known(self, names: Names) -> tuple[tuple[Promise, ...], Names]:
         """What decides how a table is cut: its promises, and its columns if some promise takes them as known."""
         promises = tuple(p for p in self._work.promises if set(p.protects) <= set(names))
-        return promises, names if any(promise.conditional for promise in promises) else ()
+        return promises, names if any(promise.minds_company for promise in promises) else ()
 
     def _cut(self, promises: tuple[Promise, ...], known: Names) -> Ids:
         if not self._work.quasi:

@@ -1,0 +1,189 @@
+"""Find values of other attributes whose exclusion leaves one value of a protected attribute only."""
+
+import numpy as np
+from numba import njit
+
+NO_LEAK = -1
+NOBODY = -1
+
+
+@njit(cache=True)
+def _left(
+    codes: np.ndarray,
+    rows: np.ndarray,
+    subject: int,
+    attributes: np.ndarray,
+    values: np.ndarray,
+    n_ruled: int,
+) -> tuple[int, int]:
+    """The first row that nothing ruled out concerns, and the first such row with another value; -1 for none."""
+    first = NOBODY
+    for row in rows:
+        is_out = False
+        for step in range(n_ruled):
+            if codes[attributes[step], row] == values[step]:
+                is_out = True
+                break
+        if is_out:
+            continue
+        if first == NOBODY:
+            first = row
+        elif codes[subject, row] != codes[subject, first]:
+            return first, row
+    return first, NOBODY
+
+
+@njit(cache=True)
+def find_leak(
+    codes: np.ndarray,
+    rows: np.ndarray,
+    subject: int,
+    others: np.ndarray,
+    silent: np.ndarray,
+    harmless: np.ndarray,
+    most: int,
+    attributes: np.ndarray,
+    values: np.ndarray,
+) -> int:
+    """How many values, at most `most`, must be ruled out so that one value of the subject is left; -1 if they never do.
+
+    What is ruled out is written to `attributes` and `values`; nobody rules out the code `silent[attribute]`.
+
+    Claim: a leak is found whenever there is one.
+    Why: of two rows that differ in the subject one at least must go, so one of their values must be ruled out,
+    and every such value is tried, to the depth of `most`.
+    Tested by: tests/claims/test_eliminations.py
+    """
+    one, two = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
+    tried = np.zeros(most + 1, np.int64)
+    depth = 0
+    one[0], two[0] = _left(codes, rows, subject, attributes, values, 0)
+    while depth >= 0:
+        if one[depth] != NOBODY and two[depth] == NOBODY and not harmless[codes[subject, one[depth]]]:
+            return depth
+        stuck = one[depth] == NOBODY or two[depth] == NOBODY or depth == most
+        if stuck or tried[depth] == 2 * others.size:
+            depth -= 1
+            continue
+        turn = tried[depth]
+        tried[depth] += 1
+        attribute = others[turn % others.size]
+        value = codes[attribute, one[depth]]
+        if turn >= others.size:
+            if codes[attribute, two[depth]] == value:
+                continue
+            value = codes[attribute, two[depth]]
+        if value == silent[attribute]:
+            continue
+        attributes[depth], values[depth] = attribute, value
+        depth += 1
+        tried[depth] = 0
+        one[depth], two[depth] = _left(codes, rows, subject, attributes, values, depth)
+    return NO_LEAK
+
+
+@njit(cache=True)
+def withstand(
+    codes: np.ndarray,
+    rows: np.ndarray,
+    starts: np.ndarray,
+    subject: int,
+    others: np.ndarray,
+    silent: np.ndarray,
+    harmless: np.ndarray,
+    most: int,
+) -> np.ndarray:
+    """Which groups leak nothing of one attribute; group g is `rows[starts[g]:starts[g + 1]]`."""
+    attributes, values = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
+    fine = np.empty(starts.size - 1, np.bool_)
+    for group in range(starts.size - 1):
+        members = rows[starts[group] : starts[group + 1]]
+        found = find_leak(codes, members, subject, others, silent, harmless, most, attributes, values)
+        fine[group] = found == NO_LEAK
+    return fine
+
+
+@njit(cache=True)
+def _raise_half(
+    labels: np.ndarray,
+    rows: np.ndarray,
+    subject: int,
+    parents: np.ndarray,
+    attributes: np.ndarray,
+    values: np.ndarray,
+    n_ruled: int,
+) -> int:
+    """Replace half of what is left, rounded up, by its parent; returns how many, 0 where it cannot be parted."""
+    left = np.empty(rows.size, np.int64)
+    n_left = 0
+    for row in rows:
+        is_out = False
+        for step in range(n_ruled):
+            if labels[attributes[step], row] == values[step]:
+                is_out = True
+                break
+        if not is_out:
+            left[n_left] = row
+            n_left += 1
+    if n_left < 2 or parents[labels[subject, left[0]]] == NOBODY:
+        return 0
+    n_raised = (n_left + 1) // 2
+    for place in range(n_raised):
+        labels[subject, left[place]] = parents[labels[subject, left[place]]]
+    return n_raised
+
+
+@njit(cache=True)
+def mend(
+    labels: np.ndarray,
+    rows: np.ndarray,
+    starts: np.ndarray,
+    subjects: np.ndarray,
+    others: np.ndarray,
+    n_others: np.ndarray,
+    silent: np.ndarray,
+    most: np.ndarray,
+    harmless: np.ndarray,
+    parents: np.ndarray,
+) -> np.ndarray:
+    """Raise sensitive labels, in place, until nothing leaks; tells in which groups that is possible.
+
+    Promise p is about attribute `subjects[p]`: someone rules out up to `most[p]` values of the attributes
+    `others[p, :n_others[p]]`. A label without a parent in `parents[p]` cannot be raised.
+
+    Claim: it ends, and a group it calls mended keeps every promise.
+    Why: every raise moves labels up, and no label moves down; a group is left only after all promises were found
+    to hold one after another with nothing raised in between.
+    Tested by: tests/claims/test_alpha_beta_k.py
+    """
+    deepest = most.max() + 1 if most.size else 1
+    attributes, values = np.empty(deepest, np.int64), np.empty(deepest, np.int64)
+    mended = np.ones(starts.size - 1, np.bool_)
+    for group in range(starts.size - 1):
+        members = rows[starts[group] : starts[group + 1]]
+        promise, n_fine = 0, 0
+        # Raising a label for one promise may break another, so all are asked again until all are fine in a row.
+        while n_fine < subjects.size:
+            found = find_leak(
+                labels,
+                members,
+                subjects[promise],
+                others[promise, : n_others[promise]],
+                silent,
+                harmless[promise],
+                most[promise],
+                attributes,
+                values,
+            )
+            if found == NO_LEAK:
+                n_fine += 1
+                promise = (promise + 1) % subjects.size
+                continue
+            n_fine = 0
+            if (
+                _raise_half(labels, members, subjects[promise], parents[promise], attributes, values, found)
+                == 0
+            ):
+                mended[group] = False
+                break
+    return mended

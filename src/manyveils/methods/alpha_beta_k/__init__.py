@@ -1,0 +1,99 @@
+"""(α,β,k)-anonymity: groups in which ruling out a value of one sensitive attribute never makes another certain.
+
+Wang, "A Novel Anonymity Algorithm for Privacy Preserving in Publishing Multiple Sensitive Attributes".
+Rows are divided top-down into groups of k rows with β values of every sensitive attribute; where a group leaks, half
+of the values that would be certain are published as their parent in the hierarchy, and where that cannot help the
+group is merged with its nearest neighbour.
+It promises k, β and eliminations, beside any other guarantee of the policy.
+It cannot hide from someone who knows how it works that a raised label stands for the value beside it more often than not.
+"""
+
+from typing import Literal
+
+import numpy as np
+
+from manyveils.methods.alpha_beta_k.repair import Divided, Repaired, divided, leaking, repaired
+from manyveils.methods.explain import breaks_as_one_group, refuse
+from manyveils.methods.generalize.cutting import Labels
+from manyveils.methods.generalize.tables import cut_table, label_groups
+from manyveils.methods.keeping import watch
+from manyveils.methods.work import Made, Method, Options, Work
+from manyveils.policy.alpha_beta_k import AlphaBetaK
+from manyveils.policy.guarantees import Elimination
+from manyveils.policy.hierarchies import TOP
+from manyveils.release import Draft
+
+Repair = Literal["best", "rule", "merge"]
+
+
+class AlphaBetaKOptions(AlphaBetaK, Options):
+    """Keys of [publish] for `method = "alpha-beta-k"`."""
+
+    repair: Repair = "best"
+    labels: Labels = "auto"
+    cuts: Literal["strict", "relaxed"] = "relaxed"
+
+
+def make(work: Work) -> Made:
+    """Publish one view with one column, in which groups share their quasi-identifiers and leak nothing."""
+    options = work.options
+    assert isinstance(options, AlphaBetaKOptions)
+    division = _divided(work, options)
+    leaks = leaking(work, division)
+    made = _attempts(work, division, options, leaks=bool(leaks.any()))
+    if not made:
+        raise refuse(work, watch(work.promises, work.table, work.sensitive))
+    name, best = min(made.items(), key=lambda item: item[1].lost)
+    recodings = label_groups(work, best.groups, options.labels) | best.rule.recodings(best.labels)
+    rows = np.arange(work.table.n_rows)
+    notes = {"groups_before": int(leaks.size), "leaking_before": int(leaks.sum()), **_notes(name, best)}
+    if len(made) > 1:
+        notes["lost_by"] = {name: each.lost for name, each in made.items()}
+    return Made((Draft("main", (work.published,), rows, recodings=recodings),), notes)
+
+
+def _divided(work: Work, options: AlphaBetaKOptions) -> Divided:
+    """Divide the rows as long as every part keeps every promise but those about eliminations."""
+    promises = tuple(promise for promise in work.promises if not isinstance(promise.guarantee, Elimination))
+    watches = watch(promises, work.table, work.sensitive)
+    if breaks_as_one_group(watches, work.table.n_rows):
+        raise refuse(work, watches)
+    if not work.quasi:
+        return divided(work, np.zeros(work.table.n_rows, dtype=np.int64))
+    groups = cut_table(work, watches, labels=options.labels, relaxed=options.cuts == "relaxed")
+    return divided(work, groups)
+
+
+def _attempts(
+    work: Work, division: Divided, options: AlphaBetaKOptions, *, leaks: bool
+) -> dict[str, Repaired]:
+    """Repair by the rule and by merging alone, or by the one that is asked for; what cannot be repaired is left out."""
+    ways = {"rule": True, "merge": False}
+    asked = [way for way in ways if options.repair in ("best", way)]
+    # Without a leak both are the division itself.
+    made = {
+        way: repaired(work, division, options.labels, raising=ways[way])
+        for way in (asked if leaks else asked[:1])
+    }
+    return {way: each for way, each in made.items() if each is not None}
+
+
+def _notes(name: str, best: Repaired) -> dict[str, object]:
+    raised, hidden = {}, {}
+    for place, ladder in enumerate(best.rule.ladders):
+        counts = np.bincount(best.labels[place], minlength=len(ladder.texts))[ladder.column.n_values :]
+        texts = ladder.texts[ladder.column.n_values :]
+        raised[ladder.column.name] = int(counts.sum())
+        hidden[ladder.column.name] = sum(int(n) for n, text in zip(counts, texts, strict=True) if text == TOP)
+    return {
+        "groups": int(best.groups.max()) + 1,
+        "repair": name,
+        "mergers": best.mergers,
+        "sensitive_values_replaced": raised,
+        "of_these_hidden": hidden,
+        "lost_quasi": best.lost_quasi,
+        "lost_sensitive": best.lost_sensitive,
+    }
+
+
+METHOD = Method("alpha-beta-k", "Wang 2013", AlphaBetaKOptions, make)

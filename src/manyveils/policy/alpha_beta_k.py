@@ -1,0 +1,84 @@
+"""(α,β,k)-anonymity as policies ask for it: `eliminations` in [guarantee], or the keys of the method of that name."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from manyveils.errors import Problem
+from manyveils.policy.sections import Count, Pairs, Section
+
+METHOD = "alpha-beta-k"
+CROSS = ("pairs", "sensitive_order")
+
+
+class AlphaBetaK(Section):
+    """The keys of [publish] that promise something: α is what `eliminations` and `pairs` say."""
+
+    k: Count | None = Field(None, description="rows in every group, at least")
+    beta: Annotated[int, Field(strict=True, ge=2)] = Field(
+        2, description="different values of every sensitive attribute in a group, at least"
+    )
+    eliminations: Count = Field(1, description="values of other attributes that someone may rule out")
+    pairs: Pairs = Field(
+        "all", description="whose values may be ruled out: of every other attribute, or of one"
+    )
+    sensitive_order: list[str] | None = Field(
+        None, description="with consecutive pairs: the attributes in order"
+    )
+
+    @classmethod
+    def of(cls, publish: Mapping[str, Any]) -> "AlphaBetaK":
+        """The keys among those of a [publish] section; others belong to the method alone."""
+        return cls.model_validate({key: value for key, value in publish.items() if key in cls.model_fields})
+
+
+def ruled_out(
+    name: str, sensitive: Sequence[str], pairs: Pairs, order: Sequence[str] | None
+) -> tuple[str, ...]:
+    """The attributes whose values may be ruled out to learn one: all others, or the one before it.
+
+    >>> ruled_out("job", ["illness", "job", "pay"], "consecutive", None)
+    ('illness',)
+    """
+    if pairs == "all":
+        return tuple(other for other in sensitive if other != name)
+    ordered = list(order or sensitive)
+    place = ordered.index(name)
+    return tuple(ordered[max(place - 1, 0) : place])
+
+
+def order_problems(said: Mapping[str, Any], sensitive: Sequence[str], where: str) -> Iterator[Problem]:
+    """What is wrong with the order of sensitive attributes that consecutive pairs are taken from."""
+    order = said.get("sensitive_order")
+    if not isinstance(order, list):
+        return
+    if said.get("pairs") != "consecutive":
+        yield Problem(
+            f"{where}.sensitive_order", 'goes with pairs = "consecutive".', "Set the pairs or drop it."
+        )
+    if sorted(map(str, order)) != sorted(sensitive):
+        yield Problem(
+            f"{where}.sensitive_order",
+            f"must list each of the {len(sensitive)} sensitive attributes once.",
+            f"They are {', '.join(sensitive)}.",
+        )
+
+
+def keys_problems(
+    said: Mapping[str, Any], sensitive: Sequence[str], k_of_guarantee: object
+) -> Iterator[Problem]:
+    """Contradictions between the method's keys, and with k where [guarantee] says it."""
+    yield from order_problems(said, sensitive, "publish")
+    beta, ks = said.get("beta", 2), [said.get("k"), k_of_guarantee]
+    k = max((k for k in ks if isinstance(k, int)), default=None)
+    if k is not None and isinstance(beta, int) and beta > k:
+        yield Problem(
+            "publish.beta",
+            f"beta = {beta} is above k = {k}.",
+            f"A group of k rows has at most k values: raise k to {beta} or lower beta.",
+        )
+    if not sensitive:
+        yield Problem(
+            "publish.method", f"{METHOD} needs a sensitive attribute.", 'Use method = "generalize".'
+        )
