@@ -14,6 +14,7 @@ from manyveils.datasets import hospital, hospital_sections
 from manyveils.kernels.eliminations import mend
 from manyveils.methods.alpha_beta_k.boxes import axis_of
 from manyveils.methods.alpha_beta_k.ladder import ladder_of
+from manyveils.release import Draft, Recoding, seal
 from manyveils.table import hold
 from manyveils.testing.oracles import leaks
 
@@ -272,6 +273,34 @@ def test_ladder_climbs_to_what_reads_differently(tmp_path):
     covers = dict(zip(ladder.texts[2:], ladder.covers, strict=True))
     assert set(covers["lungs"]) == {"flu", "asthma"}
     assert set(covers["*"]) == {"flu", "asthma", "ulcer", "colic"}
+
+
+def test_a_group_of_one_is_no_step(tmp_path):
+    """A label over a single value of the hierarchy would hide nothing, so values climb past it."""
+    column, written = column_of(
+        ["flu", "ulcer", "colic"], "flu;lungs;*\nulcer;gut;*\ncolic;gut;*\n", tmp_path
+    )
+    ladder = ladder_of(column, written)
+    assert "lungs" not in ladder.texts
+    assert ladder.texts[ladder.parents[column.texts.index("flu")]] == "*"
+
+
+def test_the_audit_reads_a_label_over_one_value_as_that_value():
+    """Publishing half of a value as a label that stands for nothing else is no cure."""
+    frame = pl.DataFrame({"age": [1] * 4, "ill": ["a", "b", "c", "c"], "pay": ["x", "x", "y", "z"]})
+    roles = {"age": "quasi", "ill": "sensitive", "pay": "sensitive"}
+    asked = mv.Policy(attributes={n: {"role": r} for n, r in roles.items()}, guarantee={"eliminations": 1})
+    held, restore = hold(frame, asked)
+    codes = held["ill"].codes.copy()
+    codes[3] = 3
+    for extra in ([], [(3, "a")]):
+        pairs = [*enumerate(held["ill"].texts), (3, "c"), *extra]
+        covers = np.array([pair[0] for pair in pairs]), tuple(pair[1] for pair in pairs)
+        recoding = Recoding(codes, (*held["ill"].texts, "other"), covers)
+        draft = Draft("main", (("age", "ill", "pay"),), np.arange(4), recodings={"ill": recoding})
+        release = seal([draft], held, asked, restore, notes={}, rng=np.random.default_rng(1))
+        findings = [f for f in mv.audit(release, frame, asked).findings if f.promise == "elimination"]
+        assert {f.attribute: f.kept for f in findings} == {"ill": bool(extra), "pay": bool(extra)}
 
 
 def column_of(values, lines, folder):

@@ -15,13 +15,21 @@ from manyveils.datasets import (
     hospital,
     hospital_policy,
     hospital_sections,
+    oncology,
+    residents,
     slicing_patients,
+    tumour_policy,
+    tumour_sections,
+    tumours,
     versatile_patients,
     versatile_rules,
     write_hospital,
 )
 from manyveils.datasets.inpatients import DOMAINS
+from manyveils.datasets.registry import COLUMNS, SENSITIVE, TREES
+from manyveils.errors import InputError
 from manyveils.policy import Policy
+from manyveils.run import publish
 from manyveils.table import hold, resolve
 
 
@@ -253,3 +261,172 @@ def test_no_discharge_column_looks_like_numbers() -> None:
     columns = {name: {"role": "neutral"} for name in DOMAINS}
     table, _ = hold(discharges(500), Policy(attributes=columns))
     assert {column.kind for column in table.columns.values()} == {"categorical"}
+
+
+@pytest.fixture(scope="module")
+def registered() -> pl.DataFrame:
+    """The tumour registry at full size."""
+    return tumours()
+
+
+def test_tumours_have_the_attributes_of_the_paper(registered: pl.DataFrame) -> None:
+    """A record number, six quasi-identifiers, and the six sensitive attributes of paper 001 in its order."""
+    assert registered.shape == (30_000, 13)
+    assert registered.columns[-6:] == [
+        "tumor_topography",
+        "histology",
+        "survival_years",
+        "diagnosis_date",
+        "age_at_diagnosis",
+        "tumor_size",
+    ]
+    assert sum(registered.null_count().row(0)) == 0
+    assert registered["record"].n_unique() == registered.height
+    assert not registered["record"].is_sorted()
+
+
+def test_tumours_depend_on_the_seed_alone() -> None:
+    """The same seed gives the same records on any machine, another gives others."""
+    written = tumours(1000, seed=1).write_csv()
+    assert hashlib.sha256(written.encode()).hexdigest() == (
+        "a6a9f70804b4223c16759535f7e6d94ce36ecf9bbc5c89c52b25a8a717b86839"
+    )
+    assert tumours(1000, seed=2).write_csv() != written
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 30])
+def test_few_tumours(n: int) -> None:
+    """Small registries have their n records, even none."""
+    assert tumours(n).shape == (n, 13)
+
+
+def test_age_follows_from_birth_and_diagnosis(registered: pl.DataFrame) -> None:
+    """Between the year of birth and that of diagnosis lie as many birthdays as the age says, or one more."""
+    year = registered["diagnosis_date"].str.slice(0, 4).cast(pl.Int64)
+    not_yet = year - registered["birth_year"] - registered["age_at_diagnosis"]
+    assert set(not_yet.unique()) == {0, 1}
+    in_december = not_yet.filter(registered["diagnosis_date"].str.ends_with("-12"))
+    assert in_december.sum() == 0
+    assert registered["age_at_diagnosis"].is_between(0, 99).all()
+
+
+def test_nobody_is_followed_beyond_the_end_of_the_registry(registered: pl.DataFrame) -> None:
+    """Survival is between none and the years from diagnosis to the closing of the registry."""
+    year = registered["diagnosis_date"].str.slice(0, 4).cast(pl.Int64)
+    assert (registered["survival_years"] + year).max() == oncology.CLOSED - 1
+    assert registered["survival_years"].min() == 0
+    assert registered["survival_years"].max() == 20
+    assert registered["tumor_size"].is_between(1, oncology.LARGEST).all()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", SENSITIVE)
+def test_no_tumour_value_is_too_common_for_l_8(name: str, seed: int) -> None:
+    """No value of a sensitive attribute fills more than one record in eight."""
+    values = tumours(seed=seed)[name]
+    assert values.value_counts()["count"].max() * 8 <= len(values)
+
+
+def test_facts_of_tumours_are_told_of_the_same_values() -> None:
+    """Sites and histologies stand in the same order in every table of facts."""
+    sites, types = oncology.leaves(oncology.TOPOGRAPHIES), oncology.leaves(oncology.HISTOLOGIES)
+    assert sites == tuple(oncology.SITES) == tuple(oncology.HISTOLOGIES_BY_SITE)
+    assert all(set(row) <= set(types) for row in oncology.HISTOLOGIES_BY_SITE.values())
+    lengths = {family: len(years) for family, years in oncology.YEARS_BY_FAMILY.items()}
+    assert lengths == {family: len(members) for family, members in oncology.HISTOLOGIES.items()}
+    assert set(residents.EXPOSURES) <= set(sites)
+
+
+def test_every_value_of_the_trees_occurs(registered: pl.DataFrame) -> None:
+    """At full size the registry has all values its hierarchies list, and no others."""
+    for name, tree in TREES.items():
+        assert set(registered[name].unique()) == set(oncology.leaves(tree)), name
+
+
+def test_organs_go_with_sexes(registered: pl.DataFrame) -> None:
+    """Women have no prostate and men no ovary; both may have tumours of the breast."""
+    held = set(registered.select("sex", "tumor_topography").unique().iter_rows())
+    assert not held & {("F", "Prostate"), ("F", "Testis"), ("M", "Ovary"), ("M", "Uterus"), ("M", "Cervix")}
+    assert {("F", "Breast"), ("M", "Breast")} <= held
+
+
+@pytest.mark.parametrize(
+    ("known", "asked", "better"),
+    [
+        ("tumor_topography", "histology", 4.0),
+        ("histology", "tumor_topography", 3.0),
+        ("age_at_diagnosis", "birth_year", 2.5),
+        ("education", "occupation", 1.3),
+        ("sex", "occupation", 1.2),
+    ],
+)
+def test_tumour_attributes_hang_together(
+    registered: pl.DataFrame, known: str, asked: str, better: float
+) -> None:
+    """One attribute tells more of another than it would if records were mixed, but not everything."""
+    mixed = registered.with_columns(pl.col(asked).shuffle(seed=1))
+    assert _guessed(registered, known, asked) > better * _guessed(mixed, known, asked)
+    assert _guessed(registered, known, asked) < 0.9
+
+
+def test_survival_falls_with_age_and_size(registered: pl.DataFrame) -> None:
+    """Histologies differ in years, and with the same one, old people and large tumours have fewer."""
+    years = dict(registered.group_by("histology").agg(pl.mean("survival_years")).iter_rows())
+    assert years["Seminoma"] > 5 * years["Glioblastoma"]
+    same = registered.filter(pl.col("histology") == "Tubular adenocarcinoma")
+    for name in ("age_at_diagnosis", "tumor_size"):
+        low, high = (same[name].quantile(share) for share in (0.25, 0.75))
+        few, many = same.filter(pl.col(name) < low), same.filter(pl.col(name) > high)
+        assert few["survival_years"].mean() > 1.2 * many["survival_years"].mean(), name
+
+
+def test_miners_have_more_tumours_of_the_lung(registered: pl.DataFrame) -> None:
+    """What people do and where they live tells of their tumours."""
+    lung = pl.col("tumor_topography") == "Lung"
+    everyone = registered.select(lung.mean()).item()
+    for name, value in (("occupation", "Miner"), ("region", "Irondale")):
+        assert registered.filter(pl.col(name) == value).select(lung.mean()).item() > 1.5 * everyone
+
+
+@pytest.mark.parametrize("n_sensitive", [1, 4, 6])
+def test_tumours_can_be_published(n_sensitive: int) -> None:
+    """The registry's policy publishes 2,000 records with so many of the sensitive attributes, in their order."""
+    policy = tumour_policy(n_sensitive)
+    release = publish(tumours(2000), policy, seed=1)
+    assert policy.sensitive == SENSITIVE[:n_sensitive]
+    assert release.tables["main"].columns == [*policy.quasi, *policy.sensitive]
+    assert release.rows == 2000
+
+
+def test_every_tumour_attribute_has_a_hierarchy(registered: pl.DataFrame) -> None:
+    """All attributes but sex become coarser in two steps or more; sensitive ones too, also if they are left out."""
+    table, _ = hold(registered, tumour_policy())
+    assert {name for name, column in table.columns.items() if len(column.levels) < 3} == {"sex"}
+    attributes = tumour_sections(n_sensitive=1)["attributes"]
+    assert tuple(attributes) == COLUMNS
+    assert all("hierarchy" in attributes[name] for name in SENSITIVE)
+
+
+def test_months_stand_in_quarters_years_and_decades() -> None:
+    """A month is in its quarter, its year and its decade."""
+    lines = tumour_policy().lines("diagnosis_date") or ()
+    assert len(lines) == 120
+    assert ("2009-12", "2009-Q4", "2009", "2000s", "*") in lines
+    assert ("2010-01", "2010-Q1", "2010", "2010s", "*") in lines
+
+
+def test_tumour_sections_are_free_to_be_changed() -> None:
+    """Changing the sections one was given changes nobody else's, and a given section replaces the policy's own."""
+    sections = tumour_sections()
+    sections["attributes"]["region"]["hierarchy"]["tree"]["Inland"].clear()
+    sections["attributes"]["tumor_size"]["hierarchy"]["widths"].append(0)
+    assert tumour_policy() == tumour_policy(**tumour_sections())
+    assert len(tumour_policy().lines("region") or ()) == 16
+    assert tumour_policy(guarantee={"k": 7}).guarantee.k == 7
+
+
+@pytest.mark.parametrize("n_sensitive", [0, 7])
+def test_there_are_six_sensitive_tumour_attributes(n_sensitive: int) -> None:
+    """Asking for none or for more than six sensitive attributes is refused."""
+    with pytest.raises(InputError, match="must be from 1 to 6"):
+        tumour_sections(n_sensitive)

@@ -13,6 +13,8 @@ import manyveils as mv
 from manyveils.estimate import Reading
 from manyveils.estimate.bounds import bounds
 from manyveils.estimate.counting import share
+from manyveils.release import Draft, Recoding, seal
+from manyveils.table import hold
 from manyveils.testing.conformance import CONFIGURATIONS, attempt
 from manyveils.testing.strategies import cases
 
@@ -152,3 +154,20 @@ def test_drawn_rows(publish):
             }
             assert rows.height / 20_000 == pytest.approx(share(reading.estimate, masks), abs=0.02)
     assert drawn.equals(reading.sample(20_000, seed=1))
+
+
+def test_values_that_a_recoding_does_not_list_stand_for_themselves():
+    """Where a group replaces some cells only, the other cells count as the values they are."""
+    policy = mv.Policy(attributes={"ill": {"role": "sensitive"}})
+    table, restore = hold(pl.DataFrame({"ill": ["Depression", "Depression", "Mania", "Headache"]}), policy)
+    labels = ("Depression", "Affective", "Headache")
+    covers = (np.array([1, 1]), ("Depression", "Mania"))
+    recoding = Recoding(np.array([0, 1, 1, 2], dtype=np.int32), labels, covers)
+    draft = Draft("main", (("ill",),), np.arange(4), recodings={"ill": recoding})
+    release = seal([draft], table, policy, restore, notes={}, rng=np.random.default_rng(1))
+    counts = {ill: release.count(f"ill = '{ill}'") for ill in ("Depression", "Mania", "Headache")}
+    assert {ill: (c.estimate, c.low, c.high) for ill, c in counts.items()} == {
+        "Depression": (2.0, 1, 3),
+        "Mania": (1.0, 0, 2),
+        "Headache": (1.0, 1, 1),
+    }

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyveils.datasets import slicing_patients, versatile_patients, versatile_rules
-from manyveils.policy import Policy
+from manyveils.policy import Policy, Promise
+from manyveils.policy.guarantees import KAnonymity
+from manyveils.policy.promises import promises_of
 from manyveils.release import Draft, Release, seal
 from manyveils.table import Table, hold
 from manyveils.utility import Utility, measure
@@ -123,6 +125,17 @@ def test_without_k_there_is_no_c_avg() -> None:
     utility = _measured(table, policy, Draft("main", (("sex", "disease"),), ALL))
     assert "c_avg" not in utility
     assert "average_class_size" in utility
+
+
+def test_the_largest_k_that_is_promised_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A k promised by another key than that of the whole table counts too, and the larger one decides."""
+    table, policy = _patients(k=2)
+    promised = promises_of(policy)
+    for k, expected in ((1, 8 / (2 * 2)), (4, 8 / (4 * 2))):
+        more = (*promised, Promise(KAnonymity(k), given=policy.quasi))
+        monkeypatch.setattr("manyveils.utility.class_size.promises_of", lambda _, more=more: more)
+        draft = Draft("main", (("sex", "disease"),), ALL)
+        assert _measured(table, policy, draft)["c_avg"] == expected
 
 
 def test_utility_is_a_mapping_fit_for_json() -> None:

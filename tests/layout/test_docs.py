@@ -160,6 +160,19 @@ def test_promise_page_defines_every_guarantee():
     assert [kind for kind in kinds if f"| `{kind}` |" not in text] == []
 
 
+def test_measures_page_lists_every_measure():
+    """Every key of a measured release has a row in docs/measures.md."""
+    import manyveils as mv
+
+    text = (ROOT / "docs/measures.md").read_text(encoding="utf-8")
+    frame, found = mv.datasets.hospital(200), set()
+    for publish in ({"method": "generalize", "suppression": 0.1}, {"method": "anatomize"}):
+        policy = mv.datasets.hospital_policy(publish=publish)
+        found |= set(mv.measure(mv.publish(frame, policy, seed=1), frame, policy))
+    assert len(found) >= 20
+    assert [key for key in sorted(found) if f"\n| `{key}` |" not in text] == []
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_has_a_page(method):
     """Every method has a page that lists all its own keys."""

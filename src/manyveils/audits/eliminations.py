@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from manyveils.audits.evidence import Evidence
+from manyveils.audits.keys import Numbers
 from manyveils.audits.labels import texts_of
 from manyveils.audits.sight import Sight
 from manyveils.policy import Promise
@@ -23,10 +24,10 @@ def measure_eliminations(evidence: Evidence, promise: Promise, seen: Sight) -> p
     ruled_out = evidence.table.expand(guarantee.ruled_out)
     others = [name for name in seen.file.attributes if name in ruled_out]
     groups = evidence.group_numbers(seen.file, seen.key)
-    value = evidence.coded(seen.file, seen.shows[0])
-    harmless = [code for code, text in enumerate(texts_of(value.values)) if text in promise.insensitive]
+    values, texts = _meant(evidence, seen, seen.shows[0])
+    harmless = [code for code, text in enumerate(texts) if text in promise.insensitive]
     parts = {f"other_{place}": _askable(evidence, seen, name) for place, name in enumerate(others)}
-    rows = pl.DataFrame({"group": groups, "value": value.codes, **parts}).unique(maintain_order=True)
+    rows = pl.DataFrame({"group": groups, "value": values, **parts}).unique(maintain_order=True)
     sizes = np.bincount(groups)
     withstood = np.full(sizes.size, guarantee.eliminations, dtype=np.int64)
     kept = np.ones(sizes.size, dtype=bool)
@@ -38,11 +39,26 @@ def measure_eliminations(evidence: Evidence, promise: Promise, seen: Sight) -> p
 
 def _askable(evidence: Evidence, seen: Sight, name: str) -> pl.Series:
     """The codes of an attribute in every row; null where nobody can rule out the value."""
-    field = evidence.coded(seen.file, name)
+    codes, texts = _meant(evidence, seen, name)
     column = evidence.table[name]
     absent = column.texts[column.absence] if column.absence >= 0 else None
-    silent = np.array([text == absent for text in texts_of(field.values)], dtype=bool)
-    return pl.Series(field.codes).set(pl.Series(silent[field.codes]), None)
+    silent = np.array([text == absent for text in texts], dtype=bool)
+    return pl.Series(codes).set(pl.Series(silent[codes]), None)
+
+
+def _meant(evidence: Evidence, seen: Sight, name: str) -> tuple[Numbers, list[str]]:
+    """Number what the cells of an attribute mean: a label that stands for one original is that original."""
+    field = evidence.coded(seen.file, name)
+    listed: dict[str, list[str]] = {}
+    pairs = evidence.release.recodings.get((seen.view.name, name))
+    for label, original in (
+        pairs.select(pl.col("published", "original").fill_null("")).iter_rows() if pairs is not None else ()
+    ):
+        listed.setdefault(label, []).append(original)
+    alone = {label: originals[0] for label, originals in listed.items() if len(originals) == 1}
+    meant = [alone.get(text, text) for text in texts_of(field.values)]
+    number = {text: place for place, text in enumerate(dict.fromkeys(meant))}
+    return np.array([number[text] for text in meant], dtype=np.int64)[field.codes], list(number)
 
 
 def _leaking(rows: pl.DataFrame, others: list[str], n_ruled_out: int, harmless: list[int]) -> list[int]:

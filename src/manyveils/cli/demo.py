@@ -16,6 +16,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "slice": {"method": "slice", "columns": 4},
     "codip": {"method": "codip", "beta": 0.5},
     "guardian": {"method": "guardian", "decompose": "gd"},
+    "alpha-beta-k": {"method": "alpha-beta-k", "beta": 3},
     "separate": {"method": "separate"},
 }
 MEASURES = {

@@ -18,7 +18,7 @@ def command(
     ] = None,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
-    """Measure loss, discernibility, class size, precision, entropy and suppression."""
+    """Measure loss, distortion, discernibility, class size, precision, entropy and suppression."""
     with open_door(as_json=as_json):
         from manyveils.run import measure
 

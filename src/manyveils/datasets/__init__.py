@@ -1,4 +1,4 @@
-"""Embedded and generated tables: a hospital to try things on, and the papers' own examples."""
+"""Embedded and generated tables: some to try things on, and the papers' own examples."""
 
 from manyveils.datasets.generate import hospital
 from manyveils.datasets.inpatients import discharges
@@ -9,6 +9,8 @@ from manyveils.datasets.papers import (
     versatile_patients,
     versatile_rules,
 )
+from manyveils.datasets.registry import tumours
+from manyveils.datasets.registry_policy import tumour_policy, tumour_sections
 from manyveils.datasets.rules import protectable, random_rules
 from manyveils.datasets.trial import hospital_policy, hospital_sections, write_hospital
 
@@ -22,6 +24,9 @@ __all__ = [
     "protectable",
     "random_rules",
     "slicing_patients",
+    "tumour_policy",
+    "tumour_sections",
+    "tumours",
     "versatile_patients",
     "versatile_rules",
     "write_hospital",

@@ -1,6 +1,7 @@
-"""Draws from distributions that differ from class to class."""
+"""Draws from distributions that differ from class to class, and the words for what was drawn."""
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
@@ -25,3 +26,13 @@ def draw(weights: Weights, classes: Numbers, rng: np.random.Generator) -> Number
 def draw_once(weights: Weights, n: int, rng: np.random.Generator) -> Numbers:
     """Draw n column numbers by the same weights."""
     return draw(weights[None, :], np.zeros(n, dtype=np.int64), rng)
+
+
+def record_numbers(n: int, rng: np.random.Generator) -> pl.Series:
+    """Record numbers in no order, all different."""
+    return pl.Series(rng.permutation(n) + 1).cast(pl.String).str.zfill(7)
+
+
+def words(texts: tuple[str, ...], numbers: Numbers) -> pl.Series:
+    """Put the text with its number in the place of every number."""
+    return pl.Series(texts, dtype=pl.String).gather(numbers)

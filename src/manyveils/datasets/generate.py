@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from manyveils.datasets import clinic
-from manyveils.datasets.draws import Numbers, draw, draw_once
+from manyveils.datasets.draws import Numbers, draw, draw_once, record_numbers, words
 
 
 def hospital(n: int = 1000, seed: int = 1) -> pl.DataFrame:
@@ -23,14 +23,14 @@ def hospital(n: int = 1000, seed: int = 1) -> pl.DataFrame:
     return pl.DataFrame(
         {
             "name": _names(n, rng),
-            "record": _records(n, rng),
+            "record": record_numbers(n, rng),
             "age": age,
-            "sex": _words(clinic.SEXES, sex),
+            "sex": words(clinic.SEXES, sex),
             "zipcode": _zipcodes(district, rng),
-            "job": _with_gaps(_words(clinic.JOBS, job), clinic.UNKNOWN_JOBS, rng),
+            "job": _with_gaps(words(clinic.JOBS, job), clinic.UNKNOWN_JOBS, rng),
             "diagnosis": _cells(diagnoses),
             "income": income,
-            "insurance": _words(clinic.INSURANCES, _insurances(income, job, rng)),
+            "insurance": words(clinic.INSURANCES, _insurances(income, job, rng)),
             "stay": _stays(age, diagnoses, rng),
             "choice": _with_gaps(
                 pl.Series(draw_once(clinic.CHOICES, n, rng) + 1), clinic.UNKNOWN_CHOICES, rng
@@ -64,8 +64,8 @@ def _cells(diagnoses: Numbers) -> pl.Series:
     """Join the diagnoses of each patient in one cell, separated by `|`."""
     codes = diagnoses[:, 0] * 100 + diagnoses[:, 1] * 10 + diagnoses[:, 2]
     distinct, place = np.unique(codes, return_inverse=True)
-    words = [_cell([code // 100, code // 10 % 10, code % 10]) for code in distinct.tolist()]
-    return _words(tuple(words), place)
+    cells = [_cell([code // 100, code // 10 % 10, code % 10]) for code in distinct.tolist()]
+    return words(tuple(cells), place)
 
 
 def _cell(numbers: list[int]) -> str:
@@ -97,21 +97,12 @@ def _stays(age: Numbers, diagnoses: Numbers, rng: np.random.Generator) -> Number
 def _zipcodes(district: Numbers, rng: np.random.Generator) -> pl.Series:
     street = rng.integers(len(clinic.STREETS), size=len(district))
     codes = tuple(place + end for place in clinic.DISTRICTS for end in clinic.STREETS)
-    return _words(codes, district * len(clinic.STREETS) + street)
+    return words(codes, district * len(clinic.STREETS) + street)
 
 
 def _names(n: int, rng: np.random.Generator) -> pl.Series:
     names = tuple(f"{first} {last}" for first in clinic.FIRST_NAMES for last in clinic.LAST_NAMES)
-    return _words(names, rng.integers(len(names), size=n))
-
-
-def _records(n: int, rng: np.random.Generator) -> pl.Series:
-    """Record numbers in no order, all different."""
-    return pl.Series(rng.permutation(n) + 1).cast(pl.String).str.zfill(7)
-
-
-def _words(words: tuple[str, ...], numbers: Numbers) -> pl.Series:
-    return pl.Series(words, dtype=pl.String).gather(numbers)
+    return words(names, rng.integers(len(names), size=n))
 
 
 def _with_gaps(values: pl.Series, share: float, rng: np.random.Generator) -> pl.Series:

@@ -38,15 +38,23 @@ def texts_of(published: pl.Series) -> pl.Series:
 
 
 def domains_of(release: Release) -> dict[str, Domain]:
-    """The originals of every attribute: those that recodings list, and published values that are not recoded."""
+    """The originals of every attribute: those that recodings list, and published values they say nothing of."""
     found: dict[str, set[str]] = {}
     for view in release.views:
         for file in view.files:
             for name in file.attributes:
                 recoding = release.recodings.get((view.name, name))
-                values = release.frames[file.table][name] if recoding is None else recoding["original"]
-                found.setdefault(name, set()).update(texts_of(values).unique().to_list())
+                found.setdefault(name, set()).update(_originals(release.frames[file.table][name], recoding))
     return {name: Domain(name, tuple(_ordered(texts))) for name, texts in found.items()}
+
+
+def _originals(published: pl.Series, recoding: pl.DataFrame | None) -> set[str]:
+    texts = set(texts_of(published.unique()).to_list())
+    if recoding is None:
+        return texts
+    # A recoding may change some cells of a value only, and need not list the others.
+    unlisted = texts - set(texts_of(recoding["published"].unique()).to_list()) - {TOP}
+    return unlisted | set(texts_of(recoding["original"].unique()).to_list())
 
 
 def _ordered(texts: set[str]) -> list[str]:

@@ -80,10 +80,11 @@ def _problem(work: Work, each: Watch, codes: Ids, counts: Ids) -> Problem:
 
 def _elimination_problem(where: str, guarantee: Elimination) -> Problem:
     ruled_out = f"{guarantee.eliminations} value{'s' if guarantee.eliminations > 1 else ''}"
+    remedy = "Lower eliminations, make" if guarantee.eliminations > 1 else "Make"
     return Problem(
         where,
         f"ruling out {ruled_out} of {' or '.join(guarantee.ruled_out)} leaves one value only, in the whole table.",
-        "Lower eliminations, make the other attributes coarser, or use a method that separates them (anatomize).",
+        f"{remedy} the other attributes coarser, or use a method that separates them (anatomize).",
     )
 
 

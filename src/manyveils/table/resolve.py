@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from manyveils.errors import PolicyError, Problem
+from manyveils.policy.alpha_beta_k import METHOD
 from manyveils.policy.guarantees import (
     CappedShare,
     Closeness,
@@ -156,8 +157,9 @@ def _misfits(
     if isinstance(guarantee, DIVERSITY) and len(columns) == 1:
         n_values = table[columns[0]].n_values
         if guarantee.l > n_values:
+            key = "l" if policy.guarantee.l == guarantee.l or policy.publish.method != METHOD else "beta"
             yield Problem(
                 f"guarantee of {subject}",
-                f"l = {guarantee.l} but the attribute has {n_values} different values.",
-                f"Lower l to {n_values}.",
+                f"{key} = {guarantee.l} but the attribute has {n_values} different values.",
+                f"Lower {key} to {n_values}.",
             )

@@ -76,10 +76,21 @@ def _leaking_groups(
         if promise.protects[0] in file.attributes:
             others = [name for name in table.expand(guarantee.ruled_out) if name in file.attributes]
             rows = groups_for(release, view, promise.given, (*promise.protects, *others))
-            for group in rows.values():
+            meant = [_meant(release, view.name, name) for name in (*promise.protects, *others)]
+            for cells in rows.values():
+                group = [[m.get(cell, cell) for m, cell in zip(meant, row, strict=True)] for row in cells]
                 bits = [place for place, name in enumerate(others, start=1) if table.atom(name) is not None]
                 if leaks(group, guarantee.eliminations, promise.insensitive, bits):
                     yield f"{guarantee.kind} of {promise.subject} in {view.name}"
+
+
+def _meant(release: Release, view: str, name: str) -> dict[str, str]:
+    """The original of every label that stands for one only."""
+    pairs = release.recodings.get((view, name))
+    listed = defaultdict(list)
+    for label, original in pairs.iter_rows() if pairs is not None else ():
+        listed[label or ""].append(original or "")
+    return {label: originals[0] for label, originals in listed.items() if len(originals) == 1}
 
 
 def _attribute(column: str, policy: Policy) -> str:

@@ -16,6 +16,7 @@ from manyveils.utility.coverage import Coverage, coverage
 from manyveils.utility.groups import group_sizes
 
 Measures = dict[str, float | dict[str, float]]
+Coverages = dict[str, tuple[Coverage, ...]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,6 +39,13 @@ class Comparison:
         return self.policy.quasi or self.table.expand(tuple(given))
 
     @cached_property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns, and without any, what the rules protect; nothing that counts as known."""
+        by_rule = dict.fromkeys(rule.protect for rule in self.policy.rules)
+        hidden = self.table.expand(self.policy.sensitive or tuple(by_rule))
+        return tuple(name for name in hidden if name not in self.quasi)
+
+    @cached_property
     def protected(self) -> frozenset[str]:
         """The columns nobody may learn: the sensitive ones, and what the rules protect."""
         by_rule = (rule.protect for rule in self.policy.rules)
@@ -53,9 +61,14 @@ class Comparison:
         }
 
     @cached_property
-    def coverages(self) -> dict[str, tuple[Coverage, ...]]:
+    def coverages(self) -> Coverages:
         """What the labels of each quasi-identifier stand for, in every view that shows it."""
         return {name: tuple(self._covered(name)) for name in self.quasi}
+
+    @cached_property
+    def sensitive_coverages(self) -> Coverages:
+        """What the labels of each sensitive column stand for, in every view that shows it."""
+        return {name: tuple(self._covered(name)) for name in self.sensitive}
 
     def _covered(self, name: str) -> list[Coverage]:
         showing = [view for view in self.release.views if name in view.attributes]
@@ -85,13 +98,15 @@ def mean_per_cell(
     comparison: Comparison,
     cost: Callable[[Coverage], pl.Series],
     unseen: Callable[[str], float] = lambda _: 1.0,
+    coverages: Coverages | None = None,
 ) -> dict[str, float]:
-    """Average the cost of a cell for each quasi-identifier: over the original's rows, then over views.
+    """Average the cost of a cell for each attribute covered: over the original's rows, then over views.
 
     Rows a view leaves out cost as much as `unseen` says, and so does an attribute that no view shows.
+    The attributes are the quasi-identifiers unless others are given.
     """
     averages = {}
-    for name, views in comparison.coverages.items():
+    for name, views in (comparison.coverages if coverages is None else coverages).items():
         means = [_mean(view, cost(view), comparison.n_rows, unseen(name)) for view in views]
         averages[name] = fmean(means) if means else unseen(name)
     return averages

@@ -9,6 +9,9 @@ from manyveils.policy.hierarchies import TOP, Lines
 from manyveils.release import Release, View
 from manyveils.table import Column
 
+# Of a row of `labels`: the label is a value of the original and stands for nothing else.
+IS_VALUE = pl.col("named") & (pl.col("level") == 0)
+
 
 @dataclass(frozen=True, repr=False)
 class Coverage:
@@ -49,8 +52,10 @@ def coverage(release: Release, view: View, column: Column, lines: Lines | None) 
 
 def _rows_per_label(release: Release, view: View, attribute: str) -> pl.DataFrame:
     table = next(file.table for file in view.files if attribute in file.attributes)
-    label = release.frames[table].select(pl.col(attribute).cast(pl.String).fill_null("").alias("label"))
-    return label.group_by("label").agg(pl.len().cast(pl.Int64).alias("rows")).sort("label")
+    cells = release.frames[table].select(pl.col(attribute).alias("label"))
+    # Counted before they become text, because there are far fewer values than rows.
+    counted = cells.group_by("label").agg(pl.len().cast(pl.Int64).alias("rows"))
+    return counted.with_columns(pl.col("label").cast(pl.String).fill_null("")).sort("label")
 
 
 def _codes(column: Column) -> pl.DataFrame:
@@ -59,22 +64,20 @@ def _codes(column: Column) -> pl.DataFrame:
 
 
 def _pairs(labels: pl.DataFrame, column: Column, recoding: pl.DataFrame | None) -> pl.DataFrame:
-    """List label and code of every original under it; without a recoding, a label stands for itself."""
-    itself = labels.select("label", pl.col("label").alias("original"))
-    listed = (
-        itself
-        if recoding is None
-        else recoding.select(
+    """List label and code of every original under it; a label that no recoding lists stands for itself."""
+    pairs = labels.select("label", pl.col("label").alias("original"))
+    if recoding is not None:
+        listed = recoding.select(
             pl.col("published").fill_null("").alias("label"), pl.col("original").fill_null("")
         ).join(labels, on="label", how="semi")
-    )
-    return listed.join(_codes(column), on="original").select("label", "code")
+        pairs = pl.concat([listed, pairs.join(listed, on="label", how="anti")])
+    return pairs.join(_codes(column), on="original").select("label", "code")
 
 
 def _is_hidden(labels: pl.DataFrame, pairs: pl.DataFrame, *, recoded: bool) -> pl.Series:
     """Tell the labels that are `*`, unless `*` is a value of the original that was left as it is."""
-    stars = labels["label"] == TOP
-    return stars if recoded else stars & ~labels["label"].is_in(pairs["label"].to_list())
+    is_value = not recoded and bool((pairs["label"] == TOP).any())
+    return (labels["label"] == TOP) & (not is_value)
 
 
 def _with_levels(labels: pl.DataFrame, pairs: pl.DataFrame, column: Column) -> pl.DataFrame:

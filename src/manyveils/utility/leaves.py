@@ -17,8 +17,13 @@ SET = r"^\{(.*)\}$"
 
 
 def n_leaves(view: Coverage) -> int:
-    """Count the domain: the lines of a written hierarchy, else the values of the original."""
-    return len(view.lines) if view.lines else view.column.n_values
+    """Count the domain of the attribute that a view shows."""
+    return domain_size(view.column, view.lines)
+
+
+def domain_size(column: Column, lines: Lines | None) -> int:
+    """Count the lines of a written hierarchy, else the values of the original."""
+    return len(lines) if lines else column.n_values
 
 
 def leaves_by_name(column: Column, lines: Lines | None) -> pl.DataFrame:
@@ -53,9 +58,25 @@ def span(view: Coverage) -> pl.Expr:
         return pl.lit(None, dtype=pl.Float64)
     numbers = _domain(view)
     low, high = (float(np.nanmin(numbers)), float(np.nanmax(numbers))) if numbers.size else (0.0, 0.0)
-    start = pl.col("label").str.extract(RANGE, 1).cast(pl.Float64).clip(low, high)
-    end = pl.col("label").str.extract(RANGE, 2).cast(pl.Float64).clip(low, high)
+    start, end = (each.clip(low, high) for each in _ends())
     return (end - start) / (high - low) if high > low else start * 0.0
+
+
+def in_range(view: Coverage) -> pl.Expr:
+    """Count the values of the domain in a range `[a, b]`; null where the label is no range of numbers."""
+    if view.column.kind != "numeric":
+        return pl.lit(None, dtype=pl.Int64)
+    numbers = np.unique(_domain(view))
+    start, end = _ends()
+    starts, ends = view.labels.select(start=start, end=end).to_numpy().T
+    inside = np.searchsorted(numbers, ends, side="right") - np.searchsorted(numbers, starts, side="left")
+    return pl.when(start.is_not_null()).then(pl.lit(pl.Series(inside)))
+
+
+def _ends() -> tuple[pl.Expr, pl.Expr]:
+    """Read the two ends of a range; null where the label is no range of numbers."""
+    start, end = (pl.col("label").str.extract(RANGE, part).cast(pl.Float64) for part in (1, 2))
+    return start, end
 
 
 def _domain(view: Coverage) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ ARX's measure: (leaves under the label - 1) / (leaves - 1), and 1 in every cell 
 import polars as pl
 
 from manyveils.utility.comparison import Comparison, Measures, mean_of_attributes, mean_per_cell
-from manyveils.utility.coverage import Coverage
+from manyveils.utility.coverage import IS_VALUE, Coverage
 from manyveils.utility.leaves import leaves_by_name, members, n_leaves, span
 
 
@@ -23,9 +23,8 @@ def loss_of_labels(view: Coverage) -> pl.Series:
     labels = view.labels.join(by_name, on=["label", "level"], how="left", maintain_order="left")
     leaves = pl.coalesce(pl.when("named").then("leaves"), members(view), "covered")
     share = (leaves - 1) / max(n_leaves(view) - 1, 1)
-    is_value = pl.col("named") & (pl.col("level") == 0)
     is_written = pl.col("named") & pl.lit(view.lines is not None)
     cost = pl.when(is_written).then(share).otherwise(pl.coalesce(span(view), share, 1.0))
     return labels.select(
-        pl.when("hidden").then(1.0).when(is_value).then(0.0).otherwise(cost).clip(0.0, 1.0).alias("loss")
+        pl.when("hidden").then(1.0).when(IS_VALUE).then(0.0).otherwise(cost).clip(0.0, 1.0).alias("loss")
     ).to_series()

@@ -11,6 +11,7 @@ from manyveils.utility.association import association
 from manyveils.utility.class_size import class_size
 from manyveils.utility.comparison import Comparison, Measures
 from manyveils.utility.discernibility import discernibility
+from manyveils.utility.distortion import distortion, sensitive_replaced
 from manyveils.utility.divergence import divergence
 from manyveils.utility.entropy import non_uniform_entropy
 from manyveils.utility.loss import loss
@@ -26,6 +27,8 @@ MEASURES: tuple[Callable[[Comparison], Measures], ...] = (
     discernibility,
     class_size,
     suppressed_share,
+    distortion,
+    sensitive_replaced,
     membership,
     association,
     divergence,

@@ -1,5 +1,6 @@
 """The labels a sensitive value can climb to: its ancestors in the hierarchy, as one list with parents."""
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -74,7 +75,9 @@ class Ladder:
 
 
 def ladder_of(column: Column, lines: Lines | None) -> Ladder:
-    """Every label of a hierarchy once; one that reads like a value, or like a label above it, is no step."""
+    """Every label of a hierarchy once; one that reads like a value or like a label above it, or covers one value
+    only, hides nothing and is no step.
+    """
     texts, parents, places = list(column.texts), [NOTHING] * column.n_values, []
     own, node_of = set(column.texts), {}
     above = np.full(1, NOTHING, dtype=np.int64)
@@ -82,9 +85,10 @@ def ladder_of(column: Column, lines: Lines | None) -> Ladder:
         is_top = level == len(column.levels) - 1
         up = np.full(1, NOTHING) if is_top else above[column.levels.climb(level, level + 1)]
         here = np.empty(len(column.levels[level].labels), dtype=np.int64)
+        covered = _covered(column, lines, level)
         for number, text in enumerate(column.levels[level].labels):
             higher = int(up[0 if is_top else number])
-            if text in own:
+            if text in own or covered[number] < 2:
                 here[number] = higher
                 continue
             if text not in node_of:
@@ -98,3 +102,14 @@ def ladder_of(column: Column, lines: Lines | None) -> Ladder:
     if len(column.levels) > 1:
         steps[: column.n_values] = above[column.levels[1].label_of]
     return Ladder(column, lines, tuple(texts), steps, tuple(places))
+
+
+def _covered(column: Column, lines: Lines | None, level: int) -> list[int]:
+    """How many values of the domain each label of a level covers."""
+    labels = column.levels[level].labels
+    if lines and labels != (TOP,):
+        written = Counter(line[level] for line in lines)
+        return [written.get(label, 0) for label in labels]
+    if lines:
+        return [len(lines)]
+    return np.bincount(column.levels[level].label_of, minlength=len(labels)).tolist()
