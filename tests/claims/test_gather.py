@@ -18,7 +18,7 @@ def test_no_protected_value_twice(data):
         for _ in range(data.draw(st.integers(1, 3)))
     ]
     protected = [np.array(data.draw(st.lists(st.booleans(), min_size=5, max_size=5))) for _ in values]
-    buckets = gather(kinds_of(values, protected), np.arange(n), size)
+    buckets = gather(kinds_of(values, protected), np.arange(n), size, np.random.default_rng(1))
     for bucket in set(buckets[buckets >= 0].tolist()):
         rows = np.flatnonzero(buckets == bucket)
         assert size <= rows.size <= size + 1
@@ -31,5 +31,6 @@ def test_everything_is_placed_when_there_is_room():
     """Two independent attributes with many values each leave nobody without a place."""
     rng = np.random.default_rng(5)
     values = [rng.integers(0, 10, 3000), rng.integers(0, 12, 3000)]
-    buckets = gather(kinds_of(values, [np.ones(10, dtype=bool), np.ones(12, dtype=bool)]), np.arange(3000), 3)
+    kinds = kinds_of(values, [np.ones(10, dtype=bool), np.ones(12, dtype=bool)])
+    buckets = gather(kinds, np.arange(3000), 3, np.random.default_rng(1))
     assert (buckets >= 0).all()

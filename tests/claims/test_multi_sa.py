@@ -387,8 +387,8 @@ def test_one_attribute_is_anatomy():
     assert all(len(set(bucket)) == len(bucket) for bucket in found)
 
 
-def test_like_rows_meet():
-    """Rows with like quasi-identifiers fall into one bucket where the sensitive values let them."""
+def test_like_rows_meet_by_chance():
+    """Rows with like quasi-identifiers fall into one bucket no more often than others."""
     rows = range(1500)
     frame = pl.DataFrame(
         {
@@ -399,8 +399,8 @@ def test_like_rows_meet():
     )
     release = mv.publish(frame, ruled(frame, {"s": 2, "t": 2}), seed=1)
     known = release.frames[release.views[0].files[0].table]
-    # Buckets of four: at random they would have three and a half different values, in the order of blocks nearly three.
-    assert known.group_by("bucket").agg(pl.col("q").n_unique())["q"].mean() < 2
+    # Buckets of four: at random they have three and a half different values, in the order of q fewer than two.
+    assert known.group_by("bucket").agg(pl.col("q").n_unique())["q"].mean() > 3.3
 
 
 def test_running_example():

@@ -1,15 +1,13 @@
 """CODIP: the paper's worked cases, and the numbers of docs/reproductions/codip.md that need no search."""
 
-import gzip
 from fractions import Fraction
 from math import log
-from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 import manyveils as mv
+from benchmarks.reproductions import census
 from manyveils.datasets import codip_patients
 from manyveils.methods import Work, read_options
 from manyveils.methods.codip.anonymized import closeness, gauges
@@ -19,13 +17,10 @@ from manyveils.methods.codip.merging import merged_plan
 from manyveils.methods.entries import count
 from manyveils.table import Streams, hold, resolve
 
-FOLDER = Path(__file__).parents[3] / "shared" / "data" / "census-income"
 SENSITIVE = ("diagnosis", "family_history", "job")
 QUASI = ("race", "gender")
 
-needs_census = pytest.mark.skipif(
-    not FOLDER.exists(), reason="the Census-Income data are not beside the project (../shared/data)"
-)
+needs_census = pytest.mark.skipif(not census.is_here(), reason=census.MISSING)
 
 
 def table_1(**publish):
@@ -80,59 +75,14 @@ def test_background_join_finds_nothing_new_across_tables():
         assert not {"diagnosis", "job"} <= set(view.attributes)
 
 
-@pytest.fixture(scope="module")
-def census():
-    """The paper's fifteen sensitive attributes, as 0/1 columns where the paper derives them."""
-    names = (FOLDER / "columns.txt").read_text(encoding="utf-8").split()
-    lines = gzip.decompress((FOLDER / "census-income.data.gz").read_bytes()).decode("ascii").splitlines()
-    rows = [[cell.strip() for cell in line.split(",")] for line in lines]
-    place = {name: number for number, name in enumerate(names)}
-    kept = [row for row in rows if row[place["major_occupation_code"]] != "Not in universe"]
-
-    def column(name):
-        return [row[place[name]] for row in kept]
-
-    household = [text.lower() for text in column("detailed_household_and_family_stat")]
-    derived = {
-        "married": [text.startswith("Married") for text in column("marital_stat")],
-        "under-18": ["<18" in text or "under 18" in text for text in household],
-        "descendent": ["child" in text for text in household],
-        "subfamily": [
-            "subfamily" in text and "not in subfamily" not in text and "not in a subfamily" not in text
-            for text in household
-        ],
-    }
-    plain = {
-        "worker_class": "class_of_worker",
-        "education": "education",
-        "industry": "major_industry_code",
-        "employment_status": "full_or_part_time_employment_stat",
-        "business_status": "own_business_or_self_employed",
-        "salary_class": "income",
-        "occupation": "major_occupation_code",
-    }
-    cut = {
-        "wage_per_hour": "wage_per_hour",
-        "dividend": "dividends_from_stocks",
-        "capital_gain": "capital_gains",
-        "capital_loss": "capital_losses",
-    }
-    return pl.DataFrame(
-        {
-            **{ours: column(theirs) for ours, theirs in plain.items()},
-            **{ours: [str(float(x) > 0) for x in column(theirs)] for ours, theirs in cut.items()},
-            **{ours: [str(x) for x in found] for ours, found in derived.items()},
-        }
-    )
-
-
 @needs_census
-def test_census_income(census):
+def test_census_income():
     """The merges of CODIP* on Census-Income give the ratios of the worked numbers, and the frontier betters them."""
-    assert census.height == 98_839
-    names = tuple(census.columns)
-    policy = mv.Policy(attributes={name: {"role": "sensitive"} for name in names})
-    association = associate(hold(census, policy)[0], policy, names)
+    policy = mv.Policy(attributes=census.attributes())
+    table, _ = hold(census.read(), policy)
+    names = table.expand(policy.sensitive)
+    assert (table.n_rows, len(names)) == (98_839, 15)
+    association = associate(table, policy, names)
     parts = tuple((each,) for each in range(len(names)))
     _, merges = merged_plan(association, parts, lambda part: True, Fraction(1), patient=False)
     found = {

@@ -1,13 +1,11 @@
 """Slicing: the paper's worked case, and small versions of what docs/reproductions/slicing.md does."""
 
-import gzip
-from pathlib import Path
-
 import numpy as np
-import polars as pl
 import pytest
 
 import manyveils as mv
+from benchmarks.reproductions import occ
+from benchmarks.reproductions.occ import OCC7
 from manyveils.methods.slice.correlation import correlations
 from manyveils.methods.slice.medoids import medoid_clusters
 from manyveils.methods.slice.posterior import beliefs
@@ -16,28 +14,15 @@ from manyveils.table import hold
 from manyveils.utility.comparison import Comparison
 from manyveils.utility.membership import tuples_of
 
-FOLDER = Path(__file__).parents[3] / "shared" / "data" / "adult"
-OCC7 = ("age", "workclass", "education", "marital-status", "race", "sex", "occupation")
-PLACES = (0, 1, 3, 5, 8, 9, 6)
 TWO = [["age", "marital-status", "sex"], ["workclass", "education", "race", "occupation"]]
 
-needs_adult = pytest.mark.skipif(
-    not FOLDER.exists(), reason="the Adult data are not beside the project (../shared/data)"
-)
-
-
-def rows_of(file):
-    """The complete lines of a part of Adult, cell by cell."""
-    lines = gzip.decompress(file.read_bytes()).decode("ascii").splitlines()
-    cells = [[cell.strip() for cell in line.split(",")] for line in lines]
-    return [row for row in cells if len(row) == 15 and "?" not in row]
+needs_adult = pytest.mark.skipif(not occ.is_here(), reason=occ.MISSING)
 
 
 @pytest.fixture(scope="module")
 def adult():
     """OCC-7: seven attributes of the 45,222 complete rows."""
-    rows = [row for name in ("adult.data.gz", "adult.test.gz") for row in rows_of(FOLDER / name)]
-    return pl.DataFrame([[row[place] for place in PLACES] for row in rows], schema=list(OCC7), orient="row")
+    return occ.read(OCC7)
 
 
 def occ7(guarantee, **publish):

@@ -3,11 +3,11 @@
 Xiao and Tao 2006, with a closed form for one sensitive attribute, and one bucketing for several.
 Each sensitive attribute is a column of its own, so that links between them are broken too, unless `link` keeps some.
 It promises any guarantee bucket by bucket; k is then the least size of a bucket.
+Which rows share a bucket depends on their sensitive values and on chance, never on quasi-identifiers.
 It cannot hide that a person is in the table: the quasi-identifiers are published unchanged.
 """
 
 from collections.abc import Iterator
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,20 +15,22 @@ from numpy.typing import NDArray
 from manyveils.errors import PolicyError, Problem
 from manyveils.methods.anatomize.crowd import gather, kinds_of
 from manyveils.methods.anatomize.deal import deal, excess
-from manyveils.methods.entries import Ids, dense
+from manyveils.methods.entries import Ids, arranged, dense
 from manyveils.methods.explain import refuse
 from manyveils.methods.keeping import Watch, all_kept, count_for, watch
 from manyveils.methods.variety import variety
-from manyveils.methods.work import Made, Method, Options, Work
+from manyveils.methods.work import Made, Method, Options, Work, shuffled_rows
 from manyveils.policy.guarantees import KAnonymity, Promise
 from manyveils.release import Draft
+
+# Chance decides whether the last rows find a place.
+TRIES = 3
 
 
 class AnatomizeOptions(Options):
     """Keys of [publish] for `method = "anatomize"`."""
 
     link: list[list[str]] = []
-    order: Literal["near", "random"] = "near"
 
 
 def make(work: Work) -> Made:
@@ -49,8 +51,7 @@ def make(work: Work) -> Made:
         for promise in work.promises
         for each in watch((promise,), work.table, _company(promise, families))
     )
-    near = _near(work, options.order)
-    for buckets in _attempts(work, near):
+    for buckets in _attempts(work, shuffled_rows(work, "anatomize.order")):
         verdict = _settled(buckets, watches, work.limit)
         if verdict is not None:
             return _made(work, verdict, families)
@@ -82,17 +83,14 @@ def _company(promise: Promise, families: list[tuple[str, ...]]) -> tuple[str, ..
     return next((family for family in families if set(promise.protects) & set(family)), ())
 
 
-def _near(work: Work, order: str) -> Ids:
-    """A rank that puts rows with like quasi-identifiers near each other; equal rows are interchangeable."""
-    # Attributes with few values first, so that most attributes agree between neighbours.
-    names = tuple(sorted(work.quasi, key=lambda name: work.table[name].n_values))
-    rest = tuple(name for name in work.published if name not in names)
-    keys, n_keys = dense(work.table.codes(names + rest), work.table.sizes(names + rest), work.table.n_rows)
-    return keys if order == "near" else work.streams.of("anatomize.order").permutation(n_keys)[keys]
+def _attempts(work: Work, shuffled: Ids) -> Iterator[Ids]:
+    """Bucketings from the finest to a single bucket; rows without a bucket have -1.
 
-
-def _attempts(work: Work, near: Ids) -> Iterator[Ids]:
-    """Bucketings from the finest to a single bucket; rows without a bucket have -1."""
+    Claim: rows with equal sensitive values are equally likely to fall into any bucket.
+    Why: which values a bucket gets is decided by how many rows have them, and rows of one value are taken in random
+    order.
+    Tested by: tests/claims/test_anatomize.py
+    """
     size = max([variety(promise) for promise in work.promises], default=1)
     least = max(
         [promise.guarantee.k for promise in work.promises if isinstance(promise.guarantee, KAnonymity)],
@@ -100,24 +98,24 @@ def _attempts(work: Work, near: Ids) -> Iterator[Ids]:
     )
     attributes = [work.table[name] for name in work.sensitive]
     protected = [_protected(work, column.name, column.n_values) for column in attributes]
-    kept = np.ones(work.table.n_rows, dtype=bool)
-    if len(attributes) == 1 and protected[0].all():
-        kept = ~_trimmed(work, attributes[0].codes.astype(np.int64), near, size)
-    else:
-        values = [column.codes.astype(np.int64) for column in attributes]
-        yield _merged(gather(kinds_of(values, protected), near, size), -(-least // size))
     groups, _ = dense(work.table.codes(work.sensitive), work.table.sizes(work.sensitive), work.table.n_rows)
-    rows = np.flatnonzero(kept)
-    order = rows[np.lexsort((near[rows], groups[rows]))]
-    yield from _dealt(order, groups[order], work.table.n_rows, size, least)
+    order = arranged(shuffled, groups)
+    if len(attributes) == 1 and protected[0].all():
+        order = _trimmed(order, groups, size, work.limit)
+    else:
+        kinds = kinds_of([column.codes.astype(np.int64) for column in attributes], protected)
+        rng = work.streams.of("anatomize.kinds")
+        for _ in range(TRIES):
+            yield _merged(gather(kinds, shuffled, size, rng), -(-least // size))
+    yield from _dealt(order, work.table.n_rows, size, least)
 
 
-def _dealt(order: Ids, groups: Ids, n_rows: int, size: int, least: int) -> Iterator[Ids]:
+def _dealt(order: Ids, n_rows: int, size: int, least: int) -> Iterator[Ids]:
     """Rows dealt to ever fewer buckets, so that each comes ever closer to the whole table."""
     n_buckets = max(order.size // size, 1)
     while True:
         buckets = np.full(n_rows, -1, dtype=np.int64)
-        buckets[order] = deal(np.arange(order.size), groups, n_buckets)
+        buckets[order] = deal(order.size, n_buckets)
         yield _merged(buckets, -(-least * n_buckets // max(order.size, 1)))
         if n_buckets == 1:
             return
@@ -141,18 +139,17 @@ def _protected(work: Work, name: str, n_values: int) -> NDArray[np.bool_]:
     return flags
 
 
-def _trimmed(work: Work, values: Ids, near: Ids, size: int) -> NDArray[np.bool_]:
-    """Rows to leave out so that the commonest value does not fill too much, if the limit allows it."""
-    gone = excess(np.bincount(values), size)
-    out = np.zeros(values.size, dtype=bool)
-    if not 0 < gone.sum() <= work.limit:
-        return out
-    shuffled = work.streams.of("anatomize.suppress").permutation(int(near.max()) + 1)[near]
-    order = np.lexsort((shuffled, values))
-    starts = np.cumsum(np.bincount(values)) - np.bincount(values)
-    for value in np.flatnonzero(gone):
-        out[order[starts[value] : starts[value] + gone[value]]] = True
-    return out
+def _trimmed(order: Ids, values: Ids, size: int, limit: int) -> Ids:
+    """The rows without so many of the commonest values that none fills too much, if the limit allows it.
+
+    `order` lists rows value by value; the first ones of a value go.
+    """
+    counts = np.bincount(values)
+    gone = excess(counts, size)
+    if not 0 < gone.sum() <= limit:
+        return order
+    place = np.arange(order.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    return order[place >= np.repeat(gone, counts)]
 
 
 def _settled(buckets: Ids, watches: tuple[Watch, ...], limit: int) -> Ids | None:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.buckets import fill, place_rest
-from manyveils.methods.entries import Ids, dense
+from manyveils.methods.entries import Ids, arranged, dense
 
 REACH = 64
 
@@ -45,18 +45,18 @@ def kinds_of(values: list[Ids], protected: list[NDArray[np.bool_]]) -> Kinds:
     return Kinds(kind_of_row, np.append(0, np.cumsum(present.sum(axis=1))), held.T[present], int(sum(sizes)))
 
 
-def gather(kinds: Kinds, near: Ids, size: int) -> Ids:
+def gather(kinds: Kinds, shuffled: Ids, size: int, rng: np.random.Generator) -> Ids:
     """Put rows into buckets of `size` or one more without a protected value twice; -1 for rows without a place.
 
-    `near` is a rank: rows of one kind are used in its order, so that buckets stay narrow.
+    `shuffled` lists all rows: those of one kind are used in its order.
 
     Claim: no bucket holds a protected value twice, and every bucket has `size` rows or one more.
     Why: a kind is chosen only if none of its values is in the bucket yet; leftovers join by the same test.
     Tested by: tests/claims/test_gather.py
     """
     counts = np.bincount(kinds.kind_of_row, minlength=kinds.n_kinds)
-    chosen = fill(counts, kinds.id_starts, kinds.ids, kinds.n_ids, size, REACH)
-    by_kind = np.lexsort((near, kinds.kind_of_row))
+    chosen = fill(counts, kinds.id_starts, kinds.ids, kinds.n_ids, size, REACH, rng)
+    by_kind = arranged(shuffled, kinds.kind_of_row)
     starts = np.cumsum(counts) - counts
     buckets = np.full(kinds.kind_of_row.size, -1, dtype=np.int64)
     rows = by_kind[starts[chosen] + _occurrence(chosen)]

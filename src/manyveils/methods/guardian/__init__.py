@@ -15,7 +15,7 @@ from manyveils.errors import InfeasibleError
 from manyveils.methods.entries import Ids, dense
 from manyveils.methods.explain import refuse, whole_table_problems
 from manyveils.methods.guardian.anonymize import anonymized, strength
-from manyveils.methods.guardian.demands import Demand, demands_of, dependencies_of
+from manyveils.methods.guardian.demands import Demand, column_dependencies, demands_of
 from manyveils.methods.guardian.gd import by_repair
 from manyveils.methods.guardian.pieces import Demands, Piece
 from manyveils.methods.guardian.score import Divergence
@@ -42,7 +42,7 @@ def make(work: Work) -> Made:
     alone = watch(tuple(dict.fromkeys(demand.promise for demand in demands)), work.table, ())
     if list(whole_table_problems(work, alone)):
         raise refuse(work, alone)
-    together = Demands(demands, dependencies_of(work))
+    together = Demands(demands, column_dependencies(work))
     pieces = _decomposed(work, options.decompose, together)
     assert together.all_kept(pieces), "the tables are not in Guardian Normal Form"
     drafts = tuple(

@@ -28,10 +28,10 @@ def anonymized(work: Work, piece: Piece, demands: Sequence[Demand], anonymizer: 
     )
     table = Table({name: work.table[name] for name in columns}, work.table.n_rows)
     given = tuple(name for name in columns if name != piece.protects)
-    options = method.options()
-    return method.make(
-        Work(policy, table, _promises(piece.protects, given, demands), options, work.streams, work.progress)
-    )
+    promises = _promises(piece.protects, given, demands)
+    # Buckets of two tables that were made by the same chance would tell of each other.
+    streams = work.streams.apart(f"{given} and {piece.protects}")
+    return method.make(Work(policy, table, promises, method.options(), streams, work.progress))
 
 
 def _promises(protect: str, given: tuple[str, ...], demands: Sequence[Demand]) -> tuple[Promise, ...]:

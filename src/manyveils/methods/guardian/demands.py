@@ -46,7 +46,7 @@ def demands_of(work: Work) -> tuple[Demand, ...]:
         raise PolicyError(
             [Problem(f"{work.policy.name}: guarantee.k", what, 'Drop k, or use method = "generalize".')]
         )
-    dependencies = dependencies_of(work)
+    dependencies = column_dependencies(work)
     return tuple(
         replace(demand, given=frozenset(known_from(demand.given, dependencies)) - {demand.protect})
         for promise in work.promises
@@ -54,7 +54,7 @@ def demands_of(work: Work) -> tuple[Demand, ...]:
     )
 
 
-def dependencies_of(work: Work) -> tuple[Dependency, ...]:
+def column_dependencies(work: Work) -> tuple[Dependency, ...]:
     """What an adversary may know, between columns."""
     expand = work.table.expand
     return tuple(
@@ -74,7 +74,7 @@ def _demands(work: Work, promise: Promise) -> Iterator[Demand]:
         # Everything is as rare as that.
         return
     [protect] = promise.protects
-    others = _others(work, protect) if promise.conditional else ()
+    others = _others(work, protect) if promise.minds_company else ()
     yield Demand(frozenset((*promise.given, *others)) - {protect}, protect, promise)
 
 

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.methods.anatomize.deal import deal
-from manyveils.methods.entries import Ids, dense
+from manyveils.methods.entries import Ids, arranged
 from manyveils.methods.explain import refuse, whole_table_problems
 from manyveils.methods.keeping import watch
 from manyveils.methods.multi_sa.buckets import broken_together, placed, settled
@@ -49,11 +49,10 @@ def make(work: Work) -> Made:
     choice = largest_part(combinations.counts, caps, options.time_limit / 2)
     _refuse_loss(work, choice)
     rows = _chosen_rows(work, combinations, choice.amounts)
-    near = _near(work, names)
-    found, division = _divided(work, combinations, caps, choice, rows, near, deadline)
+    found, division = _divided(work, combinations, caps, choice, deadline)
     buckets = np.full(work.table.n_rows, -1, dtype=np.int64)
-    buckets[rows] = found
-    kept = settled(buckets, near, watches)
+    buckets[rows] = work.streams.of("multi-sa.numbers").permutation(int(found.max()) + 1)[found]
+    kept = settled(buckets, watches)
     if kept is None:
         raise refuse(work, broken_together(buckets, watches))
     draft = Draft("main", columns, rows, buckets=kept[rows])
@@ -114,21 +113,12 @@ def _attributes(work: Work) -> Iterator[str]:
 
 
 def _chosen_rows(work: Work, combinations: Combinations, amounts: Ids) -> Ids:
-    """As many rows of each combination as were chosen, at random."""
-    shuffled = shuffled_rows(work, "multi-sa.suppress")
-    ordered = shuffled[np.argsort(combinations.of_row[shuffled], kind="stable")]
+    """As many rows of each combination as were chosen, at random; combination by combination, in random order."""
+    shuffled = shuffled_rows(work, "multi-sa.order")
+    ordered = arranged(shuffled, combinations.of_row)
     counts = combinations.counts
     place = np.arange(ordered.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.sort(ordered[place < np.repeat(amounts, counts)])
-
-
-def _near(work: Work, names: tuple[str, ...]) -> Ids:
-    """A rank that puts rows with like quasi-identifiers near each other; equal rows are interchangeable."""
-    known = [name for name in work.published if name not in names]
-    # Attributes with few values first, so that most attributes agree between neighbours.
-    ordered = (*sorted(known, key=lambda name: work.table[name].n_values), *names)
-    keys, _ = dense(work.table.codes(ordered), work.table.sizes(ordered), work.table.n_rows)
-    return keys
+    return ordered[place < np.repeat(amounts, counts)]
 
 
 def _divided(
@@ -136,21 +126,17 @@ def _divided(
     combinations: Combinations,
     caps: tuple[Cap, ...],
     choice: Choice,
-    rows: Ids,
-    near: Ids,
     deadline: float,
 ) -> tuple[Ids, Division]:
-    """The bucket of each chosen row, and how the buckets were found."""
-    of_row = combinations.of_row[rows]
-    l = _anatomy(caps)
+    """The bucket of each chosen row, combination by combination, and how the buckets were found."""
+    l, n_rows = _anatomy(caps), int(choice.amounts.sum())
     if l is not None:
-        order = np.lexsort((near[rows], of_row))
-        return deal(order, of_row, max(rows.size // l, 1)), Division((), 0)
+        return deal(n_rows, max(n_rows // l, 1)), Division((), 0)
     codes = tuple(
         column[combinations.example].astype(np.int64) for column in work.table.codes(combinations.names)
     )
     division = divide(choice.amounts, caps, codes, deadline, lambda share: work.progress("dividing", share))
-    return placed(division.blocks, of_row, near[rows]), division
+    return placed(division.blocks), division
 
 
 def _anatomy(caps: tuple[Cap, ...]) -> int | None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.entries import dense
-from manyveils.methods.guardian.demands import dependencies_of
+from manyveils.methods.guardian.demands import column_dependencies
 from manyveils.methods.keeping import Watch, watch
 from manyveils.methods.work import Work
 from manyveils.policy.guarantees import EntropyDiversity, Promise, RecursiveDiversity
@@ -17,7 +17,7 @@ def watches_of(work: Work, columns: tuple[tuple[str, ...], ...]) -> Iterator[Wat
 
     The sensitive column is the last.
     """
-    table, dependencies = work.table, dependencies_of(work)
+    table, dependencies = work.table, column_dependencies(work)
     for promise in work.promises:
         given = known_from(frozenset(promise.given), dependencies) - set(promise.protects)
         # Without a sensitive attribute, k speaks of rows alike in what is known, wherever it stands.
@@ -56,7 +56,7 @@ def refuse_ties(work: Work) -> None:
 
 def _ties(work: Work, promise: Promise) -> Iterator[str]:
     """The published attributes that could rule out protected values, for those who know anything of the table."""
-    dependencies = dependencies_of(work)
+    dependencies = column_dependencies(work)
     known = known_from(frozenset(promise.given), dependencies) - set(promise.protects)
     if len(promise.protects) != 1 or known.isdisjoint(work.published):
         return
