@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from manyveils.estimate.parts import Ids, Masks, Part, Shares
 
 MOST_BITS = 2**28
+MOST_PAIRS = 2**25
 LARGEST_KEY = 2**62
 
 
@@ -85,7 +86,12 @@ def matches_of(part: Part, tuples: Mapping[str, Ids], masks: Masks) -> Matches:
     wanted = {name: tuples[name][firsts] for name in names}
     plain = [name for name in names if not part.spreads[name].overlaps]
     others = [name for name in names if part.spreads[name].overlaps]
-    combinations, rows = _joined(part, wanted, plain) if not others else _by_bits(part, wanted, names)
+    if not others:
+        combinations, rows = _joined(part, wanted, plain)
+    elif plain and _n_joined(part, wanted, plain) <= MOST_PAIRS:
+        combinations, rows = _covered(part, wanted, others, *_joined(part, wanted, plain))
+    else:
+        combinations, rows = _by_bits(part, wanted, names)
     weights = part.weights(masks, tuple(n for n in part.attributes if n not in names))[rows]
     for name in names:
         weights = weights / part.spreads[name].sizes[part.labels[name][rows]]
@@ -106,8 +112,33 @@ def numbered(columns: list[Ids], sizes: list[int]) -> tuple[Ids, Ids]:
     return numbers.astype(np.int64), firsts
 
 
+def _n_joined(part: Part, wanted: Mapping[str, Ids], names: list[str]) -> int:
+    """How many pairs of combination and row agree in attributes whose originals have one label at most."""
+    _, _, _, lengths = _runs(part, wanted, names)
+    return int(lengths.sum())
+
+
 def _joined(part: Part, wanted: Mapping[str, Ids], names: list[str]) -> tuple[Ids, Ids]:
     """Pairs of combination and row, where every original has one label at most."""
+    known, order, starts, lengths = _runs(part, wanted, names)
+    return np.repeat(known, lengths), order[ranges(starts, lengths)]
+
+
+def _covered(
+    part: Part, wanted: Mapping[str, Ids], names: list[str], combinations: Ids, rows: Ids
+) -> tuple[Ids, Ids]:
+    """Those pairs of combination and row in which the row's labels cover what is wanted."""
+    for name in names:
+        spread = part.spreads[name]
+        listed = np.sort(spread.labels * spread.n_originals + spread.originals)
+        asked = part.labels[name][rows].astype(np.int64) * spread.n_originals + wanted[name][combinations]
+        found = listed[np.minimum(np.searchsorted(listed, asked), listed.size - 1)] == asked
+        combinations, rows = combinations[found], rows[found]
+    return combinations, rows
+
+
+def _runs(part: Part, wanted: Mapping[str, Ids], names: list[str]) -> tuple[Ids, Ids, Ids, Ids]:
+    """The combinations whose labels are known, the rows in an order, and the run of rows each combination agrees with."""
     labels = [part.spreads[name].label_of[wanted[name]] for name in names]
     known = np.logical_and.reduce([each >= 0 for each in labels])
     sizes = [part.spreads[name].sizes.size for name in names]
@@ -120,7 +151,7 @@ def _joined(part: Part, wanted: Mapping[str, Ids], names: list[str]) -> tuple[Id
     ordered, asked = keys[:n_rows][order], keys[n_rows:]
     starts = np.searchsorted(ordered, asked)
     lengths = np.searchsorted(ordered, asked, side="right") - starts
-    return np.repeat(np.flatnonzero(known), lengths), order[ranges(starts, lengths)]
+    return np.flatnonzero(known), order, starts, lengths
 
 
 def _by_bits(part: Part, wanted: Mapping[str, Ids], names: list[str]) -> tuple[Ids, Ids]:
