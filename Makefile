@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench reproduce-codip reproduce-guardian reproduce-slicing schema clean
+.PHONY: help setup demo test check format bench reproduce-alpha-beta-k reproduce-codip reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
+	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -35,6 +35,10 @@ format: $(STAMP) ## lay out the code and mend what can be mended
 
 bench: $(STAMP) ## measure speed beside the peers and write docs/benchmarks.md
 	$(BIN)/python -m benchmarks
+
+reproduce-alpha-beta-k: $(STAMP) ## do the (α,β,k) paper's experiments again and write docs/reproductions/alpha-beta-k.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/python -m benchmarks.reproductions.alpha_beta_k
 
 reproduce-codip: $(STAMP) ## do the CODIP paper's experiments again and write docs/reproductions/codip.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'

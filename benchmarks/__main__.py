@@ -9,7 +9,19 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import adult, bulk, codip, guardian, mondrian, peers, search, show, slicing, starting
+from benchmarks import (
+    adult,
+    alpha_beta_k,
+    bulk,
+    codip,
+    guardian,
+    mondrian,
+    peers,
+    search,
+    show,
+    slicing,
+    starting,
+)
 from benchmarks.line import Line
 from benchmarks.setting import Setting
 
@@ -20,6 +32,7 @@ PARTS: dict[str, Callable[[Setting], Iterator[Line]]] = {
     "slicing": slicing.lines,
     "codip": codip.lines,
     "guardian": guardian.lines,
+    "alpha-beta-k": alpha_beta_k.lines,
     "starting": starting.lines,
     "peers": peers.lines,
 }
