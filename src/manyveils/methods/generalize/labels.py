@@ -5,7 +5,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.kernels.cuts import LABEL, RANGE
-from manyveils.methods.entries import Ids
+from manyveils.methods.entries import Ids, distinct
 from manyveils.policy.hierarchies import TOP
 from manyveils.release import Recoding
 from manyveils.table.columns import Column
@@ -27,7 +27,7 @@ def recoding_of_groups(column: Column, groups: Ids, n_groups: int, style: int) -
 
 def _members(column: Column, groups: Ids, n_groups: int) -> tuple[Ids, Ids]:
     """The different (group, value) pairs, group after group, values in order."""
-    keys = np.unique(groups * column.n_values + column.codes)
+    keys = distinct(groups * column.n_values + column.codes)
     owners, values = np.divmod(keys, column.n_values)
     return owners, values
 
