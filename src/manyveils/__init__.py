@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from manyveils.policy.rules import PrivacyRule
     from manyveils.release import Release, View
     from manyveils.run import audit, measure, publish
+    from manyveils.server.client import Client
     from manyveils.utility import Utility
 
 __version__ = "0.1.0"
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Audit": "audits",
     "BrokenPromise": "errors",
+    "Client": "server.client",
     "DataError": "errors",
     "InfeasibleError": "errors",
     "InputError": "errors",
@@ -48,6 +50,7 @@ _HOMES = {
 __all__ = [
     "Audit",
     "BrokenPromise",
+    "Client",
     "DataError",
     "InfeasibleError",
     "InputError",

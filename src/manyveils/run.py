@@ -12,6 +12,7 @@ from typing import Any
 from manyveils.audits import Audit
 from manyveils.audits import audit as judge
 from manyveils.errors import BrokenPromise, InputError, PolicyError, Problem
+from manyveils.keys import write_key
 from manyveils.methods import Work, method_of, method_problems, read_options
 from manyveils.methods.work import silent
 from manyveils.policy import Policy
@@ -50,7 +51,9 @@ def make(
     )
     made = method.make(work)
     rng = streams.of("seal.buckets")
-    return seal(made.drafts, table, policy, restore, notes=made.notes, rng=rng, promises=work.promises)
+    release = seal(made.drafts, table, policy, restore, notes=made.notes, rng=rng, promises=work.promises)
+    release.key = made.key
+    return release
 
 
 def audit(
@@ -104,6 +107,7 @@ def publish_to(
     seed: int | None = None,
     private: Path | None = None,
     force: bool = False,
+    secret: str | bytes | None = None,
     progress: Progress = silent,
 ) -> Published:
     """Publish into a folder: write aside, audit the written files, and only then let the folder appear."""
@@ -119,6 +123,8 @@ def publish_to(
         verdict = judge(Release.load(folder), table, policy)
         refuse_broken(verdict)
         _write_private(aside, verdict, release, seed)
+        if release.key is not None:
+            write_key(release.key, aside / "key.json", secret)
     return Published(release, verdict, out, private)
 
 

@@ -11,8 +11,10 @@ from manyveils.audits.finding import Audit, Finding
 from manyveils.audits.judge import judge
 from manyveils.audits.levels import at_levels
 from manyveils.audits.losses import loss_findings
+from manyveils.audits.secrets import secret_findings
 from manyveils.policy import Policy
 from manyveils.release import Release
+from manyveils.release.secrets import as_published
 from manyveils.table import Table, resolve
 
 __all__ = ["Audit", "Finding", "audit"]
@@ -22,7 +24,8 @@ def audit(
     release: Release, table: Table, policy: Policy, *, levels: Mapping[str, float] | None = None
 ) -> Audit:
     """Judge every promise of the policy on a release; `levels` adds findings at other thresholds, unpromised."""
-    return Audit(tuple(_findings(Evidence(release, table, policy), levels or {})))
+    evidence = Evidence(release, as_published(release, table), policy)
+    return Audit((*_findings(evidence, levels or {}), *secret_findings(release, table, policy)))
 
 
 def _findings(evidence: Evidence, levels: Mapping[str, float]) -> Iterator[Finding]:

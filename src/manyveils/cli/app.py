@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from manyveils.cli import audit, demo, measure, plan, publish, query
+from manyveils.cli import audit, demo, measure, plan, publish, query, serve
 from manyveils.cli.door import show_error
 from manyveils.errors import Problem
 
@@ -51,6 +51,7 @@ COMMANDS = {
 
 for name, module in COMMANDS.items():
     app.command(name, epilog=module.EXAMPLE)(module.command)
+app.add_typer(serve.app, name="serve")
 
 
 def _version(value: bool) -> None:

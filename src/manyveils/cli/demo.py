@@ -17,8 +17,11 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "codip": {"method": "codip", "beta": 0.5},
     "guardian": {"method": "guardian", "decompose": "gd"},
     "alpha-beta-k": {"method": "alpha-beta-k", "beta": 3},
+    "grade": {"method": "grade", "then": "generalize"},
     "separate": {"method": "separate"},
 }
+# Codes of not having a diagnosis are too common to be diverse.
+GUARANTEES: dict[str, dict[str, Any]] = {"grade": {"k": 5}}
 MEASURES = {
     "loss": "loss",
     "average_class_size": "mean group",
@@ -87,6 +90,8 @@ def _run(name: str, publish: dict[str, Any], folder: Path, seed: int | None, pro
     from manyveils.run import measure, publish_to
 
     policy = Policy.load(folder / "policy.toml").replaced(publish=publish)
+    if name in GUARANTEES:
+        policy = policy.replaced(guarantee=GUARANTEES[name])
     published = publish_to(policy, folder / name, seed=seed, progress=progress)
     conditional = [
         finding.measured

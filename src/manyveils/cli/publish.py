@@ -1,5 +1,6 @@
 """`manyveils publish`: make a release, audit it from its files, and only then let it appear."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -23,6 +24,12 @@ def command(
     private: Annotated[
         Path | None, typer.Option(help="Where the audit goes; <out>.private by default.")
     ] = None,
+    passphrase_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="Encrypt the key of a graded release with the passphrase in this file, or in MANYVEILS_PASSPHRASE."
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing release.")] = False,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
@@ -32,7 +39,15 @@ def command(
 
         out, private = _places(out, private, force=force)
         published = publish_to(
-            policy, out, data=data, format=format, seed=seed, private=private, force=force, progress=progress
+            policy,
+            out,
+            data=data,
+            format=format,
+            seed=seed,
+            private=private,
+            force=force,
+            secret=_passphrase(passphrase_file),
+            progress=progress,
         )
         if as_json:
             show_json(published.describe())
@@ -42,6 +57,23 @@ def command(
             f"Published {published.release.rows} rows ({published.release.suppressed} suppressed) to {published.folder}; "
             f"audit and plan are in {published.private}."
         )
+        if published.release.key is not None:
+            typer.echo(
+                f"The key to what is secret is {published.private / 'key.json'}; keep it, and keep it to yourself."
+            )
+
+
+def _passphrase(file: Path | None) -> str | None:
+    """What a key is encrypted with, if anything; the first line of the file, or the environment."""
+    if file is None:
+        return os.environ.get("MANYVEILS_PASSPHRASE") or None
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise InputError([Problem(str(file), "cannot be read as text.", "Check the path.")]) from None
+    if not lines or not lines[0]:
+        raise InputError([Problem(str(file), "holds no passphrase.", "Write it in the first line.")])
+    return lines[0]
 
 
 def _places(out: Path, private: Path | None, *, force: bool) -> tuple[Path, Path | None]:

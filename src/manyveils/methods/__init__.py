@@ -12,7 +12,17 @@ from manyveils.policy.sections import Publish
 
 __all__ = ["METHODS", "Made", "Method", "Options", "Work", "method_of", "method_problems", "read_options"]
 
-METHODS = ("generalize", "anatomize", "slice", "codip", "guardian", "alpha-beta-k", "multi-sa", "separate")
+METHODS = (
+    "generalize",
+    "anatomize",
+    "slice",
+    "codip",
+    "guardian",
+    "alpha-beta-k",
+    "grade",
+    "multi-sa",
+    "separate",
+)
 
 
 def method_of(policy: Policy) -> Method:

@@ -7,6 +7,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
+from manyveils.keys.key import Key
 from manyveils.methods.entries import Ids, dense
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import exact
@@ -80,10 +81,11 @@ def shuffled_rows(work: Work, purpose: str) -> Ids:
 
 @dataclass(frozen=True)
 class Made:
-    """Drafts of views, and notes for the publisher on how they came about."""
+    """Drafts of views, and for the publisher notes on how they came about and the key to what is secret in them."""
 
     drafts: tuple[Draft, ...]
     notes: Mapping[str, object] = field(default_factory=dict)
+    key: Key | None = None
 
 
 @dataclass(frozen=True)

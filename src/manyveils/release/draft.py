@@ -16,17 +16,19 @@ from manyveils.table.levels import Codes
 class Recoding:
     """Published labels in place of values: a label per row, and what each label covers.
 
-    `covers` pairs label numbers with the texts of originals; it is None where the recoding is secret.
+    `covers` pairs label numbers with the texts of originals; it is None where there are too many to list, and where
+    what labels mean is secret.
     """
 
     codes: Codes
-    labels: tuple[str | None, ...]
+    labels: tuple[str | None, ...] | pl.Series
     covers: tuple[NDArray[np.int64], tuple[str, ...]] | None
+    is_secret: bool = False
 
     @property
     def values(self) -> pl.Series:
         """The published label of each code."""
-        return pl.Series(self.labels, dtype=pl.String)
+        return self.labels if isinstance(self.labels, pl.Series) else pl.Series(self.labels, dtype=pl.String)
 
 
 @dataclass(frozen=True, repr=False)

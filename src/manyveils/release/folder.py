@@ -10,7 +10,7 @@ from pathlib import Path
 from manyveils.errors import InputError, Problem
 
 RELEASE = {"release.json", "tables", "recodings"}
-PRIVATE = {"audit.json", "plan.json", "seed.json"}
+PRIVATE = {"audit.json", "plan.json", "seed.json", "key.json"}
 DEMO = {"hospital.csv", "policy.toml"}
 
 

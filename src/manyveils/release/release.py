@@ -18,6 +18,7 @@ from manyveils.table import Restore
 
 if TYPE_CHECKING:
     from manyveils.estimate import Count, Reading
+    from manyveils.keys import Key
 
 MANIFEST = "release.json"
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, csv.Error)
@@ -36,7 +37,8 @@ def _unchanged(frame: pl.DataFrame) -> pl.DataFrame:
 class Release:
     """What is published: views, as sorted multisets of their columns, and nothing else.
 
-    `notes` (how the method went about it) are for the publisher and are never saved with it.
+    `notes` (how the method went about it) and `key` (what secret labels mean, if there are any) are for the publisher
+    and are never saved with it.
     """
 
     def __init__(
@@ -47,11 +49,13 @@ class Release:
         *,
         restore: Restore = _unchanged,
         notes: Mapping[str, object] | None = None,
+        key: "Key | None" = None,
     ) -> None:
         self.manifest = manifest
         self.frames = dict(frames)
         self.recodings = dict(recodings)
         self.notes = dict(notes or {})
+        self.key = key
         self._restore = restore
 
     @property
@@ -191,7 +195,7 @@ def _points_elsewhere(folder: Path, file: str) -> bool:
 
 def _refuse_other_keys(folder: Path, document: Mapping[str, Any]) -> None:
     """A manifest says what its format says; anything else might be a message."""
-    known = {"format", "method", "rows", "suppressed", "promises", "views", "recodings", "derived"}
+    known = {"format", "method", "rows", "suppressed", "promises", "views", "recodings", "derived", "secret"}
     strange = len(set(document) - known)
     if strange:
         raise DataError(

@@ -61,6 +61,7 @@ def seal(
         views=tuple(views),
         derived=_derived(views, table),
         recodings={key: recoding_names.of(key[0], (key[1],)) for key in recodings},
+        secret=_secret(drafts, table),
     )
     return Release(manifest, frames, recodings, restore=restore, notes=notes)
 
@@ -77,6 +78,12 @@ def _without_lost_bits(drafts: Sequence[Draft], table: Table) -> Iterator[Draft]
         }
         columns = (tuple(name for name in column if name not in lost) for column in draft.columns)
         yield replace(draft, columns=tuple(column for column in columns if column)) if lost else draft
+
+
+def _secret(drafts: Sequence[Draft], table: Table) -> tuple[str, ...]:
+    """The columns whose labels only the holder of the data can read, in the order of the table."""
+    hidden = {name for draft in drafts for name, recoding in draft.recodings.items() if recoding.is_secret}
+    return tuple(name for name in table.columns if name in hidden)
 
 
 def _derived(views: Sequence[View], table: Table) -> dict[str, tuple[str, ...]]:

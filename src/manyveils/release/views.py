@@ -66,6 +66,7 @@ class Manifest:
     views: tuple[View, ...]
     derived: Mapping[str, tuple[str, ...]]
     recodings: Mapping[tuple[str, str], str]
+    secret: tuple[str, ...] = ()
 
     def describe(self, suffix: str = "csv") -> dict[str, object]:
         """The manifest as `release.json` holds it."""
@@ -81,6 +82,8 @@ class Manifest:
                 for (view, attribute), stem in self.recodings.items()
             ],
         }
+        if self.secret:
+            said["secret"] = list(self.secret)
         return said | (
             {"derived": {name: list(parts) for name, parts in self.derived.items()}} if self.derived else {}
         )
@@ -99,6 +102,7 @@ def parse_manifest(document: Mapping[str, Any]) -> Manifest:
             (entry["view"], entry["attribute"]): stem_of(entry["file"])
             for entry in document.get("recodings", [])
         },
+        secret=_texts(document.get("secret", [])),
     )
 
 

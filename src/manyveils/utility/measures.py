@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from manyveils.policy import Policy
+from manyveils.policy.guarantees import KAnonymity
+from manyveils.policy.promises import promises_of
 from manyveils.release import Release
+from manyveils.release.secrets import without_secrets
 from manyveils.table import Table
 from manyveils.utility.association import association
 from manyveils.utility.class_size import class_size
@@ -63,5 +66,25 @@ class Utility(Mapping[str, Any]):
 
 def measure(release: Release, table: Table, policy: Policy) -> Utility:
     """Measure a release by its own tables against the original."""
+    secret = {table.home(name) for name in release.manifest.secret}
+    if secret:
+        # What only the key can read cannot be compared with the original.
+        release, table = without_secrets(release, table)
+        policy = _without(policy, secret)
     comparison = Comparison(release, table, policy)
     return Utility({key: value for one in MEASURES for key, value in one(comparison).items()})
+
+
+def _without(policy: Policy, names: set[str]) -> Policy:
+    """The policy about the attributes that are left; of its promises, the size of groups is."""
+    attributes = {
+        name: body.model_dump(exclude_unset=True)
+        for name, body in policy.attributes.items()
+        if name not in names
+    }
+    ks = [each.guarantee.k for each in promises_of(policy) if isinstance(each.guarantee, KAnonymity)]
+    guarantee = {"k": max(ks)} if ks else {}
+    plain = {"method": "separate"}
+    return policy.replaced(
+        attributes=attributes, guarantee=guarantee, rules=[], dependencies=[], publish=plain
+    )

@@ -1,0 +1,213 @@
+"""`manyveils serve`: the trusted server, its first owner, and a check of its log."""
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from manyveils.cli.door import Json, open_door, show_json
+from manyveils.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from manyveils.server.demo import Demo
+    from manyveils.server.keeper import Keeper
+    from manyveils.server.settings import Settings
+
+EXAMPLE = "Example: manyveils serve --demo"
+FOLDER = Path("manyveils-server")
+Folder = Annotated[Path | None, typer.Option(help=f"Where the server keeps things; {FOLDER} by default.")]
+Database = Annotated[
+    str | None, typer.Option(help="postgresql+psycopg://…; a SQLite file in the folder by default.")
+]
+KeyFile = Annotated[Path | None, typer.Option(help="The file with the server key (mode 0600).")]
+
+app = typer.Typer(
+    invoke_without_command=True,
+    epilog=EXAMPLE,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def command(
+    context: typer.Context,
+    folder: Folder = None,
+    database: Database = None,
+    key_file: KeyFile = None,
+    host: Annotated[str, typer.Option(help="Where to listen; this machine alone by default.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any free one.")] = 8000,
+    upload_limit: Annotated[int, typer.Option(min=1, help="Megabytes of data an owner may upload.")] = 200,
+    demo: Annotated[bool, typer.Option("--demo", help="Fill an empty server with something to try.")] = False,
+    as_json: Annotated[bool, Json] = False,
+) -> None:
+    """Keep the keys of releases, and read results with them for researchers who may know."""
+    if context.invoked_subcommand is not None:
+        return
+    with open_door(as_json=as_json), ExitStack() as stack:
+        if demo and folder is None:
+            folder = _temporary(stack)
+        limits = {"host": host, "port": port, "upload_limit": upload_limit * 1_000_000}
+        _serve(_settings(folder, database, key_file, limits), demo=demo, as_json=as_json)
+
+
+@app.command("add-owner", epilog="Example: manyveils serve add-owner maria")
+def add_owner(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The new owner's name.")],
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="Read the password from the first line of stdin.")
+    ] = False,
+    folder: Folder = None,
+    database: Database = None,
+    key_file: KeyFile = None,
+    as_json: Annotated[bool, Json] = False,
+) -> None:
+    """Make an account that may publish, grant and administer; the first one comes from here."""
+    with open_door(as_json=as_json):
+        from manyveils.server import accounts
+
+        keeper = _keeper(context, folder, database, key_file)
+        accounts.add_owner(keeper, name, _password(from_stdin=password_stdin))
+        if as_json:
+            show_json({"owner": name, "told": keeper.told})
+            return
+        _tell(keeper.told, f"{name} is an owner now.")
+
+
+@app.command("verify-log", epilog="Example: manyveils serve verify-log --folder manyveils-server")
+def verify_log(
+    context: typer.Context,
+    folder: Folder = None,
+    database: Database = None,
+    key_file: KeyFile = None,
+    as_json: Annotated[bool, Json] = False,
+) -> None:
+    """Walk the log from its start; exit status 1 if an entry was changed, removed or added from outside."""
+    with open_door(as_json=as_json):
+        from dataclasses import asdict
+
+        from manyveils.server.chain import verify_log as verified
+
+        verdict = verified(_keeper(context, folder, database, key_file, existing=True))
+        if as_json:
+            show_json(asdict(verdict))
+        elif verdict.whole:
+            typer.echo(f"The log is whole: {verdict.entries} entries, the last with the hash {verdict.head}.")
+        else:
+            typer.echo(f"The log is BROKEN at entry {verdict.broken}: {verdict.reason}.")
+        if not verdict.whole:
+            raise typer.Exit(1)
+
+
+def _settings(
+    folder: Path | None, database: str | None, key_file: Path | None, limits: dict[str, Any]
+) -> "Settings":
+    try:
+        import fastapi  # noqa: F401
+        import sqlalchemy  # noqa: F401
+    except ImportError:
+        raise InputError(
+            [
+                Problem(
+                    "serve", "needs packages that are not installed.", "Run: pip install 'manyveils[server]'"
+                )
+            ]
+        ) from None
+    from manyveils.server.settings import Settings
+
+    return Settings(folder or FOLDER, database, key_file=key_file, **limits)
+
+
+def _keeper(
+    context: typer.Context,
+    folder: Path | None,
+    database: str | None,
+    key_file: Path | None,
+    *,
+    existing: bool = False,
+) -> "Keeper":
+    """The keeper a sub-command works on; options may stand before or after its name."""
+    before = context.parent.params if context.parent else {}
+    settings = _settings(
+        folder or before.get("folder"),
+        database or before.get("database"),
+        key_file or before.get("key_file"),
+        {},
+    )
+    if existing and not settings.folder.is_dir():
+        raise InputError([Problem(str(settings.folder), "there is no such folder.", "Give --folder.")])
+    from manyveils.server.keeper import open_keeper
+
+    return open_keeper(settings)
+
+
+def _password(*, from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    if not sys.stdin.isatty():
+        raise InputError([Problem("password", "is asked for on a terminal.", "Or give --password-stdin.")])
+    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
+
+
+def _temporary(stack: ExitStack) -> Path:
+    from tempfile import TemporaryDirectory
+
+    return Path(stack.enter_context(TemporaryDirectory(prefix="manyveils-server-"))) / "server"
+
+
+def _serve(settings: "Settings", *, demo: bool, as_json: bool) -> None:
+    from manyveils.server.app import close_app, create_app
+    from manyveils.server.demo import prepare
+    from manyveils.server.serving import listen, serve
+
+    with listen(settings) as (sockets, url):
+        served = create_app(settings)
+        try:
+            made = prepare(served.state.worker) if demo else None
+        except BaseException:
+            close_app(served)
+            raise
+        serve(served, sockets, lambda: _announce(served.state.keeper, made, url, as_json=as_json))
+
+
+def _announce(keeper: "Keeper", made: "Demo | None", url: str, *, as_json: bool) -> None:
+    from manyveils.server.accounts import has_owner
+
+    if as_json:
+        said = {"url": url, "folder": str(keeper.settings.folder), "told": keeper.told, "demo": None}
+        show_json(
+            said | ({"demo": {"release": made.release, "passwords": dict(made.passwords)}} if made else {})
+        )
+    else:
+        _tell(
+            keeper.told,
+            None if keeper.settings.is_loopback else PLAIN,
+            None if has_owner(keeper) else NO_OWNER,
+            _how(made, url) if made else None,
+            f"Serving {url}; Ctrl-C ends it.",
+        )
+    sys.stdout.flush()
+
+
+PLAIN = "WARNING: other machines can reach this server, and it speaks plain HTTP. Put TLS in front of it."
+NO_OWNER = "There is no owner yet. Make one: manyveils serve add-owner NAME"
+
+
+def _how(made: "Demo", url: str) -> str:
+    accounts = "\n".join(f"  {name:<10}  {password}" for name, password in made.passwords.items())
+    return (
+        f"Accounts and their passwords, told this once:\n{accounts}\n"
+        f"Log in at {url}, or from Python:\n"
+        f'  client = mv.Client("{url}", name="researcher", password=…)\n'
+        f'  client.interpret("{made.release}", attribute, value)'
+    )
+
+
+def _tell(*sentences: str | None) -> None:
+    for sentence in sentences:
+        if sentence:
+            typer.echo(sentence)

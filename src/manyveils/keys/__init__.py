@@ -1,0 +1,16 @@
+"""What the secret codes and grades of a release mean; for the holder of the data, never part of the release."""
+
+from manyveils.keys.interpret import interpret_rule, interpret_table
+from manyveils.keys.key import Aliases, Grades, Key, Meaning
+from manyveils.keys.locking import read_key, write_key
+
+__all__ = [
+    "Aliases",
+    "Grades",
+    "Key",
+    "Meaning",
+    "interpret_rule",
+    "interpret_table",
+    "read_key",
+    "write_key",
+]

@@ -1,0 +1,164 @@
+"""The key of a release: aliases of categorical values, categories of numeric ones, and reading them backwards."""
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["value", "group", "number", "range", "public"]
+FORMAT = "manyveils-key/1"
+HIGHEST = 0.999
+# Above this share of a category grades rise more slowly, so that its largest value alone has the highest.
+BEND = 0.998
+
+
+@dataclass(frozen=True, repr=False)
+class Meaning:
+    """What one published cell stands for: a value, any value of a group, a number, or itself."""
+
+    attribute: str
+    published: str
+    kind: Kind
+    meaning: str
+
+    def describe(self) -> dict[str, str]:
+        """The meaning as plain texts for JSON."""
+        return {
+            "attribute": self.attribute,
+            "published": self.published,
+            "kind": self.kind,
+            "meaning": self.meaning,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Aliases:
+    """The codes of one categorical attribute: of single values, and of groups with the values under them."""
+
+    values: Mapping[str, str]
+    groups: Mapping[str, tuple[str, tuple[str, ...]]]
+
+    def meaning(self, attribute: str, published: str) -> Meaning:
+        """What a published cell stands for; anything but a code stands for itself."""
+        if published in self.values:
+            return Meaning(attribute, published, "value", self.values[published])
+        if published in self.groups:
+            name, members = self.groups[published]
+            return Meaning(attribute, published, "group", f"{name}: one of {', '.join(members)}")
+        return Meaning(attribute, published, "public", published)
+
+
+@dataclass(frozen=True, repr=False)
+class Grades:
+    """The categories of one numeric attribute, and the original of every grade that is published."""
+
+    categories: tuple[tuple[float, float], ...]
+    originals: Mapping[str, str]
+
+    def meaning(self, attribute: str, published: str) -> Meaning | None:
+        """What a grade stands for: the original it was published for, else the number it would be; None for no grade."""
+        if published in self.originals:
+            return Meaning(attribute, published, "number", self.originals[published])
+        try:
+            number = self.ungraded(float(published))
+        except ValueError:
+            return None
+        return Meaning(attribute, published, "number", f"{number:.6g}")
+
+    def ungraded(self, grade: float) -> float:
+        """The number of a grade; grades between two categories belong to the boundary, others outside to an end."""
+        if grade != grade or grade in (float("inf"), float("-inf")):
+            raise ValueError("not a grade")
+        place = min(max(int(grade // 1), 1), len(self.categories)) - 1
+        low, high = self.categories[place]
+        share = min(max(grade - (place + 1), 0.0), HIGHEST)
+        if share > BEND:
+            share = BEND + (share - BEND) * (1 - BEND) / (HIGHEST - BEND)
+        return min(low + share * (high - low), high)
+
+    def grade(self, number: float) -> float:
+        """The grade of a number inside a category; a number on a shared boundary belongs to the upper one."""
+        place = bisect_right([low for low, _ in self.categories], number) - 1
+        if place < 0 or number > self.categories[place][1]:
+            raise ValueError("outside all categories")
+        low, high = self.categories[place]
+        share = (number - low) / (high - low) if high > low else 0.0
+        if share > BEND:
+            share = BEND + (share - BEND) * (HIGHEST - BEND) / (1 - BEND)
+        return place + 1 + share
+
+
+@dataclass(frozen=True, repr=False)
+class Key:
+    """What everything secret in one release means, attribute by attribute."""
+
+    aliases: Mapping[str, Aliases] = field(default_factory=dict)
+    grades: Mapping[str, Grades] = field(default_factory=dict)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes that are published in secret."""
+        return (*self.aliases, *self.grades)
+
+    def meaning(self, attribute: str, published: str) -> Meaning | None:
+        """What a published cell means; None where it cannot be a cell of a graded attribute.
+
+        Attributes that are not secret mean what they say.
+        """
+        if attribute in self.grades:
+            if published == "":
+                return Meaning(attribute, "", "public", "")
+            return self.grades[attribute].meaning(attribute, published)
+        if attribute in self.aliases:
+            return self.aliases[attribute].meaning(attribute, published)
+        return Meaning(attribute, published, "public", published)
+
+    def describe(self) -> dict[str, Any]:
+        """The key as plain values, to be locked away."""
+        return {
+            "format": FORMAT,
+            "aliases": {
+                name: {
+                    "values": dict(each.values),
+                    "groups": {
+                        code: [label, list(members)] for code, (label, members) in each.groups.items()
+                    },
+                }
+                for name, each in self.aliases.items()
+            },
+            "grades": {
+                name: {
+                    "categories": [list(pair) for pair in each.categories],
+                    "originals": dict(each.originals),
+                }
+                for name, each in self.grades.items()
+            },
+        }
+
+    @classmethod
+    def parse(cls, document: Mapping[str, Any]) -> "Key":
+        """Read a key back; a KeyError, TypeError or ValueError means that it is none."""
+        if document["format"] != FORMAT:
+            raise ValueError("another format")
+        return cls(
+            {
+                name: Aliases(
+                    {str(code): str(value) for code, value in each["values"].items()},
+                    {
+                        str(code): (str(label), tuple(str(member) for member in members))
+                        for code, (label, members) in each["groups"].items()
+                    },
+                )
+                for name, each in document["aliases"].items()
+            },
+            {
+                name: Grades(
+                    tuple((float(low), float(high)) for low, high in each["categories"]),
+                    {str(grade): str(original) for grade, original in each["originals"].items()},
+                )
+                for name, each in document["grades"].items()
+            },
+        )
+
+    def __repr__(self) -> str:
+        return f"<Key: {len(self.aliases)} attributes with aliases, {len(self.grades)} with grades>"

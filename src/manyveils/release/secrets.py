@@ -1,0 +1,68 @@
+"""The original beside a release with secret labels: as far as the public can see it, or without what is secret."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from manyveils.policy.sections import Kind
+from manyveils.release.release import Release
+from manyveils.release.views import View
+from manyveils.table import Column, Table
+from manyveils.table.levels import value_or_top
+
+
+def as_published(release: Release, table: Table) -> Table:
+    """The table with secret columns as the release shows them.
+
+    They have the published values with their counts, and which row has which is lost; so promises about them are
+    judged against what is published of them over all.
+    """
+    shown = {
+        name: _column(release, name, table[name]) for name in release.manifest.secret if name in table.columns
+    }
+    return replace(table, columns={**table.columns, **shown}) if shown else table
+
+
+def _column(release: Release, name: str, original: Column) -> Column:
+    tables = [file.table for view in release.views for file in view.files if name in file.attributes]
+    frames = [release.frames[table] for table in tables if name in release.frames.get(table, pl.DataFrame())]
+    if not frames:
+        return original
+    published = frames[0][name]
+    domain = published.drop_nulls().unique().sort()
+    if published.null_count():
+        domain = domain.append(pl.Series([None], dtype=domain.dtype))
+    numbered = pl.DataFrame({"value": domain, "code": np.arange(len(domain), dtype=np.int32)})
+    joined = published.to_frame("value").join(numbered, on="value", how="left", nulls_equal=True)
+    texts = [text if text is not None else "" for text in domain.cast(pl.String).to_list()]
+    kind: Kind = "numeric" if domain.dtype.is_numeric() else "categorical"
+    return Column(name, kind, joined["code"].to_numpy(), domain.alias(name), value_or_top(texts))
+
+
+def without_secrets(release: Release, table: Table) -> tuple[Release, Table]:
+    """The release and the original without the columns that cannot be compared."""
+    secret = set(release.manifest.secret)
+    if not secret:
+        return release, table
+    views = tuple(view for view in (_open(view, secret) for view in release.views) if view.files)
+    files = {file.table: file for view in views for file in view.files}
+    kept = {
+        name: frame.drop(secret & set(frame.columns))
+        for name, frame in release.frames.items()
+        if name in files
+    }
+    frames = {name: frame.sort(frame.columns) for name, frame in kept.items()}
+    recodings = {key: pairs for key, pairs in release.recodings.items() if key[1] not in secret}
+    manifest = replace(release.manifest, views=views, secret=(), derived={})
+    columns = {name: column for name, column in table.columns.items() if name not in secret}
+    derived = {name: bits for name, bits in table.derived.items() if not secret & set(bits)}
+    return Release(manifest, frames, recodings), replace(table, columns=columns, derived=derived)
+
+
+def _open(view: View, secret: set[str]) -> View:
+    files = tuple(
+        replace(file, attributes=tuple(name for name in file.attributes if name not in secret))
+        for file in view.files
+    )
+    return replace(view, files=tuple(file for file in files if file.attributes))

@@ -1,0 +1,191 @@
+"""Accounts: names, roles and passwords; only Argon2id hashes are kept."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from threading import BoundedSemaphore
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from manyveils.errors import InputError, Problem
+from manyveils.server import throttle
+from manyveils.server.chain import append
+from manyveils.server.database import sessions, tokens, users
+from manyveils.server.keeper import Keeper, moment
+from manyveils.server.people import ROLES, Person, Role, require
+from manyveils.server.refusals import Conflict, Unauthenticated, no_such
+
+SHORTEST, LONGEST = 12, 1024
+NAME = r"^[a-z0-9][a-z0-9._@-]{0,63}$"
+COMMAND = "(command line)"
+NOBODY = "(unknown)"
+LOCK = 3
+# A hash takes 64 MiB; more at once would let strangers fill the memory.
+_hashing = BoundedSemaphore(2)
+
+
+@dataclass(frozen=True)
+class Account:
+    """An account as owners see it."""
+
+    name: str
+    role: Role
+    active: bool
+    created: str
+
+
+@cache
+def hasher() -> Any:
+    """Argon2id with its library's recommended work."""
+    from pwdlib import PasswordHash
+
+    return PasswordHash.recommended()
+
+
+@cache
+def _decoy() -> str:
+    """A hash of no password, checked for unknown names so that they take as long as known ones."""
+    return str(hasher().hash("no password"))
+
+
+def add_owner(keeper: Keeper, name: str, password: str) -> None:
+    """Make an owner from the command line, where the first one comes from."""
+    _add(keeper, COMMAND, name, password, "owner")
+
+
+def add_user(keeper: Keeper, actor: Person, name: str, password: str, role: Role) -> Account:
+    """Make an account; for owners."""
+    require(actor, "owner")
+    return _add(keeper, actor.name, name, password, role)
+
+
+def _add(keeper: Keeper, actor: str, name: str, password: str, role: Role) -> Account:
+    _refuse_unfit(name, password, role)
+    hashed = _hashed(password)
+    now = keeper.now()
+    values = {"name": name, "role": role, "password": hashed, "active": True, "created": now}
+    try:
+        with keeper.database.writing() as connection:
+            connection.execute(insert(users).values(values))
+            append(keeper, connection, actor, "add user", name, {"role": role})
+    except IntegrityError:
+        raise Conflict([Problem("name", "is taken.", "Choose another.")]) from None
+    return Account(name, role, True, moment(now))
+
+
+def accounts(keeper: Keeper, actor: Person) -> list[Account]:
+    """Every account; for owners."""
+    require(actor, "owner")
+    with keeper.database.reading() as connection:
+        return [_account(row) for row in connection.execute(select(users).order_by(users.c.name))]
+
+
+def change_user(
+    keeper: Keeper, actor: Person, name: str, *, active: bool | None = None, password: str | None = None
+) -> Account:
+    """Switch an account on or off, or give it another password; for owners. Its logins end."""
+    require(actor, "owner")
+    if password is not None:
+        _refuse_password(name, password)
+    values: dict[str, Any] = {} if active is None else {"active": active}
+    values |= {} if password is None else {"password": _hashed(password)}
+    with keeper.database.writing() as connection:
+        keeper.database.lock(connection, LOCK)
+        found = connection.execute(select(users).where(users.c.name == name)).one_or_none()
+        if found is None:
+            raise no_such("account")
+        if active is False:
+            _refuse_last_owner(connection, found)
+        if values:
+            connection.execute(update(users).where(users.c.id == found.id).values(values))
+            end_logins(connection, found.id)
+            changed = {"active": active, "password": password is not None}
+            append(keeper, connection, actor.name, "change user", name, changed)
+        return _account(connection.execute(select(users).where(users.c.id == found.id)).one())
+
+
+def change_password(keeper: Keeper, actor: Person, old: str, new: str, address: str) -> None:
+    """Change one's own password, knowing the old one; all logins end."""
+    log_in(keeper, actor.name, old, address)
+    _refuse_password(actor.name, new)
+    hashed = _hashed(new)
+    with keeper.database.writing() as connection:
+        connection.execute(update(users).where(users.c.id == actor.id).values(password=hashed))
+        end_logins(connection, actor.id)
+        append(keeper, connection, actor.name, "change password", actor.name)
+
+
+def log_in(keeper: Keeper, name: str, password: str, address: str) -> Person:
+    """Whoever has this name and password; wrong ones take the same time, are counted and are logged."""
+    number = throttle.admit(keeper, name, address)
+    with keeper.database.reading() as connection:
+        found = connection.execute(select(users).where(users.c.name == name)).one_or_none()
+    fits = _verified(password, found.password if found else _decoy())
+    with keeper.database.writing() as connection:
+        if found and fits and found.active:
+            throttle.forgive(connection, number, name)
+            append(keeper, connection, found.name, "log in", found.name, {"address": address})
+            return Person(found.id, found.name, found.role)
+        known = found.name if found else NOBODY
+        append(keeper, connection, NOBODY, "log in refused", known, {"address": address})
+    raise Unauthenticated([Problem("login", "name and password do not fit.")])
+
+
+def has_owner(keeper: Keeper) -> bool:
+    """Whether anyone can administer the server yet."""
+    with keeper.database.reading() as connection:
+        return _owners(connection) > 0
+
+
+def end_logins(connection: Connection, user_id: int) -> None:
+    """End every session and revoke every token of an account."""
+    connection.execute(update(tokens).where(tokens.c.user_id == user_id).values(revoked=True))
+    connection.execute(sessions.delete().where(sessions.c.user_id == user_id))
+
+
+def _account(row: Row[Any]) -> Account:
+    return Account(row.name, row.role, row.active, moment(row.created))
+
+
+def _owners(connection: Connection) -> int:
+    query = select(func.count()).select_from(users).where(users.c.role == "owner", users.c.active)
+    return int(connection.execute(query).scalar_one())
+
+
+def _refuse_last_owner(connection: Connection, found: Row[Any]) -> None:
+    if found.role == "owner" and found.active and _owners(connection) == 1:
+        raise Conflict([Problem("account", "is the last owner.", "Make another owner first.")])
+
+
+def _refuse_unfit(name: str, password: str, role: str) -> None:
+    if not re.fullmatch(NAME, name):
+        raise InputError(
+            [
+                Problem(
+                    "name",
+                    "must be up to 64 small letters, digits and . _ @ -, starting with one of the first two.",
+                )
+            ]
+        )
+    if role not in ROLES:
+        raise InputError([Problem("role", f"must be one of {', '.join(ROLES)}.")])
+    _refuse_password(name, password)
+
+
+def _refuse_password(name: str, password: str) -> None:
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise InputError([Problem("password", f"must have {SHORTEST} to {LONGEST} characters.")])
+    if name in password.lower() and len(password) - len(name) < SHORTEST // 2:
+        raise InputError([Problem("password", "is little more than the name.")])
+
+
+def _hashed(password: str) -> str:
+    with _hashing:
+        return str(hasher().hash(password))
+
+
+def _verified(password: str, hashed: str) -> bool:
+    with _hashing:
+        return len(password) <= LONGEST and bool(hasher().verify(password, hashed))

@@ -1,0 +1,226 @@
+"""What goes in and out of the API."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import Path
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+
+from manyveils.server.accounts import LONGEST, NAME, SHORTEST
+from manyveils.server.grants import MOST
+from manyveils.server.interpretation import MOST_CELL, MOST_TEXT
+from manyveils.server.people import Role
+
+CLEAN = r"^[^\x00]*$"
+Name = Annotated[str, StringConstraints(pattern=NAME)]
+Password = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST)]
+NewPassword = Annotated[str, StringConstraints(min_length=SHORTEST, max_length=LONGEST)]
+Cell = Annotated[str, StringConstraints(max_length=MOST_CELL, pattern=CLEAN)]
+Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
+IdInPath = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$")]
+
+
+class Body(BaseModel):
+    """What a request brings; keys that are not listed are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Said(BaseModel):
+    """What a response holds, made from a value of the server's own."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class ProblemSaid(BaseModel):
+    """One thing that is wrong, where, and what would put it right."""
+
+    where: str
+    what: str
+    remedy: str
+
+
+class Refused(BaseModel):
+    """Why a request was refused."""
+
+    error: str
+    problems: list[ProblemSaid]
+
+
+class Login(Body):
+    """A name and a password, for a token."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=CLEAN)]
+    password: Password
+    hours: Annotated[int, Field(ge=1, le=24 * 90)] | None = None
+
+
+class TokenSaid(BaseModel):
+    """A token, shown this once."""
+
+    token: str
+    expires: datetime
+
+
+class PersonSaid(Said):
+    """Who is asking."""
+
+    name: str
+    role: Role
+
+
+class NewUser(Body):
+    """An account to be made."""
+
+    name: Name
+    password: NewPassword
+    role: Role
+
+
+class UserChange(Body):
+    """What is to change about an account."""
+
+    active: bool | None = None
+    password: NewPassword | None = None
+
+
+class PasswordChange(Body):
+    """The old password and the new one."""
+
+    old: Password
+    new: NewPassword
+
+
+class UserSaid(Said):
+    """An account."""
+
+    name: str
+    role: Role
+    active: bool
+    created: datetime
+
+
+class ReleaseSaid(Said):
+    """A release with its public manifest."""
+
+    id: str
+    title: str
+    listed: bool
+    created: datetime
+    has_key: bool
+    manifest: dict[str, Any]
+
+
+class ListedChange(Body):
+    """Whether a release is to be listed."""
+
+    listed: bool
+
+
+class FileSaid(BaseModel):
+    """A file of a release: its number, by which it is fetched, and its name in the manifest."""
+
+    number: int
+    name: str
+
+
+class NewGrant(Body):
+    """What a researcher is to be granted."""
+
+    researcher: Name
+    release: Id
+    daily_limit: Annotated[int, Field(ge=1, le=MOST)]
+    expires: AwareDatetime
+
+
+class GrantSaid(Said):
+    """A grant and what is used of it today."""
+
+    id: int
+    researcher: str
+    release: str
+    daily_limit: int
+    expires: datetime
+    used_today: int
+    expired: bool
+
+
+class ValueAsked(Body):
+    """A published value to be read with the key."""
+
+    attribute: Cell
+    published: Cell
+
+
+class RuleAsked(Body):
+    """A rule to be read with the key."""
+
+    rule: Annotated[str, StringConstraints(min_length=1, max_length=MOST_TEXT, pattern=CLEAN)]
+
+
+class TableAsked(Body):
+    """A small table of published values to be read with the key."""
+
+    names: Annotated[list[Cell], Field(min_length=1, max_length=1000)]
+    rows: Annotated[list[list[Cell]], Field(min_length=1, max_length=1000)]
+
+
+class MeaningSaid(Said):
+    """What one published value means."""
+
+    attribute: str
+    published: str
+    kind: Literal["value", "group", "number", "range", "public"]
+    meaning: str
+
+
+class RuleSaid(BaseModel):
+    """A rule as it reads with the key."""
+
+    rule: str
+    meanings: int
+
+
+class TableSaid(BaseModel):
+    """A table as it reads with the key."""
+
+    names: list[str]
+    rows: list[list[str]]
+    meanings: int
+
+
+class JobSaid(Said):
+    """A publication in the background."""
+
+    id: str
+    title: str
+    state: Literal["queued", "running", "done", "failed"]
+    stage: str
+    share: float
+    error: str | None
+    audit: dict[str, Any] | None
+    release: str | None
+    created: datetime
+
+
+class EntrySaid(Said):
+    """An entry of the log."""
+
+    number: int
+    time: str
+    actor: str
+    action: str
+    subject: str
+    details: dict[str, Any]
+    previous: str
+    hash: str
+
+
+class VerdictSaid(Said):
+    """Whether the log is whole."""
+
+    whole: bool
+    entries: int
+    head: str
+    broken: int | None
+    reason: str

@@ -1,0 +1,157 @@
+"""The catalogue: releases with their public manifests and files; owners see those that are not listed too."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Row, insert, select, update
+
+from manyveils.errors import Problem
+from manyveils.keys import Key
+from manyveils.release import Release
+from manyveils.release.release import MANIFEST
+from manyveils.server.chain import append
+from manyveils.server.database import releases
+from manyveils.server.keeper import Keeper, moment
+from manyveils.server.people import Person, require
+from manyveils.server.refusals import Conflict, no_such
+
+
+@dataclass(frozen=True)
+class Item:
+    """A release in the catalogue; its key is never part of it."""
+
+    id: str
+    title: str
+    listed: bool
+    created: str
+    has_key: bool
+    manifest: Mapping[str, Any]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of the release, as its manifest names them."""
+        columns = [column["file"] for view in self.manifest["views"] for column in view["columns"]]
+        recodings = [entry["file"] for entry in self.manifest.get("recodings", [])]
+        return (MANIFEST, *dict.fromkeys([*columns, *recodings]))
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes that are published, each once."""
+        columns = [column for view in self.manifest["views"] for column in view["columns"]]
+        return tuple(dict.fromkeys(name for column in columns for name in column["attributes"]))
+
+
+COLUMNS = (
+    releases.c.id,
+    releases.c.title,
+    releases.c.listed,
+    releases.c.created,
+    releases.c.manifest,
+    releases.c.key.is_not(None).label("has_key"),
+)
+
+
+def items(keeper: Keeper, actor: Person | None = None) -> list[Item]:
+    """The listed releases, and for an owner the others too; newest first."""
+    query = select(*COLUMNS).order_by(releases.c.created.desc(), releases.c.id)
+    with keeper.database.reading() as connection:
+        found = [_item(row) for row in connection.execute(query)]
+    return [item for item in found if _visible(item, actor)]
+
+
+def item(keeper: Keeper, actor: Person | None, release: str) -> Item:
+    """One release; one that is not listed is there for owners only."""
+    with keeper.database.reading() as connection:
+        row = connection.execute(select(*COLUMNS).where(releases.c.id == release)).one_or_none()
+    if row is None or not _visible(found := _item(row), actor):
+        raise no_such("release")
+    return found
+
+
+def file_of(keeper: Keeper, actor: Person | None, release: str, which: int | str) -> Path:
+    """A file of a release by its number or its name in the manifest; what is asked for never becomes a path."""
+    files = item(keeper, actor, release).files
+    if isinstance(which, str):
+        which = files.index(which) if which in files else -1
+    if not 0 <= which < len(files):
+        raise no_such("file")
+    path = keeper.settings.folder / _folder(keeper, release) / files[which]
+    if not path.is_file():
+        raise Conflict([Problem("file", "is kept by another server.", "Ask the one that published it.")])
+    return path
+
+
+def set_listed(keeper: Keeper, actor: Person, release: str, *, listed: bool) -> Item:
+    """List a release, or take it off the list; for owners."""
+    require(actor, "owner")
+    with keeper.database.writing() as connection:
+        done = connection.execute(update(releases).where(releases.c.id == release).values(listed=listed))
+        if done.rowcount != 1:
+            raise no_such("release")
+        append(keeper, connection, actor.name, "list" if listed else "unlist", release)
+    return item(keeper, actor, release)
+
+
+def take_in(keeper: Keeper, folder: Path, release: str, *, title: str, key: Key | None) -> "Taken":
+    """Move a complete release folder to its place; it is in the catalogue once `enter` is committed."""
+    Release.load(folder)
+    manifest = json.dumps(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
+    place = keeper.settings.releases / release
+    folder.rename(place)
+    return Taken(release, title, place, manifest, key)
+
+
+@dataclass(frozen=True, repr=False)
+class Taken:
+    """A release whose files are in place and which no row names yet."""
+
+    release: str
+    title: str
+    place: Path
+    manifest: str
+    key: Key | None
+
+
+def enter(keeper: Keeper, connection: Connection, taken: Taken, actor: str) -> None:
+    """Write a release that is in place into the catalogue, not listed yet; its key goes in encrypted."""
+    blob = None
+    if taken.key is not None:
+        plain = json.dumps(taken.key.describe(), ensure_ascii=False).encode()
+        blob = keeper.secret.lock(plain, taken.release)
+    connection.execute(
+        insert(releases).values(
+            id=taken.release,
+            title=taken.title,
+            folder=taken.place.relative_to(keeper.settings.folder).as_posix(),
+            manifest=taken.manifest,
+            key=blob,
+            listed=False,
+            created=keeper.now(),
+        )
+    )
+    append(keeper, connection, actor, "publish", taken.release, {"key": blob is not None})
+
+
+def key_of(keeper: Keeper, release: str) -> Key | None:
+    """The key of a release, decrypted; None if it has none. For the server's own use."""
+    with keeper.database.reading() as connection:
+        blob = connection.execute(select(releases.c.key).where(releases.c.id == release)).scalar_one_or_none()
+    if blob is None:
+        return None
+    return keeper.read_keys.get(release, lambda: Key.parse(json.loads(keeper.secret.unlock(blob, release))))
+
+
+def _folder(keeper: Keeper, release: str) -> str:
+    with keeper.database.reading() as connection:
+        return str(connection.execute(select(releases.c.folder).where(releases.c.id == release)).scalar_one())
+
+
+def _visible(found: Item, actor: Person | None) -> bool:
+    return found.listed or (actor is not None and actor.role == "owner")
+
+
+def _item(row: Row[Any]) -> Item:
+    return Item(row.id, row.title, row.listed, moment(row.created), row.has_key, json.loads(row.manifest))

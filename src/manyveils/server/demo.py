@@ -1,0 +1,74 @@
+"""A server to try: the hospital table published and listed, and three accounts with random passwords."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from secrets import token_urlsafe
+
+from manyveils.datasets import write_hospital
+from manyveils.errors import InputError, ManyveilsError, Problem
+from manyveils.server.accounts import add_owner, add_user, has_owner
+from manyveils.server.accounts import log_in as logged_in
+from manyveils.server.catalogue import set_listed
+from manyveils.server.grants import give_grant
+from manyveils.server.jobs import Job, Worker, job
+from manyveils.server.people import Person
+from manyveils.server.uploads import Upload
+
+ROWS = 1000
+LIMIT = 100
+WEEK = 7 * 24 * 3600.0
+
+
+@dataclass(frozen=True, repr=False)
+class Demo:
+    """What was made: the release, and the passwords of owner, researcher and auditor, told once."""
+
+    release: str
+    passwords: Mapping[str, str]
+
+
+def prepare(worker: Worker) -> Demo:
+    """Fill an empty server with something to try."""
+    keeper = worker.keeper
+    if has_owner(keeper):
+        raise InputError(
+            [Problem("--demo", "needs a folder without accounts.", "Choose another, or leave --folder out.")]
+        )
+    passwords = {role: token_urlsafe(15) for role in ("owner", "researcher", "auditor")}
+    add_owner(keeper, "owner", passwords["owner"])
+    owner = logged_in(keeper, "owner", passwords["owner"], "demo")
+    add_user(keeper, owner, "researcher", passwords["researcher"], "researcher")
+    add_user(keeper, owner, "auditor", passwords["auditor"], "auditor")
+    release = _published(worker, owner)
+    set_listed(keeper, owner, release, listed=True)
+    give_grant(keeper, owner, "researcher", release, daily_limit=LIMIT, expires=keeper.now() + WEEK)
+    return Demo(release, passwords)
+
+
+def _published(worker: Worker, owner: Person) -> str:
+    folder = worker.instance.work / "demo"
+    policy = write_hospital(folder, n=ROWS)
+    policy.write_text(_graded(policy.read_text(encoding="utf-8")), encoding="utf-8")
+    with policy.open("rb") as rules, (folder / "hospital.csv").open("rb") as rows:
+        begun = worker.submit(
+            owner,
+            title="Hospital patients (generated)",
+            policy=Upload("policy.toml", rules),
+            data=Upload("hospital.csv", rows),
+        )
+    done = _over(worker, owner, begun)
+    if done.release is None:
+        raise ManyveilsError([Problem("demo", str(done.error))])
+    return done.release
+
+
+def _graded(policy: str) -> str:
+    """The hospital's policy with secret codes and grades in place of what it promises otherwise."""
+    return policy[: policy.index("[guarantee]")] + '[publish]\nmethod = "grade"\n'
+
+
+def _over(worker: Worker, owner: Person, begun: Job) -> Job:
+    while (found := job(worker.keeper, owner, begun.id)).state in ("queued", "running"):
+        time.sleep(0.1)
+    return found

@@ -1,0 +1,149 @@
+"""What every response carries, how much a request may bring, and what happens when something unforeseen does."""
+
+import json
+import logging
+from pathlib import Path
+from traceback import extract_tb
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from manyveils.server.settings import Settings
+
+logger = logging.getLogger("manyveils.server")
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    ]
+)
+ALWAYS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+UPLOADS = ("/api/v1/jobs", "/jobs")
+# Room for the boundaries and headers between the parts of a form.
+AROUND = 100_000
+DRAINED = 10_000_000
+
+
+class Exceeded(Exception):
+    """A request brings more than it may."""
+
+
+class Guard:
+    """Adds the headers, stops bodies that are too long, and turns faults into responses that tell nothing."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app = app
+        self.settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        exchange = Exchange(scope, receive, send, self._limit(scope))
+        try:
+            await self.app(scope, exchange.receive, exchange.send)
+        except Exceeded:
+            await exchange.refuse()
+        except Exception as error:
+            logger.error("%s", _place(error))
+            await exchange.fail()
+
+    def _limit(self, scope: Scope) -> int:
+        is_upload = scope["method"] == "POST" and scope["path"] in UPLOADS
+        return self.settings.upload_limit + AROUND if is_upload else self.settings.body_limit
+
+
+class Exchange:
+    """One request and its response."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, limit: int) -> None:
+        self._scope, self._receive, self._send, self._limit = scope, receive, send, limit
+        self._headers = Headers(scope=scope)
+        self._read = 0
+        self._started = self._exceeded = self._ended = False
+
+    async def receive(self) -> Message:
+        """The next piece of the body, unless it makes too much."""
+        message = await self._next()
+        if max(self._read, self._announced) > self._limit:
+            self._exceeded = True
+            raise Exceeded
+        return message
+
+    async def _next(self) -> Message:
+        message = await self._receive()
+        self._read += len(message.get("body", b""))
+        self._ended = not message.get("more_body", False)
+        return message
+
+    @property
+    def _announced(self) -> int:
+        length = self._headers.get("content-length", "")
+        return int(length) if length.isascii() and length.isdigit() else 0
+
+    async def send(self, message: Message) -> None:
+        """A piece of the response; the first one gets the headers."""
+        if self._exceeded and not self._started:
+            # Whatever the application made of the broken body is not what happened.
+            raise Exceeded
+        if message["type"] == "http.response.start":
+            self._started = True
+            self._add_headers(MutableHeaders(raw=message["headers"]))
+        await self._send(message)
+
+    def _add_headers(self, headers: MutableHeaders) -> None:
+        for name, value in ALWAYS.items():
+            headers.setdefault(name, value)
+        if "authorization" in self._headers or "cookie" in self._headers or "set-cookie" in headers:
+            headers.setdefault("Cache-Control", "no-store")
+        if self._scope["scheme"] == "https":
+            headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+
+    async def refuse(self) -> None:
+        """Say that the request brings too much."""
+        await self._drain()
+        self._exceeded = False
+        await self._say(413, "TooLarge", f"has more than {self._limit} bytes.")
+
+    async def _drain(self) -> None:
+        """Read on for a while; who is cut off in the middle of sending may never see the answer."""
+        most = self._limit + DRAINED
+        while not self._ended and max(self._read, self._announced) <= most:
+            await self._next()
+
+    async def fail(self) -> None:
+        """Say that something unforeseen happened, and nothing about it."""
+        self._exceeded = False
+        await self._say(500, "Fault", "this is a fault of the server; its log says where.")
+
+    async def _say(self, status: int, kind: str, what: str) -> None:
+        if self._started:
+            return
+        problem = {"where": "request", "what": what, "remedy": ""}
+        body = json.dumps({"error": kind, "problems": [problem]}).encode()
+        headers: list[Any] = [(b"content-type", b"application/json"), (b"connection", b"close")]
+        headers += [(b"content-length", str(len(body)).encode()), (b"cache-control", b"no-store")]
+        await self.send({"type": "http.response.start", "status": status, "headers": headers})
+        await self.send({"type": "http.response.body", "body": body})
+
+
+def _place(error: Exception) -> str:
+    """Where something unforeseen happened; its message is left out, because it may quote secrets."""
+    frames = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in extract_tb(error.__traceback__)[-4:]]
+    return f"{type(error).__name__} at {' > '.join(frames)}"

@@ -1,0 +1,65 @@
+"""Which servers are alive: each holds a lock on a file of its own, which the system lets go when it dies."""
+
+import fcntl
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+from typing import IO
+
+from manyveils.server.settings import Settings
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One server among those that share a folder, and the folder for its unfinished work."""
+
+    name: str
+    work: Path
+    lock: IO[bytes]
+
+    def leave(self) -> None:
+        """Let go, and take the unfinished work away."""
+        shutil.rmtree(self.work, ignore_errors=True)
+        _lock_path(self.work).unlink(missing_ok=True)
+        self.lock.close()
+
+
+def arrive(settings: Settings) -> Instance:
+    """Begin as a new instance."""
+    name = token_hex(8)
+    work = settings.work / name
+    file = _lock_path(work).open("ab")
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    work.mkdir(mode=0o700)
+    return Instance(name, work, file)
+
+
+def dead_instances(settings: Settings) -> dict[str, list[str]]:
+    """The instances that died here, with the jobs they were at."""
+    return {
+        path.stem: sorted(folder.name for folder in path.with_suffix("").glob("*"))
+        for path in sorted(settings.work.glob("*.lock"))
+        if _is_dead(path)
+    }
+
+
+def bury(settings: Settings, dead: Iterable[str]) -> None:
+    """Take away what dead instances left, once their jobs are settled."""
+    for name in dead:
+        shutil.rmtree(settings.work / name, ignore_errors=True)
+        _lock_path(settings.work / name).unlink(missing_ok=True)
+
+
+def _lock_path(work: Path) -> Path:
+    return work.with_name(work.name + ".lock")
+
+
+def _is_dead(path: Path) -> bool:
+    with path.open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True

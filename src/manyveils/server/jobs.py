@@ -1,0 +1,283 @@
+"""Publishing on the server: a job at a time, in the background, with its progress and its audit in the database."""
+
+import json
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from secrets import token_bytes, token_hex
+from threading import Event
+from time import monotonic
+from traceback import extract_tb
+from typing import Any, Literal
+
+from sqlalchemy import Row, insert, select, update
+
+from manyveils.errors import InputError, ManyveilsError, Problem
+from manyveils.policy import Policy
+from manyveils.run import Published, publish_to
+from manyveils.server import instances
+from manyveils.server.catalogue import enter, take_in
+from manyveils.server.chain import append
+from manyveils.server.database import jobs, releases
+from manyveils.server.keeper import Keeper, moment
+from manyveils.server.people import Person, require
+from manyveils.server.refusals import no_such
+from manyveils.server.uploads import DATA, MOST_POLICY, POLICY, Upload, store, uploaded_policy
+
+State = Literal["queued", "running", "done", "failed"]
+BETWEEN = 0.3
+MOST_TITLE = 200
+STOPPED = "The server stopped before the job was done. Upload again."
+
+
+@dataclass(frozen=True)
+class Job:
+    """A publication in the background; once it is done there is a release, not listed yet, and its audit."""
+
+    id: str
+    title: str
+    state: State
+    stage: str
+    share: float
+    error: str | None
+    audit: dict[str, Any] | None
+    release: str | None
+    created: str
+
+
+class Stopping(Exception):
+    """The server is about to end."""
+
+
+class Worker:
+    """Does jobs one after the other; at its start it settles those that a dead server left."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self.keeper = keeper
+        self.instance = instances.arrive(keeper.settings)
+        self._stopping = Event()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="publish")
+        _settle(keeper)
+
+    def submit(
+        self,
+        actor: Person,
+        *,
+        title: str,
+        policy: Upload,
+        data: Upload,
+        format: str = "csv",  # noqa: A002
+    ) -> Job:
+        """Store an upload and queue its publication; for owners. A wrong policy is refused at once."""
+        require(actor, "owner")
+        _refuse_unfit(title, format)
+        number = token_hex(8)
+        folder = self.instance.work / number
+        folder.mkdir(mode=0o700)
+        try:
+            read = uploaded_policy(store(policy, folder, "policy", POLICY, MOST_POLICY))
+            path = store(data, folder, "data", DATA, self.keeper.settings.upload_limit)
+        except BaseException as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise _without(folder, error) from None
+        self._queue(actor, number, title, format)
+        self._pool.submit(self._run, number, actor.name, read, path, folder)
+        return job(self.keeper, actor, number)
+
+    def stop(self) -> None:
+        """Stop before the next step of the job that is running; jobs that wait have failed."""
+        self._stopping.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        _fail_all(self.keeper, [self.instance.name])
+        self.instance.leave()
+
+    def _queue(self, actor: Person, number: str, title: str, form: str) -> None:
+        values = {
+            "id": number,
+            "title": title,
+            "format": form,
+            "instance": self.instance.name,
+            "asked_by": actor.id,
+            "state": "queued",
+            "stage": "",
+            "share": 0.0,
+            "created": self.keeper.now(),
+        }
+        with self.keeper.database.writing() as connection:
+            connection.execute(insert(jobs).values(values))
+            append(self.keeper, connection, actor.name, "queue job", number, {"title": title})
+
+    def _run(self, number: str, actor: str, policy: Policy, data: Path, folder: Path) -> None:
+        try:
+            self._note(number, state="running")
+            self._publish(number, actor, policy, data, folder)
+        except ManyveilsError as error:
+            self._fail(number, str(_without(folder, error)))
+        except Stopping:
+            self._fail(number, STOPPED)
+        except Exception as error:
+            self._fail(number, _fault(error))
+        finally:
+            # The original data stay no longer than they are needed.
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _publish(self, number: str, actor: str, policy: Policy, data: Path, folder: Path) -> None:
+        title, form = self._asked(number)
+        published = publish_to(
+            policy,
+            folder / "release",
+            data=data,
+            format=form,
+            # The key is kept in the database; what is written beside the release on the way is for nobody.
+            secret=token_bytes(32),
+            progress=self._progress(number),
+        )
+        taken = take_in(self.keeper, published.folder, number, title=title, key=published.release.key)
+        with self.keeper.database.writing() as connection:
+            enter(self.keeper, connection, taken, actor)
+            connection.execute(
+                update(jobs)
+                .where(jobs.c.id == number)
+                .values(
+                    state="done",
+                    stage="",
+                    share=1.0,
+                    audit=_audit(published),
+                    release_id=number,
+                    ended=self.keeper.now(),
+                )
+            )
+
+    def _asked(self, number: str) -> tuple[str, str]:
+        with self.keeper.database.reading() as connection:
+            row = connection.execute(select(jobs.c.title, jobs.c.format).where(jobs.c.id == number)).one()
+        return row.title, row.format
+
+    def _progress(self, number: str) -> Callable[[str, float], None]:
+        """Note progress a few times a second at most."""
+        last = [0.0]
+
+        def report(stage: str, share: float) -> None:
+            if self._stopping.is_set():
+                raise Stopping
+            if monotonic() - last[0] >= BETWEEN:
+                last[0] = monotonic()
+                self._note(number, stage=stage, share=share)
+
+        return report
+
+    def _note(self, number: str, **values: Any) -> None:
+        with self.keeper.database.writing() as connection:
+            connection.execute(update(jobs).where(jobs.c.id == number).values(**values))
+
+    def _fail(self, number: str, error: str) -> None:
+        with self.keeper.database.writing() as connection:
+            connection.execute(
+                update(jobs)
+                .where(jobs.c.id == number)
+                .values(state="failed", error=error, ended=self.keeper.now())
+            )
+            append(self.keeper, connection, "(server)", "job failed", number)
+
+
+def all_jobs(keeper: Keeper, actor: Person, *, most: int = 100) -> list[Job]:
+    """The last jobs, newest first; for owners."""
+    require(actor, "owner")
+    query = select(jobs).order_by(jobs.c.created.desc(), jobs.c.id).limit(most)
+    with keeper.database.reading() as connection:
+        return [_job(row) for row in connection.execute(query)]
+
+
+def job(keeper: Keeper, actor: Person, number: str) -> Job:
+    """One job; for owners."""
+    require(actor, "owner")
+    with keeper.database.reading() as connection:
+        row = connection.execute(select(jobs).where(jobs.c.id == number)).one_or_none()
+    if row is None:
+        raise no_such("job")
+    return _job(row)
+
+
+def _job(row: Row[Any]) -> Job:
+    return Job(
+        row.id,
+        row.title,
+        row.state,
+        row.stage,
+        row.share,
+        row.error,
+        json.loads(row.audit) if row.audit else None,
+        row.release_id,
+        moment(row.created),
+    )
+
+
+def _settle(keeper: Keeper) -> None:
+    """Mark what dead servers left undone as failed, and remove release folders of theirs that no row names."""
+    dead = instances.dead_instances(keeper.settings)
+    _fail_all(keeper, list(dead))
+    begun = [number for numbers in dead.values() for number in numbers]
+    with keeper.database.reading() as connection:
+        ended = set(connection.execute(select(jobs.c.id).where(jobs.c.id.in_(begun))).scalars())
+        entered = set(connection.execute(select(releases.c.id).where(releases.c.id.in_(begun))).scalars())
+    for number in ended - entered:
+        shutil.rmtree(keeper.settings.releases / number, ignore_errors=True)
+    instances.bury(keeper.settings, dead)
+
+
+def _fail_all(keeper: Keeper, names: list[str]) -> None:
+    if not names:
+        return
+    unfinished = jobs.c.instance.in_(names) & jobs.c.state.in_(("queued", "running"))
+    with keeper.database.writing() as connection:
+        numbers = connection.execute(select(jobs.c.id).where(unfinished)).scalars().all()
+        connection.execute(
+            update(jobs).where(unfinished).values(state="failed", error=STOPPED, ended=keeper.now())
+        )
+        for number in numbers:
+            append(keeper, connection, "(server)", "job failed", number)
+
+
+def _refuse_unfit(title: str, form: str) -> None:
+    problems = []
+    if not 1 <= len(title.strip()) <= MOST_TITLE or "\x00" in title:
+        problems.append(Problem("title", f"must have 1 to {MOST_TITLE} characters."))
+    if form not in ("csv", "parquet"):
+        problems.append(Problem("format", "must be csv or parquet."))
+    if problems:
+        raise InputError(problems)
+
+
+def _without(folder: Path, error: BaseException) -> BaseException:
+    """The same error without the server's own paths."""
+    if not isinstance(error, ManyveilsError):
+        return error
+    path = f"{folder}/"
+    return type(error)(
+        Problem(each.where.replace(path, ""), each.what.replace(path, ""), each.remedy.replace(path, ""))
+        for each in error.problems
+    )
+
+
+def _audit(published: Published) -> str:
+    return json.dumps(_finite(published.audit.describe()), default=str)
+
+
+def _finite(value: Any) -> Any:
+    """Plain values without infinities, which JSON cannot say."""
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {str(key): _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return value.item() if hasattr(value, "item") else value
+
+
+def _fault(error: Exception) -> str:
+    """Where something unforeseen happened; its message is left out, because it may quote cells."""
+    frame = extract_tb(error.__traceback__)[-1]
+    return f"This is a fault of manyveils: {type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}."

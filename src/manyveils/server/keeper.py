@@ -1,0 +1,111 @@
+"""What everything on the server works on: its settings, its database, its secret and its clock."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hmac import compare_digest
+from threading import Lock
+
+from sqlalchemy import insert, select
+
+from manyveils.errors import InputError, Problem
+from manyveils.keys import Key
+from manyveils.server.database import Database, meta
+from manyveils.server.secret import Secret, read_secret
+from manyveils.server.settings import SQLITE, Settings
+
+SCHEMA = "1"
+MOST_KEYS = 32
+
+
+@dataclass(frozen=True, repr=False)
+class Keeper:
+    """A server's settings, database, secret and clock, and the keys it has read lately."""
+
+    settings: Settings
+    database: Database
+    secret: Secret
+    told: str | None = None
+    now: Callable[[], float] = time.time
+    read_keys: "KeyShelf" = field(default_factory=lambda: KeyShelf())
+
+    def close(self) -> None:
+        """Close the database."""
+        self.database.close()
+
+
+class KeyShelf:
+    """The keys read last, so that they need not be decrypted for every answer; a release never changes its key."""
+
+    def __init__(self) -> None:
+        self._keys: OrderedDict[str, Key] = OrderedDict()
+        self._turn = Lock()
+
+    def get(self, name: str, read: Callable[[], Key]) -> Key:
+        """The key of this name, read now if it is not here."""
+        with self._turn:
+            if name in self._keys:
+                self._keys.move_to_end(name)
+                return self._keys[name]
+        key = read()
+        with self._turn:
+            self._keys[name] = key
+            if len(self._keys) > MOST_KEYS:
+                self._keys.popitem(last=False)
+        return key
+
+
+def open_keeper(settings: Settings) -> Keeper:
+    """Open a server's folder, secret and database; what is not there yet is made."""
+    _make_folders(settings)
+    secret, told = read_secret(settings)
+    keeper = Keeper(settings, Database(settings.url), secret, told)
+    _refuse_other_secret(keeper)
+    return keeper
+
+
+def moment(seconds: float) -> str:
+    """A time as the log and the API write it.
+
+    >>> moment(0)
+    '1970-01-01T00:00:00.000000Z'
+    """
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _make_folders(settings: Settings) -> None:
+    try:
+        for folder in (settings.folder, settings.releases, settings.work):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if settings.database is None:
+            # SQLite gives the files it makes beside this one the same mode.
+            (settings.folder / SQLITE).touch(mode=0o600)
+    except OSError as error:
+        raise InputError([Problem(str(settings.folder), f"cannot be used: {error.strerror}.")]) from None
+
+
+def _refuse_other_secret(keeper: Keeper) -> None:
+    """A database belongs to the secret it was begun with; with another one no key in it could be read."""
+    expected = {"schema": SCHEMA, "secret": keeper.secret.seal("this database")}
+    with keeper.database.writing() as connection:
+        keeper.database.lock(connection, 1)
+        stored = {row.name: row.value for row in connection.execute(select(meta))}
+        if not stored:
+            connection.execute(
+                insert(meta), [{"name": name, "value": value} for name, value in expected.items()]
+            )
+            return
+    if stored.get("schema") != SCHEMA:
+        raise InputError([Problem("database", "was written by another version.")])
+    if not compare_digest(stored.get("secret", ""), expected["secret"]):
+        raise InputError(
+            [
+                Problem(
+                    "server key",
+                    "is not the one this database was begun with.",
+                    "Give the right --key-file; without it the keys in the database cannot be read.",
+                )
+            ]
+        )

@@ -1,0 +1,140 @@
+"""How pages are made: templates, refusals that people can read, and forms that only this server's pages can send."""
+
+from collections.abc import Callable, Coroutine
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from manyveils.errors import InputError, ManyveilsError, Problem
+from manyveils.server.api.access import KeeperOf, session_of
+from manyveils.server.people import Person
+from manyveils.server.refusals import Forbidden, Refusal, Unauthenticated
+from manyveils.server.sessions import Session
+
+TEMPLATES = Path(__file__).with_name("templates")
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class PageRoute(APIRoute):
+    """A page: what is refused is said on a page too, and strangers are sent to the login."""
+
+    def get_route_handler(self) -> Handler:
+        """The handler with refusals as pages."""
+        handle = super().get_route_handler()
+
+        async def handled(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except Unauthenticated as error:
+                if request.method == "GET":
+                    return RedirectResponse("/login", 303)
+                return _refused(request, error)
+            except ManyveilsError as error:
+                return _refused(request, error)
+
+        return handled
+
+
+def pages() -> APIRouter:
+    """A router of pages."""
+    return APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+async def session_here(request: Request, keeper: KeeperOf) -> Session | None:
+    """The visitor's session; a form must carry its token."""
+    session = await session_of(request, keeper)
+    request.state.session = session
+    return session
+
+
+async def person_here(session: Annotated[Session | None, Depends(session_here)]) -> Person:
+    """The visitor; strangers must log in."""
+    if session is None:
+        raise Unauthenticated([Problem("login", "is needed.", "Log in.")])
+    return session.person
+
+
+SessionHere = Annotated[Session | None, Depends(session_here)]
+PersonHere = Annotated[Person, Depends(person_here)]
+
+
+@cache
+def _templates() -> Any:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+
+
+def show(request: Request, template: str, *, status: int = 200, **context: Any) -> Response:
+    """A page from its template."""
+    session: Session | None = getattr(request.state, "session", None)
+    html = (
+        _templates()
+        .get_template(template)
+        .render(
+            person=session.person if session else None,
+            csrf=session.csrf if session else "",
+            here=request.url.path,
+            **context,
+        )
+    )
+    return HTMLResponse(html, status)
+
+
+def go(path: str) -> Response:
+    """Send the browser on after a form was taken."""
+    return RedirectResponse(path, 303)
+
+
+def _refused(request: Request, error: ManyveilsError) -> Response:
+    status = error.status if isinstance(error, Refusal) else 422
+    response = show(request, "refused.html", status=status, problems=error.problems)
+    if isinstance(error, Refusal) and error.wait is not None:
+        response.headers["Retry-After"] = str(error.wait)
+    return response
+
+
+async def fields(request: Request) -> dict[str, str]:
+    """The texts of a form."""
+    form = await request.form(max_files=4, max_fields=50)
+    return {name: value for name, value in form.items() if isinstance(value, str)}
+
+
+def text(form: dict[str, str], name: str, most: int = 1000) -> str:
+    """One text of a form, which must be there."""
+    value = form.get(name, "")
+    if not value.strip():
+        raise InputError([Problem(name, "is missing.", "Fill it in.")])
+    if len(value) > most:
+        raise InputError([Problem(name, f"has more than {most:,} characters.")])
+    return value
+
+
+def whole_number(form: dict[str, str], name: str) -> int:
+    """A whole number of a form."""
+    value = form.get(name, "").strip()
+    if not value.isascii() or not value.isdigit() or len(value) > 9:
+        raise InputError([Problem(name, "must be a whole number.")])
+    return int(value)
+
+
+def refuse_other_sites(request: Request) -> None:
+    """Refuse a form that another site's page sent; before a login there is no token to ask for."""
+    # Browsers that are told to send no referrer call the origin null, and say the same in another header.
+    origin = request.headers.get("origin", "null")
+    is_other = origin != "null" and urlsplit(origin).netloc != request.headers.get("host", "")
+    if is_other or request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        raise Forbidden([Problem("request", "comes from another site.", "Log in on this server's own page.")])
+
+
+async def call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """Do the server's work beside the event loop."""
+    return await run_in_threadpool(function, *arguments, **named)

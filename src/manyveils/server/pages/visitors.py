@@ -1,0 +1,138 @@
+"""Pages for everyone: login, the catalogue, a release, and what its values mean."""
+
+import csv
+import io
+from typing import Any
+
+from fastapi import Request
+from starlette.responses import FileResponse, Response
+
+from manyveils.errors import InputError, Problem
+from manyveils.server import catalogue, interpretation
+from manyveils.server.accounts import change_password
+from manyveils.server.api.access import Address, KeeperOf
+from manyveils.server.pages.routing import (
+    PersonHere,
+    SessionHere,
+    call,
+    fields,
+    go,
+    pages,
+    refuse_other_sites,
+    show,
+    text,
+)
+from manyveils.server.refusals import Refusal
+from manyveils.server.sessions import clear_cookie, close_session, open_session, set_cookie
+
+router = pages()
+MOST_TEXT = 100_000
+
+
+@router.get("/login")
+async def login_form(request: Request, session: SessionHere) -> Response:
+    """Ask for name and password."""
+    return go("/") if session else show(request, "login.html", problems=())
+
+
+@router.post("/login")
+async def log_in(request: Request, keeper: KeeperOf, address: Address) -> Response:
+    """Begin a session, or say that name or password is wrong."""
+    refuse_other_sites(request)
+    form = await fields(request)
+    try:
+        session = await call(
+            open_session, keeper, form.get("name", "")[:100], form.get("password", "")[:2000], address
+        )
+    except Refusal as error:
+        return show(request, "login.html", status=error.status, problems=error.problems)
+    response = go("/")
+    set_cookie(response, keeper, session, request.url.scheme)
+    return response
+
+
+@router.post("/logout")
+async def log_out(request: Request, keeper: KeeperOf, session: SessionHere) -> Response:
+    """End the session."""
+    if session is not None:
+        await call(close_session, keeper, session)
+    response = go("/login")
+    clear_cookie(response, keeper, request.url.scheme)
+    return response
+
+
+@router.get("/account")
+async def account(request: Request, person: PersonHere) -> Response:
+    """The visitor's own account."""
+    return show(request, "account.html", changed=False)
+
+
+@router.post("/account")
+async def new_password(request: Request, keeper: KeeperOf, person: PersonHere, address: Address) -> Response:
+    """Change the visitor's own password; every other login of hers ends."""
+    form = await fields(request)
+    if form.get("new") != form.get("again"):
+        raise InputError([Problem("new password", "was typed in two ways.", "Type it again.")])
+    await call(change_password, keeper, person, form.get("old", ""), form.get("new", ""), address)
+    return go("/login")
+
+
+@router.get("/")
+async def releases(request: Request, keeper: KeeperOf, session: SessionHere) -> Response:
+    """The catalogue."""
+    found = await call(catalogue.items, keeper, session.person if session else None)
+    return show(request, "catalogue.html", releases=found)
+
+
+@router.get("/releases/{release}")
+async def release(release: str, request: Request, keeper: KeeperOf, session: SessionHere) -> Response:
+    """One release: what it promises, its views and its files."""
+    found = await call(catalogue.item, keeper, session.person if session else None, release[:100])
+    return show(request, "release.html", release=found)
+
+
+@router.get("/releases/{release}/files/{number}")
+async def file(
+    release: str, number: int, request: Request, keeper: KeeperOf, session: SessionHere
+) -> Response:
+    """A file of a release."""
+    person = session.person if session else None
+    path = await call(catalogue.file_of, keeper, person, release[:100], number)
+    return FileResponse(path, media_type="application/octet-stream", filename=path.name)
+
+
+@router.get("/releases/{release}/interpret")
+async def question(release: str, request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
+    """Ask what published values mean."""
+    found = await call(catalogue.item, keeper, person, release[:100])
+    return show(request, "interpret.html", release=found, asked={}, answer=None, table=None)
+
+
+@router.post("/releases/{release}/interpret")
+async def answer(release: str, request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
+    """Answer with a value, a rule or a small table, and say what it counted for."""
+    form = await fields(request)
+    found = await call(catalogue.item, keeper, person, release[:100])
+    kind = form.get("kind", "")
+    read: Any
+    table = None
+    if kind == "value":
+        asked = text(form, "attribute", 300), form.get("published", "")[:1000]
+        read = await call(interpretation.read_value, keeper, person, found.id, *asked)
+    elif kind == "rule":
+        read = await call(interpretation.read_rule, keeper, person, found.id, text(form, "rule", 10_000))
+    else:
+        names, rows = _pasted(text(form, "table", MOST_TEXT))
+        read = await call(interpretation.read_table, keeper, person, found.id, names, rows)
+        table = names, read.read
+    return show(request, "interpret.html", release=found, asked=form, answer=read, table=table)
+
+
+def _pasted(pasted: str) -> tuple[list[str], list[list[str]]]:
+    """A table that was pasted: a line of names, then lines of cells, separated by commas, semicolons or tabs."""
+    header = pasted.lstrip().split("\n", 1)[0]
+    delimiter = max(",;\t", key=header.count)
+    lines = [line for line in csv.reader(io.StringIO(pasted.strip()), delimiter=delimiter) if line]
+    if len(lines) < 2:
+        raise InputError([Problem("table", "needs a line of names and at least one of cells.")])
+    return lines[0], lines[1:]

@@ -1,0 +1,65 @@
+"""Why the server says no, and the HTTP status that goes with it.
+
+::
+
+    Refusal (ManyveilsError)
+    ├── Unauthenticated   401   nobody the server knows
+    ├── Forbidden         403   somebody who may not do this
+    ├── Missing           404   no such thing, or not for you
+    ├── Conflict          409   not as things stand
+    ├── TooLarge          413   more than the server takes
+    └── TooMany           429   later, or no more today
+"""
+
+from manyveils.errors import ManyveilsError, Problem
+
+
+class Refusal(ManyveilsError):
+    """The server refuses a request."""
+
+    status = 400
+
+    def __init__(self, problems: object = "", *, wait: int | None = None) -> None:
+        super().__init__(problems)  # type: ignore[arg-type]
+        self.wait = wait
+
+
+class Unauthenticated(Refusal):
+    """Nobody the server knows is asking."""
+
+    status = 401
+
+
+class Forbidden(Refusal):
+    """Whoever is asking may not do this."""
+
+    status = 403
+
+
+class Missing(Refusal):
+    """There is no such thing, or not for whoever is asking."""
+
+    status = 404
+
+
+class Conflict(Refusal):
+    """Not as things stand."""
+
+    status = 409
+
+
+class TooLarge(Refusal):
+    """More than the server takes."""
+
+    status = 413
+
+
+class TooMany(Refusal):
+    """Too often: later, or no more today."""
+
+    status = 429
+
+
+def no_such(what: str) -> Missing:
+    """Refuse because there is no such thing; the same words whether it is absent or only hidden."""
+    return Missing([Problem(what, "there is no such one.")])

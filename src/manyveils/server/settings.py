@@ -1,0 +1,58 @@
+"""How a server is set up: where it keeps things, where it listens, and its limits."""
+
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+
+KEY_VARIABLE = "MANYVEILS_SERVER_KEY"
+SQLITE = "server.sqlite"
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where a server keeps things, where it listens, and what it allows."""
+
+    folder: Path
+    # The address of a database may hold a password.
+    database: str | None = field(default=None, repr=False)
+    host: str = "127.0.0.1"
+    port: int = 8000
+    key_file: Path | None = None
+    upload_limit: int = 200 * MEGABYTE
+    body_limit: int = MEGABYTE
+    token_hours: int = 24
+    session_hours: int = 12
+    idle_minutes: int = 60
+
+    @property
+    def url(self) -> str:
+        """The database's address: SQLite in the folder unless another is given."""
+        return self.database or f"sqlite:///{(self.folder / SQLITE).resolve()}"
+
+    @property
+    def releases(self) -> Path:
+        """Where the folders of complete releases are."""
+        return self.folder / "releases"
+
+    @property
+    def work(self) -> Path:
+        """Where uploads and unfinished releases are."""
+        return self.folder / "work"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return is_loopback(self.host)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name means this machine alone.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

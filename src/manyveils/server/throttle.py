@@ -1,0 +1,60 @@
+"""Logging in slowly: after some failures each further try has to wait longer, per account and per address."""
+
+import hashlib
+from math import ceil
+
+from sqlalchemy import Column, Connection, delete, func, insert, select
+
+from manyveils.errors import Problem
+from manyveils.server.database import attempts
+from manyveils.server.keeper import Keeper
+from manyveils.server.refusals import TooMany
+
+WINDOW = 15 * 60.0
+FREE_PER_ACCOUNT = 5
+FREE_PER_ADDRESS = 20
+LONGEST = 15 * 60.0
+LOCK = 2
+
+
+def admit(keeper: Keeper, name: str, address: str) -> int:
+    """Count a try before its password is looked at, or refuse it; many at once cannot slip through.
+
+    An account that does not exist is treated as any other.
+    """
+    account, now = _digest(name), keeper.now()
+    with keeper.database.writing() as connection:
+        keeper.database.lock(connection, LOCK)
+        connection.execute(delete(attempts).where(attempts.c.time < now - WINDOW))
+        wait = max(
+            _wait(connection, attempts.c.account, account, FREE_PER_ACCOUNT, now),
+            _wait(connection, attempts.c.address, address, FREE_PER_ADDRESS, now),
+        )
+        if wait <= 0:
+            values = {"account": account, "address": address, "time": now}
+            made = connection.execute(insert(attempts).values(values))
+            return int(made.inserted_primary_key[0])  # type: ignore[index]
+    raise TooMany(
+        [Problem("login", "there were too many wrong tries.", f"Wait {ceil(wait)} seconds.")], wait=ceil(wait)
+    )
+
+
+def forgive(connection: Connection, number: int, name: str) -> None:
+    """Forget the tries of an account that has logged in; those of the address stay, but for this one."""
+    connection.execute(
+        delete(attempts).where((attempts.c.id == number) | (attempts.c.account == _digest(name)))
+    )
+
+
+def _wait(connection: Connection, column: Column[str], value: str, free: int, now: float) -> float:
+    """Seconds to wait: none for the first tries, then doubling from one second on."""
+    query = select(func.count(), func.max(attempts.c.time)).where(column == value)
+    failures, last = connection.execute(query).one()
+    if failures < free:
+        return 0.0
+    return float(last + min(2.0 ** (failures - free), LONGEST) - now)
+
+
+def _digest(name: str) -> str:
+    # What is typed as a name may be a password.
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,70 @@
+"""Uploads: data and a policy, stored under names the server chooses, and read without following paths in them."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any, BinaryIO
+
+from manyveils.errors import DataError, InputError, PolicyError, Problem
+from manyveils.policy import Policy
+from manyveils.policy.model import read_document
+from manyveils.run import read_policy
+from manyveils.server.refusals import TooLarge
+
+DATA = {".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc"}
+POLICY = {".toml", ".json"}
+MOST_POLICY = 1_000_000
+CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file as it comes in: the name the sender gives it, of which only the ending counts, and its bytes."""
+
+    name: str
+    content: BinaryIO
+
+
+def store(upload: Upload, folder: Path, stem: str, endings: set[str], most: int) -> Path:
+    """Write an upload under a name of the server's own."""
+    ending = PurePath(upload.name).suffix.lower()
+    if ending not in endings:
+        raise InputError([Problem(stem, f"the file's name must end in {', '.join(sorted(endings))}.")])
+    path = folder / f"{stem}{ending}"
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    size = 0
+    with os.fdopen(descriptor, "wb") as file:
+        while chunk := upload.content.read(CHUNK):
+            size += len(chunk)
+            if size > most:
+                raise TooLarge([Problem(stem, f"has more than {most} bytes.")])
+            file.write(chunk)
+    if not size:
+        raise DataError([Problem(stem, "is empty.")])
+    return path
+
+
+def uploaded_policy(path: Path) -> Policy:
+    """Read an uploaded policy; the data are those that came with it, and files it names are refused."""
+    document = read_document(path)
+    _refuse_files(document, path.name)
+    data = document.get("data")
+    if isinstance(data, dict):
+        data.pop("source", None)
+    return read_policy(Policy(**document, _folder=path.parent, _name=path.name))
+
+
+def _refuse_files(document: Mapping[str, Any], name: str) -> None:
+    attributes = document.get("attributes")
+    problems = [
+        Problem(
+            f"{name}: attributes.{attribute}.hierarchy.file",
+            "names a file, and an uploaded policy cannot.",
+            "Write the hierarchy as a tree.",
+        )
+        for attribute, body in (attributes.items() if isinstance(attributes, dict) else ())
+        if isinstance(body, dict) and isinstance(body.get("hierarchy"), dict) and "file" in body["hierarchy"]
+    ]
+    if problems:
+        raise PolicyError(problems)

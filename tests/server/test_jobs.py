@@ -1,0 +1,286 @@
+"""Publishing on the server: uploads that are sound become releases nobody sees until they are listed."""
+
+import io
+import json
+import shutil
+import time
+
+import pytest
+from sqlalchemy import text
+
+import manyveils as mv
+from manyveils.datasets import write_hospital
+from manyveils.errors import InputError, PolicyError
+from manyveils.server import catalogue, jobs
+from manyveils.server.jobs import STOPPED, Worker
+from manyveils.server.refusals import Forbidden, Missing, TooLarge
+from manyveils.server.uploads import Upload
+
+POLICY = """
+[data]
+source = "/etc/passwd"
+
+[attributes.name]
+role = "identifier"
+
+[attributes.age]
+role = "quasi"
+
+[attributes.illness]
+role = "sensitive"
+
+[guarantee]
+k = 2
+l = 2
+"""
+ROWS = "name,age,illness\n" + "".join(f"Zq7name{n},{20 + n % 4},Zq7ill{n % 3}\n" for n in range(24))
+
+
+@pytest.fixture
+def worker(house):
+    """A worker of the server."""
+    made = Worker(house.keeper)
+    yield made
+    made.stop()
+
+
+def submit(worker, house, *, policy=POLICY, data=ROWS, names=("policy.toml", "data.csv"), **more):
+    """Upload as the owner."""
+    rules, rows = (io.BytesIO(each if isinstance(each, bytes) else each.encode()) for each in (policy, data))
+    options = {"title": "People", "policy": Upload(names[0], rules), "data": Upload(names[1], rows)} | more
+    return worker.submit(house.owner, **options)
+
+
+def over(worker, house, job):
+    """Wait for a job."""
+    end = time.monotonic() + 60
+    while (found := jobs.job(house.keeper, house.owner, job.id)).state in ("queued", "running"):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    return found
+
+
+def leftovers(house):
+    """Files in the server's folder that hold a cell of the data."""
+    places = [path for path in house.keeper.settings.work.rglob("*") if path.is_file()]
+    return [path for path in places if b"Zq7name" in path.read_bytes()]
+
+
+def test_publishing(worker, house):
+    """A job makes a release with its audit, not listed; listing it is a step of its own, and nothing is left over."""
+    done = over(worker, house, submit(worker, house))
+    assert (done.state, done.share, done.error) == ("done", 1.0, None)
+    assert done.audit["kept"]
+    assert catalogue.items(house.keeper) == catalogue.items(house.keeper, house.researcher) == []
+    with pytest.raises(Missing):
+        catalogue.item(house.keeper, None, done.release)
+    assert [item.id for item in catalogue.items(house.keeper, house.owner)] == [done.release]
+    catalogue.set_listed(house.keeper, house.owner, done.release, listed=True)
+    listed = catalogue.item(house.keeper, None, done.release)
+    assert listed.files == ("release.json", "tables/main.csv")
+    folder = catalogue.file_of(house.keeper, None, done.release, "release.json").parent
+    assert mv.Release.load(folder).rows == 24
+    assert leftovers(house) == []
+    assert [entry.action for entry in house.log()][-3:] == ["queue job", "publish", "list"]
+
+
+def test_parquet_and_json(worker, house, tmp_path):
+    """Policies may be JSON, tables may come and go as Parquet."""
+    import tomllib
+
+    import polars as pl
+
+    pl.read_csv(io.StringIO(ROWS)).write_parquet(tmp_path / "rows.parquet")
+    document = json.dumps(tomllib.loads(POLICY))
+    data = (tmp_path / "rows.parquet").read_bytes()
+    begun = submit(worker, house, policy=document, data=data, names=("p.json", "d.parquet"), format="parquet")
+    done = over(worker, house, begun)
+    assert done.state == "done", done.error
+    files = catalogue.item(house.keeper, house.owner, done.release).files
+    assert "tables/main.parquet" in files
+
+
+def test_a_promise_that_cannot_be_kept(worker, house):
+    """A job that cannot keep its promise fails with the reason, which quotes no cell and no path; no release is left."""
+    failed = over(
+        worker,
+        house,
+        submit(worker, house, policy=POLICY.replace("l = 2", "l = 4").replace("k = 2", "k = 4")),
+    )
+    assert failed.state == "failed"
+    assert "4" in failed.error
+    assert "Zq7" not in failed.error
+    assert str(house.keeper.settings.folder) not in failed.error
+    assert failed.release is None
+    assert list(house.keeper.settings.releases.iterdir()) == []
+    assert leftovers(house) == []
+
+
+def test_data_that_do_not_fit(worker, house):
+    """Data that do not fit their policy fail the job, without a cell or a path of the server in the message."""
+    failed = over(worker, house, submit(worker, house, data="name,age\nZq7name,3\n"))
+    assert failed.state == "failed"
+    assert "illness" in failed.error
+    assert "Zq7" not in failed.error
+    assert str(house.keeper.settings.folder) not in failed.error
+
+
+def test_a_fault_tells_nothing(worker, house, monkeypatch):
+    """Something unforeseen fails the job with its place alone."""
+
+    def fault(*arguments, **options):
+        raise RuntimeError("Zq7 cell")
+
+    monkeypatch.setattr(jobs, "publish_to", fault)
+    failed = over(worker, house, submit(worker, house))
+    assert failed.state == "failed"
+    assert "RuntimeError" in failed.error
+    assert "Zq7" not in failed.error
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (
+            {"policy": POLICY + '[attributes.job]\nrole = "quasi"\nhierarchy = { file = "/etc/passwd" }\n'},
+            PolicyError,
+        ),
+        ({"policy": POLICY.replace('role = "quasi"', 'role = "nonsense"')}, PolicyError),
+        ({"policy": POLICY + '[publish]\nmethod = "nonsense"\n'}, PolicyError),
+        ({"policy": b"\xff\xfe"}, PolicyError),
+        ({"policy": ""}, InputError),
+        ({"data": ""}, InputError),
+        ({"names": ("policy.exe", "data.csv")}, InputError),
+        ({"names": ("policy.toml", "../../data.csv/..")}, InputError),
+        ({"title": " "}, InputError),
+        ({"format": "xlsx"}, InputError),
+    ],
+)
+def test_unfit_uploads(worker, house, change, error):
+    """A wrong policy, a policy that names files, and files that are none of ours are refused at once; nothing is kept."""
+    with pytest.raises(error) as refusal:
+        submit(worker, house, **change)
+    assert str(house.keeper.settings.folder) not in str(refusal.value)
+    assert "root:" not in str(refusal.value)
+    assert list(worker.instance.work.iterdir()) == []
+    assert jobs.all_jobs(house.keeper, house.owner) == []
+
+
+def test_names_of_uploads_are_not_used(worker, house):
+    """Of an upload's name only its ending counts."""
+    begun = submit(worker, house, names=("../../../evil.toml", "/tmp/evil\x00.csv"))
+    assert over(worker, house, begun).state == "done"
+
+
+def test_uploads_have_a_limit(house, worker):
+    """Data above the limit are refused, and nothing of them is kept."""
+    object.__setattr__(house.keeper.settings, "upload_limit", 100)
+    with pytest.raises(TooLarge):
+        submit(worker, house)
+    assert list(worker.instance.work.iterdir()) == []
+
+
+def test_only_owners_publish(worker, house):
+    """Researchers and auditors neither publish nor see jobs nor list releases."""
+    done = over(worker, house, submit(worker, house))
+    for person in (house.researcher, house.auditor):
+        for call in (
+            lambda who: worker.submit(who, title="x", policy=None, data=None),
+            lambda who: jobs.all_jobs(house.keeper, who),
+            lambda who: jobs.job(house.keeper, who, done.id),
+            lambda who: catalogue.set_listed(house.keeper, who, done.release, listed=True),
+        ):
+            with pytest.raises(Forbidden):
+                call(person)
+
+
+def test_progress_is_noted(worker, house, monkeypatch):
+    """A running job tells its stage and share."""
+    seen = []
+
+    def slow(*arguments, progress, **options):
+        progress("search", 0.25)
+        seen.append(jobs.all_jobs(house.keeper, house.owner)[0])
+        raise InputError("enough")
+
+    monkeypatch.setattr(jobs, "publish_to", slow)
+    over(worker, house, submit(worker, house))
+    assert (seen[0].state, seen[0].stage, seen[0].share) == ("running", "search", 0.25)
+
+
+def test_stopping(house, monkeypatch):
+    """A server that stops ends its job at the next step and marks it failed, and those that wait."""
+    worker = Worker(house.keeper)
+
+    def endless(*arguments, progress, **options):
+        while True:
+            progress("search", 0.5)
+            time.sleep(0.01)
+
+    monkeypatch.setattr(jobs, "publish_to", endless)
+    begun = [submit(worker, house) for _ in range(3)]
+    worker.stop()
+    found = [jobs.job(house.keeper, house.owner, job.id) for job in begun]
+    assert [(job.state, job.error) for job in found] == [("failed", STOPPED)] * 3
+    assert list(house.keeper.settings.work.iterdir()) == []
+
+
+def test_what_a_dead_server_left(house, worker, hand_made):
+    """At the next start a dead server's jobs have failed, its uploads are gone, and so are releases no row names."""
+    done = over(worker, house, submit(worker, house))
+    settings = house.keeper.settings
+    dead = settings.work / "dead"
+    for number in ("0" * 16, done.id):
+        (dead / number).mkdir(parents=True)
+        (dead / number / "data.csv").write_text(ROWS)
+    (settings.work / "dead.lock").touch()
+    shutil.copytree(hand_made, settings.releases / ("0" * 16))
+    with house.keeper.database.writing() as connection:
+        copied = "title, format, 'dead', asked_by, 'running', stage, share, created FROM jobs"
+        columns = "id, title, format, instance, asked_by, state, stage, share, created"
+        connection.execute(text(f"INSERT INTO jobs ({columns}) SELECT '{'0' * 16}', {copied}"))
+    second = Worker(house.keeper)
+    assert jobs.job(house.keeper, house.owner, "0" * 16).error == STOPPED
+    assert not dead.exists()
+    assert [path.name for path in settings.releases.iterdir()] == [done.release]
+    assert worker.instance.work.exists()
+    second.stop()
+
+
+def test_a_living_server_is_left_alone(house, worker, monkeypatch):
+    """Another server that starts on the same folder does not touch the jobs of one that lives."""
+    waiting = []
+
+    def slow(*arguments, progress, **options):
+        while not waiting:
+            progress("search", 0.5)
+            time.sleep(0.01)
+        raise InputError("enough")
+
+    monkeypatch.setattr(jobs, "publish_to", slow)
+    begun = submit(worker, house)
+    second = Worker(house.keeper)
+    assert jobs.job(house.keeper, house.owner, begun.id).state in ("queued", "running")
+    waiting.append(True)
+    assert over(worker, house, begun).error == "enough"
+    second.stop()
+
+
+def test_the_hospital_with_secret_codes(worker, house, tmp_path):
+    """A release whose method makes a key can be interpreted as soon as it is granted; its key is on no disk in the clear."""
+    from manyveils.server.demo import _graded
+    from manyveils.server.interpretation import read_value
+
+    policy = write_hospital(tmp_path / "hospital", n=200)
+    rows = (policy.parent / "hospital.csv").read_bytes()
+    done = over(worker, house, submit(worker, house, policy=_graded(policy.read_text()), data=rows))
+    assert done.state == "done", done.error
+    item = catalogue.item(house.keeper, house.owner, done.release)
+    assert item.has_key
+    frame = next(iter(mv.Release.load(house.keeper.settings.releases / done.release).frames.values()))
+    codes = frame["insurance"].drop_nulls().unique().to_list()
+    read = {read_value(house.keeper, house.owner, done.release, "insurance", code).read for code in codes}
+    assert "Public basic" in " ".join(read)
+    places = [path for path in house.keeper.settings.folder.rglob("*") if path.is_file()]
+    assert [path for path in places if b'"originals"' in path.read_bytes()] == []
+    assert b'"originals"' in json.dumps(catalogue.key_of(house.keeper, done.release).describe()).encode()
