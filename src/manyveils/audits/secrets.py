@@ -1,16 +1,20 @@
-"""Whether secret labels are what was chosen: counts of codes, and the order of grades, beside the original."""
+"""Whether secret labels are what was chosen: codes and grades beside the original, as far as they can be told."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from manyveils.audits.finding import Finding
 from manyveils.policy import Policy
-from manyveils.release import Release
+from manyveils.release import Release, View
 from manyveils.release.views import ColumnFile
 from manyveils.table import Column, Table
+
+CODE = re.compile(r"[A-Z2-7]{10}")
 
 
 def secret_findings(release: Release, table: Table, policy: Policy) -> Iterator[Finding]:
@@ -19,7 +23,8 @@ def secret_findings(release: Release, table: Table, policy: Policy) -> Iterator[
         for file in view.files:
             for name in file.attributes:
                 if name in release.manifest.secret and name in table.columns:
-                    promise, wrong = _judged(release, file, table, policy, name)
+                    promise = "ranks-kept" if table[name].kind == "numeric" else "choices-respected"
+                    wrong = _wrong(release, view, file, table, policy, name)
                     yield Finding(
                         promise,
                         table.home(name),
@@ -32,59 +37,98 @@ def secret_findings(release: Release, table: Table, policy: Policy) -> Iterator[
                     )
 
 
-def _judged(
-    release: Release, file: ColumnFile, table: Table, policy: Policy, name: str
-) -> tuple[str, int | None]:
-    promise = "ranks-kept" if table[name].kind == "numeric" else "choices-respected"
-    if name not in release.frames.get(file.table, pl.DataFrame()).columns:
-        return promise, None
-    published = release.frames[file.table][name]
-    if release.suppressed:
-        # Who was left out is not known, so only what cannot be explained by anybody counts.
-        return promise, max(0, len(published) - table.n_rows)
-    if promise == "ranks-kept":
-        return promise, _moved(published, table[name])
-    return promise, _unchosen(published, table, policy, name)
+def _wrong(
+    release: Release, view: View, file: ColumnFile, table: Table, policy: Policy, name: str
+) -> int | None:
+    """Rows that cannot be right; None where the column is not there, or rows were left out and nobody knows which."""
+    frame = release.frames.get(file.table, pl.DataFrame())
+    if release.suppressed or not {name, *file.attributes} <= {*frame.columns}:
+        return None
+    beside = _beside(release, view, file, table, policy)
+    if table[name].kind == "numeric":
+        return _out_of_range(frame[name], table[name], policy) + _moved(frame, beside, table, name)
+    return _unchosen(frame, beside, table, policy, name)
 
 
-def _moved(published: pl.Series, original: Column) -> int:
-    """Rows by which the published numbers, in order, differ from the original's ranks, ties included."""
+def _beside(release: Release, view: View, file: ColumnFile, table: Table, policy: Policy) -> tuple[str, ...]:
+    """Quasi-identifiers that stand beside a secret as they are, by which rows can be matched with the original's."""
+    if view.bucketed:
+        return ()
+    known = [name for name in table.expand(policy.quasi) if name in file.attributes]
+    return tuple(name for name in known if (view.name, name) not in release.recodings)
+
+
+def _texts(columns: Mapping[str, Column], names: Sequence[str]) -> list[pl.Series]:
+    return [pl.Series(name, columns[name].texts).gather(columns[name].codes) for name in names]
+
+
+def _differing(one: pl.DataFrame, other: pl.DataFrame) -> int:
+    """By how many rows two tables differ, whatever their order."""
+    keys = one.columns
+    counts = [frame.group_by(keys).len(f"#{place}") for place, frame in enumerate((one, other))]
+    both = counts[0].join(counts[1], on=keys, how="full", coalesce=True, nulls_equal=True).fill_null(0)
+    return int(both.select(((pl.col("#0").cast(pl.Int64) - pl.col("#1")).abs()).sum()).item()) // 2
+
+
+def _moved(frame: pl.DataFrame, beside: tuple[str, ...], table: Table, name: str) -> int:
+    """Rows whose number stands in another rank than the original's, ties included."""
+    if not frame[name].dtype.is_numeric():
+        return frame.height
+    column = table[name]
+    present = column.counts[: column.n_values - column.has_missing] > 0
+    ranks = np.append(np.cumsum(present), [0] * column.has_missing)[column.codes]
+    original = pl.DataFrame([*_texts(table.columns, beside), pl.Series("#rank", ranks.astype(np.int64))])
+    shown = frame.select(
+        *(pl.col(each).cast(pl.String).fill_null("") for each in beside),
+        pl.col(name).rank("dense").cast(pl.Int64).fill_null(0).alias("#rank"),
+    )
+    return _differing(original, shown)
+
+
+def _out_of_range(published: pl.Series, column: Column, policy: Policy) -> int:
+    """Rows that no category has; all rows if the numbers are simply the original's."""
     if not published.dtype.is_numeric():
         return len(published)
-    counts = published.drop_nulls().value_counts().sort(published.name)["count"].to_list()
-    expected = original.counts[: original.n_values - original.has_missing]
-    wanted = expected[expected > 0].tolist()
-    shared = min(len(counts), len(wanted))
-    off = sum(abs(a - b) for a, b in zip(counts[:shared], wanted[:shared], strict=True))
-    return off + sum(counts[shared:]) + sum(wanted[shared:])
+    asked = policy.publish.options.get("categories", 5)
+    asked = asked.get(column.name, 5) if isinstance(asked, Mapping) else asked
+    most = asked if isinstance(asked, int) else len(asked)
+    numbers = published.drop_nulls().cast(pl.Float64)
+    if numbers.n_unique() > most and set(numbers) == set(column.numbers[column.counts > 0].tolist()):
+        return len(published)
+    return int(((numbers < 1) | (numbers >= most + 1)).sum())
 
 
-def _unchosen(published: pl.Series, table: Table, policy: Policy, name: str) -> int:
+def _unchosen(frame: pl.DataFrame, beside: tuple[str, ...], table: Table, policy: Policy, name: str) -> int:
     """Rows by which published cells differ from what was chosen: values, codes of groups and codes of values.
 
     Which code is whose cannot be seen without the key, so codes are compared by how often they occur.
     """
-    column = table[name]
-    choice = _choices(table, policy)
-    is_missing = (
-        column.codes == column.n_values - 1 if column.has_missing else np.zeros(choice.size, dtype=bool)
-    )
-    shown = Counter("" if text is None else str(text) for text in published.cast(pl.String).to_list())
-    openly = np.bincount(column.codes[(choice == 1) | is_missing], minlength=column.n_values)
-    wrong = sum(
-        abs(shown.pop(text, 0) - int(n)) for text, n in zip(column.texts, openly.tolist(), strict=True)
-    )
+    column, choice = table[name], _choices(table, policy)
+    is_missing = (column.codes == column.n_values - 1) & column.has_missing
+    openly = (choice == 1) | is_missing
+    original = pl.DataFrame(_texts(table.columns, (*beside, name))).filter(pl.Series(openly))
+    shown = frame.select(pl.col(each).cast(pl.String).fill_null("") for each in (*beside, name))
+    is_open = shown[name].is_in(list(column.texts))
     parents = column.levels[min(1, len(column.levels) - 1)].label_of[column.codes]
-    groups = np.bincount(parents[(choice == 2) & ~is_missing])
-    hidden = np.bincount(column.codes[(choice == 3) & ~is_missing])
-    wanted = sorted([int(n) for n in (*groups, *hidden) if n], reverse=True)
-    found = sorted(shown.values(), reverse=True)
+    wanted = [
+        *np.bincount(parents[(choice == 2) & ~is_missing]).tolist(),
+        *np.bincount(column.codes[(choice == 3) & ~is_missing]).tolist(),
+    ]
+    codes = Counter(shown.filter(~is_open)[name].to_list())
+    strange = sum(count for code, count in codes.items() if not CODE.fullmatch(code))
+    opened = shown.filter(is_open)
+    off = _differing(original, opened) + abs(original.height - opened.height)
+    return off + strange + _uneven(wanted, list(codes.values()))
+
+
+def _uneven(wanted: list[int], found: list[int]) -> int:
+    """By how many rows two lists of counts differ, each taken in order of size."""
     length = max(len(wanted), len(found))
-    padded = zip(wanted + [0] * (length - len(wanted)), found + [0] * (length - len(found)), strict=True)
-    return wrong + sum(abs(a - b) for a, b in padded)
+    pairs = [sorted([*counts, *[0] * (length - len(counts))], reverse=True) for counts in (wanted, found)]
+    return sum(abs(one - other) for one, other in zip(*pairs, strict=True))
 
 
-def _choices(table: Table, policy: Policy) -> np.ndarray:
+def _choices(table: Table, policy: Policy) -> NDArray[np.int64]:
     default = int(policy.publish.options.get("default_choice", 3))
     names = policy.having("choice")
     if not names:

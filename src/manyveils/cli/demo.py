@@ -20,8 +20,8 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "grade": {"method": "grade", "then": "generalize"},
     "separate": {"method": "separate"},
 }
-# Codes of not having a diagnosis are too common to be diverse.
-GUARANTEES: dict[str, dict[str, Any]] = {"grade": {"k": 5}}
+# Methods that give every value a code take a cell of several diagnoses as one value.
+WHOLE_CELLS = {"grade"}
 MEASURES = {
     "loss": "loss",
     "average_class_size": "mean group",
@@ -86,12 +86,13 @@ def _prepared(out: Path, rows: int) -> list[tuple[str, dict[str, Any], Path]]:
 
 
 def _run(name: str, publish: dict[str, Any], folder: Path, seed: int | None, progress: Any) -> dict[str, Any]:
+    from manyveils.datasets import hospital_sections
     from manyveils.policy import Policy
     from manyveils.run import measure, publish_to
 
     policy = Policy.load(folder / "policy.toml").replaced(publish=publish)
-    if name in GUARANTEES:
-        policy = policy.replaced(guarantee=GUARANTEES[name])
+    if name in WHOLE_CELLS:
+        policy = policy.replaced(attributes=hospital_sections(whole_cells=True)["attributes"])
     published = publish_to(policy, folder / name, seed=seed, progress=progress)
     conditional = [
         finding.measured

@@ -21,8 +21,11 @@ def command(
 
         found = as_release(release).count(conditions)
         if as_json:
-            show_json({"estimate": found.estimate, "low": found.low, "high": found.high, "how": found.how})
+            numbers = {"estimate": found.estimate, "low": found.low, "high": found.high, "how": found.how}
+            show_json(numbers | ({"compares_codes": True} if found.compares_codes else {}))
             return
+        if found.compares_codes:
+            typer.echo("Codes and grades are compared as they are published; what they stand for is secret.")
         number = f"{found.estimate:,.0f}" if found.estimate >= 100 else f"{found.estimate:.3g}"
         if found.low == found.high:
             typer.echo(f"Exactly {found.low:,} people.")

@@ -18,9 +18,15 @@ def hospital_policy(**sections: Any) -> Policy:
     return Policy(**(hospital_sections() | sections))
 
 
-def hospital_sections() -> dict[str, Any]:
-    """List the sections of the hospital table's policy as plain dictionaries, free to be changed."""
-    return tomllib.loads(_written())
+def hospital_sections(*, whole_cells: bool = False) -> dict[str, Any]:
+    """List the sections of the hospital table's policy as plain dictionaries, free to be changed.
+
+    With `whole_cells` a cell of several diagnoses is one value, as methods need it that give every value a code.
+    """
+    sections = tomllib.loads(_written())
+    if whole_cells:
+        sections["attributes"]["diagnosis"] = {"role": "sensitive", "insensitive": ["None"]}
+    return sections
 
 
 def write_hospital(folder: str | Path, n: int = 1000, seed: int = 1) -> Path:

@@ -1,6 +1,7 @@
 """The distribution a release implies, and what can be read off it: counts, probabilities, synthetic rows."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -12,13 +13,14 @@ from manyveils.estimate.bounds import bounds
 from manyveils.estimate.counting import TooMany, share
 from manyveils.estimate.model import Estimate, estimate_of
 from manyveils.estimate.parts import Ids, Masks
-from manyveils.estimate.predicates import masks_of, parse
+from manyveils.estimate.predicates import Condition, masks_of, parse
 from manyveils.estimate.sampling import draw
 from manyveils.release import Release
 
 __all__ = ["Count", "Estimate", "Reading", "estimate_of"]
 
 DRAWN = 200_000
+SECRET = "Compare it with a published code or grade; the trusted server tells what they mean."
 SEED = 20_260_101
 
 
@@ -36,13 +38,15 @@ def _typed(texts: tuple[str, ...]) -> pl.Series:
 class Count:
     """How many people conditions hold for: an estimate, and what it must lie between.
 
-    `how` is "sum" where p̂ was summed, and "sample" where rows drawn from it were counted.
+    `how` is "sum" where p̂ was summed, and "sample" where rows drawn from it were counted. With `compares_codes`,
+    published codes or grades were compared, not what they stand for.
     """
 
     estimate: float
     low: int
     high: int
     how: Literal["sum", "sample"] = "sum"
+    compares_codes: bool = False
 
     def __float__(self) -> float:
         return self.estimate
@@ -61,8 +65,27 @@ class Reading:
 
     def count(self, query: str) -> Count:
         """Estimate for how many people the conditions hold, such as "age >= 20 and disease = 'Flu'"."""
-        masks = masks_of(parse(query), self.estimate.domains, self.release.manifest.derived)
-        return self.count_of(masks)
+        conditions = parse(query)
+        secret = [each for each in conditions if each.name in self.release.manifest.secret]
+        self._refuse_originals(secret)
+        masks = masks_of(conditions, self.estimate.domains, self.release.manifest.derived)
+        return replace(self.count_of(masks), compares_codes=bool(secret))
+
+    def _refuse_originals(self, conditions: Sequence[Condition]) -> None:
+        """Nobody without the key can say whom an original stands for that is published as codes."""
+        strange = [
+            Problem("query", f"{each.name!r} is published in secret, and does not show this.", SECRET)
+            for each in conditions
+            if each.sign in ("=", "!=", "in")
+            and not all(self._shows(each.name, value) for value in each.values)
+        ]
+        if strange:
+            raise InputError(strange)
+
+    def _shows(self, name: str, value: str) -> bool:
+        domain = self.estimate.domains[name]
+        number = pl.Series([value]).cast(pl.Float64, strict=False)[0]
+        return value in domain.code or (number is not None and bool((domain.numbers == number).any()))
 
     def count_of(self, masks: Masks) -> Count:
         """The same, for sets of originals of some attributes."""

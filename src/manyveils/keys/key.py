@@ -1,11 +1,13 @@
 """The key of a release: aliases of categorical values, categories of numeric ones, and reading them backwards."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from math import isfinite
 from typing import Any, Literal
 
-Kind = Literal["value", "group", "number", "range", "public"]
+Kind = Literal["value", "group", "number", "public"]
 FORMAT = "manyveils-key/1"
 HIGHEST = 0.999
 # Above this share of a category grades rise more slowly, so that its largest value alone has the highest.
@@ -55,26 +57,34 @@ class Grades:
     categories: tuple[tuple[float, float], ...]
     originals: Mapping[str, str]
 
-    def meaning(self, attribute: str, published: str) -> Meaning | None:
-        """What a grade stands for: the original it was published for, else the number it would be; None for no grade."""
-        if published in self.originals:
-            return Meaning(attribute, published, "number", self.originals[published])
-        try:
-            number = self.ungraded(float(published))
-        except ValueError:
-            return None
-        return Meaning(attribute, published, "number", f"{number:.6g}")
+    @cached_property
+    def _published(self) -> tuple[list[float], list[str]]:
+        """The published grades in order, and their originals."""
+        pairs = sorted((float(grade), original) for grade, original in self.originals.items())
+        return [grade for grade, _ in pairs], [original for _, original in pairs]
 
-    def ungraded(self, grade: float) -> float:
-        """The number of a grade; grades between two categories belong to the boundary, others outside to an end."""
-        if grade != grade or grade in (float("inf"), float("-inf")):
-            raise ValueError("not a grade")
-        place = min(max(int(grade // 1), 1), len(self.categories)) - 1
-        low, high = self.categories[place]
-        share = min(max(grade - (place + 1), 0.0), HIGHEST)
-        if share > BEND:
-            share = BEND + (share - BEND) * (1 - BEND) / (HIGHEST - BEND)
-        return min(low + share * (high - low), high)
+    def meaning(self, attribute: str, published: str) -> Meaning | None:
+        """The original that a grade was published for; None for anything else, however close."""
+        grade = number_of(published)
+        original = None if grade is None else self.originals.get(repr(grade))
+        return None if original is None else Meaning(attribute, published, "number", original)
+
+    def at_most(self, grade: float) -> str | None:
+        """The original of the highest published grade up to a grade; None if there is none."""
+        grades, originals = self._published
+        place = bisect_right(grades, grade)
+        return originals[place - 1] if place else None
+
+    def at_least(self, grade: float) -> str | None:
+        """The original of the lowest published grade from a grade on; None if there is none."""
+        grades, originals = self._published
+        place = bisect_left(grades, grade)
+        return originals[place] if place < len(grades) else None
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The smallest and the largest original."""
+        return self._published[1][0], self._published[1][-1]
 
     def grade(self, number: float) -> float:
         """The grade of a number inside a category; a number on a shared boundary belongs to the upper one."""
@@ -86,6 +96,19 @@ class Grades:
         if share > BEND:
             share = BEND + (share - BEND) * (HIGHEST - BEND) / (1 - BEND)
         return place + 1 + share
+
+
+def number_of(text: str) -> float | None:
+    """A finite number that a text writes, if it writes one.
+
+    >>> number_of("1"), number_of("nan")
+    (1.0, None)
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
 
 
 @dataclass(frozen=True, repr=False)

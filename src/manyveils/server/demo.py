@@ -1,11 +1,13 @@
 """A server to try: the hospital table published and listed, and three accounts with random passwords."""
 
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from secrets import token_urlsafe
+from typing import Any
 
-from manyveils.datasets import write_hospital
+from manyveils.datasets import hospital_sections, write_hospital
 from manyveils.errors import InputError, ManyveilsError, Problem
 from manyveils.server.accounts import add_owner, add_user, has_owner
 from manyveils.server.accounts import log_in as logged_in
@@ -48,13 +50,14 @@ def prepare(worker: Worker) -> Demo:
 
 def _published(worker: Worker, owner: Person) -> str:
     folder = worker.instance.work / "demo"
-    policy = write_hospital(folder, n=ROWS)
-    policy.write_text(_graded(policy.read_text(encoding="utf-8")), encoding="utf-8")
+    write_hospital(folder, n=ROWS)
+    policy = folder / "policy.json"
+    policy.write_text(json.dumps(_graded()), encoding="utf-8")
     with policy.open("rb") as rules, (folder / "hospital.csv").open("rb") as rows:
         begun = worker.submit(
             owner,
             title="Hospital patients (generated)",
-            policy=Upload("policy.toml", rules),
+            policy=Upload("policy.json", rules),
             data=Upload("hospital.csv", rows),
         )
     done = _over(worker, owner, begun)
@@ -63,9 +66,14 @@ def _published(worker: Worker, owner: Person) -> str:
     return done.release
 
 
-def _graded(policy: str) -> str:
-    """The hospital's policy with secret codes and grades in place of what it promises otherwise."""
-    return policy[: policy.index("[guarantee]")] + '[publish]\nmethod = "grade"\n'
+def _graded() -> dict[str, Any]:
+    """The hospital's policy with secret codes and grades, and quasi-identifiers made coarser."""
+    sections = hospital_sections(whole_cells=True)
+    return {
+        "attributes": sections["attributes"],
+        "guarantee": {"k": 3, "l": 3},
+        "publish": {"method": "grade", "then": "generalize"},
+    }
 
 
 def _over(worker: Worker, owner: Person, begun: Job) -> Job:

@@ -33,7 +33,7 @@ class Streams:
         >>> Streams(7).secret("code") == Streams(7).secret("code") != Streams(8).secret("code")
         True
         """
-        return hmac.digest(self.seed.to_bytes(64, "big"), purpose.encode(), "sha256")
+        return hmac.digest(str(self.seed).encode(), purpose.encode(), "sha256")
 
     def apart(self, part: str) -> "Streams":
         """Streams for one part of the work, independent of those of every other part.

@@ -49,12 +49,12 @@ def make(work: Work) -> Made:
     _refuse_strangers(work, options)
     columns, key = _graded(work, options)
     table = replace(work.table, columns={**work.table.columns, **columns})
-    made = _followed(work, table, options) if options.then else _alone(work, table)
+    made = _followed(work, table, options) if options.then is not None else _alone(work, table)
     drafts = tuple(_in_secret(draft, columns) for draft in made.drafts)
     notes = {
         "graded": {name: len(grades.categories) for name, grades in key.grades.items()},
         "aliased": {name: len(each.values) + len(each.groups) for name, each in key.aliases.items()},
-        **({"then": dict(made.notes)} if options.then else {}),
+        **({"then": dict(made.notes)} if options.then is not None else {}),
     }
     return Made(drafts, notes, key)
 
@@ -187,6 +187,14 @@ def _refuse_strangers(work: Work, options: GradeOptions) -> None:
             # Beliefs about people whose other sensitive values are known need those values, and codes hide them.
             what = "conditional promises cannot be judged on slices of codes."
             problems.append(Problem(f"{where}: publish.then", what, 'Use then = "anatomize".'))
+    problems += [
+        Problem(
+            f"{where}: attributes.{name}",
+            "its values are the names of its 0/1 columns, and two codes are told apart by how common they are.",
+            "Leave multivalued out, so that a cell is one value, or use another method.",
+        )
+        for name in work.table.derived
+    ]
     if not work.sensitive:
         problems.append(Problem(where, "grade needs a sensitive attribute.", 'Use method = "generalize".'))
     if problems:

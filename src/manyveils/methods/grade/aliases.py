@@ -80,7 +80,8 @@ def _named(label: str, n_labels: int) -> str:
 
 def _members(column: Column, place: int) -> tuple[str, ...]:
     level = column.levels[min(1, len(column.levels) - 1)]
-    return tuple(column.texts[code] for code in np.flatnonzero(level.label_of == place).tolist())
+    texts = (column.texts[code] for code in np.flatnonzero(level.label_of == place).tolist())
+    return tuple(text for text in texts if text)
 
 
 def _codes(work: Work, column: Column, n_codes: int) -> list[str]:

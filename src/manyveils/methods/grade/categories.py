@@ -38,7 +38,8 @@ def _ends(column: Column, numbers: Numbers, n_categories: int, spacing: str) -> 
     if numbers.size == 0:
         return [0.0]
     if spacing == "equal-width":
-        ends = np.linspace(numbers.min(), numbers.max(), n_categories + 1)
+        parts = np.arange(n_categories + 1) / n_categories
+        ends = numbers.min() * (1 - parts) + numbers.max() * parts
     else:
         counts = column.counts[: numbers.size]
         reached = np.cumsum(counts) * n_categories
@@ -76,10 +77,11 @@ def grades_of(column: Column, categories: Pairs) -> tuple[Numbers, Grades]:
     low = np.array([pair[0] for pair in categories])
     high = np.array([pair[1] for pair in categories])
     place = np.searchsorted(low, numbers, side="right") - 1
-    width = high[place] - low[place]
-    share = np.divide(numbers - low[place], width, out=np.zeros(numbers.size), where=width > 0)
+    # Halves, so that the widest range of numbers has a width.
+    width = high[place] / 2 - low[place] / 2
+    share = np.divide(numbers / 2 - low[place] / 2, width, out=np.zeros(numbers.size), where=width > 0)
     bent = BEND + (share - BEND) * ((HIGHEST - BEND) / (1 - BEND))
-    exact = place + 1 + np.where(share > BEND, bent, share)
+    exact = np.where(share > BEND, bent, share) + (place + 1.0)
     graded = _rounded(exact)
     grades = np.full(column.n_values, np.nan)
     grades[is_number] = graded
