@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from manyveils.audits.evidence import Evidence
 from manyveils.audits.keys import Numbers
@@ -11,6 +12,9 @@ from manyveils.audits.labels import texts_of
 from manyveils.audits.sight import Sight
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import Elimination
+
+# As many eliminations as a policy may ask for.
+DEEPEST = 5
 
 
 def measure_eliminations(evidence: Evidence, promise: Promise, seen: Sight) -> pl.DataFrame:
@@ -26,9 +30,11 @@ def measure_eliminations(evidence: Evidence, promise: Promise, seen: Sight) -> p
     groups = evidence.group_numbers(seen.file, seen.key)
     values, texts = _meant(evidence, seen, seen.shows[0])
     harmless = [code for code, text in enumerate(texts) if text in promise.insensitive]
-    parts = {f"other_{place}": _askable(evidence, seen, name) for place, name in enumerate(others)}
-    rows = pl.DataFrame({"group": groups, "value": values, **parts}).unique(maintain_order=True)
     sizes = np.bincount(groups)
+    near = _near(evidence, seen, others, guarantee.eliminations, sizes)[groups]
+    parts = {f"other_{place}": _askable(evidence, seen, name) for place, name in enumerate(others)}
+    asked = {name: part.filter(pl.Series(near)) for name, part in parts.items()}
+    rows = pl.DataFrame({"group": groups[near], "value": values[near], **asked}).unique(maintain_order=True)
     withstood = np.full(sizes.size, guarantee.eliminations, dtype=np.int64)
     kept = np.ones(sizes.size, dtype=bool)
     for n_ruled_out in range(guarantee.eliminations, -1, -1):
@@ -37,8 +43,43 @@ def measure_eliminations(evidence: Evidence, promise: Promise, seen: Sight) -> p
     return pl.DataFrame({"measure": withstood.astype(np.float64), "rows": sizes, "kept": kept})
 
 
+def _near(
+    evidence: Evidence, seen: Sight, others: list[str], n_ruled_out: int, sizes: Numbers
+) -> NDArray[np.bool_]:
+    """The groups in which the commonest values of other attributes fill enough rows to leave a single value."""
+    same = _commonest(evidence, seen, seen.shows[0])[:, 0]
+    tops = [_commonest(evidence, seen, name) for name in others]
+    most = -np.sort(-np.hstack([*tops, np.zeros((sizes.size, 1), dtype=np.int64)]), axis=1)
+    near: NDArray[np.bool_] = same + most[:, :n_ruled_out].sum(axis=1) >= sizes
+    return near
+
+
+def _commonest(evidence: Evidence, seen: Sight, name: str) -> Numbers:
+    """The largest counts of an attribute's values in every group, most of all first; what is silent counts too."""
+    question = ("commonest", seen.file.table, seen.key, (name,))
+    return evidence.remembered(question, lambda: _counted(evidence, seen, name))
+
+
+def _counted(evidence: Evidence, seen: Sight, name: str) -> Numbers:
+    groups = evidence.group_numbers(seen.file, seen.key)
+    codes, texts = _meant(evidence, seen, name)
+    keys, counts = np.unique(groups * len(texts) + codes, return_counts=True)
+    owners = keys // max(len(texts), 1)
+    order = np.lexsort((-counts, owners))
+    owners, counts = owners[order], counts[order]
+    place = np.arange(owners.size) - np.searchsorted(owners, owners)
+    largest = np.zeros((int(groups.max(initial=-1)) + 1, DEEPEST), dtype=np.int64)
+    largest[owners[place < DEEPEST], place[place < DEEPEST]] = counts[place < DEEPEST]
+    return largest
+
+
 def _askable(evidence: Evidence, seen: Sight, name: str) -> pl.Series:
     """The codes of an attribute in every row; null where nobody can rule out the value."""
+    question = ("askable", seen.file.table, (), (name,))
+    return evidence.remembered(question, lambda: _asked(evidence, seen, name))
+
+
+def _asked(evidence: Evidence, seen: Sight, name: str) -> pl.Series:
     codes, texts = _meant(evidence, seen, name)
     column = evidence.table[name]
     absent = column.texts[column.absence] if column.absence >= 0 else None
@@ -78,8 +119,13 @@ def _ruling_out(
     if n_ruled_out == 1:
         yield from _certain(_left_without_one(rows, other), harmless)
         return
-    each = rows.select("group", pl.col(other).alias("out")).drop_nulls().unique(maintain_order=True)
-    each = each.with_row_index("state").cast({"state": pl.Int64})
+    # Of two rows with different values one must go, so one of their values must be ruled out.
+    ends = (
+        pl.col(other).get(place).alias("out")
+        for place in (pl.col("value").arg_min(), pl.col("value").arg_max())
+    )
+    each = pl.concat(rows.group_by("group", maintain_order=True).agg(end) for end in ends)
+    each = each.drop_nulls().unique(maintain_order=True).with_row_index("state").cast({"state": pl.Int64})
     left = rows.join(each, on="group").filter(pl.col(other).ne_missing(pl.col("out"))).drop("out", "group")
     states = _leaking(left.rename({"state": "group"}), others, n_ruled_out - 1, harmless)
     yield from each["group"].gather(states).to_list()
