@@ -26,6 +26,23 @@ def test_syntax(desk, name, content):
     assert "line" in desk.refused("plan", desk.data(content, name))
 
 
+@pytest.mark.parametrize(
+    ("name", "content"), [("p.toml", "a = " + "9" * 5000), ("p.json", '{"a": ' + "9" * 5000 + "}")]
+)
+def test_endless_number(desk, name, content):
+    """A number that is too long to be read is refused in the policy's words."""
+    message = desk.refused("plan", desk.data(content, name))
+    assert "has a number that is too long" in message
+    assert "999" not in message
+
+
+@pytest.mark.parametrize("key", ["_folder", "_name", "_lines"])
+@pytest.mark.parametrize(("name", "content"), [("p.toml", '{} = "x"\n'), ("p.json", '{{"{}": "x"}}')])
+def test_private_sections(desk, name, content, key):
+    """What a policy keeps for itself cannot be set by a file."""
+    assert f"{name}: {key}: is not a section." in desk.refused("plan", desk.data(content.format(key), name))
+
+
 def test_not_utf8(desk):
     """A policy is UTF-8 text."""
     assert "cannot be read as UTF-8" in desk.refused("plan", desk.data(b"\xff", "p.toml"))

@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import ssl
 import subprocess
 import tempfile
 import threading
@@ -10,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -57,6 +59,14 @@ def _cheap_passwords() -> Iterator[None]:
     dear, accounts.hasher = accounts.hasher, lambda: cheap  # type: ignore[assignment]
     yield
     accounts.hasher = dear
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _certificates_once() -> Iterator[None]:
+    """Read the machine's certificates once; each client would otherwise, although the tests speak plain HTTP."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+        yield
 
 
 def hand_made_key() -> Key:

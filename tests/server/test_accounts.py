@@ -1,6 +1,7 @@
 """Accounts, tokens and sessions: who gets in, and who does not any more."""
 
 import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -131,6 +132,35 @@ def test_tokens_end(either):
     assert tokens.find_token(keeper, "") is None
 
 
+@pytest.mark.parametrize("change", [{"password": "another long password"}, {"active": False}])
+@pytest.mark.parametrize("begin", [sessions.open_session, tokens.issue_token, accounts.log_in])
+def test_a_login_does_not_outlive_a_change(either, monkeypatch, begin, change):
+    """A password that is reset, or an account that is closed, while a login looks at it lets nobody in."""
+    verified = accounts._verified
+
+    def slow(password, hashed):
+        monkeypatch.setattr(accounts, "_verified", verified)
+        fits = verified(password, hashed)
+        accounts.change_user(either.keeper, either.owner, "researcher", **change)
+        return fits
+
+    monkeypatch.setattr(accounts, "_verified", slow)
+    with pytest.raises(Unauthenticated):
+        begin(either.keeper, "researcher", PASSWORD, "here")
+    assert rows(either, session_table) == rows(either, token_table) == []
+    assert either.log()[-1].action == "log in refused"
+
+
+def test_changing_a_password_is_no_login(either):
+    """A change of password is in the log as that, done or refused, and not as a login."""
+    before = len(either.log())
+    with pytest.raises(Unauthenticated):
+        accounts.change_password(either.keeper, either.researcher, "wrong", PASSWORD + "2", "here")
+    accounts.change_password(either.keeper, either.researcher, PASSWORD, PASSWORD + "2", "here")
+    assert [entry.action for entry in either.log()[before:]] == ["change password refused", "change password"]
+    assert accounts.log_in(either.keeper, "researcher", PASSWORD + "2", "here")
+
+
 def test_sessions_end(either):
     """A session is good until logout, idleness or its end, and its cookie only as the server signed it."""
     keeper, start = either.keeper, either.keeper.now()
@@ -176,6 +206,37 @@ def test_the_server_key(settings, tmp_path, monkeypatch):
         open_keeper(Settings(tmp_path / "new"))
     monkeypatch.setenv("MANYVEILS_SERVER_KEY", path.read_text())
     assert open_keeper(settings).told is None
+
+
+def test_a_key_that_is_gone(settings, monkeypatch):
+    """Without its key a begun database is refused, and no other key is left behind."""
+    monkeypatch.delenv("MANYVEILS_SERVER_KEY", raising=False)
+    open_keeper(settings).close()
+    key = settings.folder / "server.key"
+    kept = key.rename(settings.folder / "copy.key")
+    with pytest.raises(InputError, match="begun with one"):
+        open_keeper(settings)
+    assert not key.exists()
+    kept.rename(key)
+    open_keeper(settings).close()
+
+
+@pytest.mark.parametrize("name", ["q?x=1", "a#b", "per%20cent", "sp ace"])
+def test_names_of_folders(tmp_path, name):
+    """A server's folder may have any name; its database is in it."""
+    open_keeper(Settings(tmp_path / name)).close()
+    assert {path.name for path in tmp_path.iterdir()} == {name}
+    assert (tmp_path / name / "server.sqlite").stat().st_size
+
+
+def test_two_that_begin_at_once(settings):
+    """Servers that begin at once on a new folder share one key and one database."""
+    with ThreadPoolExecutor(6) as pool:
+        keepers = list(pool.map(lambda _: open_keeper(settings), range(6)))
+    assert len({keeper.secret.seals for keeper in keepers}) == 1
+    assert [keeper.told is not None for keeper in keepers].count(True) == 1
+    for keeper in keepers:
+        keeper.close()
 
 
 @pytest.mark.parametrize(

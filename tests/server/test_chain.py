@@ -1,14 +1,21 @@
 """The log: appended to by many at once, changed by nobody, and a change shows."""
 
+import hashlib
+import json
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import astuple
 from itertools import pairwise
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
+from manyveils.errors import InputError
 from manyveils.server import chain
 from manyveils.server.chain import append, verify_log
+from manyveils.server.keeper import open_keeper
 from manyveils.server.refusals import Forbidden
 
 
@@ -16,7 +23,7 @@ def tamper(house, statement):
     """Change the database behind the server's back, triggers switched off."""
     with house.keeper.database.writing() as connection:
         if house.keeper.database.is_sqlite:
-            for what in ("UPDATE", "DELETE"):
+            for what in ("UPDATE", "DELETE", "INSERT"):
                 connection.execute(text(f"DROP TRIGGER IF EXISTS log_keeps_{what}"))
         else:
             connection.execute(text("ALTER TABLE log DISABLE TRIGGER USER"))
@@ -68,33 +75,145 @@ def test_changes_show(house, statement, broken):
 
 
 def test_a_chain_made_anew_shows(either):
-    """Whoever rewrites the log with right hashes from some entry on lacks the server's seal."""
+    """Whoever rewrites entries and hashes without the server's key is found out at the first one, now and later."""
     write(either)
-    rewritten = either.log()[6]
-    fields = (rewritten.number, rewritten.time, "somebody", rewritten.action, rewritten.subject, "{}")
-    digest = chain._hash(*fields, rewritten.previous)
-    tamper(either, "DELETE FROM log WHERE number > 7")
-    tamper(either, f"UPDATE log SET actor = 'somebody', details = '{{}}', hash = '{digest}' WHERE number = 7")
-    tamper(either, f"UPDATE chain SET number = 7, hash = '{digest}'")
-    verdict = verify_log(either.keeper)
-    assert (verdict.whole, verdict.broken) == (False, 7)
-    assert "seal" in verdict.reason
+    previous = chain.START
+    for entry in either.log():
+        fields = [*astuple(entry)[:5], json.dumps(entry.details), previous]
+        fields[2] = "somebody" if entry.number == 7 else entry.actor
+        digest = hashlib.sha256(json.dumps(fields).encode()).hexdigest()
+        tamper(
+            either,
+            f"UPDATE log SET actor = '{fields[2]}', previous = '{previous}', hash = '{digest}' WHERE number = {entry.number}",
+        )
+        previous = digest
+    tamper(either, f"UPDATE chain SET hash = '{previous}'")
+    for _ in range(2):
+        verdict = verify_log(either.keeper)
+        assert (verdict.whole, verdict.broken) == (False, 1)
+        write(either, 1)
 
 
-@pytest.mark.parametrize("statement", ["UPDATE log SET actor = 'x'", "DELETE FROM log"])
+CUT = "DELETE FROM log WHERE number > 7"
+END = "UPDATE chain SET number = 7, hash = (SELECT hash FROM log WHERE number = 7)"
+
+
+@pytest.mark.parametrize(
+    ("statements", "broken"),
+    [
+        ([CUT, END], 8),
+        ([CUT, "DELETE FROM chain"], 8),
+        ([CUT], 8),
+        (["DELETE FROM log", "DELETE FROM chain"], 1),
+        (["UPDATE chain SET seal = hash"], 12),
+        (["UPDATE chain SET number = 99"], 12),
+        (
+            [
+                "INSERT INTO log SELECT 12, time, actor, action, subject, details, hash, hash FROM log WHERE number = 11"
+            ],
+            12,
+        ),
+    ],
+)
+def test_writing_on_does_not_hide_it(either, statements, broken):
+    """After the end was cut off, moved, emptied or added to, the server writes on, and the log is broken for good."""
+    write(either)
+    assert len(either.log()) == 11
+    for statement in statements:
+        tamper(either, statement)
+    for _ in range(3):
+        write(either, 1)
+        verdict = verify_log(either.keeper)
+        assert (verdict.whole, verdict.broken) == (False, broken)
+    said = [entry for entry in either.log() if entry.action == chain.BROKEN]
+    assert len(said) == 1
+    assert said[0].details["reason"]
+
+
+def test_the_entry_that_says_so_cannot_be_cut_off(house):
+    """Removing the entry that says that the log was broken breaks it once more."""
+    write(house)
+    for statement in (CUT, END):
+        tamper(house, statement)
+    write(house, 1)
+    for statement in (CUT, END):
+        tamper(house, statement)
+    assert verify_log(house.keeper).broken == 7
+    write(house, 1)
+    assert verify_log(house.keeper).broken == 8
+
+
+def test_an_older_end_is_not_known_from_a_right_one(house):
+    """Whoever puts back an older end with its seal is not found out by the log alone, but by a hash kept elsewhere."""
+    write(house, 1)
+    with house.keeper.database.reading() as connection:
+        old = connection.execute(text("SELECT number, hash, seal FROM chain")).one()
+    write(house, 3)
+    kept = verify_log(house.keeper).head
+    tamper(house, f"DELETE FROM log WHERE number > {old.number}")
+    tamper(house, f"UPDATE chain SET number = {old.number}, hash = '{old.hash}', seal = '{old.seal}'")
+    verdict = verify_log(house.keeper)
+    assert verdict.whole
+    assert kept not in {entry.hash for entry in house.log()}
+
+
+SAME = "'t', 'a', 'b', 'c', '{}', 'p', 'h'"
+REPLACED = [
+    f"INSERT OR REPLACE INTO log VALUES (2, {SAME})",
+    f"REPLACE INTO log VALUES (2, {SAME})",
+    f"INSERT OR IGNORE INTO log VALUES (2, {SAME})",
+    f"INSERT INTO log VALUES (2, {SAME}) ON CONFLICT (number) DO UPDATE SET actor = 'x'",
+    f"INSERT OR REPLACE INTO log (rowid, number, time, actor, action, subject, details, previous, hash) VALUES (2, 99, {SAME})",
+    "UPDATE OR REPLACE log SET number = 2 WHERE number = 3",
+    "TRUNCATE log",
+]
+
+
+@pytest.mark.parametrize("statement", ["UPDATE log SET actor = 'x'", "DELETE FROM log", *REPLACED])
 def test_the_database_refuses_changes(either, statement):
-    """The database itself refuses to change or remove entries."""
+    """The database itself refuses to change, replace or remove entries."""
     with pytest.raises(SQLAlchemyError), either.keeper.database.writing() as connection:
         connection.execute(text(statement))
     assert verify_log(either.keeper).whole
 
 
+def test_another_program_cannot_replace_entries(house):
+    """Whoever opens the SQLite file with another program meets the same refusals."""
+    with closing(sqlite3.connect(house.keeper.settings.sqlite)) as connection:
+        for statement in (REPLACED[0], REPLACED[1], "DELETE FROM log WHERE number = 2"):
+            with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+                connection.execute(statement)
+    assert verify_log(house.keeper).whole
+
+
+def test_pages_of_the_log_are_bounded(either, monkeypatch):
+    """A page of the log ends before its details are too long for a response, and has one entry at least."""
+    write(either)
+    monkeypatch.setattr(chain, "LONGEST", 100)
+    pages, after = [], 0
+    while page := chain.entries(either.keeper, either.owner, after=after, most=1000):
+        pages.append(page)
+        after = page[-1].number
+    assert [entry.number for page in pages for entry in page] == list(range(1, 12))
+    assert len(pages) > 2
+    assert verify_log(either.keeper).whole
+    monkeypatch.setattr(chain, "LONGEST", 0)
+    assert len(chain.latest(either.keeper, either.owner)) == 1
+
+
+def test_a_database_without_its_beginning(house):
+    """A database with accounts and without what binds it to its key is refused, not begun anew."""
+    tamper(house, "DELETE FROM meta")
+    with pytest.raises(InputError, match="Restore"):
+        open_keeper(house.keeper.settings)
+
+
 def test_many_at_once(either):
-    """A hundred entries from sixteen threads form one chain."""
+    """Fifty entries from sixteen threads form one chain."""
     before = len(either.log())
     with ThreadPoolExecutor(16) as pool:
-        list(pool.map(lambda _: write(either, 1), range(100)))
-    assert verify_log(either.keeper).entries == before + 100
+        list(pool.map(lambda _: write(either, 1), range(50)))
+    assert verify_log(either.keeper).entries == before + 50
     assert verify_log(either.keeper).whole
 
 

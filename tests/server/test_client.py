@@ -70,6 +70,38 @@ def test_nothing_secret_travels_in_the_clear():
             mv.Client(url, token="x")
 
 
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "https://example.org:99999999", "https://", "https://a b\x00"]
+)
+def test_addresses_that_are_none(url):
+    """What is no address of a server is refused as one's own mistake."""
+    with pytest.raises(mv.InputError, match="name a server"):
+        mv.Client(url, token="x")
+
+
+@pytest.mark.parametrize("token", ["a\nb", "é"])
+def test_tokens_that_are_none(token):
+    """A token that could not be sent is refused."""
+    with pytest.raises(mv.InputError, match="token"):
+        mv.Client("https://example.org", token=token)
+
+
+def test_strange_names_of_releases(client):
+    """A release's name stays one part of an address, whatever is in it."""
+    for name in ("../me", "a/b", "?x", "#", "\x00", "ä"):
+        with pytest.raises(mv.ManyveilsError):
+            client.files(name)
+
+
+def test_fetching_into_a_folder_that_is_there(client, release, tmp_path):
+    """A folder that is there is not written into, and no option of a command is advised."""
+    client.download(release, tmp_path / "fetched")
+    for place in (tmp_path / "fetched", tmp_path):
+        with pytest.raises(mv.InputError, match="is there already") as refusal:
+            client.download(release, place)
+        assert "--force" not in str(refusal.value)
+
+
 def test_publishing(door, tmp_path):
     """An owner publishes, waits, lists; a promise that cannot be kept and a wrong policy are errors."""
     rows = "age,illness\n" + "".join(f"{20 + n % 5},ill{n % 4}\n" for n in range(40))

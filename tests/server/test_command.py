@@ -107,6 +107,22 @@ def test_verify_log(tmp_path):
     assert not (tmp_path / "nowhere").exists()
 
 
+@pytest.mark.parametrize("kind", ["folder", "file", "postgresql"])
+def test_verify_log_where_there_is_none(tmp_path, kind, request):
+    """A folder or a database without a server has no log to be verified, and nothing is made there."""
+    words = ["--folder", tmp_path]
+    if kind == "file":
+        (tmp_path / "server.sqlite").touch()
+    elif kind == "postgresql":
+        words += ["--database", request.getfixturevalue("postgresql")]
+    refused = run("verify-log", *words)
+    assert refused.exit_code == 2
+    assert "holds no server" in refused.stderr
+    assert not (tmp_path / "server.key").exists()
+    if kind == "folder":
+        assert list(tmp_path.iterdir()) == []
+
+
 def test_help_and_examples():
     """Each command explains itself with an example."""
     for words in ([], ["add-owner"], ["verify-log"]):
@@ -149,11 +165,25 @@ def test_the_demo(tmp_path):
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
+@pytest.mark.parametrize(("host", "warns"), [("0.0.0.0", True), ("127.0.0.1", False)])
+def test_what_programs_are_told(tmp_path, capsys, host, warns):
+    """Programs are told the address and, if other machines can reach it, that it speaks plain HTTP."""
+    from manyveils.cli.serve import _announce
+
+    keeper = open_keeper(Settings(tmp_path / "server", host=host))
+    _announce(keeper, None, "http://127.0.0.1:8000", as_json=True)
+    keeper.close()
+    said = json.loads(capsys.readouterr().out)
+    assert said["url"] == "http://127.0.0.1:8000"
+    assert bool(said["warning"]) == warns
+
+
 def test_serving(tmp_path):
     """A plain server says that there is no owner yet, keeps its folder, and ends politely; elsewhere than here it warns."""
     process, said = started(tmp_path, "--folder", "kept", "--host", "0.0.0.0")
     status, _ = ended(process, signal.SIGTERM)
     assert status == 0
     assert "There is no owner yet" in said
-    assert "TLS" in said
+    assert "over TLS only" in said
+    assert "Serving http://127.0.0.1:" in said
     assert (tmp_path / "kept" / "server.sqlite").is_file()

@@ -1,6 +1,7 @@
 """What goes over the wire: headers, cookies, tokens for forms, sizes, and nothing that tells too much."""
 
 import io
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -44,8 +45,9 @@ def test_headers(door):
             client.post("/token", content=b"x" * 2_000_000),
             httpx.get(f"{door.url}/api/v1/openapi.json"),
             httpx.get(f"{door.url}/docs"),
+            httpx.get(f"{door.url}/%00"),
         ]
-    assert [response.status_code for response in responses] == [200, 404, 404, 422, 413, 200, 404]
+    assert [response.status_code for response in responses] == [200, 404, 404, 422, 413, 200, 404, 404]
     for response in responses:
         assert set(response.headers) >= SECURITY
         assert "server" not in response.headers
@@ -173,6 +175,51 @@ def test_roles(door, release):
     asked = {"attribute": "insurance", "published": "CODE001"}
     with door.as_("auditor") as client:
         assert client.post(f"/releases/{release}/interpret/value", json=asked).status_code == 403
+
+
+def test_what_a_role_may_not_is_logged(door):
+    """A request that a role may not make is in the log, by token and by cookie, and no more than twenty of one person."""
+    browser, _ = session_client(door, "auditor")
+    with door.as_("researcher") as client:
+        assert {client.get("/users").status_code for _ in range(23)} == {403}
+    assert browser.get("/jobs").status_code == 403
+    written = [entry for entry in door.house.log() if entry.action == "refused"]
+    assert [(entry.actor, entry.subject) for entry in written] == [("researcher", "/api/v1/users")] * 20 + [
+        ("auditor", "/api/v1/jobs")
+    ]
+    assert written[0].details == {"method": "GET", "refused": 403}
+
+
+def test_only_an_owners_upload_is_read(door, monkeypatch):
+    """An upload of anybody else, also with a cookie, is refused before its form is read."""
+    from starlette.requests import Request
+
+    def unread(*arguments, **options):
+        raise AssertionError("the form was read")
+
+    monkeypatch.setattr(Request, "form", unread)
+    for name in ("researcher", "auditor"):
+        browser, session = session_client(door, name)
+        for url in (f"{door.url}/api/v1/jobs", f"{door.url}/jobs"):
+            sent = {"data": {"title": "x", "csrf": session.csrf}, "files": {"data": ("d.csv", b"x")}}
+            assert browser.post(url, **sent).status_code == 403
+        with door.as_(name) as client:
+            assert client.post("/jobs", files={"data": ("d.csv", b"x")}).status_code == 403
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_forwarded_headers(settings, serve, house_of, behind):
+    """Who sent a request, and how, is believed of a proxy only where there is one."""
+    app = create_app(replace(settings, behind_proxy=behind))
+    house = house_of(app)
+    headers = {"X-Forwarded-For": "6.6.6.6", "X-Forwarded-Proto": "https"}
+    with serve(app) as url:
+        login = {"name": "owner", "password": PASSWORD}
+        said = httpx.post(f"{url}/login", data=login, headers=headers)
+        assert house.log()[-1].details == {"address": "6.6.6.6" if behind else "127.0.0.1"}
+    assert said.status_code == 303
+    assert ("Secure" in said.headers["set-cookie"]) == behind
+    assert ("strict-transport-security" in said.headers) == behind
 
 
 def test_administration(door, release):

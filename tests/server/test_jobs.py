@@ -4,6 +4,7 @@ import io
 import json
 import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import text
@@ -208,6 +209,34 @@ def test_progress_is_noted(worker, house, monkeypatch):
     assert (seen[0].state, seen[0].stage, seen[0].share) == ("running", "search", 0.25)
 
 
+def test_panics(worker, house, monkeypatch):
+    """A job that a library's panic ends has failed, its upload is gone, and the next one is done."""
+    import polars as pl
+
+    def panic(*arguments, **options):
+        raise pl.exceptions.PanicException("Zq7name in a message")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs, "publish_to", panic)
+        failed = over(worker, house, submit(worker, house))
+    assert failed.state == "failed"
+    assert "PanicException" in failed.error
+    assert "Zq7name" not in failed.error
+    assert list(worker.instance.work.iterdir()) == []
+    assert over(worker, house, submit(worker, house)).state == "done"
+
+
+def test_servers_that_begin_at_once_do_not_bury_each_other(house):
+    """Of many servers that begin on one folder at once each keeps its lock and its folder for work."""
+    with ThreadPoolExecutor(8) as pool:
+        workers = list(pool.map(lambda _: Worker(house.keeper), range(8)))
+    assert all(worker.instance.work.is_dir() for worker in workers)
+    assert len(list(house.keeper.settings.work.glob("*.lock"))) == 8
+    for worker in workers:
+        worker.stop()
+    assert list(house.keeper.settings.work.iterdir()) == []
+
+
 def test_stopping(house, monkeypatch):
     """A server that stops ends its job at the next step and marks it failed, and those that wait."""
     worker = Worker(house.keeper)
@@ -271,9 +300,9 @@ def test_the_hospital_with_secret_codes(worker, house, tmp_path):
     from manyveils.server.demo import _graded
     from manyveils.server.interpretation import read_value
 
-    policy = write_hospital(tmp_path / "hospital", n=200)
-    rows = (policy.parent / "hospital.csv").read_bytes()
-    done = over(worker, house, submit(worker, house, policy=_graded(policy.read_text()), data=rows))
+    rows = (write_hospital(tmp_path / "hospital", n=200).parent / "hospital.csv").read_bytes()
+    begun = submit(worker, house, policy=json.dumps(_graded()), data=rows, names=("policy.json", "data.csv"))
+    done = over(worker, house, begun)
     assert done.state == "done", done.error
     item = catalogue.item(house.keeper, house.owner, done.release)
     assert item.has_key

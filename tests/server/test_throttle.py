@@ -73,8 +73,12 @@ def test_success_forgives(frozen, clock):
 
 
 def test_many_at_once(frozen):
-    """Of forty guesses at once five are looked at."""
+    """Of thirty guesses at once five are looked at, and of the others' refusals five are logged."""
     with ThreadPoolExecutor(16) as pool:
-        said = list(pool.map(lambda _: type(guess(frozen)), range(40)))
+        said = list(pool.map(lambda _: type(guess(frozen)), range(30)))
     assert said.count(Unauthenticated) == 5
-    assert said.count(TooMany) == 35
+    assert said.count(TooMany) == 25
+    written = [entry for entry in frozen.log() if entry.action == "log in refused"]
+    assert [entry.details.get("refused") for entry in written].count(429) == 5
+    assert {entry.subject for entry in written} == {"researcher"}
+    assert [entry.action for entry in frozen.log()].count("further refusals omitted") == 1

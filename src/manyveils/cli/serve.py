@@ -41,6 +41,10 @@ def command(
     host: Annotated[str, typer.Option(help="Where to listen; this machine alone by default.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any free one.")] = 8000,
     upload_limit: Annotated[int, typer.Option(min=1, help="Megabytes of data an owner may upload.")] = 200,
+    behind_proxy: Annotated[
+        bool,
+        typer.Option("--behind-proxy", help="A web server with TLS passes requests on; believe its headers."),
+    ] = False,
     demo: Annotated[bool, typer.Option("--demo", help="Fill an empty server with something to try.")] = False,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
@@ -50,8 +54,13 @@ def command(
     with open_door(as_json=as_json), ExitStack() as stack:
         if demo and folder is None:
             folder = _temporary(stack)
-        limits = {"host": host, "port": port, "upload_limit": upload_limit * 1_000_000}
-        _serve(_settings(folder, database, key_file, limits), demo=demo, as_json=as_json)
+        chosen = {
+            "host": host,
+            "port": port,
+            "upload_limit": upload_limit * 1_000_000,
+            "behind_proxy": behind_proxy,
+        }
+        _serve(_settings(folder, database, key_file, chosen), demo=demo, as_json=as_json)
 
 
 @app.command("add-owner", epilog="Example: manyveils serve add-owner maria")
@@ -104,7 +113,7 @@ def verify_log(
 
 
 def _settings(
-    folder: Path | None, database: str | None, key_file: Path | None, limits: dict[str, Any]
+    folder: Path | None, database: str | None, key_file: Path | None, chosen: dict[str, Any]
 ) -> "Settings":
     try:
         import fastapi  # noqa: F401
@@ -119,7 +128,7 @@ def _settings(
         ) from None
     from manyveils.server.settings import Settings
 
-    return Settings(folder or FOLDER, database, key_file=key_file, **limits)
+    return Settings(folder or FOLDER, database, key_file=key_file, **chosen)
 
 
 def _keeper(
@@ -138,11 +147,9 @@ def _keeper(
         key_file or before.get("key_file"),
         {},
     )
-    if existing and not settings.folder.is_dir():
-        raise InputError([Problem(str(settings.folder), "there is no such folder.", "Give --folder.")])
     from manyveils.server.keeper import open_keeper
 
-    return open_keeper(settings)
+    return open_keeper(settings, existing=existing)
 
 
 def _password(*, from_stdin: bool) -> str:
@@ -177,15 +184,22 @@ def _serve(settings: "Settings", *, demo: bool, as_json: bool) -> None:
 def _announce(keeper: "Keeper", made: "Demo | None", url: str, *, as_json: bool) -> None:
     from manyveils.server.accounts import has_owner
 
+    warning = None if keeper.settings.is_loopback else PLAIN
     if as_json:
-        said = {"url": url, "folder": str(keeper.settings.folder), "told": keeper.told, "demo": None}
+        said = {
+            "url": url,
+            "folder": str(keeper.settings.folder),
+            "told": keeper.told,
+            "warning": warning,
+            "demo": None,
+        }
         show_json(
             said | ({"demo": {"release": made.release, "passwords": dict(made.passwords)}} if made else {})
         )
     else:
         _tell(
             keeper.told,
-            None if keeper.settings.is_loopback else PLAIN,
+            warning,
             None if has_owner(keeper) else NO_OWNER,
             _how(made, url) if made else None,
             f"Serving {url}; Ctrl-C ends it.",
@@ -193,7 +207,10 @@ def _announce(keeper: "Keeper", made: "Demo | None", url: str, *, as_json: bool)
     sys.stdout.flush()
 
 
-PLAIN = "WARNING: other machines can reach this server, and it speaks plain HTTP. Put TLS in front of it."
+PLAIN = (
+    "WARNING: other machines can reach this server, and it speaks plain HTTP. Put TLS in front of it; "
+    "browsers keep its cookies over TLS only, so nobody can log in with one otherwise."
+)
 NO_OWNER = "There is no owner yet. Make one: manyveils serve add-owner NAME"
 
 

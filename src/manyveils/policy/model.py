@@ -113,9 +113,23 @@ def read_document(path: Path) -> dict[str, Any]:
         raise PolicyError(problem.within(path.name) for problem in error.problems) from None
     except RecursionError:
         raise PolicyError([Problem(path.name, "has tables inside tables without end.")]) from None
+    except ValueError:
+        raise PolicyError([Problem(path.name, "has a number that is too long.", "Shorten it.")]) from None
     if not isinstance(document, dict):
         raise PolicyError([Problem(path.name, "must be a table of sections.")])
+    _refuse_private(document, path.name)
     return document
+
+
+def _refuse_private(document: Mapping[str, Any], name: str) -> None:
+    """Sections that begin with an underline are the policy's own, and no file may set them."""
+    problems = [
+        Problem(f"{name}: {key}", "is not a section.", "Leave it out.")
+        for key in document
+        if key.startswith("_")
+    ]
+    if problems:
+        raise PolicyError(problems)
 
 
 def _parsed(text: str, *, is_json: bool) -> Any:

@@ -1,6 +1,7 @@
 """Accounts: names, roles and passwords; only Argon2id hashes are kept."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from threading import BoundedSemaphore
@@ -15,13 +16,15 @@ from manyveils.server.chain import append
 from manyveils.server.database import sessions, tokens, users
 from manyveils.server.keeper import Keeper, moment
 from manyveils.server.people import ROLES, Person, Role, require
-from manyveils.server.refusals import Conflict, Unauthenticated, no_such
+from manyveils.server.refusals import Conflict, TooMany, Unauthenticated, no_such
+from manyveils.server.refused import note_refusal
 
 SHORTEST, LONGEST = 12, 1024
 NAME = r"^[a-z0-9][a-z0-9._@-]{0,63}$"
 COMMAND = "(command line)"
 NOBODY = "(unknown)"
 LOCK = 3
+MOST_THROTTLED = 5
 # A hash takes 64 MiB; more at once would let strangers fill the memory.
 _hashing = BoundedSemaphore(2)
 
@@ -108,29 +111,64 @@ def change_user(
 
 def change_password(keeper: Keeper, actor: Person, old: str, new: str, address: str) -> None:
     """Change one's own password, knowing the old one; all logins end."""
-    log_in(keeper, actor.name, old, address)
     _refuse_password(actor.name, new)
     hashed = _hashed(new)
-    with keeper.database.writing() as connection:
-        connection.execute(update(users).where(users.c.id == actor.id).values(password=hashed))
-        end_logins(connection, actor.id)
-        append(keeper, connection, actor.name, "change password", actor.name)
+
+    def change(connection: Connection, person: Person) -> None:
+        connection.execute(update(users).where(users.c.id == person.id).values(password=hashed))
+        end_logins(connection, person.id)
+
+    log_in(keeper, actor.name, old, address, then=change, action="change password")
 
 
-def log_in(keeper: Keeper, name: str, password: str, address: str) -> Person:
-    """Whoever has this name and password; wrong ones take the same time, are counted and are logged."""
-    number = throttle.admit(keeper, name, address)
+def log_in(
+    keeper: Keeper,
+    name: str,
+    password: str,
+    address: str,
+    *,
+    then: Callable[[Connection, Person], None] | None = None,
+    action: str = "log in",
+) -> Person:
+    """Whoever has this name and password; wrong ones take the same time, are counted and are logged.
+
+    What a login begins is written by `then` in the same transaction, in which the account is looked at again:
+    a password that is changed or an account that is closed meanwhile lets nobody in.
+    """
     with keeper.database.reading() as connection:
         found = connection.execute(select(users).where(users.c.name == name)).one_or_none()
+    known = found.name if found else NOBODY
+    number = _admitted(keeper, name, known, address, action)
     fits = _verified(password, found.password if found else _decoy())
     with keeper.database.writing() as connection:
-        if found and fits and found.active:
+        if found and fits and _is_unchanged(connection, found):
+            person = Person(found.id, found.name, found.role)
             throttle.forgive(connection, number, name)
-            append(keeper, connection, found.name, "log in", found.name, {"address": address})
-            return Person(found.id, found.name, found.role)
-        known = found.name if found else NOBODY
-        append(keeper, connection, NOBODY, "log in refused", known, {"address": address})
+            append(keeper, connection, found.name, action, found.name, {"address": address})
+            if then is not None:
+                then(connection, person)
+            return person
+        append(keeper, connection, NOBODY, f"{action} refused", known, {"address": address})
     raise Unauthenticated([Problem("login", "name and password do not fit.")])
+
+
+def _admitted(keeper: Keeper, name: str, known: str, address: str, action: str) -> int:
+    """The number of a try; one that comes too early is refused, and the first few of an address are logged."""
+    try:
+        return throttle.admit(keeper, name, address)
+    except TooMany as refusal:
+        details = {"address": address, "refused": refusal.status}
+        note_refusal(
+            keeper, NOBODY, f"{action} refused", known, details, of=f"address {address}", most=MOST_THROTTLED
+        )
+        raise
+
+
+def _is_unchanged(connection: Connection, found: Row[Any]) -> bool:
+    """Whether an account is open and has the password that was looked at; it stays so until the transaction ends."""
+    query = select(users.c.active, users.c.password).where(users.c.id == found.id)
+    now = connection.execute(query.with_for_update(key_share=True)).one()
+    return bool(now.active and now.password == found.password)
 
 
 def has_owner(keeper: Keeper) -> bool:

@@ -11,7 +11,8 @@ from starlette.responses import JSONResponse, Response
 
 from manyveils.errors import ManyveilsError, Problem
 from manyveils.server import api, pages
-from manyveils.server.headers import Guard
+from manyveils.server.api.access import note
+from manyveils.server.headers import Guard, is_api
 from manyveils.server.jobs import Worker
 from manyveils.server.keeper import Keeper, open_keeper
 from manyveils.server.refusals import Refusal
@@ -59,33 +60,41 @@ def close_app(app: FastAPI) -> None:
 
 
 def _said(
-    status: int, kind: str, problems: Sequence[Problem], headers: dict[str, str] | None = None
-) -> JSONResponse:
+    request: Request,
+    status: int,
+    kind: str,
+    problems: Sequence[Problem],
+    headers: dict[str, str] | None = None,
+) -> Response:
+    """A refusal as programs read it, or as a page for browsers."""
+    if not is_api(request.url.path):
+        return pages.refused(request, status, problems, headers)
     said = [{"where": p.where, "what": p.what, "remedy": p.remedy} for p in problems]
     return JSONResponse({"error": kind, "problems": said}, status, headers)
 
 
-async def _refused(_: Request, error: Any) -> Response:
+async def _refused(request: Request, error: Any) -> Response:
+    await note(request, error)
     status = error.status if isinstance(error, Refusal) else 422
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     if isinstance(error, Refusal) and error.wait is not None:
         headers["Retry-After"] = str(error.wait)
-    return _said(status, type(error).__name__, error.problems, headers)
+    return _said(request, status, type(error).__name__, error.problems, headers)
 
 
-async def _invalid(_: Request, error: Any) -> Response:
+async def _invalid(request: Request, error: Any) -> Response:
     """Say what is wrong with a request without repeating what was sent."""
     problems = [
         Problem(_printable(".".join(str(part) for part in each["loc"])), f"{each['msg']}.")
         for each in error.errors()
     ]
-    return _said(422, "InputError", problems)
+    return _said(request, 422, "InputError", problems)
 
 
 def _printable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()[:200]
 
 
-async def _unserved(_: Request, error: Any) -> Response:
+async def _unserved(request: Request, error: Any) -> Response:
     what = WORDS.get(error.status_code, "the request cannot be read.")
-    return _said(error.status_code, "Refusal", [Problem("request", what)], error.headers)
+    return _said(request, error.status_code, "Refusal", [Problem("request", what)], error.headers)

@@ -8,6 +8,12 @@ SQLITE = """
 CREATE TRIGGER log_keeps_{what} BEFORE {what} ON log
 BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END
 """
+# REPLACE deletes without the triggers of DELETE; so a number that is there is refused before.
+SQLITE_INSERT = """
+CREATE TRIGGER log_keeps_INSERT BEFORE INSERT ON log
+WHEN EXISTS (SELECT 1 FROM log WHERE number = NEW.number)
+BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END
+"""
 FUNCTION = """
 CREATE OR REPLACE FUNCTION log_is_append_only() RETURNS trigger AS
 $$ BEGIN RAISE EXCEPTION 'the log is append-only'; END $$ LANGUAGE plpgsql
@@ -22,6 +28,7 @@ def guard_log(log: Table) -> None:
     """Have triggers made with the table that refuse every change of what is in it."""
     for what in ("UPDATE", "DELETE"):
         _after_create(log, SQLITE.format(what=what), "sqlite")
+    _after_create(log, SQLITE_INSERT, "sqlite")
     _after_create(log, FUNCTION, "postgresql")
     for what in ("UPDATE", "DELETE", "TRUNCATE"):
         _after_create(log, POSTGRESQL.format(what=what), "postgresql")

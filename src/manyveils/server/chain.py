@@ -1,20 +1,24 @@
-"""The log: append-only, each entry holding the hash of the one before, so that changes show."""
+"""The log: append-only, each entry holding the keyed hash of the one before, so that changes show."""
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hmac import compare_digest
+from itertools import accumulate
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, text, update
+from sqlalchemy import Connection, Row, Select, func, insert, select
 
-from manyveils.server.database import chain, log
+from manyveils.server.database import log
+from manyveils.server.head import START, Head, end_fault, hold, is_sealed, move, read
 from manyveils.server.keeper import Keeper, moment
 from manyveils.server.people import Person, require
 
-START = "0" * 64
 PAGE = 1_000
+# Characters of details in one page of the log.
+LONGEST = 1_000_000
+SERVER = "(server)"
+BROKEN = "log was broken"
 
 
 @dataclass(frozen=True)
@@ -52,75 +56,86 @@ def append(
 ) -> int:
     """Add an entry in the transaction of what it records; gives its number.
 
-    Claim: numbers have no gaps, each entry holds the hash of the one before, and what is recorded happened.
-    Why: the row where the log ends is held until the transaction ends, and both are committed together or not at all.
+    Claim: numbers have no gaps, each entry holds the hash of the one before, what is recorded happened,
+    and a log that was changed from outside never becomes whole again by being written to.
+    Why: the row where the log ends is held until the transaction ends, and both are committed together or not at all;
+    hashes and seals need the server's key, and an end that does not fit is itself written down.
     Tested by: tests/server/test_chain.py
     """
-    number, previous = _head(keeper, connection)
-    written = _canonical(details or {})
-    time = moment(keeper.now())
-    digest = _hash(number + 1, time, actor, action, subject, written, previous)
-    connection.execute(
-        insert(log).values(
-            number=number + 1,
-            time=time,
-            actor=actor,
-            action=action,
-            subject=subject,
-            details=written,
-            previous=previous,
-            hash=digest,
-        )
-    )
-    connection.execute(
-        update(chain).values(
-            number=number + 1, hash=digest, seal=keeper.secret.seal("log", str(number + 1), digest)
-        )
-    )
-    return number + 1
+    head = _sound_head(keeper, connection)
+    return _add(keeper, connection, head, (actor, action, subject), details or {}).number
 
 
-def _head(keeper: Keeper, connection: Connection) -> tuple[int, str]:
-    head = connection.execute(select(chain.c.number, chain.c.hash).with_for_update()).one_or_none()
-    if head is not None:
-        return head.number, head.hash
-    seal = keeper.secret.seal("log", "0", START)
-    connection.execute(
-        text("INSERT INTO chain (id, number, hash, seal) VALUES (1, 0, :hash, :seal) ON CONFLICT DO NOTHING"),
-        {"hash": START, "seal": seal},
+def _add(
+    keeper: Keeper, connection: Connection, head: Head, what: tuple[str, str, str], details: Mapping[str, Any]
+) -> Head:
+    """Write one entry after the head, and move the head to it."""
+    actor, action, subject = what
+    entry = {
+        "number": head.number + 1,
+        "time": moment(keeper.now()),
+        "actor": actor,
+        "action": action,
+        "subject": subject,
+        "details": _canonical(details),
+        "previous": head.hash,
+    }
+    digest = _hash(keeper, *entry.values())
+    connection.execute(insert(log).values(hash=digest, **entry))
+    return move(connection, keeper.secret, head.number + 1, digest)
+
+
+def _sound_head(keeper: Keeper, connection: Connection) -> Head:
+    """Where to go on; if the log does not end where the server left it, after an entry that says so for good."""
+    head = hold(connection)
+    query = select(log.c.number, log.c.hash).order_by(log.c.number.desc()).limit(1)
+    last = connection.execute(query).one_or_none()
+    number, digest = (0, START) if last is None else (last.number, last.hash)
+    reason = end_fault(keeper.secret, head, number, digest)
+    if not reason:
+        return head
+    after = max(number, head.number) if is_sealed(keeper.secret, head) else number
+    # To seal a new end over a broken one would hide the break.
+    return _add(
+        keeper, connection, Head(after, digest, ""), (SERVER, BROKEN, ""), {"after": number, "reason": reason}
     )
-    head = connection.execute(select(chain.c.number, chain.c.hash).with_for_update()).one()
-    return head.number, head.hash
 
 
 def _canonical(details: Mapping[str, Any]) -> str:
     return json.dumps(details, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
 
 
-def _hash(*fields: object) -> str:
-    return hashlib.sha256(json.dumps(fields, ensure_ascii=True, separators=(",", ":")).encode()).hexdigest()
+def _hash(keeper: Keeper, *fields: object) -> str:
+    """A digest of an entry that nobody without the server's key can make."""
+    return keeper.secret.seal("entry", json.dumps(fields, ensure_ascii=True, separators=(",", ":")))
 
 
 def entries(keeper: Keeper, actor: Person, *, after: int = 0, most: int = 100) -> list[Entry]:
-    """Entries with numbers above one, oldest first; for auditors and owners."""
+    """Entries with numbers above one, oldest first, as many as a response can hold; for auditors and owners."""
     require(actor, "auditor", "owner")
     with keeper.database.reading() as connection:
         return [_entry(row) for row in _page(connection, after, most)]
 
 
 def latest(keeper: Keeper, actor: Person, *, before: int | None = None, most: int = 100) -> list[Entry]:
-    """The last entries, newest first; for auditors and owners."""
+    """The last entries, newest first, as many as a response can hold; for auditors and owners."""
     require(actor, "auditor", "owner")
-    query = select(log).order_by(log.c.number.desc()).limit(most)
+    query = select(log).order_by(log.c.number.desc())
     if before is not None:
         query = query.where(log.c.number < before)
     with keeper.database.reading() as connection:
-        return [_entry(row) for row in connection.execute(query)]
+        return [_entry(row) for row in _bounded(connection, query, most)]
 
 
 def _page(connection: Connection, after: int, most: int) -> Sequence[Row[Any]]:
-    query = select(log).where(log.c.number > after).order_by(log.c.number).limit(most)
-    return connection.execute(query).all()
+    return _bounded(connection, select(log).where(log.c.number > after).order_by(log.c.number), most)
+
+
+def _bounded(connection: Connection, query: Select[Any], most: int) -> Sequence[Row[Any]]:
+    """The first entries of a query up to a number and a length of details, and one at least."""
+    lengths = connection.execute(query.with_only_columns(func.length(log.c.details)).limit(most)).scalars()
+    sums = list(accumulate(lengths))
+    return connection.execute(query.limit(max(1, sum(total <= LONGEST for total in sums)))).all()
 
 
 def _entry(row: Row[Any]) -> Entry:
@@ -154,35 +169,26 @@ def verify_log(keeper: Keeper) -> Verdict:
     """Walk the log from its start and name the first number that does not fit."""
     previous, number = START, 0
     with keeper.database.snapshot() as connection:
-        head = connection.execute(select(chain)).one_or_none()
+        head = read(connection)
         while rows := _page(connection, number, PAGE):
             for row in rows:
-                reason = _fault(row, number + 1, previous)
+                reason = _fault(keeper, row, number + 1, previous)
                 if reason:
                     return Verdict(False, number, previous, number + 1, reason)
                 number, previous = row.number, row.hash
-    reason = _end_fault(keeper, head, number, previous)
+    reason = end_fault(keeper.secret, head, number, previous)
     missing = head is not None and number < head.number
     return Verdict(not reason, number, previous, number + missing if reason else None, reason)
 
 
-def _fault(row: Row[Any], number: int, previous: str) -> str:
+def _fault(keeper: Keeper, row: Row[Any], number: int, previous: str) -> str:
     if row.number != number:
         return "the entry is missing"
     if row.previous != previous:
         return "it does not follow the entry before"
-    if row.hash != _hash(row.number, row.time, row.actor, row.action, row.subject, row.details, row.previous):
+    fields = (row.number, row.time, row.actor, row.action, row.subject, row.details, row.previous)
+    if not compare_digest(row.hash.encode(), _hash(keeper, *fields).encode()):
         return "it was changed"
-    return ""
-
-
-def _end_fault(keeper: Keeper, head: Row[Any] | None, number: int, last: str) -> str:
-    if head is None:
-        return "where the log ends is not recorded" if number else ""
-    if number < head.number:
-        return "entries are missing at the end"
-    if (number, last) != (head.number, head.hash):
-        return "the log does not end where its end is recorded"
-    if not compare_digest(head.seal.encode(), keeper.secret.seal("log", str(number), last).encode()):
-        return "the seal at its end was not made by this server"
+    if row.action == BROKEN:
+        return f"the server found the log broken here: {_details(row.details).get('reason')}"
     return ""

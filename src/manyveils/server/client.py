@@ -1,12 +1,13 @@
 """A client for programs: asks a trusted server, and raises its refusals as errors with its words."""
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from manyveils import errors
 from manyveils.errors import InputError, ManyveilsError, Problem
@@ -33,7 +34,12 @@ class Client:
         import httpx
 
         _refuse_plain(url)
-        self._http = httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", timeout=timeout)
+        if token is not None and not (token.isascii() and token.isprintable()):
+            raise InputError([Problem("token", "has characters that no token has.")])
+        try:
+            self._http = httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", timeout=timeout)
+        except httpx.InvalidURL:
+            raise _no_address() from None
         if token is None and name is not None:
             token = self._ask("POST", "/token", json={"name": name, "password": password or ""})["token"]
         if token is not None:
@@ -49,27 +55,33 @@ class Client:
 
     def files(self, release: str) -> list[str]:
         """The names of a release's files."""
-        return [file["name"] for file in self._ask("GET", f"/releases/{release}/files")]
+        return [file["name"] for file in self._ask("GET", f"/releases/{quote(release, safe='')}/files")]
 
     def download(self, release: str, folder: str | Path) -> Path:
         """Fetch a release into a new folder, from which `mv.Release.load` reads it."""
         from manyveils.release.folder import staged
 
+        if os.path.lexists(folder):
+            raise InputError([Problem(str(folder), "is there already.", "Choose another place.")])
         with staged(Path(folder)) as place:
             for number, name in enumerate(self.files(release)):
                 path = place / _plain(name)
                 path.parent.mkdir(exist_ok=True)
-                path.write_bytes(self._send("GET", f"/releases/{release}/files/{number}").content)
+                path.write_bytes(
+                    self._send("GET", f"/releases/{quote(release, safe='')}/files/{number}").content
+                )
         return Path(folder)
 
     def interpret(self, release: str, attribute: str, value: str) -> Meaning:
         """What a published value means."""
         asked = {"attribute": attribute, "published": str(value)}
-        return Meaning(**self._ask("POST", f"/releases/{release}/interpret/value", json=asked))
+        return Meaning(
+            **self._ask("POST", f"/releases/{quote(release, safe='')}/interpret/value", json=asked)
+        )
 
     def interpret_rule(self, release: str, rule: str) -> str:
         """A rule with meanings in place of codes and grades."""
-        read = self._ask("POST", f"/releases/{release}/interpret/rule", json={"rule": rule})
+        read = self._ask("POST", f"/releases/{quote(release, safe='')}/interpret/rule", json={"rule": rule})
         return str(read["rule"])
 
     def interpret_table(
@@ -78,7 +90,9 @@ class Client:
         """A small table of published values, cell by cell."""
         cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
         asked = {"names": list(names), "rows": cells}
-        return list(self._ask("POST", f"/releases/{release}/interpret/table", json=asked)["rows"])
+        return list(
+            self._ask("POST", f"/releases/{quote(release, safe='')}/interpret/table", json=asked)["rows"]
+        )
 
     def grants(self) -> list[dict[str, Any]]:
         """The grants of this researcher; all of them for an owner."""
@@ -98,7 +112,7 @@ class Client:
 
     def job(self, job: str) -> dict[str, Any]:
         """A job with its progress, and its audit once it is done."""
-        return self._ask("GET", f"/jobs/{job}")
+        return self._ask("GET", f"/jobs/{quote(job, safe='')}")
 
     def wait(self, job: str, *, timeout: float = 3600.0, every: float = 0.5) -> dict[str, Any]:
         """A job once it is over; one that failed is an error with its reason."""
@@ -113,7 +127,7 @@ class Client:
 
     def list(self, release: str, *, listed: bool = True) -> dict[str, Any]:
         """List a release in the catalogue, or take it off the list; for owners."""
-        return self._ask("PATCH", f"/releases/{release}", json={"listed": listed})
+        return self._ask("PATCH", f"/releases/{quote(release, safe='')}", json={"listed": listed})
 
     def log_out(self) -> None:
         """Revoke the token this client asks with."""
@@ -135,7 +149,10 @@ class Client:
         return f"<Client of {self._http.base_url.host}>"
 
     def _ask(self, method: str, path: str, **content: Any) -> Any:
-        return self._send(method, path, **content).json()
+        try:
+            return self._send(method, path, **content).json()
+        except ValueError:
+            raise ManyveilsError([Problem("server", "does not answer as a manyveils server.")]) from None
 
     def _send(self, method: str, path: str, **content: Any) -> "httpx.Response":
         import httpx
@@ -165,11 +182,19 @@ def _error(response: "httpx.Response") -> ManyveilsError:
 
 def _refuse_plain(url: str) -> None:
     """Passwords and meanings do not travel unencrypted, except inside one machine."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InputError([Problem("url", "must start with https:// and name a server.")])
-    if parts.scheme == "http" and not is_loopback(parts.hostname):
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        raise _no_address() from None
+    if not is_address:
+        raise _no_address()
+    if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
         raise InputError([Problem("url", "would send secrets in the clear.", "Use https://.")])
+
+
+def _no_address() -> InputError:
+    return InputError([Problem("url", "must start with https:// and name a server.")])
 
 
 def _plain(name: str) -> str:

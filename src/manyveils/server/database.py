@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from sqlalchemy import (
+    URL,
     BigInteger,
     Boolean,
     CheckConstraint,
@@ -24,6 +26,7 @@ from sqlalchemy import (
     UniqueConstraint,
     create_engine,
     event,
+    inspect,
     text,
 )
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
@@ -133,6 +136,8 @@ log = Table(
     Column("details", Text, nullable=False),
     Column("previous", String(64), nullable=False),
     Column("hash", String(64), nullable=False),
+    # A hidden row number would be another way to replace a row.
+    sqlite_with_rowid=False,
 )
 # One row: where the log ends. Whoever appends holds it, so entries come one after the other.
 chain = Table(
@@ -147,17 +152,24 @@ guard_log(log)
 
 SCHEMA_LOCK = 0x6D61_6E79
 WRITES: dict[str, Any] = {"writes": True}
+PRAGMAS = (
+    "busy_timeout = 20000",
+    "journal_mode = WAL",
+    "synchronous = FULL",
+    "foreign_keys = ON",
+    "recursive_triggers = ON",
+)
 
 
 class Database:
     """One database and its transactions."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str | URL, *, existing: bool = False) -> None:
         self.engine = _engine(url)
         # SQLite lets one write at a time; waiting in line here is fairer and faster than in its busy loop.
         self._turn: AbstractContextManager[Any] = Lock() if self.is_sqlite else nullcontext()
         try:
-            self._create()
+            self._refuse_missing() if existing else self._create()
         except SQLAlchemyError as error:
             raise InputError(
                 [
@@ -207,16 +219,25 @@ class Database:
         """Close every connection."""
         self.engine.dispose()
 
+    def _refuse_missing(self) -> None:
+        if not inspect(self.engine).has_table(meta.name):
+            raise InputError([Problem("database", "holds no server.", "Check --folder and --database.")])
+
     def _create(self) -> None:
         with self.writing() as connection:
             self.lock(connection, SCHEMA_LOCK)
             metadata.create_all(connection)
 
 
-def _engine(url: str) -> Engine:
-    if url.startswith("postgresql://"):
+def sqlite_url(path: Path) -> URL:
+    """The address of a SQLite file, whatever characters its path has."""
+    return URL.create("sqlite", database=str(path))
+
+
+def _engine(url: str | URL) -> Engine:
+    if isinstance(url, str) and url.startswith("postgresql://"):
         url = url.replace("postgresql://", "postgresql+psycopg://", 1)
-    if not url.startswith(("sqlite:///", "postgresql+psycopg://")):
+    if isinstance(url, str) and not url.startswith(("sqlite:///", "postgresql+psycopg://")):
         raise InputError([Problem("database", "must start with sqlite:/// or postgresql+psycopg://.")])
     try:
         # Parameters may be secret, and would otherwise be told in errors.
@@ -226,7 +247,7 @@ def _engine(url: str) -> Engine:
             pool_size=10,
             max_overflow=10,
             # A server may have closed a connection meanwhile; a file does not.
-            pool_pre_ping=not url.startswith("sqlite"),
+            pool_pre_ping=not str(url).startswith("sqlite"),
         )
     except (ArgumentError, ValueError):
         raise InputError([Problem("database", "is not an address of a database.")]) from None
@@ -239,7 +260,7 @@ def _engine(url: str) -> Engine:
 def _set_up_sqlite(connection: Any, _record: object) -> None:
     # Transactions are begun below, not by the driver.
     connection.isolation_level = None
-    for pragma in ("busy_timeout = 20000", "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+    for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
 
 

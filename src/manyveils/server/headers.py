@@ -2,6 +2,7 @@
 
 import json
 import logging
+from html import escape
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
@@ -39,6 +40,15 @@ AROUND = 100_000
 DRAINED = 10_000_000
 
 
+# For browsers, where there may be nothing left to make a page with.
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>This was refused · manyveils</title>
+<link rel="stylesheet" href="/static/style.css"></head>
+<body><main><h1>This was refused</h1><section class="problem"><strong>request</strong>: {what}</section>
+<p><a href="/">To the releases</a></p></main></body></html>
+"""
+
+
 class Exceeded(Exception):
     """A request brings more than it may."""
 
@@ -57,7 +67,11 @@ class Guard:
             return
         exchange = Exchange(scope, receive, send, self._limit(scope))
         try:
-            await self.app(scope, exchange.receive, exchange.send)
+            if "\x00" in scope["path"]:
+                # No database takes it, and no name has it.
+                await exchange.miss()
+            else:
+                await self.app(scope, exchange.receive, exchange.send)
         except Exceeded:
             await exchange.refuse()
         except Exception as error:
@@ -65,8 +79,21 @@ class Guard:
             await exchange.fail()
 
     def _limit(self, scope: Scope) -> int:
-        is_upload = scope["method"] == "POST" and scope["path"] in UPLOADS
-        return self.settings.upload_limit + AROUND if is_upload else self.settings.body_limit
+        return self.settings.upload_limit + AROUND if is_upload(scope) else self.settings.body_limit
+
+
+def is_upload(scope: Scope) -> bool:
+    """Whether a request may bring a whole table."""
+    return scope["method"] == "POST" and scope["path"] in UPLOADS
+
+
+def is_api(path: str) -> bool:
+    """Whether a program is asking; whoever asks for another path is taken for a browser.
+
+    >>> is_api("/api/v1/me"), is_api("/apiary")
+    (True, False)
+    """
+    return path == "/api" or path.startswith("/api/")
 
 
 class Exchange:
@@ -127,6 +154,10 @@ class Exchange:
         while not self._ended and max(self._read, self._announced) <= most:
             await self._next()
 
+    async def miss(self) -> None:
+        """Say that there is nothing here."""
+        await self._say(404, "Refusal", "there is nothing here.")
+
     async def fail(self) -> None:
         """Say that something unforeseen happened, and nothing about it."""
         self._exceeded = False
@@ -135,9 +166,12 @@ class Exchange:
     async def _say(self, status: int, kind: str, what: str) -> None:
         if self._started:
             return
-        problem = {"where": "request", "what": what, "remedy": ""}
-        body = json.dumps({"error": kind, "problems": [problem]}).encode()
-        headers: list[Any] = [(b"content-type", b"application/json"), (b"connection", b"close")]
+        if is_api(self._scope["path"]):
+            problem = {"where": "request", "what": what, "remedy": ""}
+            written, body = b"application/json", json.dumps({"error": kind, "problems": [problem]}).encode()
+        else:
+            written, body = b"text/html; charset=utf-8", PAGE.format(what=escape(what)).encode()
+        headers: list[Any] = [(b"content-type", written), (b"connection", b"close")]
         headers += [(b"content-length", str(len(body)).encode()), (b"cache-control", b"no-store")]
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         await self.send({"type": "http.response.body", "body": body})

@@ -2,7 +2,8 @@
 
 import fcntl
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
@@ -26,8 +27,16 @@ class Instance:
         self.lock.close()
 
 
+@contextmanager
+def alone(settings: Settings) -> Iterator[None]:
+    """Let one server at a time begin on a folder; the others wait."""
+    with (settings.folder / "beginning.lock").open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def arrive(settings: Settings) -> Instance:
-    """Begin as a new instance."""
+    """Begin as a new instance; alone, or another that begins could take it for dead before it holds its lock."""
     name = token_hex(8)
     work = settings.work / name
     file = _lock_path(work).open("ab")

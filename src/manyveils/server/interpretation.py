@@ -1,28 +1,38 @@
 """Interpretation: published values, rules and small tables, read with a release's key for whom a grant lets.
 
-Answers are values and rules, never rows of the data. Every answer and every refusal is in the log, with what was asked;
+Answers are values and rules, never rows of the data. Every answer is in the log, and so are refusals, with what was asked;
 of what was given the log holds how much it was and a keyed digest, not the meaning.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError, ManyveilsError, Problem
+from manyveils.estimate.predicates import parse
 from manyveils.keys import Key, Meaning, interpret_rule, interpret_table
+from manyveils.keys.interpret import MOST_CELLS
 from manyveils.server.catalogue import Item, item, key_of
 from manyveils.server.chain import append
 from manyveils.server.grants import charge, good_grant
 from manyveils.server.keeper import Keeper
 from manyveils.server.people import Person
 from manyveils.server.refusals import Conflict, Forbidden, Refusal, TooMany
+from manyveils.server.refused import note_refusal
+from manyveils.server.throttle import WINDOW
 
 T = TypeVar("T")
 MOST_TEXT = 10_000
+MOST_NAME = 300
 MOST_CELL = 200
+# Longer questions are not written to the log whole.
+MOST_LOGGED = 1_000
+START = 200
+QUOTED_OR_ARROW = re.compile(r"""('[^']*'|"[^"]*"|`[^`]*`)|->|=>|⇒|→""")
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,62 +48,95 @@ class Answer(Generic[T]):
         return max(1, len(self.meanings))
 
 
-Reading = Callable[[Key], tuple[T, Sequence[Meaning]]]
+@dataclass(frozen=True, repr=False)
+class Question(Generic[T]):
+    """What is asked about a release, as the log writes it, and how it is read with the key."""
+
+    release: str
+    kind: str
+    asked: Mapping[str, Any]
+    names: Sequence[str]
+    read: Callable[[Key], tuple[T, Sequence[Meaning]]]
 
 
 def read_value(keeper: Keeper, actor: Person, release: str, attribute: str, published: str) -> Answer[str]:
     """What one published value of an attribute means."""
+    _refuse_large([attribute], [[published]])
 
     def read(key: Key) -> tuple[str, Sequence[Meaning]]:
         cells, meanings = interpret_table(key, [attribute], [[published]])
         return cells[0][0], meanings
 
-    question = {"attribute": attribute, "published": published}
-    return _answer(keeper, actor, release, "value", question, read, names=[attribute])
+    asked = {"attribute": attribute, "published": published}
+    return _answer(keeper, actor, Question(release, "value", asked, [attribute], read))
 
 
 def read_rule(keeper: Keeper, actor: Person, release: str, rule: str) -> Answer[str]:
     """A rule with meanings in place of codes and grades."""
     if len(rule) > MOST_TEXT:
         raise InputError([Problem("rule", f"has more than {MOST_TEXT} characters.")])
-    return _answer(
-        keeper, actor, release, "rule", {"rule": rule}, lambda key: interpret_rule(key, rule), names=[]
-    )
+    question = Question(release, "rule", {"rule": rule}, _names(rule), lambda key: interpret_rule(key, rule))
+    return _answer(keeper, actor, question)
 
 
 def read_table(
     keeper: Keeper, actor: Person, release: str, names: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> Answer[list[list[str]]]:
     """A small table of published values, cell by cell."""
+    _refuse_large(names, rows)
+    asked = {"names": list(names), "rows": [list(row) for row in rows]}
+    question = Question(release, "table", asked, names, lambda key: interpret_table(key, names, rows))
+    return _answer(keeper, actor, question)
+
+
+def _refuse_large(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Refuse what is too much to be looked at, before anything else is done with it."""
+    if max(len(names), len(names) * len(rows), sum(map(len, rows))) > MOST_CELLS:
+        raise InputError([Problem("table", f"has more than {MOST_CELLS} cells.", "Ask about fewer.")])
+    if any(len(name) > MOST_NAME for name in names):
+        raise InputError([Problem("attribute", f"has more than {MOST_NAME} characters.")])
     if any(len(cell) > MOST_CELL for row in rows for cell in row):
         raise InputError([Problem("table", f"has cells of more than {MOST_CELL} characters.")])
-    question = {"names": list(names), "rows": [list(row) for row in rows]}
-    return _answer(
-        keeper, actor, release, "table", question, lambda key: interpret_table(key, names, rows), names=names
-    )
 
 
-def _answer(
-    keeper: Keeper,
-    actor: Person,
-    release: str,
-    kind: str,
-    question: Mapping[str, Any],
-    read: Reading[T],
-    *,
-    names: Sequence[str],
-) -> Answer[T]:
+def _names(rule: str) -> list[str]:
+    """The attributes of a rule, also of conditions without values; none of one that cannot be read."""
+    try:
+        return [each.name for each in parse(QUOTED_OR_ARROW.sub(lambda found: found[1] or " and ", rule))]
+    except InputError:
+        return []
+
+
+def _answer(keeper: Keeper, actor: Person, question: Question[T]) -> Answer[T]:
     """Read with the key, count it and log it; nothing is handed out that was not counted and logged."""
-    found = item(keeper, actor, release)
-    _refuse_strangers(keeper, actor, release, kind, question)
+    try:
+        return _counted_answer(keeper, actor, question)
+    except ManyveilsError as error:
+        status = error.status if isinstance(error, Refusal) else 422
+        details = {
+            "kind": question.kind,
+            "asked": _logged(keeper, question),
+            "refused": status,
+            "meanings": 0,
+        }
+        written = note_refusal(keeper, actor.name, "interpret refused", question.release, details)
+        if isinstance(error, Forbidden) and not written:
+            raise _too_often() from None
+        raise
+
+
+def _counted_answer(keeper: Keeper, actor: Person, question: Question[T]) -> Answer[T]:
+    found = item(keeper, actor, question.release)
+    _refuse_strangers(keeper, actor, question.release)
     key = _key(keeper, found)
-    _refuse_unknown(found, names)
-    value, used = read(key)
+    _refuse_unknown(found, question.names)
+    value, used = question.read(key)
     _refuse_unknown(found, [meaning.attribute for meaning in used])
     answer = Answer(value, tuple({(each.attribute, each.published): each for each in used}.values()))
     with keeper.database.writing() as connection:
-        refusal = _counted(keeper, connection, actor, release, answer.cost)
-        _record(keeper, connection, actor, release, kind, question, answer, refusal)
+        refusal = _counted(keeper, connection, actor, question.release, answer.cost)
+        if refusal is None:
+            _record(keeper, connection, actor, question, answer)
     if refusal is not None:
         raise refusal
     return answer
@@ -123,37 +166,56 @@ def _counted(
 
 
 def _record(
-    keeper: Keeper,
-    connection: Connection,
-    actor: Person,
-    release: str,
-    kind: str,
-    question: Mapping[str, Any],
-    answer: Answer[Any],
-    refusal: Refusal | None,
+    keeper: Keeper, connection: Connection, actor: Person, question: Question[Any], answer: Answer[Any]
 ) -> None:
-    if refusal is None:
-        said = keeper.secret.seal("answer", release, json.dumps(answer.read))
-        outcome: dict[str, Any] = {"meanings": answer.cost, "digest": said}
-    else:
-        outcome = {"refused": refusal.status, "meanings": 0}
-    action = "interpret" if refusal is None else "interpret refused"
-    append(keeper, connection, actor.name, action, release, {"kind": kind, "asked": question, **outcome})
+    details = {
+        "kind": question.kind,
+        "asked": _logged(keeper, question, answer),
+        "meanings": answer.cost,
+        "digest": keeper.secret.seal("answer", question.release, json.dumps(answer.read)),
+    }
+    append(keeper, connection, actor.name, "interpret", question.release, details)
 
 
-def _refuse_strangers(
-    keeper: Keeper, actor: Person, release: str, kind: str, question: Mapping[str, Any]
-) -> None:
-    """Refuse whoever has no good grant before anything is read, and log it."""
+def _logged(keeper: Keeper, question: Question[Any], answer: Answer[Any] | None = None) -> Mapping[str, Any]:
+    """A question as the log has it: whole if it is short.
+
+    Of a long one it has the length, a keyed digest, and the values that were read, each once;
+    of one that was refused, how it starts.
+    """
+    text = json.dumps(question.asked)
+    if len(text) <= MOST_LOGGED:
+        return question.asked
+    digest = keeper.secret.seal("question", question.release, text)
+    short = {"length": len(text), "digest": digest}
+    if answer is None:
+        return {**short, "start": text[:START]}
+    published: dict[str, list[str]] = {}
+    for meaning in answer.meanings:
+        published.setdefault(meaning.attribute, []).append(meaning.published)
+    return {**short, "published": published}
+
+
+def _refuse_strangers(keeper: Keeper, actor: Person, release: str) -> None:
+    """Refuse whoever has no good grant before anything is read."""
     if actor.role == "owner":
         return
     with keeper.database.reading() as connection:
         if actor.role == "researcher" and good_grant(keeper, connection, actor.id, release) is not None:
             return
-    refusal = _ungranted()
-    with keeper.database.writing() as connection:
-        _record(keeper, connection, actor, release, kind, question, Answer(None, ()), refusal)
-    raise refusal
+    raise _ungranted()
+
+
+def _too_often() -> TooMany:
+    minutes = int(WINDOW // 60)
+    return TooMany(
+        [
+            Problem(
+                "grant", "there is none, and you asked often.", f"Ask an owner, or wait {minutes} minutes."
+            )
+        ],
+        wait=int(WINDOW),
+    )
 
 
 def _ungranted() -> Forbidden:

@@ -57,10 +57,11 @@ class Worker:
 
     def __init__(self, keeper: Keeper) -> None:
         self.keeper = keeper
-        self.instance = instances.arrive(keeper.settings)
         self._stopping = Event()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="publish")
-        _settle(keeper)
+        with instances.alone(keeper.settings):
+            self.instance = instances.arrive(keeper.settings)
+            _settle(keeper)
 
     def submit(
         self,
@@ -80,10 +81,10 @@ class Worker:
         try:
             read = uploaded_policy(store(policy, folder, "policy", POLICY, MOST_POLICY))
             path = store(data, folder, "data", DATA, self.keeper.settings.upload_limit)
+            self._queue(actor, number, title, format)
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
             raise _without(folder, error) from None
-        self._queue(actor, number, title, format)
         self._pool.submit(self._run, number, actor.name, read, path, folder)
         return job(self.keeper, actor, number)
 
@@ -118,7 +119,8 @@ class Worker:
             self._fail(number, str(_without(folder, error)))
         except Stopping:
             self._fail(number, STOPPED)
-        except Exception as error:
+        # Panics of the library that reads tables are no Exception.
+        except BaseException as error:
             self._fail(number, _fault(error))
         finally:
             # The original data stay no longer than they are needed.
@@ -277,7 +279,7 @@ def _finite(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _fault(error: Exception) -> str:
+def _fault(error: BaseException) -> str:
     """Where something unforeseen happened; its message is left out, because it may quote cells."""
     frame = extract_tb(error.__traceback__)[-1]
     return f"This is a fault of manyveils: {type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}."

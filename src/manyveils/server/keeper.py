@@ -8,15 +8,17 @@ from datetime import UTC, datetime
 from hmac import compare_digest
 from threading import Lock
 
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select
 
 from manyveils.errors import InputError, Problem
 from manyveils.keys import Key
-from manyveils.server.database import Database, meta
+from manyveils.server import head
+from manyveils.server.database import Database, meta, sqlite_url, users
+from manyveils.server.instances import alone
 from manyveils.server.secret import Secret, read_secret
-from manyveils.server.settings import SQLITE, Settings
+from manyveils.server.settings import Settings
 
-SCHEMA = "1"
+SCHEMA = "2"
 MOST_KEYS = 32
 
 
@@ -57,12 +59,21 @@ class KeyShelf:
         return key
 
 
-def open_keeper(settings: Settings) -> Keeper:
-    """Open a server's folder, secret and database; what is not there yet is made."""
-    _make_folders(settings)
-    secret, told = read_secret(settings)
-    keeper = Keeper(settings, Database(settings.url), secret, told)
-    _refuse_other_secret(keeper)
+def open_keeper(settings: Settings, *, existing: bool = False) -> Keeper:
+    """Open a server's folder, secret and database; what is not there yet is made, unless it must exist."""
+    if existing:
+        _refuse_missing(settings)
+    else:
+        _make_folders(settings)
+    with alone(settings):
+        database = Database(settings.database or sqlite_url(settings.sqlite), existing=existing)
+        try:
+            secret, told = read_secret(settings, make=not _stored(database))
+            keeper = Keeper(settings, database, secret, told)
+            _refuse_other_secret(keeper)
+        except BaseException:
+            database.close()
+            raise
     return keeper
 
 
@@ -75,15 +86,47 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
+def _refuse_missing(settings: Settings) -> None:
+    if not settings.folder.is_dir():
+        raise InputError([Problem(str(settings.folder), "there is no such folder.", "Give --folder.")])
+    if settings.database is None and not settings.sqlite.is_file():
+        raise InputError(
+            [
+                Problem(
+                    str(settings.folder), "holds no server's database.", "Check --folder, or give --database."
+                )
+            ]
+        )
+
+
 def _make_folders(settings: Settings) -> None:
     try:
         for folder in (settings.folder, settings.releases, settings.work):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if settings.database is None:
             # SQLite gives the files it makes beside this one the same mode.
-            (settings.folder / SQLITE).touch(mode=0o600)
+            settings.sqlite.touch(mode=0o600)
     except OSError as error:
         raise InputError([Problem(str(settings.folder), f"cannot be used: {error.strerror}.")]) from None
+
+
+def _stored(database: Database) -> dict[str, str]:
+    with database.reading() as connection:
+        return {row.name: row.value for row in connection.execute(select(meta))}
+
+
+def _begin(connection: Connection, secret: Secret, expected: dict[str, str]) -> None:
+    """Bind a new database to its secret, and seal its empty log."""
+    if connection.execute(select(users.c.id)).first() is not None:
+        raise InputError(
+            [
+                Problem(
+                    "database", "has accounts, but not with which server key it was begun.", "Restore a copy."
+                )
+            ]
+        )
+    connection.execute(insert(meta), [{"name": name, "value": value} for name, value in expected.items()])
+    head.begin(connection, secret)
 
 
 def _refuse_other_secret(keeper: Keeper) -> None:
@@ -93,9 +136,7 @@ def _refuse_other_secret(keeper: Keeper) -> None:
         keeper.database.lock(connection, 1)
         stored = {row.name: row.value for row in connection.execute(select(meta))}
         if not stored:
-            connection.execute(
-                insert(meta), [{"name": name, "value": value} for name, value in expected.items()]
-            )
+            _begin(connection, keeper.secret, expected)
             return
     if stored.get("schema") != SCHEMA:
         raise InputError([Problem("database", "was written by another version.")])

@@ -22,4 +22,4 @@ class Person:
 def require(person: Person, *roles: Role) -> None:
     """Refuse anyone without one of these roles."""
     if person.role not in roles:
-        raise Forbidden([Problem("role", f"this needs the role {' or '.join(roles)}.")])
+        raise Forbidden([Problem("role", f"this needs the role {' or '.join(roles)}.")], noted=False)

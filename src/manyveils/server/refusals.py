@@ -19,9 +19,11 @@ class Refusal(ManyveilsError):
 
     status = 400
 
-    def __init__(self, problems: object = "", *, wait: int | None = None) -> None:
+    def __init__(self, problems: object = "", *, wait: int | None = None, noted: bool = True) -> None:
         super().__init__(problems)  # type: ignore[arg-type]
         self.wait = wait
+        # Whether it is in the log already, or need not be; if not, whoever answers the request writes it.
+        self.noted = noted
 
 
 class Unauthenticated(Refusal):

@@ -62,8 +62,8 @@ def derive(root: bytes) -> Secret:
     return Secret(subkey("keys at rest"), subkey("cookies"), subkey("seals"))
 
 
-def read_secret(settings: Settings) -> tuple[Secret, str | None]:
-    """The secret from the key file, the environment or the folder; and what to tell if one was made."""
+def read_secret(settings: Settings, *, make: bool) -> tuple[Secret, str | None]:
+    """The secret from the key file, the environment or the folder, where one may be made; and what to tell then."""
     if settings.key_file is not None:
         return derive(_from_file(settings.key_file)), None
     if os.environ.get(KEY_VARIABLE):
@@ -71,6 +71,16 @@ def read_secret(settings: Settings) -> tuple[Secret, str | None]:
     own = settings.folder / "server.key"
     if own.exists():
         return derive(_from_file(own)), None
+    if not make:
+        raise InputError(
+            [
+                Problem(
+                    str(own),
+                    "there is no such key, and the database was begun with one.",
+                    f"Put its copy there, give --key-file, or set {KEY_VARIABLE}.",
+                )
+            ]
+        )
     return derive(_made(own)), (
         f"A server key was made: {own}. Keep a copy of it apart from the database; without it no key can be read."
     )

@@ -1,5 +1,6 @@
 """Listening and serving with uvicorn."""
 
+import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,8 +23,17 @@ def listen(settings: Settings) -> Iterator[tuple[list[socket.socket], str]]:
             [Problem(f"{settings.host}:{settings.port}", f"cannot be listened on: {error.strerror}.")]
         ) from None
     with taken:
-        host = f"[{settings.host}]" if family == socket.AF_INET6 else settings.host
-        yield [taken], f"http://{host}:{taken.getsockname()[1]}"
+        yield [taken], f"http://{reached_at(settings.host)}:{taken.getsockname()[1]}"
+
+
+def reached_at(host: str) -> str:
+    """A host as it stands in an address; of one that means every address of this machine, the one that is here.
+
+    >>> reached_at("0.0.0.0"), reached_at("::"), reached_at("::1"), reached_at("veils.example.org")
+    ('127.0.0.1', '[::1]', '[::1]', 'veils.example.org')
+    """
+    here = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"[{here}]" if ":" in here else here
 
 
 class Server(uvicorn.Server):
@@ -54,6 +64,9 @@ def server_of(app: FastAPI) -> Server:
             log_level="warning",
             access_log=False,
             server_header=False,
+            # Anybody can send these headers; only a proxy's are true.
+            proxy_headers=app.state.keeper.settings.behind_proxy,
+            forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1,::1"),
             timeout_keep_alive=10,
             timeout_graceful_shutdown=10,
         )

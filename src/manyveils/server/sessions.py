@@ -5,7 +5,7 @@ from hmac import compare_digest
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from manyveils.errors import Problem
 from manyveils.server.accounts import log_in
@@ -36,9 +36,9 @@ class Session:
 
 def open_session(keeper: Keeper, name: str, password: str, address: str) -> Session:
     """Log in and begin a session; its number is always a new one."""
-    person = log_in(keeper, name, password, address)
     number, now = token_urlsafe(32), keeper.now()
-    with keeper.database.writing() as connection:
+
+    def begin(connection: Connection, person: Person) -> None:
         connection.execute(delete(sessions).where(sessions.c.expires < now))
         connection.execute(
             insert(sessions).values(
@@ -48,6 +48,8 @@ def open_session(keeper: Keeper, name: str, password: str, address: str) -> Sess
                 seen=now,
             )
         )
+
+    person = log_in(keeper, name, password, address, then=begin)
     return Session(person, _signer(keeper).sign(number).decode(), _csrf(keeper, number))
 
 
@@ -111,7 +113,8 @@ def clear_cookie(response: "Response", keeper: Keeper, scheme: str) -> None:
 
 def is_secure(keeper: Keeper, scheme: str) -> bool:
     """Whether cookies are for TLS alone: always, unless the server speaks plainly on this machine only."""
-    return scheme == "https" or not keeper.settings.is_loopback
+    settings = keeper.settings
+    return scheme == "https" or settings.behind_proxy or not settings.is_loopback
 
 
 def cookie_name(keeper: Keeper, scheme: str) -> str:

@@ -24,11 +24,13 @@ class Settings:
     token_hours: int = 24
     session_hours: int = 12
     idle_minutes: int = 60
+    # Whether a web server with TLS passes requests on, and says who sent them.
+    behind_proxy: bool = False
 
     @property
-    def url(self) -> str:
-        """The database's address: SQLite in the folder unless another is given."""
-        return self.database or f"sqlite:///{(self.folder / SQLITE).resolve()}"
+    def sqlite(self) -> Path:
+        """The database, unless another is given."""
+        return (self.folder / SQLITE).resolve()
 
     @property
     def releases(self) -> Path:

@@ -15,6 +15,7 @@ FREE_PER_ACCOUNT = 5
 FREE_PER_ADDRESS = 20
 LONGEST = 15 * 60.0
 LOCK = 2
+REFUSAL_LOCK = 5
 
 
 def admit(keeper: Keeper, name: str, address: str) -> int:
@@ -37,6 +38,21 @@ def admit(keeper: Keeper, name: str, address: str) -> int:
     raise TooMany(
         [Problem("login", "there were too many wrong tries.", f"Wait {ceil(wait)} seconds.")], wait=ceil(wait)
     )
+
+
+def count_refusal(keeper: Keeper, connection: Connection, who: str, most: int) -> int:
+    """Count a refusal of somebody, and give how many there were in the last quarter of an hour before it.
+
+    No more than one above `most` is counted, so that many take no room.
+    """
+    account, now = keeper.secret.seal("refused", who), keeper.now()
+    keeper.database.lock(connection, REFUSAL_LOCK)
+    connection.execute(delete(attempts).where(attempts.c.time < now - WINDOW))
+    query = select(func.count()).select_from(attempts).where(attempts.c.account == account)
+    before = int(connection.execute(query).scalar_one())
+    if before <= most:
+        connection.execute(insert(attempts).values(account=account, address="-", time=now))
+    return before
 
 
 def forgive(connection: Connection, number: int, name: str) -> None:

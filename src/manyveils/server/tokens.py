@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from secrets import token_urlsafe
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from manyveils.server.accounts import log_in
 from manyveils.server.chain import append
@@ -25,15 +25,17 @@ class Token:
 
 def issue_token(keeper: Keeper, name: str, password: str, address: str, hours: int | None = None) -> Token:
     """Log in and get a token."""
-    person = log_in(keeper, name, password, address)
     token = PREFIX + token_urlsafe(32)
     expires = keeper.now() + 3600.0 * min(hours or keeper.settings.token_hours, 24 * 90)
-    with keeper.database.writing() as connection:
+
+    def begin(connection: Connection, person: Person) -> None:
         connection.execute(delete(tokens).where(tokens.c.expires < keeper.now()))
         connection.execute(
             insert(tokens).values(digest=digest(token), user_id=person.id, expires=expires, revoked=False)
         )
         append(keeper, connection, person.name, "issue token", person.name, {"expires": moment(expires)})
+
+    log_in(keeper, name, password, address, then=begin)
     return Token(token, moment(expires))
 
 

@@ -7,15 +7,18 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
-from manyveils.errors import Problem
+from manyveils.errors import ManyveilsError, Problem
 from manyveils.server.api.models import Refused
+from manyveils.server.headers import is_upload
 from manyveils.server.keeper import Keeper
-from manyveils.server.people import Person
-from manyveils.server.refusals import Unauthenticated
+from manyveils.server.people import Person, require
+from manyveils.server.refusals import Refusal, Unauthenticated
+from manyveils.server.refused import note_refusal
 from manyveils.server.sessions import Session, cookie_name, find_session, require_csrf
 from manyveils.server.tokens import find_token
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
+MOST_SUBJECT = 64
 CSRF_HEADER, CSRF_FIELD = "x-csrf-token", "csrf"
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 bearer = HTTPBearer(auto_error=False, description="A token from POST /api/v1/token.")
@@ -50,8 +53,13 @@ async def session_of(request: Request, keeper: KeeperOf) -> Session | None:
     """The browser's session; if the request changes something, only with the session's CSRF token."""
     cookie = request.cookies.get(cookie_name(keeper, request.url.scheme))
     session = await run_in_threadpool(find_session, keeper, cookie)
-    if session is not None and request.method not in SAFE:
-        require_csrf(session, await _csrf_of(request))
+    if session is not None:
+        request.state.session, request.state.person = session, session.person
+        if is_upload(request.scope):
+            # The form's token stands in the form, which is long; nobody else's is read for it.
+            require(session.person, "owner")
+        if request.method not in SAFE:
+            require_csrf(session, await _csrf_of(request))
     return session
 
 
@@ -69,6 +77,7 @@ async def anyone(request: Request, credentials: Bearer, keeper: KeeperOf) -> Per
         person = await run_in_threadpool(find_token, keeper, credentials.credentials)
         if person is None:
             raise Unauthenticated([Problem("token", "is wrong, revoked or expired.", "Get another.")])
+        request.state.person = person
         return person
     session = await session_of(request, keeper)
     return session.person if session else None
@@ -79,6 +88,17 @@ async def someone(person: Annotated[Person | None, Depends(anyone)]) -> Person:
     if person is None:
         raise Unauthenticated([Problem("login", "is needed.", "Send a token, or log in.")])
     return person
+
+
+async def note(request: Request, error: ManyveilsError) -> None:
+    """Write down what a request was refused for, if it is to be and nobody has yet."""
+    person: Person | None = getattr(request.state, "person", None)
+    if person is None or not isinstance(error, Refusal) or error.noted:
+        return
+    details = {"method": request.method, "refused": error.status}
+    await run_in_threadpool(
+        note_refusal, keeper_of(request), person.name, "refused", request.url.path[:MOST_SUBJECT], details
+    )
 
 
 Anyone = Annotated[Person | None, Depends(anyone)]

@@ -69,6 +69,10 @@ def file_by_name(release: IdInPath, name: FileName, keeper: KeeperOf, person: An
     return _sent(keeper, person, release, name)
 
 
+for path, function in (("/files/{number}", file), ("/file", file_by_name)):
+    router.head(f"/releases/{{release}}{path}", include_in_schema=False)(function)
+
+
 def _sent(keeper: Keeper, person: Person | None, release: str, which: int | str) -> FileResponse:
     path = catalogue.file_of(keeper, person, release, which)
     return FileResponse(path, media_type="application/octet-stream", filename=path.name)

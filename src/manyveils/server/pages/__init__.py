@@ -3,9 +3,9 @@
 from fastapi import APIRouter
 
 from manyveils.server.pages import files, log, owners, visitors
-from manyveils.server.pages.routing import PageRoute
+from manyveils.server.pages.routing import PageRoute, refused
 
-__all__ = ["router"]
+__all__ = ["refused", "router"]
 
 
 def router() -> APIRouter:

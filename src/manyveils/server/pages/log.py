@@ -1,6 +1,8 @@
 """The log, on a page."""
 
-from fastapi import Request
+from typing import Annotated
+
+from fastapi import Query, Request
 from starlette.responses import Response
 
 from manyveils.server import chain
@@ -9,10 +11,11 @@ from manyveils.server.pages.routing import PersonHere, call, pages, show
 
 router = pages()
 LINES = 100
+Before = Annotated[int | None, Query(ge=1, le=2**53)]
 
 
 @router.get("/log")
-async def log(request: Request, keeper: KeeperOf, person: PersonHere, before: int | None = None) -> Response:
+async def log(request: Request, keeper: KeeperOf, person: PersonHere, before: Before = None) -> Response:
     """The last entries, newest first, and those before them."""
     found = await call(chain.latest, keeper, person, before=before, most=LINES)
     return show(request, "log.html", entries=found, verdict=None)

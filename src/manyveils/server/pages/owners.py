@@ -9,7 +9,18 @@ from starlette.responses import Response
 from manyveils.errors import InputError, Problem
 from manyveils.server import accounts, catalogue, grants, jobs
 from manyveils.server.api.access import KeeperOf
-from manyveils.server.pages.routing import PersonHere, call, fields, go, pages, show, text, whole_number
+from manyveils.server.api.grants import Number
+from manyveils.server.pages.routing import (
+    PersonHere,
+    call,
+    fields,
+    go,
+    pages,
+    show,
+    text,
+    whole_number,
+    yes_or_no,
+)
 from manyveils.server.people import Role, require
 from manyveils.server.uploads import Upload
 
@@ -58,7 +69,7 @@ async def job(number: str, request: Request, keeper: KeeperOf, person: PersonHer
 async def set_listed(release: str, request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
     """List a release, or take it off the list."""
     form = await fields(request)
-    await call(catalogue.set_listed, keeper, person, release[:100], listed=form.get("listed") == "yes")
+    await call(catalogue.set_listed, keeper, person, release[:100], listed=yes_or_no(form, "listed"))
     return go(f"/releases/{release[:100]}")
 
 
@@ -91,7 +102,7 @@ async def add_person(request: Request, keeper: KeeperOf, person: PersonHere) -> 
 async def set_active(name: str, request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
     """Close an account, or open it again."""
     form = await fields(request)
-    await call(accounts.change_user, keeper, person, name[:100], active=form.get("active") == "yes")
+    await call(accounts.change_user, keeper, person, name[:100], active=yes_or_no(form, "active"))
     return go("/people")
 
 
@@ -112,7 +123,7 @@ async def give(request: Request, keeper: KeeperOf, person: PersonHere) -> Respon
 
 
 @router.post("/grants/{number}/end")
-async def end(number: int, keeper: KeeperOf, person: PersonHere) -> Response:
+async def end(number: Number, keeper: KeeperOf, person: PersonHere) -> Response:
     """End a grant."""
     await call(grants.end_grant, keeper, person, number)
     return go("/people")

@@ -1,6 +1,6 @@
 """How pages are made: templates, refusals that people can read, and forms that only this server's pages can send."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from manyveils.errors import InputError, ManyveilsError, Problem
-from manyveils.server.api.access import KeeperOf, session_of
+from manyveils.server.api.access import KeeperOf, note, session_of
 from manyveils.server.people import Person
 from manyveils.server.refusals import Forbidden, Refusal, Unauthenticated
 from manyveils.server.sessions import Session
@@ -24,6 +24,11 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 class PageRoute(APIRoute):
     """A page: what is refused is said on a page too, and strangers are sent to the login."""
 
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        if self.methods and "GET" in self.methods:
+            self.methods.add("HEAD")
+
     def get_route_handler(self) -> Handler:
         """The handler with refusals as pages."""
         handle = super().get_route_handler()
@@ -32,11 +37,11 @@ class PageRoute(APIRoute):
             try:
                 return await handle(request)
             except Unauthenticated as error:
-                if request.method == "GET":
+                if request.method in ("GET", "HEAD"):
                     return RedirectResponse("/login", 303)
-                return _refused(request, error)
+                return await _refused(request, error)
             except ManyveilsError as error:
-                return _refused(request, error)
+                return await _refused(request, error)
 
         return handled
 
@@ -48,9 +53,7 @@ def pages() -> APIRouter:
 
 async def session_here(request: Request, keeper: KeeperOf) -> Session | None:
     """The visitor's session; a form must carry its token."""
-    session = await session_of(request, keeper)
-    request.state.session = session
-    return session
+    return await session_of(request, keeper)
 
 
 async def person_here(session: Annotated[Session | None, Depends(session_here)]) -> Person:
@@ -94,18 +97,29 @@ def go(path: str) -> Response:
     return RedirectResponse(path, 303)
 
 
-def _refused(request: Request, error: ManyveilsError) -> Response:
-    status = error.status if isinstance(error, Refusal) else 422
-    response = show(request, "refused.html", status=status, problems=error.problems)
-    if isinstance(error, Refusal) and error.wait is not None:
-        response.headers["Retry-After"] = str(error.wait)
+def refused(
+    request: Request, status: int, problems: Sequence[Problem], headers: Mapping[str, str] | None = None
+) -> Response:
+    """A page that says what was refused and why."""
+    response = show(request, "refused.html", status=status, problems=problems)
+    response.headers.update(headers or {})
     return response
 
 
+async def _refused(request: Request, error: ManyveilsError) -> Response:
+    await note(request, error)
+    status = error.status if isinstance(error, Refusal) else 422
+    wait = error.wait if isinstance(error, Refusal) else None
+    return refused(request, status, error.problems, {} if wait is None else {"Retry-After": str(wait)})
+
+
 async def fields(request: Request) -> dict[str, str]:
-    """The texts of a form."""
+    """The texts of a form; none may hold the character that no database takes."""
     form = await request.form(max_files=4, max_fields=50)
-    return {name: value for name, value in form.items() if isinstance(value, str)}
+    texts = {name: value for name, value in form.items() if isinstance(value, str)}
+    if any("\x00" in value for value in texts.values()):
+        raise InputError([Problem("form", "holds a character that cannot be kept (NUL).", "Type it again.")])
+    return texts
 
 
 def text(form: dict[str, str], name: str, most: int = 1000) -> str:
@@ -124,6 +138,14 @@ def whole_number(form: dict[str, str], name: str) -> int:
     if not value.isascii() or not value.isdigit() or len(value) > 9:
         raise InputError([Problem(name, "must be a whole number.")])
     return int(value)
+
+
+def yes_or_no(form: dict[str, str], name: str) -> bool:
+    """A choice in a form; what is neither is refused, because a guess could be the wrong one."""
+    value = form.get(name, "")
+    if value not in ("yes", "no"):
+        raise InputError([Problem(name, "must be yes or no.")])
+    return value == "yes"
 
 
 def refuse_other_sites(request: Request) -> None:

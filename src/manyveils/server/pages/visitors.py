@@ -11,6 +11,7 @@ from manyveils.errors import InputError, Problem
 from manyveils.server import catalogue, interpretation
 from manyveils.server.accounts import change_password
 from manyveils.server.api.access import Address, KeeperOf
+from manyveils.server.api.catalogue import Number
 from manyveils.server.pages.routing import (
     PersonHere,
     SessionHere,
@@ -93,7 +94,7 @@ async def release(release: str, request: Request, keeper: KeeperOf, session: Ses
 
 @router.get("/releases/{release}/files/{number}")
 async def file(
-    release: str, number: int, request: Request, keeper: KeeperOf, session: SessionHere
+    release: str, number: Number, request: Request, keeper: KeeperOf, session: SessionHere
 ) -> Response:
     """A file of a release."""
     person = session.person if session else None
@@ -111,20 +112,20 @@ async def question(release: str, request: Request, keeper: KeeperOf, person: Per
 @router.post("/releases/{release}/interpret")
 async def answer(release: str, request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
     """Answer with a value, a rule or a small table, and say what it counted for."""
-    form = await fields(request)
-    found = await call(catalogue.item, keeper, person, release[:100])
+    form, release = await fields(request), release[:64]
     kind = form.get("kind", "")
     read: Any
     table = None
     if kind == "value":
-        asked = text(form, "attribute", 300), form.get("published", "")[:1000]
-        read = await call(interpretation.read_value, keeper, person, found.id, *asked)
+        asked = text(form, "attribute"), form.get("published", "")
+        read = await call(interpretation.read_value, keeper, person, release, *asked)
     elif kind == "rule":
-        read = await call(interpretation.read_rule, keeper, person, found.id, text(form, "rule", 10_000))
+        read = await call(interpretation.read_rule, keeper, person, release, text(form, "rule", 10_000))
     else:
         names, rows = _pasted(text(form, "table", MOST_TEXT))
-        read = await call(interpretation.read_table, keeper, person, found.id, names, rows)
+        read = await call(interpretation.read_table, keeper, person, release, names, rows)
         table = names, read.read
+    found = await call(catalogue.item, keeper, person, release)
     return show(request, "interpret.html", release=found, asked=form, answer=read, table=table)
 
 
@@ -132,7 +133,12 @@ def _pasted(pasted: str) -> tuple[list[str], list[list[str]]]:
     """A table that was pasted: a line of names, then lines of cells, separated by commas, semicolons or tabs."""
     header = pasted.lstrip().split("\n", 1)[0]
     delimiter = max(",;\t", key=header.count)
-    lines = [line for line in csv.reader(io.StringIO(pasted.strip()), delimiter=delimiter) if line]
+    try:
+        lines = [
+            line for line in csv.reader(io.StringIO(pasted.strip(), newline=""), delimiter=delimiter) if line
+        ]
+    except csv.Error:
+        raise InputError([Problem("table", "cannot be read.", "Check its quotes and line ends.")]) from None
     if len(lines) < 2:
         raise InputError([Problem("table", "needs a line of names and at least one of cells.")])
     return lines[0], lines[1:]
