@@ -425,7 +425,15 @@ def test_tumour_sections_are_free_to_be_changed() -> None:
     assert tumour_policy(guarantee={"k": 7}).guarantee.k == 7
 
 
-@pytest.mark.parametrize("n_sensitive", [0, 7])
+@pytest.mark.parametrize("n", [-1, 1.5, "many"])
+def test_tumours_are_counted_in_whole_numbers(n: int) -> None:
+    """A number of records below none, or no whole one, is refused; none gives an empty table."""
+    with pytest.raises(InputError, match=r"tumours: n is .* and must be 0 or more"):
+        tumours(n)
+    assert tumours(0).height == 0
+
+
+@pytest.mark.parametrize("n_sensitive", [0, 7, 1.5, "two"])
 def test_there_are_six_sensitive_tumour_attributes(n_sensitive: int) -> None:
     """Asking for none or for more than six sensitive attributes is refused."""
     with pytest.raises(InputError, match="must be from 1 to 6"):

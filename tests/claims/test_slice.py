@@ -255,6 +255,17 @@ def test_overlapping_columns_are_audited():
     assert [("sex" in column) for column in release.views[0].columns[:2]] == [True, True]
 
 
+@pytest.mark.parametrize("overlap", ["stay", "income", "name"])
+@pytest.mark.parametrize("given", [True, False])
+def test_only_quasi_identifiers_stand_twice(overlap, given):
+    """A neutral attribute in two columns would link their rows, and a sensitive one too; both are refused."""
+    columns = [["age", "sex", "zipcode", "stay"], ["job", "stay", "diagnosis"], ["income"], ["insurance"]]
+    with pytest.raises(
+        mv.PolicyError, match=f"'{overlap}' is no quasi-identifier, so it stands in one column"
+    ):
+        publish_slice(columns=columns if given else 3, overlap=[overlap])
+
+
 @pytest.mark.parametrize("partition", ["random", "membership"])
 def test_other_partitions_are_audited(partition):
     """Random and membership buckets keep l, larger ones where it must be."""

@@ -2,6 +2,8 @@
 
 import pytest
 
+import manyveils as mv
+
 ROWS = [f"Zq7name{i},{20 + i % 6},Zq7job{i % 5},Zq7ill{i % 4},Zq7pay{i % 3}" for i in range(48)]
 
 
@@ -90,10 +92,59 @@ def test_a_table_that_leaks_as_a_whole(two, method):
     two.data("\n".join(["name,age,job,illness,pay", *rows, "Zq7name,30,Zq7job,Zq7ill0,Zq7pay1"]) + "\n")
     message = refusal(two, 1, guarantee={"eliminations": 1}, publish={"method": method})
     assert "illness: ruling out 1 value of pay leaves one value only, in the whole table." in message
-    assert "Make the other attributes coarser" in message
+    assert "Publish finer values of the others, mark values as insensitive" in message
+    assert "coarser" not in message
 
 
 def test_too_few_values(two):
     """A β that the data cannot reach says what they can."""
     message = refusal(two, 2, publish={"method": "alpha-beta-k", "beta": 4})
     assert "guarantee of pay: beta = 4 but the attribute has 3 different values. Lower beta to 3." in message
+
+
+@pytest.mark.parametrize(("key", "ours"), [("beta", "beta"), ("alpha", "eliminations")])
+def test_letters_that_mean_something_else(two, key, ours):
+    """β and α of [guarantee] are other guarantees: beside this method they are asked about, unless its own stand there."""
+    message = refusal(two, 2, guarantee={key: 0.9})
+    assert f"guarantee.{key}: means" in message
+    assert f"Set {ours} in [publish] instead" in message
+    two.document |= {"guarantee": {key: 0.9}, "publish": {"method": "alpha-beta-k", "k": 3, ours: 2}}
+    two.policy()
+    assert mv.Policy.load(two.folder / "policy.toml").publish.method == "alpha-beta-k"
+    two.document["publish"] = {"method": "generalize"}
+    two.policy()
+    assert mv.Policy.load(two.folder / "policy.toml").publish.method == "generalize"
+
+
+@pytest.mark.parametrize("place", ["guarantee", "publish"])
+def test_too_many_eliminations(two, place):
+    """Five eliminations are asked for at most, in either section."""
+    sections = {"guarantee": {}, "publish": {"method": "alpha-beta-k", "k": 3}}
+    sections[place] = sections[place] | {"eliminations": 6}
+    message = refusal(two, 2, **sections)
+    assert f"{place}.eliminations: should be less than or equal to 5." in message
+
+
+def test_pairs_beside_an_attributes_own_eliminations(two):
+    """Pairs stand in [guarantee], also where a single attribute asks for eliminations."""
+    two.document["attributes"]["pay"]["guarantee"] = {"eliminations": 1}
+    two.document |= {"guarantee": {"pairs": "consecutive"}, "publish": {"method": "generalize"}}
+    two.policy()
+    two.published()
+
+
+def test_k_is_named_where_it_stands(two):
+    """A k above the number of rows is reported in the section that has it, and what is no number only once."""
+    message = refusal(two, 2, publish={"method": "alpha-beta-k", "k": 300})
+    assert "publish.k: k = 300 but there are 48 rows." in message
+    message = refusal(two, 2, guarantee={"k": 300}, publish={"method": "alpha-beta-k", "k": 3})
+    assert "guarantee.k: k = 300 but there are 48 rows." in message
+    message = refusal(two, 2, guarantee={}, publish={"method": "alpha-beta-k", "k": True})
+    assert "publish.k: should be a valid integer." in message
+    assert "above k" not in message
+
+
+def test_a_climb_that_is_none(two):
+    """Where labels climb to is one of two words."""
+    message = refusal(two, 2, publish={"method": "alpha-beta-k", "k": 3, "climb": "covers"})
+    assert "publish.climb: must be one of 'parent' or 'cover'. Did you mean 'cover'?" in message

@@ -5,6 +5,7 @@ import polars as pl
 
 from manyveils.datasets import oncology, residents
 from manyveils.datasets.draws import Numbers, Weights, draw, draw_once, record_numbers, words
+from manyveils.errors import InputError, Problem
 
 QUASI = ("birth_year", "sex", "region", "marital_status", "occupation", "education")
 SENSITIVE = (
@@ -35,6 +36,8 @@ def tumours(n: int = 30_000, seed: int = 1) -> pl.DataFrame:
     >>> tumours(2).select("birth_year", "tumor_topography", "diagnosis_date", "age_at_diagnosis").rows()
     [(1937, 'Colon', '2013-08', 75), (1975, 'Bone marrow', '2012-07', 37)]
     """
+    if not isinstance(n, int) or n < 0:
+        raise InputError([Problem("tumours", f"n is {n} and must be 0 or more.", "Give a whole number.")])
     rng = np.random.Generator(np.random.PCG64(seed))
     sex = draw_once(oncology.SEX_WEIGHTS, n, rng)
     site = draw(oncology.SITES_BY_SEX, sex, rng)

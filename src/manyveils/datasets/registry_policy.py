@@ -30,9 +30,9 @@ def tumour_sections(n_sensitive: int = 6) -> dict[str, Any]:
 
     The sensitive attributes after the first n_sensitive are not published, as if they were identifiers.
     """
-    if not 1 <= n_sensitive <= len(SENSITIVE):
+    if n_sensitive not in range(1, len(SENSITIVE) + 1):
         what = f"n_sensitive is {n_sensitive} and must be from 1 to {len(SENSITIVE)}."
-        raise InputError([Problem("tumour_sections", what)])
+        raise InputError([Problem("tumour_sections", what, "Give a whole number.")])
     return {
         "attributes": {name: _attribute(name, n_sensitive) for name in COLUMNS},
         "guarantee": {"k": 10, "l": 3},

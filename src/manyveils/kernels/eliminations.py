@@ -104,16 +104,38 @@ def withstand(
 
 
 @njit(cache=True)
+def _covering(originals: np.ndarray, rows: np.ndarray, subject: int, parents: np.ndarray, label: int) -> int:
+    """The first label above under which the group has two different values; the parent if there is none."""
+    target = parents[label]
+    while target != NOBODY:
+        first = NOBODY
+        for row in rows:
+            above = parents[originals[subject, row]]
+            while above != NOBODY and above != target:
+                above = parents[above]
+            if above == NOBODY:
+                continue
+            if first == NOBODY:
+                first = originals[subject, row]
+            elif originals[subject, row] != first:
+                return target
+        target = parents[target]
+    return parents[label]
+
+
+@njit(cache=True)
 def _raise_half(
     labels: np.ndarray,
+    originals: np.ndarray,
     rows: np.ndarray,
     subject: int,
     parents: np.ndarray,
+    covering: bool,
     attributes: np.ndarray,
     values: np.ndarray,
     n_ruled: int,
 ) -> int:
-    """Replace half of what is left, rounded up, by its parent; returns how many, 0 where it cannot be parted."""
+    """Replace half of what is left, rounded up, by a label above; returns how many, 0 where it cannot be parted."""
     left = np.empty(rows.size, np.int64)
     n_left = 0
     for row in rows:
@@ -127,15 +149,20 @@ def _raise_half(
             n_left += 1
     if n_left < 2 or parents[labels[subject, left[0]]] == NOBODY:
         return 0
+    # All that is left has the same label.
+    target = parents[labels[subject, left[0]]]
+    if covering:
+        target = _covering(originals, rows, subject, parents, labels[subject, left[0]])
     n_raised = (n_left + 1) // 2
     for place in range(n_raised):
-        labels[subject, left[place]] = parents[labels[subject, left[place]]]
+        labels[subject, left[place]] = target
     return n_raised
 
 
 @njit(cache=True)
 def mend(
     labels: np.ndarray,
+    originals: np.ndarray,
     rows: np.ndarray,
     starts: np.ndarray,
     subjects: np.ndarray,
@@ -145,11 +172,13 @@ def mend(
     most: np.ndarray,
     harmless: np.ndarray,
     parents: np.ndarray,
+    covering: bool,
 ) -> np.ndarray:
     """Raise sensitive labels, in place, until nothing leaks; tells in which groups that is possible.
 
     Promise p is about attribute `subjects[p]`: someone rules out up to `most[p]` values of the attributes
     `others[p, :n_others[p]]`. A label without a parent in `parents[p]` cannot be raised.
+    With `covering`, it climbs to the first label under which the group has two of the `originals`.
 
     Claim: it ends, and a group it calls mended keeps every promise.
     Why: every raise moves labels up, and no label moves down; a group is left only after all promises were found
@@ -180,10 +209,18 @@ def mend(
                 promise = (promise + 1) % subjects.size
                 continue
             n_fine = 0
-            if (
-                _raise_half(labels, members, subjects[promise], parents[promise], attributes, values, found)
-                == 0
-            ):
+            n_raised = _raise_half(
+                labels,
+                originals,
+                members,
+                subjects[promise],
+                parents[promise],
+                covering,
+                attributes,
+                values,
+                found,
+            )
+            if n_raised == 0:
                 mended[group] = False
                 break
     return mended

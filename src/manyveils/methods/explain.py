@@ -80,11 +80,13 @@ def _problem(work: Work, each: Watch, codes: Ids, counts: Ids) -> Problem:
 
 def _elimination_problem(where: str, guarantee: Elimination) -> Problem:
     ruled_out = f"{guarantee.eliminations} value{'s' if guarantee.eliminations > 1 else ''}"
-    remedy = "Lower eliminations, make" if guarantee.eliminations > 1 else "Make"
+    remedy = "Lower eliminations, publish" if guarantee.eliminations > 1 else "Publish"
     return Problem(
         where,
         f"ruling out {ruled_out} of {' or '.join(guarantee.ruled_out)} leaves one value only, in the whole table.",
-        f"{remedy} the other attributes coarser, or use a method that separates them (anatomize).",
+        # Coarser values would rule out more rows at once.
+        f"{remedy} finer values of the others, mark values as insensitive, give the attribute a hierarchy and use "
+        "alpha-beta-k, or use a method that separates attributes (anatomize).",
     )
 
 

@@ -1,15 +1,20 @@
 """(α,β,k)-anonymity as policies ask for it: `eliminations` in [guarantee], or the keys of the method of that name."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeGuard
 
 from pydantic import Field
 
 from manyveils.errors import Problem
-from manyveils.policy.sections import Count, Pairs, Section
+from manyveils.policy.sections import Count, Eliminations, Pairs, Section
 
 METHOD = "alpha-beta-k"
 CROSS = ("pairs", "sensitive_order")
+# Keys of [guarantee] that mean something else than the letters of the method's name, and what would.
+NAMESAKES = {
+    "beta": ("β-likeness: the relative gain of any value", ("beta",)),
+    "alpha": ("(α,k): the share of any value in a group", ("eliminations", "beta")),
+}
 
 
 class AlphaBetaK(Section):
@@ -19,7 +24,7 @@ class AlphaBetaK(Section):
     beta: Annotated[int, Field(strict=True, ge=2)] = Field(
         2, description="different values of every sensitive attribute in a group, at least"
     )
-    eliminations: Count = Field(1, description="values of other attributes that someone may rule out")
+    eliminations: Eliminations = Field(1, description="values of other attributes that someone may rule out")
     pairs: Pairs = Field(
         "all", description="whose values may be ruled out: of every other attribute, or of one"
     )
@@ -66,13 +71,14 @@ def order_problems(said: Mapping[str, Any], sensitive: Sequence[str], where: str
 
 
 def keys_problems(
-    said: Mapping[str, Any], sensitive: Sequence[str], k_of_guarantee: object
+    said: Mapping[str, Any], sensitive: Sequence[str], general: Mapping[str, Any]
 ) -> Iterator[Problem]:
-    """Contradictions between the method's keys, and with k where [guarantee] says it."""
+    """Contradictions between the method's keys, and with those of [guarantee]."""
     yield from order_problems(said, sensitive, "publish")
-    beta, ks = said.get("beta", 2), [said.get("k"), k_of_guarantee]
-    k = max((k for k in ks if isinstance(k, int)), default=None)
-    if k is not None and isinstance(beta, int) and beta > k:
+    yield from _namesake_problems(said, general)
+    beta, ks = said.get("beta", 2), [said.get("k"), general.get("k")]
+    k = max((k for k in ks if _is_count(k)), default=None)
+    if k is not None and _is_count(beta) and beta > k:
         yield Problem(
             "publish.beta",
             f"beta = {beta} is above k = {k}.",
@@ -82,3 +88,18 @@ def keys_problems(
         yield Problem(
             "publish.method", f"{METHOD} needs a sensitive attribute.", 'Use method = "generalize".'
         )
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _namesake_problems(said: Mapping[str, Any], general: Mapping[str, Any]) -> Iterator[Problem]:
+    """Letters in [guarantee] that were probably meant for the method; not where its own stand beside them."""
+    for key, (meaning, ours) in NAMESAKES.items():
+        if general.get(key) is not None and not any(said.get(each) is not None for each in ours):
+            yield Problem(
+                f"guarantee.{key}",
+                f"means {meaning}, not the {key} of {METHOD}.",
+                f"Set {ours[0]} in [publish] instead, or beside it if both are meant.",
+            )

@@ -15,7 +15,6 @@ from manyveils.policy.sections import LISTS, SECTIONS, Attribute, Guarantee
 
 TOP_KEYS = ("data", "attributes", "guarantee", "rules", "dependencies", "publish")
 RESERVED = "bucket"
-ELIMINATION_KEYS = tuple((key, "eliminations") for key in alpha_beta_k.CROSS)
 WHOLE_TABLE_KEYS = ("k", "joint", *alpha_beta_k.CROSS)
 
 
@@ -182,7 +181,6 @@ def _guarantee_problems(said: Mapping[str, Any], own: Mapping[str, Any], where: 
         ("n", "t"),
         ("ground", "t"),
         ("alpha_values", "alpha"),
-        *ELIMINATION_KEYS,
     ):
         if key in own and getattr(guarantee, key) is not None and needed not in said:
             yield Problem(f"{where}.{key}", f"goes with {needed}, which is not set.")
@@ -267,8 +265,12 @@ def _elimination_problems(
     yield from alpha_beta_k.order_problems(general, sensitive, "guarantee")
     owns = {name: own for name in sensitive if isinstance(own := bodies[name].get("guarantee"), Mapping)}
     asking = {"guarantee": general, **{f"attributes.{name}.guarantee": own for name, own in owns.items()}}
-    for where, said in asking.items():
-        if said.get("eliminations") is not None and len(sensitive) < 2:
+    askers = [where for where, said in asking.items() if said.get("eliminations") is not None]
+    for key in alpha_beta_k.CROSS:
+        if general.get(key) is not None and not askers:
+            yield Problem(f"guarantee.{key}", "goes with eliminations, which is not set.")
+    for where in askers:
+        if len(sensitive) < 2:
             yield Problem(
                 f"{where}.eliminations",
                 f"rules out values of other sensitive attributes, and there are {len(sensitive)} in all.",
@@ -278,4 +280,4 @@ def _elimination_problems(
     if isinstance(publish, Mapping) and publish.get("method") == alpha_beta_k.METHOD:
         keys = {key: publish[key] for key in alpha_beta_k.AlphaBetaK.model_fields if key in publish}
         yield from section_problems(alpha_beta_k.AlphaBetaK, keys, "publish")
-        yield from alpha_beta_k.keys_problems(keys, sensitive, general.get("k"))
+        yield from alpha_beta_k.keys_problems(keys, sensitive, general)

@@ -24,6 +24,8 @@ def _one_plain_character(value: str) -> str:
 Text = Annotated[str, BeforeValidator(_as_text)]
 Delimiter = Annotated[str, AfterValidator(_one_plain_character)]
 Count = Annotated[int, Field(strict=True, ge=1)]
+# The search for leaks grows as (2 * others) ** eliminations.
+Eliminations = Annotated[int, Field(strict=True, ge=1, le=5)]
 Number = Annotated[float, Field(strict=True)]
 
 
@@ -83,7 +85,7 @@ class Guarantee(Section):
     epsilon_link: Number | None = Field(
         None, gt=0, le=1, description="confidence of any value in a group, at most"
     )
-    eliminations: Count | None = Field(
+    eliminations: Eliminations | None = Field(
         None,
         description="values of other sensitive attributes that someone may rule out without learning one",
     )

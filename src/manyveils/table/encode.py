@@ -14,6 +14,7 @@ from manyveils.table.bits import bits_of
 from manyveils.table.columns import Column, Table
 from manyveils.table.kinds import typed
 from manyveils.table.levels import Codes, Levels, intervals, masked, value_or_top, written
+from manyveils.table.spelling import as_number, spelled_as
 
 MANY_VALUES = 100_000
 
@@ -138,7 +139,7 @@ def _plain(values: pl.Series) -> pl.Series:
 
 def _missing_as_null(frame: pl.DataFrame, names: list[str], policy: Policy) -> Iterator[pl.Expr]:
     markers = ["", *policy.data.missing_markers]
-    numbers = [number for number in map(_as_number, policy.data.missing_markers) if number is not None]
+    numbers = [number for number in map(as_number, policy.data.missing_markers) if number is not None]
     for name in names:
         if frame[name].dtype == pl.String:
             yield pl.when(pl.col(name).is_in(markers)).then(None).otherwise(pl.col(name)).alias(name)
@@ -261,7 +262,7 @@ def _levels(
     lines = policy.lines(name)
     if lines is not None:
         if kind == "numeric":
-            lines = _spelled_as(lines, ordered)
+            lines = spelled_as(lines, ordered)
         return written(
             texts,
             lines,
@@ -285,20 +286,3 @@ def _levels(
     if hierarchy is not None and hierarchy.mask:
         return masked(texts, side=hierarchy.mask, has_missing=has_missing)
     return value_or_top(texts)
-
-
-def _spelled_as(lines: tuple[tuple[str, ...], ...], ordered: pl.Series) -> tuple[tuple[str, ...], ...]:
-    """Write the numbers of a hierarchy as the table writes them (17, not 17.0)."""
-    spelling: dict[float | None, str] = {
-        float(value): str(text)
-        for value, text in zip(ordered.to_list(), ordered.cast(pl.String).to_list(), strict=True)
-        if value is not None
-    }
-    return tuple((spelling.get(_as_number(line[0]), line[0]), *line[1:]) for line in lines)
-
-
-def _as_number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

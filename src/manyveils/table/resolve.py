@@ -47,11 +47,9 @@ def _resolve_one(
     given = table.expand(promise.given)
     if isinstance(promise.guarantee, KAnonymity):
         if promise.guarantee.k > table.n_rows:
-            problems.append(
-                Problem(
-                    "guarantee.k", f"k = {promise.guarantee.k} but there are {table.n_rows} rows.", "Lower k."
-                )
-            )
+            what = f"k = {promise.guarantee.k} but there are {table.n_rows} rows."
+            section = "guarantee" if policy.guarantee.k == promise.guarantee.k else "publish"
+            problems.append(Problem(f"{section}.k", what, "Lower k."))
         yield replace(promise, given=given)
         return
     for columns in _combinations(promise.protects, table):

@@ -5,7 +5,8 @@ Rows are divided top-down into groups of k rows with β values of every sensitiv
 of the values that would be certain are published as their parent in the hierarchy, and where that cannot help the
 group is merged with its nearest neighbour.
 It promises k, β and eliminations, beside any other guarantee of the policy.
-It cannot hide from someone who knows how it works that a raised label stands for the value beside it more often than not.
+It cannot hide what a raised label stands for from someone who knows how it works: a value that is raised also stays
+in its group, so a label over one value of the group is that value (`certain_labels` counts them).
 """
 
 from typing import Literal
@@ -13,9 +14,10 @@ from typing import Literal
 import numpy as np
 
 from manyveils.methods.alpha_beta_k.repair import Divided, Repaired, divided, leaking, repaired
+from manyveils.methods.alpha_beta_k.rule import Climb, rule_of
 from manyveils.methods.explain import breaks_as_one_group, refuse
 from manyveils.methods.generalize.cutting import Labels
-from manyveils.methods.generalize.tables import cut_table, label_groups
+from manyveils.methods.generalize.tables import cut_table
 from manyveils.methods.keeping import watch
 from manyveils.methods.work import Made, Method, Options, Work
 from manyveils.policy.alpha_beta_k import AlphaBetaK
@@ -30,6 +32,7 @@ class AlphaBetaKOptions(AlphaBetaK, Options):
     """Keys of [publish] for `method = "alpha-beta-k"`."""
 
     repair: Repair = "best"
+    climb: Climb = "parent"
     labels: Labels = "auto"
     cuts: Literal["strict", "relaxed"] = "relaxed"
 
@@ -44,12 +47,11 @@ def make(work: Work) -> Made:
     if not made:
         raise refuse(work, watch(work.promises, work.table, work.sensitive))
     name, best = min(made.items(), key=lambda item: item[1].lost)
-    recodings = label_groups(work, best.groups, options.labels) | best.rule.recodings(best.labels)
     rows = np.arange(work.table.n_rows)
     notes = {"groups_before": int(leaks.size), "leaking_before": int(leaks.sum()), **_notes(name, best)}
     if len(made) > 1:
         notes["lost_by"] = {name: each.lost for name, each in made.items()}
-    return Made((Draft("main", (work.published,), rows, recodings=recodings),), notes)
+    return Made((Draft("main", (work.published,), rows, recodings=best.recodings),), notes)
 
 
 def _divided(work: Work, options: AlphaBetaKOptions) -> Divided:
@@ -72,25 +74,27 @@ def _attempts(
     asked = [way for way in ways if options.repair in ("best", way)]
     # Without a leak both are the division itself.
     made = {
-        way: repaired(work, division, options.labels, raising=ways[way])
+        way: repaired(work, division, options.labels, rule_of(work, raising=ways[way], climb=options.climb))
         for way in (asked if leaks else asked[:1])
     }
     return {way: each for way, each in made.items() if each is not None}
 
 
 def _notes(name: str, best: Repaired) -> dict[str, object]:
-    raised, hidden = {}, {}
+    raised, hidden, certain = {}, {}, {}
     for place, ladder in enumerate(best.rule.ladders):
         counts = np.bincount(best.labels[place], minlength=len(ladder.texts))[ladder.column.n_values :]
         texts = ladder.texts[ladder.column.n_values :]
         raised[ladder.column.name] = int(counts.sum())
         hidden[ladder.column.name] = sum(int(n) for n, text in zip(counts, texts, strict=True) if text == TOP)
+        certain[ladder.column.name] = ladder.certain(best.labels[place], best.groups)
     return {
         "groups": int(best.groups.max()) + 1,
         "repair": name,
         "mergers": best.mergers,
         "sensitive_values_replaced": raised,
         "of_these_hidden": hidden,
+        "certain_labels": certain,
         "lost_quasi": best.lost_quasi,
         "lost_sensitive": best.lost_sensitive,
     }

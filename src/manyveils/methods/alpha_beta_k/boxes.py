@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from manyveils.kernels.cuts import LABEL, RANGE
+from manyveils.methods.alpha_beta_k.domain import domain_numbers, domain_size
 from manyveils.methods.entries import Ids
 from manyveils.methods.generalize.cutting import Labels, style_of
 from manyveils.methods.work import Work
@@ -22,20 +23,23 @@ class Axis:
     """One quasi-identifier: its values in a line on which every label of its hierarchy is a run.
 
     `place` is the place of each code. `steps` has, level by level, the label at each place and what a cell of that
-    label loses; without steps a cell loses by the run of values it covers.
+    label loses; without steps a cell loses by the run of the domain it covers, where `rank` is each place's.
     """
 
     place: Ids
     steps: tuple[tuple[Ids, Shares], ...]
-    missing: int
+    rank: Ids
+    n_domain: int
+    missing: int = -1
 
     def lost(self, low: Ids, high: Ids) -> Shares:
         """What a cell loses whose values lie between two places: (values under it - 1) / domain."""
-        n_values = self.place.size
         if not self.steps:
             # A missing value among numbers leaves no range.
             mixed = (high == self.missing) & (low < high)
-            return np.where(mixed, n_values - 1, high - low) / n_values
+            added = np.where(mixed, self.n_domain - 1, self.rank[high] - self.rank[low])
+            run: Shares = np.minimum(added, self.n_domain - 1) / self.n_domain
+            return run
         lost, found = np.zeros(low.shape), low == high
         for labels, losses in self.steps:
             here = ~found & (labels[low] == labels[high])
@@ -46,10 +50,13 @@ class Axis:
 
 def axis_of(column: Column, lines: Lines | None, labels: Labels) -> Axis:
     """Lay out an attribute; a set is taken for the run of values it lies in."""
-    style = style_of(column, labels)
+    style, size = style_of(column, labels), domain_size(column, lines)
+    if style == RANGE:
+        rank = np.searchsorted(domain_numbers(column, lines), column.numbers)
+        missing = column.n_values - 1 if column.has_missing else -1
+        return Axis(np.arange(column.n_values), (), rank, size, missing)
     if style != LABEL:
-        missing = column.n_values - 1 if column.has_missing and style == RANGE else -1
-        return Axis(np.arange(column.n_values), (), missing)
+        return Axis(np.arange(column.n_values), (), np.arange(column.n_values), size)
     # The coarsest level decides first, so that each label's values stand together.
     order = np.lexsort([level.label_of for level in column.levels.each])
     place = np.empty(order.size, dtype=np.int64)
@@ -58,7 +65,7 @@ def axis_of(column: Column, lines: Lines | None, labels: Labels) -> Axis:
         (level.label_of[order].astype(np.int64), _lost(level.label_of[order], level.loss, lines))
         for level in column.levels.each[1:]
     )
-    return Axis(place, steps, -1)
+    return Axis(place, steps, np.arange(order.size), size)
 
 
 def _lost(labels: NDArray[np.int32], losses: Shares, lines: Lines | None) -> Shares:

@@ -1,18 +1,22 @@
 """From groups that may leak to groups that do not: by the hierarchy rule, and by merging where it cannot help."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.kernels.cuts import SET
-from manyveils.methods.alpha_beta_k.boxes import Boxes, boxes_of
+from manyveils.methods.alpha_beta_k.boxes import boxes_of
+from manyveils.methods.alpha_beta_k.losses import mean_loss
 from manyveils.methods.alpha_beta_k.rule import Rule, rule_of
 from manyveils.methods.entries import Ids, arranged, distinct
-from manyveils.methods.generalize.cutting import Labels, style_of
+from manyveils.methods.generalize.cutting import Labels
 from manyveils.methods.generalize.mondrian import Segments
+from manyveils.methods.generalize.tables import label_groups
 from manyveils.methods.keeping import all_kept, count_for, watch
 from manyveils.methods.work import Work, shuffled_rows
+from manyveils.release import Recoding
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,18 +30,18 @@ class Divided:
 
 @dataclass(frozen=True, repr=False)
 class Repaired:
-    """Groups that leak nothing, the sensitive labels of every row, and what that took."""
+    """Groups that leak nothing, the sensitive labels of every row, how both are published, and what that took.
+
+    `lost_quasi` and `lost_sensitive` are QI.DisR and SA.DisR: the mean losses of a cell of either kind.
+    """
 
     groups: Ids
     labels: NDArray[np.int32]
     rule: Rule
     mergers: int
+    recodings: Mapping[str, Recoding]
     lost_quasi: float
-
-    @property
-    def lost_sensitive(self) -> float:
-        """The mean loss of a sensitive cell."""
-        return self.rule.lost(self.labels)
+    lost_sensitive: float
 
     @property
     def lost(self) -> float:
@@ -58,10 +62,11 @@ def values_of(work: Work) -> NDArray[np.int32]:
 
 def leaking(work: Work, division: Divided) -> NDArray[np.bool_]:
     """Which groups leak as they are."""
-    return ~rule_of(work, raising=False).mend(values_of(work), division.order, division.starts)
+    values = values_of(work)
+    return ~rule_of(work, raising=False).mend(values, values, division.order, division.starts)
 
 
-def repaired(work: Work, division: Divided, labels_as: Labels, *, raising: bool) -> Repaired | None:
+def repaired(work: Work, division: Divided, labels_as: Labels, rule: Rule) -> Repaired | None:
     """Mend every group by the rule, if labels may be raised, and merge what is left with its nearest neighbours.
 
     Merged groups start from their values again, so that nothing stays raised that need not be.
@@ -72,7 +77,6 @@ def repaired(work: Work, division: Divided, labels_as: Labels, *, raising: bool)
     diversity stay; promises that merging can break are asked again at the end.
     Tested by: tests/claims/test_alpha_beta_k.py
     """
-    rule = rule_of(work, raising=raising)
     originals = values_of(work)
     labels = originals.copy()
     boxes = boxes_of(work, division.order, division.starts, labels_as)
@@ -96,7 +100,9 @@ def repaired(work: Work, division: Divided, labels_as: Labels, *, raising: bool)
         bad = np.append(still, np.setdiff1d(bad, np.append(into, gone)))
         work.progress("repairing groups", 1 - bad.size / max(n_bad, bad.size, 1))
     _, groups = np.unique(became[division.groups], return_inverse=True)
-    return Repaired(groups, labels, rule, mergers, _lost(work, boxes, distinct(became), groups, labels_as))
+    recodings = label_groups(work, groups, labels_as) | rule.recodings(labels)
+    lost = (_lost(work, names, recodings) for names in (work.quasi, work.sensitive))
+    return Repaired(groups, labels, rule, mergers, recodings, *lost)
 
 
 def _mended(
@@ -114,7 +120,7 @@ def _mended(
     groups, sizes = np.unique(became[division.groups[rows]], return_counts=True)
     starts = np.append(0, np.cumsum(sizes))
     labels[:, rows] = originals[:, rows]
-    fine = rule.mend(labels, rows, starts)
+    fine = rule.mend(labels, originals, rows, starts)
     back = rows[np.repeat(~fine, sizes)]
     labels[:, back] = originals[:, back]
     return groups[~fine]
@@ -141,15 +147,7 @@ def _fragile(work: Work, groups: Ids) -> Ids:
     return numbers[~fine]
 
 
-def _lost(work: Work, boxes: Boxes, which: Ids, groups: Ids, labels_as: Labels) -> float:
-    """The mean loss of a quasi-identifier's cell, QI.DisR; a set loses by its members, not by its run."""
-    sizes, n_cells = boxes.sizes[which], work.table.n_rows * len(boxes.axes)
-    lost = 0.0
-    for name, axis, low, high in zip(work.quasi, boxes.axes, boxes.low, boxes.high, strict=True):
-        column = work.table[name]
-        if style_of(column, labels_as) == SET:
-            members = np.bincount(distinct(groups * column.n_values + column.codes) // column.n_values)
-            lost += float((sizes * (members - 1)).sum()) / column.n_values
-        else:
-            lost += float((sizes * axis.lost(low[which], high[which])).sum())
-    return lost / max(n_cells, 1)
+def _lost(work: Work, names: tuple[str, ...], recodings: Mapping[str, Recoding]) -> float:
+    """The mean loss of a cell of some columns."""
+    losses = [mean_loss(work.table[name], work.policy.lines(name), recodings.get(name)) for name in names]
+    return fmean(losses) if losses else 0.0

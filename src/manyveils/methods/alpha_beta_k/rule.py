@@ -1,6 +1,7 @@
-"""The hierarchy rule: half of the values that ruling out others would make certain climb to their parent."""
+"""The hierarchy rule: half of the values that ruling out others would make certain climb to their parent, or above."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from manyveils.methods.work import Work
 from manyveils.policy.guarantees import DistinctDiversity, Elimination, KAnonymity, Promise
 from manyveils.release import Recoding
 
+Climb = Literal["parent", "cover"]
 SPOKEN_FOR = (DistinctDiversity, Elimination, KAnonymity)
 
 
@@ -21,6 +23,7 @@ class Rule:
 
     Row p of each array belongs to promise p: the column it protects, the columns it rules values out of and how
     many there are, how many values may be ruled out, which labels are harmless, and what each label climbs to.
+    With `covering`, labels climb on until the group has two values under them, if it can be.
     """
 
     ladders: tuple[Ladder, ...]
@@ -31,11 +34,15 @@ class Rule:
     most: Ids
     harmless: NDArray[np.bool_]
     parents: Ids
+    covering: bool
 
-    def mend(self, labels: NDArray[np.int32], rows: Ids, starts: Ids) -> NDArray[np.bool_]:
+    def mend(
+        self, labels: NDArray[np.int32], originals: NDArray[np.int32], rows: Ids, starts: Ids
+    ) -> NDArray[np.bool_]:
         """Raise labels in place, group by group, until nothing leaks; tells in which groups that is possible."""
         mended: NDArray[np.bool_] = mend(
             labels,
+            originals,
             rows,
             starts,
             self.subjects,
@@ -45,6 +52,7 @@ class Rule:
             self.most,
             self.harmless,
             self.parents,
+            self.covering,
         )
         return mended
 
@@ -55,17 +63,8 @@ class Rule:
         }
         return {name: recoding for name, recoding in made.items() if recoding is not None}
 
-    def lost(self, labels: NDArray[np.int32]) -> float:
-        """The mean loss of a sensitive cell: (values under its label - 1) / domain."""
-        lost = [
-            float((np.bincount(labels[place], minlength=ladder.leaves.size) * (ladder.leaves - 1)).sum())
-            / (ladder.n_domain * labels.shape[1])
-            for place, ladder in enumerate(self.ladders)
-        ]
-        return sum(lost) / max(len(lost), 1)
 
-
-def rule_of(work: Work, *, raising: bool) -> Rule:
+def rule_of(work: Work, *, raising: bool, climb: Climb = "parent") -> Rule:
     """Lay out what may leak and what may climb; without `raising`, leaks are seen and nothing climbs."""
     ladders = tuple(ladder_of(work.table[name], work.policy.lines(name)) for name in work.sensitive)
     promises = [promise for promise in work.promises if isinstance(promise.guarantee, Elimination)]
@@ -86,7 +85,7 @@ def rule_of(work: Work, *, raising: bool) -> Rule:
         if raising and may_climb(promise.protects[0], work.promises):
             parents[number, : ladder.parents.size] = ladder.parents
     silent = np.array([ladder.column.absence for ladder in ladders], dtype=np.int64)
-    return Rule(ladders, subjects, others, n_others, silent, most, harmless, parents)
+    return Rule(ladders, subjects, others, n_others, silent, most, harmless, parents, climb == "cover")
 
 
 def may_climb(name: str, promises: tuple[Promise, ...]) -> bool:

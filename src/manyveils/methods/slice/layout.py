@@ -92,14 +92,15 @@ def _given(work: Work, columns: list[list[str]], overlap: list[str]) -> Columns:
 
 
 def _checked(work: Work, overlap: list[str]) -> tuple[str, ...]:
-    wrong = [name for name in overlap if name not in work.policy.published or name in work.policy.sensitive]
+    """Only what an outsider knows anyway may stand twice: anything else would link the rows of two columns."""
+    wrong = [name for name in overlap if name not in work.policy.quasi]
     if wrong:
         raise PolicyError(
             [
                 Problem(
                     f"{work.policy.name}: publish.overlap",
-                    f"{name!r} is not a published attribute that may stand twice.",
-                    "Sensitive attributes stand in one column only.",
+                    f"{name!r} is no quasi-identifier, so it stands in one column only.",
+                    "In two it would link their rows one by one: drop it from overlap.",
                 )
                 for name in wrong
             ]
