@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench reproduce-alpha-beta-k reproduce-codip reproduce-guardian reproduce-slicing schema clean
+.PHONY: help setup demo test check format bench reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -43,6 +43,10 @@ reproduce-alpha-beta-k: $(STAMP) ## do the (α,β,k) paper's experiments again a
 reproduce-codip: $(STAMP) ## do the CODIP paper's experiments again and write docs/reproductions/codip.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks.reproductions.codip
+
+reproduce-grading: $(STAMP) ## do the grading paper's experiments again and write docs/reproductions/grading.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/python -m benchmarks.reproductions.grading
 
 reproduce-guardian: $(STAMP) ## do the versatile-publishing paper's experiments again and write docs/reproductions/guardian.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'

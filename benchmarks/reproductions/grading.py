@@ -1,0 +1,99 @@
+"""Do the experiments of the grading paper again: python -m benchmarks.reproductions.grading [--only NAME]."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from time import perf_counter
+
+import polars as pl
+
+from benchmarks.reproductions import (
+    grading_accuracy,
+    grading_adult,
+    grading_breaches,
+    grading_codes,
+    grading_distributions,
+    grading_grades,
+    grading_time,
+    grading_weka,
+    occ,
+)
+from benchmarks.reproductions.page import DOCS, put
+
+PAGE = DOCS / "grading.md"
+
+
+def _accuracy(frame: pl.DataFrame) -> None:
+    found = grading_accuracy.run(frame)
+    put(PAGE, "accuracy", grading_accuracy.table(found))
+    put(PAGE, "key", grading_accuracy.key_table(found))
+    grading_accuracy.picture(found)
+    put(PAGE, "choices", grading_accuracy.by_choices(frame, found))
+
+
+def _weka(frame: pl.DataFrame) -> None:
+    if grading_weka.is_here():
+        put(PAGE, "weka", grading_weka.table(frame))
+    else:
+        print(f"Nothing is done with Weka: {grading_weka.MISSING}.", file=sys.stderr)
+
+
+def _distributions(frame: pl.DataFrame) -> None:
+    hidden = grading_adult.graded(frame)
+    put(PAGE, "workclass", grading_distributions.workclass_table(frame, hidden))
+    put(PAGE, "education", grading_distributions.education_table(frame, hidden))
+    grading_distributions.workclass_picture(frame, hidden)
+    grading_distributions.education_picture(frame, hidden)
+
+
+def _breaches(frame: pl.DataFrame) -> None:
+    found = grading_breaches.run(frame)
+    put(PAGE, "proximity", grading_breaches.proximity(found))
+    put(PAGE, "divergence", grading_breaches.divergence(found))
+    put(PAGE, "alone", grading_breaches.alone(frame))
+    grading_breaches.picture(found)
+
+
+def _grades(frame: pl.DataFrame) -> None:
+    found = grading_grades.run(frame)
+    put(PAGE, "grades", grading_grades.table(found))
+    put(PAGE, "nobody", grading_grades.nobody_known(frame))
+    grading_grades.picture(found)
+
+
+def _codes(frame: pl.DataFrame) -> None:
+    put(PAGE, "codes", grading_codes.table(frame))
+    put(PAGE, "people", grading_codes.by_known_people(frame))
+
+
+def _time(frame: pl.DataFrame) -> None:
+    put(PAGE, "time", grading_time.table(frame))
+
+
+EXPERIMENTS: dict[str, Callable[[pl.DataFrame], None]] = {
+    "accuracy": _accuracy,
+    "weka": _weka,
+    "distributions": _distributions,
+    "breaches": _breaches,
+    "grades": _grades,
+    "codes": _codes,
+    "time": _time,
+}
+
+
+def main() -> None:
+    """Run the experiments asked for, and put their tables and pictures into the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=tuple(EXPERIMENTS), help="one experiment")
+    only = parser.parse_args().only
+    if not occ.is_here():
+        sys.exit(f"Nothing was reproduced: {occ.MISSING}.")
+    frame = grading_adult.read()
+    for name in [only] if only else EXPERIMENTS:
+        start = perf_counter()
+        EXPERIMENTS[name](frame)
+        print(f"{name}: {perf_counter() - start:.0f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
