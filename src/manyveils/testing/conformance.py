@@ -50,11 +50,9 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
         "cuts": "strict",
         "repair": "rule",
     },
-    "alpha-beta-k, by merging": {"method": "alpha-beta-k", "repair": "merge", "labels": "sets"},
     "grade": {"method": "grade"},
     "grade, then generalize": {"method": "grade", "then": "generalize", "categories": 2, "default_choice": 2},
     "grade, then anatomize": {"method": "grade", "then": "anatomize", "spacing": "quantile"},
-    "grade, then slice": {"method": "grade", "then": {"method": "slice", "columns": 2}, "default_choice": 1},
     "multi-sa": {"method": "multi-sa"},
     "separate": {"method": "separate"},
 }
