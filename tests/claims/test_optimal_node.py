@@ -7,10 +7,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from manyveils.errors import InfeasibleError, PolicyError
-from manyveils.policy.guarantees import exact
+from manyveils.policy.guarantees import Elimination, exact
 from manyveils.run import publish
 from manyveils.table import hold, resolve
-from manyveils.testing.oracles import holds
+from manyveils.testing.oracles import holds, leaks
 from manyveils.testing.reading import levels_of
 from manyveils.testing.strategies import cases
 
@@ -31,6 +31,10 @@ def keeps(promise, rows, table, sensitive):
     """Whether the rows of a class keep a promise, by the oracle."""
     if not promise.protects:
         return holds(promise.guarantee, ["" for _ in rows], [])
+    if isinstance(promise.guarantee, Elimination):
+        names = (*promise.protects, *promise.guarantee.ruled_out)
+        cells = [[table[name].texts[table[name].codes[row]] for name in names] for row in rows]
+        return not leaks(cells, promise.guarantee.eliminations, promise.insensitive)
     column = table[promise.protects[0]]
     texts = [column.texts[code] for code in column.codes]
     others = [name for name in sensitive if name not in promise.protects]
