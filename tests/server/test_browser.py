@@ -19,6 +19,7 @@ from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.expected_conditions import staleness_of
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -38,6 +39,9 @@ FLAGS = [
     "--disable-dev-shm-usage",
     "--window-size=1100,900",
 ]
+WAIT = 60
+# Pages without a script are the same with and without; one visit is enough.
+ONCE = pytest.mark.parametrize("browser", [True], ids=["scripts"], indirect=True, scope="module")
 # Set to a folder to have screenshots of every page written there.
 SHOTS = os.environ.get("MANYVEILS_SCREENSHOTS")
 
@@ -104,15 +108,17 @@ class Visit:
                 field.send_keys(value)
         return self
 
-    def press(self, words):
-        """Press a button."""
-        path = f"//button[normalize-space()='{words}']"
-        self.browser.find_element(By.XPATH, path).click()
+    def press(self, words, *, within="", which=0):
+        """Press a button, and wait until its page is gone."""
+        path = f"{within}//button[normalize-space()='{words}']"
+        button = self.browser.find_elements(By.XPATH, path)[which]
+        button.click()
+        WebDriverWait(self.browser, WAIT).until(staleness_of(button))
         return self
 
     def until(self, words):
         """Wait until the page says something."""
-        WebDriverWait(self.browser, 30, ignored_exceptions=[WebDriverException]).until(
+        WebDriverWait(self.browser, WAIT, ignored_exceptions=[WebDriverException]).until(
             lambda _: words in self.text
         )
         return self
@@ -159,6 +165,7 @@ def test_a_stranger(visit):
     visit.shot("login")
 
 
+@ONCE
 def test_a_wrong_password(visit):
     """A wrong password is refused without saying what was wrong about it."""
     visit.go("/login").fill(name="owner", password="certainly not this").press("Log in")
@@ -172,17 +179,14 @@ def test_a_researcher(visit):
     code = next(row["insurance"] for row in rows if len(row["insurance"]) == 10)
     visit.log_in("researcher").go(f"/releases/{visit.release}/interpret")
     visit.fill(attribute="insurance", published=code)
-    visit.browser.find_elements(By.XPATH, "//button[normalize-space()='Interpret']")[0].click()
-    visit.until("1 meaning counted").shot("interpret")
+    visit.press("Interpret", which=0).until("1 meaning counted").shot("interpret")
     answer = visit.browser.find_element(By.ID, "answer").text
     assert any(word in answer for word in ("Public", "Private", "Employer", "Self-paid", "None"))
     visit.fill(rule=f"insurance = '{code}' -> income > 2.5")
-    visit.browser.find_elements(By.XPATH, "//button[normalize-space()='Interpret']")[1].click()
-    visit.until("-> income >").shot("rule")
+    visit.press("Interpret", which=1).until("-> income >").shot("rule")
     lines = "\n".join(["insurance,income", *(f"{row['insurance']},{row['income']}" for row in rows[:3])])
     visit.fill(table=lines)
-    visit.browser.find_elements(By.XPATH, "//button[normalize-space()='Interpret']")[2].click()
-    visit.until("meanings counted")
+    visit.press("Interpret", which=2).until("meanings counted")
     for path in ("/jobs", "/people", "/log"):
         visit.go(path).until("This was refused")
 
@@ -199,6 +203,7 @@ def test_an_owner_publishes(visit, tmp_path):
     visit.go("/").until(title)
 
 
+@ONCE
 def test_an_owner_manages(visit, tmp_path):
     """An owner makes an account, grants and ends a grant, and closes the account."""
     name = f"r{os.getpid()}{len(tmp_path.name)}{visit.browser.session_id[:6]}"
@@ -208,11 +213,10 @@ def test_an_owner_manages(visit, tmp_path):
     visit.fill(researcher=name, daily_limit="5", expires=day.strftime("%m%d%Y")).shot("people")
     visit.press("Grant").until(day.isoformat())
     row = f"//tr[td[normalize-space()='{name}']]"
-    visit.browser.find_element(By.XPATH, f"{row}//button[normalize-space()='End']").click()
-    visit.browser.find_element(By.XPATH, f"{row}//button[normalize-space()='Close']").click()
-    visit.until("closed")
+    visit.press("End", within=row).press("Close", within=row).until("closed")
 
 
+@ONCE
 def test_an_auditor(visit):
     """An auditor reads the log and verifies it, and may see nothing else that is not public."""
     visit.log_in("auditor").go("/log").until("log in").shot("log")

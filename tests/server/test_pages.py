@@ -70,17 +70,19 @@ def test_nothing_sent_to_a_page_is_a_fault(served):
         quoted = [
             str(plain.build_request("GET", url, params={"q": text}).url).split("q=", 1)[1] for text in NASTY
         ]
-    for name in (None, "owner"):
+    # What only a database could mind stands first.
+    most = len(NASTY) if house.keeper.database.is_sqlite else 6
+    for name, some in ((None, 3), ("owner", most)):
         browser = Browser(url, house.keeper, name)
         answers = []
-        for text in quoted:
+        for text in quoted[:some]:
             answers += [
                 browser.get(path.format(text)) for path in (*PATHS, f"/releases/{release}/files/{{}}")
             ]
             answers.append(browser.post(f"/people/{text}/active", active="no"))
             answers.append(browser.post(f"/grants/{text}/end"))
             answers.append(browser.post(f"/releases/{text}/listed", listed="no"))
-        for text in NASTY:
+        for text in NASTY[:some]:
             answers.append(browser.post(f"/releases/{release}/listed", listed=text))
             answers.append(browser.post("/people", name=text, password=text, role=text))
             grant = {"researcher": text, "release": text, "daily_limit": "5", "expires": "2999-01-01"}
