@@ -19,7 +19,6 @@ from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.expected_conditions import staleness_of
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -78,6 +77,15 @@ def browser(request):
         driver.quit()
 
 
+def _is_gone(element):
+    """Whether an element belongs to a page that was left; while pages change, drivers say so in several ways."""
+    try:
+        element.is_enabled()
+    except WebDriverException:
+        return True
+    return False
+
+
 class Visit:
     """What a visitor does in a browser."""
 
@@ -88,6 +96,7 @@ class Visit:
     def go(self, path):
         """Open a page."""
         self.browser.get(self.url + path)
+        self.until("manyveils")
         assert "fault" not in self.text.lower()
         return self
 
@@ -113,7 +122,7 @@ class Visit:
         path = f"{within}//button[normalize-space()='{words}']"
         button = self.browser.find_elements(By.XPATH, path)[which]
         button.click()
-        WebDriverWait(self.browser, WAIT).until(staleness_of(button))
+        WebDriverWait(self.browser, WAIT).until(lambda _: _is_gone(button))
         return self
 
     def until(self, words):
