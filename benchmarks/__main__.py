@@ -12,6 +12,7 @@ from rich.console import Console
 from benchmarks import (
     adult,
     alpha_beta_k,
+    attacks,
     bulk,
     codip,
     guardian,
@@ -33,6 +34,7 @@ PARTS: dict[str, Callable[[Setting], Iterator[Line]]] = {
     "codip": codip.lines,
     "guardian": guardian.lines,
     "alpha-beta-k": alpha_beta_k.lines,
+    "attacks": attacks.lines,
     "starting": starting.lines,
     "peers": peers.lines,
 }

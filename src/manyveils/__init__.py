@@ -1,12 +1,13 @@
 """Publish tables about people with several sensitive attributes, and prove what the release promises.
 
-The verbs are `publish`, `audit` and `measure`; `Policy` and `Release` are what they work on.
+The verbs are `publish`, `audit`, `attack` and `measure`; `Policy` and `Release` are what they work on.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from manyveils.attacks import Attacks, Outcome
     from manyveils.audits import Audit
     from manyveils.errors import (
         BrokenPromise,
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
     from manyveils.policy.gnf import Schema, check_gnf
     from manyveils.policy.rules import PrivacyRule
     from manyveils.release import Release, View
-    from manyveils.run import audit, measure, publish
+    from manyveils.run import attack, audit, measure, publish
     from manyveils.server.client import Client
     from manyveils.utility import Utility
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Attacks": "attacks",
     "Audit": "audits",
     "BrokenPromise": "errors",
     "Client": "server.client",
@@ -34,6 +36,7 @@ _HOMES = {
     "InfeasibleError": "errors",
     "InputError": "errors",
     "ManyveilsError": "errors",
+    "Outcome": "attacks",
     "Policy": "policy",
     "PolicyError": "errors",
     "PrivacyRule": "policy.rules",
@@ -41,6 +44,7 @@ _HOMES = {
     "Schema": "policy.gnf",
     "Utility": "utility",
     "View": "release",
+    "attack": "run",
     "audit": "run",
     "check_gnf": "policy.gnf",
     "measure": "run",
@@ -48,6 +52,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Attacks",
     "Audit",
     "BrokenPromise",
     "Client",
@@ -55,6 +60,7 @@ __all__ = [
     "InfeasibleError",
     "InputError",
     "ManyveilsError",
+    "Outcome",
     "Policy",
     "PolicyError",
     "PrivacyRule",
@@ -62,6 +68,7 @@ __all__ = [
     "Schema",
     "Utility",
     "View",
+    "attack",
     "audit",
     "check_gnf",
     "measure",

@@ -1,13 +1,13 @@
-"""The trail: policy → table → views → sealed release → audit · utility.
+"""The trail: policy → table → views → sealed release → audit · attacks · utility.
 
 Start reading here; each step is one package.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from manyveils.audits import Audit
 from manyveils.audits import audit as judge
@@ -22,6 +22,9 @@ from manyveils.release.folder import refuse_existing, staged, write_text
 from manyveils.table import Restore, Streams, Table, hold, resolve
 from manyveils.utility import Utility
 from manyveils.utility import measure as weigh
+
+if TYPE_CHECKING:
+    from manyveils.attacks import Attacks
 
 Progress = Callable[[str, float], None]
 
@@ -42,8 +45,7 @@ def make(
 ) -> Release:
     """Make and seal a release that has not been audited yet."""
     options = read_options(policy)
-    if seed is not None and (not isinstance(seed, int) or seed < 0):
-        raise InputError([Problem("seed", "must be a whole number, not negative.")])
+    refuse_seed(seed)
     streams = Streams() if seed is None else Streams(seed)
     method = method_of(policy)
     work = Work(
@@ -67,6 +69,37 @@ def audit(
     policy = as_policy(policy)
     table, _ = hold(data, policy)
     return judge(as_release(release), table, policy, levels=levels)
+
+
+def attack(
+    release: "Release | str | Path",
+    data: object,
+    policy: "Policy | str | Path | Mapping[str, Any]",
+    *,
+    only: Sequence[str] | None = None,
+    seed: int | None = None,
+    others: Sequence["Release | str | Path"] = (),
+    control: object = None,
+    progress: Progress = silent,
+) -> "Attacks":
+    """Try what adversaries could do with the release; `control` has people who are known not to be in the data."""
+    # Loaded only here: whoever publishes need not wait for it.
+    from manyveils.attacks import attack as try_attacks
+
+    policy = as_policy(policy)
+    refuse_seed(seed)
+    table, _ = hold(data, policy)
+    outside = None if control is None else hold(control, policy)[0]
+    return try_attacks(
+        as_release(release),
+        table,
+        policy,
+        only=only,
+        others=[as_release(each) for each in others],
+        control=outside,
+        streams=Streams() if seed is None else Streams(seed),
+        progress=progress,
+    )
 
 
 def measure(
@@ -158,6 +191,12 @@ def _method_problems(path: Path) -> list[Problem]:
     except PolicyError:
         return []
     return list(method_problems(section, path.name)) if isinstance(section, dict) else []
+
+
+def refuse_seed(seed: int | None) -> None:
+    """A seed is a whole number."""
+    if seed is not None and (not isinstance(seed, int) or seed < 0):
+        raise InputError([Problem("seed", "must be a whole number, not negative.")])
 
 
 def as_policy(policy: "Policy | str | Path | Mapping[str, Any]") -> Policy:

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from manyveils.cli import audit, demo, measure, plan, publish, query, serve
+from manyveils.cli import attack, audit, demo, measure, plan, publish, query, serve
 from manyveils.cli.door import show_error
 from manyveils.errors import Problem
 
@@ -45,6 +45,7 @@ COMMANDS = {
     "plan": plan,
     "publish": publish,
     "audit": audit,
+    "attack": attack,
     "measure": measure,
     "query": query,
 }

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from manyveils.cli.attack import show_matrix
 from manyveils.cli.door import Json, open_door, progress_bar, show_json, show_table
 
 EXAMPLE = "Example: manyveils demo --out demo"
@@ -39,13 +40,15 @@ def command(
     ] = None,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
-    """Publish an embedded hospital table with every method, audit each release, and compare them."""
+    """Publish an embedded hospital table with every method, audit and attack each release, and compare them."""
     with open_door(as_json=as_json), progress_bar(as_json=as_json) as progress:
         results = [
             _run(name, publish, folder, seed, progress) for name, publish, folder in _prepared(out, rows)
         ]
+        attacks = {result["name"]: result.pop("attacks") for result in results}
         if as_json:
-            show_json({"folder": str(out), "results": results})
+            described = {name: found.describe()["attacks"] for name, found in attacks.items()}
+            show_json({"folder": str(out), "results": results, "attacks": described})
             return
         show_table(
             "The same table, published in different ways",
@@ -68,6 +71,7 @@ def command(
             "presence the release proves. 'divergence', 'query error': how far the distribution that the release implies is\n"
             "from the original's, and how wrong counts over it are on average."
         )
+        show_matrix(attacks)
         typer.echo(
             f"Data and policy: {out / 'hospital.csv'}, {out / 'policy.toml'}. Releases: "
             + ", ".join(str(out / r["name"]) for r in results)
@@ -88,7 +92,7 @@ def _prepared(out: Path, rows: int) -> list[tuple[str, dict[str, Any], Path]]:
 def _run(name: str, publish: dict[str, Any], folder: Path, seed: int | None, progress: Any) -> dict[str, Any]:
     from manyveils.datasets import hospital_sections
     from manyveils.policy import Policy
-    from manyveils.run import measure, publish_to
+    from manyveils.run import attack, measure, publish_to
 
     policy = Policy.load(folder / "policy.toml").replaced(publish=publish)
     if name in WHOLE_CELLS:
@@ -108,4 +112,5 @@ def _run(name: str, publish: dict[str, Any], folder: Path, seed: int | None, pro
         "kept": published.audit.kept,
         "conditional": min(conditional, default=None),
         "utility": measure(folder / name, None, policy).describe(),
+        "attacks": attack(folder / name, None, policy, seed=seed),
     }

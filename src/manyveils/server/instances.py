@@ -9,6 +9,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import IO
 
+from manyveils.errors import InputError, Problem
 from manyveils.server.settings import Settings
 
 
@@ -30,7 +31,11 @@ class Instance:
 @contextmanager
 def alone(settings: Settings) -> Iterator[None]:
     """Let one server at a time begin on a folder; the others wait."""
-    with (settings.folder / "beginning.lock").open("ab") as file:
+    try:
+        file = (settings.folder / "beginning.lock").open("ab")
+    except OSError as error:
+        raise InputError([Problem(str(settings.folder), f"cannot be used: {error.strerror}.")]) from None
+    with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

@@ -1,0 +1,119 @@
+"""All attacks on Adult: how long they take on slices, and what they get right by method (python -m benchmarks.attacks)."""
+
+import sys
+from collections.abc import Iterator
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import polars as pl
+
+import manyveils as mv
+from benchmarks.clock import best
+from benchmarks.line import Line, skipped, under
+from benchmarks.reproductions import occ
+from benchmarks.reproductions.page import DOCS, put
+from benchmarks.reproductions.table import markdown
+from benchmarks.setting import Setting
+
+SECONDS = 60
+SEED = 1
+PAGE = DOCS.parent / "attacks.md"
+NAMES = ("age", "workclass", "marital-status", "race", "sex", "education", "occupation", "hours")
+OCCUPATIONS = {
+    "Office": ["Prof-specialty", "Exec-managerial", "Adm-clerical", "Sales", "Tech-support"],
+    "Manual": [
+        "Craft-repair",
+        "Machine-op-inspct",
+        "Transport-moving",
+        "Handlers-cleaners",
+        "Farming-fishing",
+    ],
+    "Service": ["Other-service", "Protective-serv", "Priv-house-serv", "Armed-Forces"],
+}
+WAYS: dict[str, dict[str, Any]] = {
+    "generalize": {"method": "generalize", "suppression": 0.02},
+    "mondrian": {"method": "generalize", "recoding": "mondrian"},
+    "anatomize": {"method": "anatomize"},
+    "slice": {"method": "slice"},
+    "codip": {"method": "codip", "beta": 0.5},
+    "guardian": {"method": "guardian"},
+    "alpha-beta-k": {"method": "alpha-beta-k", "beta": 3},
+    "grade": {"method": "grade"},
+    "grade, then generalize": {"method": "grade", "then": "generalize"},
+    "separate": {"method": "separate"},
+}
+MARKS = {"broken": " !", "within bounds": " ~", "nothing learnt": "", "does not apply": ""}
+
+
+def lines(setting: Setting) -> Iterator[Line]:
+    """All attacks on OCC-7, sliced with l = 5 into two columns."""
+    if not occ.is_here():
+        yield skipped("attacks", occ.MISSING)
+        return
+    frame = occ.read(occ.OCC7)
+    policy = occ.policy(occ.OCC7, {"l": 5, "l_kind": "frequency"}, {"method": "slice", "columns": 2})
+    release = mv.publish(frame, policy, seed=SEED)
+    seconds, _ = best(partial(mv.attack, release, frame, policy, seed=SEED), repetitions=2)
+    yield under(f"all attacks, {frame.height:,} rows of Adult sliced, l = 5", seconds, SECONDS)
+
+
+def policy_of(name: str) -> mv.Policy:
+    """Five quasi-identifiers, three sensitive attributes; grading by itself promises nothing."""
+    attributes: dict[str, Any] = {each: {"role": "quasi"} for each in NAMES}
+    attributes["age"] |= {"kind": "numeric", "hierarchy": {"widths": [5, 10, 20, 40]}}
+    attributes["education"] = {"role": "sensitive"}
+    attributes["occupation"] = {"role": "sensitive", "hierarchy": {"tree": OCCUPATIONS}}
+    attributes["hours"] = {"role": "sensitive", "kind": "numeric"}
+    if not name.startswith("grade"):
+        attributes["education"]["guarantee"] = {"l": 2, "l_kind": "frequency"}
+        attributes["occupation"]["guarantee"] = {"l": 3, "l_kind": "frequency"}
+    guarantee = {} if name == "grade" else {"k": 5}
+    return mv.Policy(attributes=attributes, guarantee=guarantee, publish=WAYS[name])
+
+
+def attacked(frame: pl.DataFrame) -> dict[str, mv.Attacks]:
+    """The outcomes of all attacks on what every method makes of the table."""
+    found = {}
+    for name in WAYS:
+        start = perf_counter()
+        policy = policy_of(name)
+        release = mv.publish(frame, policy, seed=SEED)
+        made = perf_counter()
+        found[name] = mv.attack(release, frame, policy, seed=SEED)
+        spent = perf_counter() - made
+        print(f"{name}: made in {made - start:.0f} s, attacked in {spent:.0f} s", file=sys.stderr)
+    return found
+
+
+def table(found: dict[str, mv.Attacks]) -> str:
+    """Attacks by methods: success, marked where people are known beyond the bound, or better than people outside."""
+    names = next(iter(found.values()))
+    rows = [[name, _guess(name, found), *(_cell(each[name]) for each in found.values())] for name in names]
+    return markdown(["attack", "guessing", *found], [row for row in rows if {*row[2:]} != {"–"}])
+
+
+def _guess(name: str, found: dict[str, mv.Attacks]) -> str:
+    return next((_percent(each[name].baseline) for each in found.values() if each[name].applies), "–")
+
+
+def _cell(outcome: mv.Outcome) -> str:
+    if not outcome.applies:
+        return "–"
+    harmed = f" ({outcome.broken:,})" if outcome.broken else ""
+    return f"{_percent(outcome.success)}{MARKS[outcome.standing]}{harmed}"
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.3g} %"
+
+
+def main() -> None:
+    """Attack every method's release, and put the table into docs/attacks.md."""
+    if not occ.is_here():
+        sys.exit(f"Nothing was measured: {occ.MISSING}.")
+    put(PAGE, "adult", table(attacked(occ.read(NAMES))))
+
+
+if __name__ == "__main__":
+    main()

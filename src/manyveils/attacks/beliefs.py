@@ -1,0 +1,139 @@
+"""What someone believes of a sensitive attribute who knows other attributes: read off the views of a release.
+
+In a view p̂(s | k) weighs the buckets by the rows in them that match what is known, and inside a bucket the values
+beside those rows. Where several views show s, each adds what it knows beyond what earlier ones knew.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from manyveils.attacks.people import Floats, Ids
+from manyveils.attacks.sightings import Sighting, Sightings, part_with
+from manyveils.estimate.parts import Part, Spread
+from manyveils.estimate.shape import Shape
+
+ALMOST = 1e-9
+
+Finder = Callable[[Shape, tuple[str, ...]], Sightings]
+
+
+@dataclass(frozen=True, repr=False)
+class Beliefs:
+    """A distribution over values for every person; people of whom the same is known share a row."""
+
+    rows: Floats
+    of: Ids
+
+    @cached_property
+    def _best(self) -> tuple[Floats, Ids]:
+        best = self.rows.max(axis=1, initial=0.0)
+        return best, (self.rows >= best[:, np.newaxis] - ALMOST).sum(axis=1)
+
+    def at(self, codes: Ids) -> Floats:
+        """The belief in one value for each person; none in a value that nobody has."""
+        return np.where(codes >= 0, self.rows[self.of, np.maximum(codes, 0)], 0.0)
+
+    def right(self, codes: Ids) -> Floats:
+        """How often the likeliest value is the right one, for each person; ties are broken by chance."""
+        best, ties = self._best
+        return np.where(self.at(codes) >= best[self.of] - ALMOST, 1.0 / ties[self.of], 0.0)
+
+    def merged(self, label_of: Ids, n_labels: int) -> "Beliefs":
+        """The same beliefs about labels that stand for several values; values without a label stay by themselves."""
+        n_values = self.rows.shape[1]
+        labels = np.concatenate([label_of, n_labels + np.arange(n_values - label_of.size)])
+        entries = (np.ones(n_values), (np.arange(n_values), labels))
+        shape = (n_values, n_labels + n_values - label_of.size)
+        return Beliefs(self.rows @ sparse.csr_array(entries, shape=shape), self.of)
+
+
+def normalized(rows: Floats, instead: Floats) -> Floats:
+    """Rows that sum to one; a row of nothing becomes the one given instead."""
+    totals = rows.sum(axis=1, keepdims=True)
+    return np.where(totals > 0, rows / np.where(totals > 0, totals, 1.0), instead)
+
+
+def believed(shapes: Sequence[Shape], known: Mapping[str, Ids], about: str, find: Finder, n: int) -> Floats:
+    """p̂ of an attribute for n targets, from all views that show it.
+
+    Claim: in a view, it is the share of the value among all rows of all possible tables that match what is known.
+    Why: inside a bucket every pairing of its columns is as likely as any other, so the expected number of rows that
+    match in all columns is the product of the matching shares; labels stand evenly for what they cover.
+    Tested by: tests/attacks/test_beliefs.py
+    """
+    showing = [shape for shape in shapes if about in shape.attributes and shape.n_rows]
+    showing.sort(key=lambda shape: -len({*shape.attributes} & {*known}))
+    result: Floats | None = None
+    seen: set[str] = set()
+    for shape in showing:
+        asked = tuple(name for name in known if name in shape.attributes and name != about)
+        told = _in_view(shape, asked, about, find, n)
+        if result is None:
+            result = told
+        else:
+            before = _in_view(shape, tuple(name for name in asked if name in seen), about, find, n)
+            gained = np.divide(told, before, out=np.zeros_like(told), where=before > 0)
+            result = normalized(result * gained, result)
+        seen |= {*asked}
+    assert result is not None, "the attribute is published"
+    return result
+
+
+def _in_view(shape: Shape, asked: tuple[str, ...], about: str, find: Finder, n: int) -> Floats:
+    """p̂ in one view; whoever matches nothing in it is believed to be like everybody."""
+    marginal = everybody(part_with(shape, about)[1], about)
+    if not asked:
+        return np.repeat(marginal[np.newaxis, :], n, axis=0)
+    sighted = find(shape, asked)
+    found = [normalized(_weights(each, about), marginal) for each in sighted.each]
+    return sighted.gathered(found or [marginal[np.newaxis, :]], marginal)
+
+
+def _weights(sighting: Sighting, about: str) -> Floats:
+    """The weight of every value for some targets."""
+    shape = sighting.shape
+    place, part = part_with(shape, about)
+    targets, buckets, rows = sighting.located
+    matches = sighting.matches.get(place)
+    if matches is None:
+        asked, held, beside = (
+            buckets,
+            *_beside(part.buckets, part.labels[about], part.counts, part.spreads[about]),
+        )
+    else:
+        keys = matches.combinations * shape.n_buckets + part.buckets[matches.rows]
+        asked = matches.combination_of[targets] * shape.n_buckets + buckets
+        labels = part.labels[about][matches.rows]
+        held, beside = _beside(keys, labels, matches.weights, part.spreads[about])
+    entries = (rows, (targets, np.searchsorted(held, asked)))
+    weights = sparse.csr_array(entries, shape=(sighting.n, held.size))
+    return _spread_out((weights @ beside).toarray(), part.spreads[about])
+
+
+def _beside(
+    keys: Ids, labels: NDArray[np.int32], weights: Floats | Ids, spread: Spread
+) -> tuple[Ids, sparse.csr_array]:
+    """The keys in order, and for each the shares of labels beside it."""
+    held, rows = np.unique(keys, return_inverse=True)
+    totals = np.bincount(rows, weights=weights, minlength=held.size)
+    shape = (held.size, spread.sizes.size)
+    return held, sparse.csr_array((weights / totals[rows], (rows, labels)), shape=shape)
+
+
+def everybody(part: Part, about: str) -> Floats:
+    """The shares of values over all rows of a column."""
+    spread = part.spreads[about]
+    rows = np.bincount(part.labels[about], weights=part.counts, minlength=spread.sizes.size)
+    shares: Floats = _spread_out(rows[np.newaxis, :] / rows.sum(), spread)[0]
+    return shares
+
+
+def _spread_out(labels: Floats, spread: Spread) -> Floats:
+    """Shares of labels as shares of the originals they cover, evenly."""
+    entries = (1.0 / spread.sizes[spread.labels], (spread.labels, spread.originals))
+    return labels @ sparse.csr_array(entries, shape=(spread.sizes.size, spread.n_originals))

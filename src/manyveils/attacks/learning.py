@@ -1,0 +1,97 @@
+"""What a bucketed release teaches about quasi-identifiers and a sensitive attribute: a naive Bayes model, by EM.
+
+Inside a bucket the sensitive values belong to its rows in an unknown order. The model says how well each goes with
+each; the order is weighed by the model, so that every row has one value and every value is used up; and the model is
+fitted to that again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from manyveils.attacks.people import Floats, Ids
+from manyveils.attacks.sightings import part_with
+from manyveils.estimate.matching import ranges
+from manyveils.estimate.parts import Part
+from manyveils.estimate.shape import Shape
+
+ROUNDS = 12
+BALANCINGS = 5
+SMOOTHING = 0.5
+MOST_PAIRS = 20_000_000
+
+
+@dataclass(frozen=True, repr=False)
+class Pairs:
+    """Rows of one column beside the values of another in the same bucket.
+
+    `row` is a place in the first, `cell` numbers the pairs of bucket and value; `rows` and `cells` say how many there are.
+    """
+
+    row: Ids
+    value: Ids
+    cell: Ids
+    rows: Floats
+    cells: Floats
+
+
+def learnt(shape: Shape, about: str, names: tuple[str, ...]) -> Mapping[str, Floats] | None:
+    """For each attribute in another column, how often each label goes with each value; None if it is too much work.
+
+    The result has a row per label and a column per published value, and every column sums to one.
+    """
+    found: dict[str, Floats] = {}
+    _, own = part_with(shape, about)
+    for part in shape.parts:
+        asked = [name for name in part.attributes if name in names]
+        if part is own or not asked:
+            continue
+        pairs = _pairs(part, own, about, shape.n_buckets)
+        if pairs is None:
+            return None
+        found |= _fitted(part, own, about, asked, pairs)
+    return found
+
+
+def _pairs(part: Part, own: Part, about: str, n_buckets: int) -> Pairs | None:
+    n_values = own.spreads[about].sizes.size
+    keys = own.buckets * n_values + own.labels[about]
+    held, of = np.unique(keys, return_inverse=True)
+    cells = np.bincount(of, weights=own.counts, minlength=held.size).astype(np.float64)
+    starts = np.searchsorted(held // n_values, part.buckets)
+    lengths = np.searchsorted(held // n_values, part.buckets, side="right") - starts
+    if int(lengths.sum()) > MOST_PAIRS:
+        return None
+    cell = ranges(starts, lengths)
+    row = np.repeat(np.arange(part.counts.size), lengths)
+    return Pairs(row, held[cell] % n_values, cell, part.counts.astype(np.float64), cells)
+
+
+def _fitted(part: Part, own: Part, about: str, names: list[str], pairs: Pairs) -> dict[str, Floats]:
+    n_values = own.spreads[about].sizes.size
+    sizes = {name: part.spreads[name].sizes.size for name in names}
+    labels = {name: part.labels[name][pairs.row].astype(np.int64) for name in names}
+    weights = _balanced(pairs.cells[pairs.cell], pairs)
+    model: dict[str, Floats] = {}
+    for _ in range(ROUNDS):
+        for name in names:
+            places = labels[name] * n_values + pairs.value
+            found = np.bincount(places, weights=weights, minlength=sizes[name] * n_values)
+            smooth = found.reshape(sizes[name], n_values) + SMOOTHING / sizes[name]
+            model[name] = smooth / smooth.sum(axis=0)
+        likely = pairs.cells[pairs.cell]
+        for name in names:
+            likely = likely * model[name][labels[name], pairs.value]
+        weights = _balanced(likely, pairs)
+    return model
+
+
+def _balanced(weights: Floats, pairs: Pairs) -> Floats:
+    """Scale weights until rows and values add up to what is published, nearly."""
+    for _ in range(BALANCINGS):
+        rows = np.bincount(pairs.row, weights=weights, minlength=pairs.rows.size)
+        weights = weights * (pairs.rows / np.maximum(rows, 1e-300))[pairs.row]
+        cells = np.bincount(pairs.cell, weights=weights, minlength=pairs.cells.size)
+        weights = weights * (pairs.cells / np.maximum(cells, 1e-300))[pairs.cell]
+    return weights

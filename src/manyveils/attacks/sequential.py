@@ -1,0 +1,63 @@
+"""Sequential: several releases of the same people, each sound, are played off against each other.
+
+Knows: the quasi-identifiers, that the target is in all releases, and that her values did not change.
+How: multiplies what each release says of her; a value that one of them rules out is out.
+Paper: Xiao and Tao, m-invariance (2007); Byun et al. (2006).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from manyveils.attacks.beliefs import Beliefs, normalized
+from manyveils.attacks.homogeneity import look
+from manyveils.attacks.minds import Known, Reader
+from manyveils.attacks.outcome import Outcome
+from manyveils.attacks.people import People
+from manyveils.attacks.scene import Scene
+from manyveils.attacks.score import outcome, tally
+from manyveils.estimate.matching import numbered
+from manyveils.table import Table
+
+NAME = "sequential"
+KNOWS = "the quasi-identifiers, or what a rule gives, and that the target is in every release"
+
+
+@dataclass(frozen=True, repr=False)
+class Collector:
+    """Someone who has read several releases."""
+
+    readers: tuple[Reader, ...]
+    table: Table
+
+    def of(self, people: People, known: Known, about: str) -> Beliefs:
+        """The product of what the releases say, over how common the value is."""
+        found = [reader.of(people, known, about) for reader in self.readers if about in reader.published]
+        of, firsts = numbered([each.of for each in found], [each.rows.shape[0] for each in found])
+        n_values = self.table[about].n_values
+        counts = self.table[about].counts
+        share = np.maximum(counts, 1) / max(int(counts.sum()), 1)
+        rows = np.ones((firsts.size, n_values))
+        for each in found:
+            rows *= each.rows[each.of[firsts], :n_values] / share
+        first = found[0].rows[found[0].of[firsts], :n_values]
+        return Beliefs(normalized(rows * share, first), of)
+
+
+def attack(scene: Scene) -> Outcome:
+    """Guess everybody's value from all releases together."""
+    if not scene.others:
+        return Outcome(
+            NAME, KNOWS, "none", reason="There is one release only; give others with `others` or --other."
+        )
+    collector = Collector((scene.reader, *(Reader(each, scene.table) for each in scene.others)), scene.table)
+    aims = [aim for aim in scene.aims if aim.about in scene.reader.readable]
+    tallies = [tally(scene, aim, look, mind=collector) for aim in aims]
+    alone = [tally(scene, aim, look) for aim in aims]
+    n = max(sum(each.targets for each in alone), 1)
+    details = {
+        "releases": 1 + len(scene.others),
+        "success_with_one": sum(each.right for each in alone) / n,
+        "certain_with_one": sum(each.certain for each in alone),
+    }
+    return outcome(NAME, KNOWS, "estimate", tallies, details)

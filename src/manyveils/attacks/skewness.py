@@ -1,0 +1,38 @@
+"""Skewness: a value is more common in the target's group than in the table, so it becomes more likely than it was.
+
+Knows: the quasi-identifiers, and how common each value is in the table.
+How: compares the belief in a value with its share in the table; `success` is the mean belief in what is true.
+Paper: Li et al., t-closeness (2007); Cao and Karras, beta-likeness (2012).
+"""
+
+from dataclasses import replace
+
+from manyveils.attacks.minds import Mind
+from manyveils.attacks.outcome import Outcome
+from manyveils.attacks.people import People
+from manyveils.attacks.scene import Aim, Scene
+from manyveils.attacks.score import Seen, Tally, how_sure, outcome, tally
+
+NAME = "skewness"
+KNOWS = "the quasi-identifiers, or what a rule gives, and the share of each value"
+
+
+def attack(scene: Scene) -> Outcome:
+    """Measure how much likelier the truth becomes."""
+    tallies = [_tally(scene, aim) for aim in scene.aims]
+    gains = [each.details["worst_gain"] for each in tallies if each.targets]
+    details = {"worst_gain": max(gains, default=1.0)}
+    return outcome(NAME, KNOWS, how_sure(scene, scene.aims), tallies, details)
+
+
+def _tally(scene: Scene, aim: Aim) -> Tally:
+    seen, guess = look(scene.reader, scene.people, aim), look(scene.ignorant, scene.people, aim)
+    protected = ~aim.spared[scene.people.codes[aim.about]]
+    gains = seen.truth[protected] / guess.truth[protected]
+    return replace(tally(scene, aim, look), details={"worst_gain": float(gains.max(initial=1.0))})
+
+
+def look(mind: Mind, people: People, aim: Aim) -> Seen:
+    """The belief in each person's own value, which is also how often a guess by belief is right."""
+    truth = mind.of(people, aim.known, aim.about).at(people.codes[aim.about])
+    return Seen(truth, truth)

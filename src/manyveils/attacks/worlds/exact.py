@@ -1,0 +1,111 @@
+"""What holds in every world of a block, and what in none: constraint solving (CP-SAT)."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.attacks.worlds.blocks import Block
+from manyveils.attacks.worlds.covers import Ids
+
+A_WHILE = 0.3
+
+
+class OutOfTime(Exception):
+    """The solver could not decide in the time it had, or is not installed."""
+
+
+class Worlds:
+    """The possible worlds of a block, open to questions; each question is answered exactly, or `OutOfTime`."""
+
+    def __init__(self, block: Block, deadline: float) -> None:
+        self.block = block
+        self.deadline = deadline
+
+    def ever(self, groups: Sequence[Ids]) -> NDArray[np.bool_]:
+        """Which groups of kinds have someone in some world."""
+        return self._met(groups, wanted=True)
+
+    def always(self, groups: Sequence[Ids]) -> NDArray[np.bool_]:
+        """Which groups of kinds have someone in every world."""
+        return ~self._met(groups, wanted=False)
+
+    def _met(self, groups: Sequence[Ids], *, wanted: bool) -> NDArray[np.bool_]:
+        """Which groups have someone, or nobody, in some world: world after world, until no world shows a new one."""
+        found = np.zeros(len(groups), dtype=bool)
+        while not found.all():
+            left = np.flatnonzero(~found).tolist()
+            model, people = self._model()
+            flags = [model.new_bool_var("") for _ in left]
+            for place, flag in zip(left, flags, strict=True):
+                has = sum(people[kind] for kind in groups[place].tolist())
+                model.add(has >= 1 if wanted else has == 0).only_enforce_if(flag)
+            model.add_bool_or(flags)
+            model.maximize(sum(flags))
+            world = self._some(model, people)
+            if world is None:
+                break
+            present = np.array([world[groups[place]].sum() >= 1 for place in left])
+            found[np.array(left)[present == wanted]] = True
+        return found
+
+    def between(self, group: Ids) -> tuple[int, int]:
+        """The least and the most people that a group of kinds has in any world."""
+        found = []
+        for sign in (1, -1):
+            model, people = self._model()
+            model.minimize(sign * sum(people[kind] for kind in group.tolist()))
+            found.append(int(self._solved(model, people)[group].sum()))
+        return found[0], found[1]
+
+    def _model(self) -> tuple[Any, list[Any]]:
+        block, model = self.block, _cp_model().CpModel()
+        people = [
+            model.new_int_var(low, high, "")
+            for low, high in zip(block.low.tolist(), block.high.tolist(), strict=True)
+        ]
+        matrix = block.matrix.tocsr()
+        for row, total in enumerate(block.totals.tolist()):
+            inside = matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]
+            model.add(sum(people[kind] for kind in inside.tolist()) == total)
+        return model, people
+
+    def _solved(self, model: Any, people: list[Any]) -> Ids:
+        """The best world; that there is none better has been proven."""
+        cp_model = _cp_model()
+        solver = _solver(self.deadline - time.monotonic())
+        if solver.solve(model) != cp_model.OPTIMAL:
+            raise OutOfTime
+        return np.array([solver.value(each) for each in people], dtype=np.int64)
+
+    def _some(self, model: Any, people: list[Any]) -> Ids | None:
+        """A good world; nothing if it has been proven that there is none."""
+        cp_model = _cp_model()
+        # A good world soon leads on better than the best one late.
+        for seconds in (A_WHILE, float("inf")):
+            solver = _solver(min(seconds, self.deadline - time.monotonic()))
+            status = solver.solve(model)
+            if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+                return np.array([solver.value(each) for each in people], dtype=np.int64)
+            if status == cp_model.INFEASIBLE:
+                return None
+        raise OutOfTime
+
+
+def _cp_model() -> Any:
+    """The solver, which the extra `attack` brings; without it there are bounds only."""
+    try:
+        from ortools.sat.python import cp_model
+    except ImportError:
+        raise OutOfTime from None
+    return cp_model
+
+
+def _solver(seconds: float) -> Any:
+    solver = _cp_model().CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = 1
+    solver.parameters.max_time_in_seconds = max(seconds, 0.01)
+    return solver

@@ -1,0 +1,104 @@
+"""`manyveils attack` and `mv.attack`: tables, JSON, private results, and no cell of the data anywhere."""
+
+import json
+
+import pytest
+
+import manyveils as mv
+from manyveils.attacks import ATTACKS
+
+MARK = "Zq7"
+
+
+def test_attack_prints_a_table(desk):
+    """The command prints outcomes, a verdict for every attack, and writes nothing."""
+    desk.published()
+    before = desk.listing()
+    outcome = desk.run("attack", desk.out, "--policy", desk.folder / "policy.toml", "--seed", 1)
+    assert (outcome.status, outcome.stderr) == (0, "")
+    assert all(name in outcome.stdout for name in ATTACKS)
+    assert "does not protect against" in outcome.stdout or "Nothing is learnt by" in outcome.stdout
+    assert desk.listing() == before
+
+
+def test_attack_in_json(desk):
+    """With --json there is one document; numbers are where attacks apply and reasons where they do not."""
+    desk.published()
+    words = ("attack", desk.out, "--policy", desk.folder / "policy.toml", "--json")
+    found = desk.run(*words, "--only", "homogeneity", "--only", "linkage").document
+    assert list(found["attacks"]) == ["linkage", "homogeneity"]
+    each = found["attacks"]["homogeneity"]
+    assert each["interval"][0] <= each["success"] <= each["interval"][1]
+    assert each["targets"] == 12
+    skipped = desk.run(*words, "--only", "dependency").document["attacks"]["dependency"]
+    assert (skipped["applies"], skipped["success"]) == (False, None)
+    assert skipped["reason"]
+
+
+def test_no_cell_is_quoted(desk):
+    """Neither the table nor JSON nor a repr has a cell of the data; what a bound comes from is told by kind."""
+    desk.published()
+    words = ("attack", desk.out, "--policy", desk.folder / "policy.toml")
+    for more in ((), ("--json",)):
+        assert MARK not in desk.run(*words, *more).said.replace(str(desk.folder), "")
+    found = mv.attack(desk.out, None, desk.folder / "policy.toml", seed=1)
+    assert MARK not in repr(found) + "".join(map(repr, found.values()))
+
+
+def test_multivalued_attributes_are_named_whole(hospital):
+    """The values of a multi-valued attribute are names of its columns, and stand nowhere in the outcome."""
+    hospital.published()
+    outcome = hospital.run("attack", hospital.out, "--policy", hospital.folder / "policy.toml", "--json")
+    assert "diagnosis" in outcome.stdout
+    assert not any(value in outcome.stdout for value in ("Bronchitis", "Gastritis", "diagnosis="))
+
+
+def test_all_methods(hospital):
+    """--all-methods publishes with every method and lays the outcomes side by side; refusals are told."""
+    policy = hospital.folder / "policy.toml"
+    before = hospital.listing()
+    words = ("attack", "--all-methods", "--policy", policy, "--seed", 1, "--only", "homogeneity")
+    outcome = hospital.run(*words)
+    assert outcome.status == 0
+    assert all(name in outcome.stdout for name in ("generalize", "anatomize", "slice", "codip", "separate"))
+    assert "grade publishes nothing" in outcome.stdout
+    found = hospital.run(*words, "--json").document
+    assert set(found["methods"]) | set(found["refused"]) >= {"generalize", "anatomize", "grade", "separate"}
+    assert hospital.listing() == before
+
+
+def test_mistakes(desk):
+    """An unknown attack, no release, and a release that is not there are refused with what would be right."""
+    desk.published()
+    policy = desk.folder / "policy.toml"
+    assert "There are linkage" in desk.refused("attack", desk.out, "--policy", policy, "--only", "magic")
+    assert "--all-methods" in desk.refused("attack", "--policy", policy)
+    assert "release.json" in desk.refused("attack", desk.folder, "--policy", policy)
+
+
+def test_the_same_seed_the_same_numbers(desk):
+    """With a seed outcomes are the same again, to the last digit."""
+    desk.published()
+    one, two = (mv.attack(desk.out, None, desk.folder / "policy.toml", seed=5).describe() for _ in range(2))
+    assert json.dumps(one) == json.dumps(two)
+    with pytest.raises(mv.InputError, match="seed"):
+        mv.attack(desk.out, None, desk.folder / "policy.toml", seed=-1)
+
+
+def test_outcomes_are_a_mapping(desk):
+    """Attacks are found by name, and those that do not apply are among them."""
+    desk.published()
+    found = mv.attack(desk.out, None, desk.folder / "policy.toml", seed=1)
+    assert list(found) == list(ATTACKS)
+    assert isinstance(found["homogeneity"], mv.Outcome)
+    assert len(found) == len(ATTACKS)
+
+
+def test_every_attack_says_what_it_is():
+    """Every attack's file says what the adversary knows, how it works and where it comes from."""
+    import inspect
+    import sys
+
+    for attack in ATTACKS.values():
+        said = sys.modules[attack.__module__].__doc__
+        assert all(f"\n{word}: " in said for word in ("Knows", "How", "Paper")), inspect.getfile(attack)

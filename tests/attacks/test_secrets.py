@@ -1,0 +1,67 @@
+"""Attacks on codes and grades: frequencies and a few known people open them, unless there is nothing to tell them by."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import manyveils as mv
+
+
+def graded(counts, **publish):
+    """People who are alone with their quasi-identifier, with a categorical value and a number."""
+    values = [name for name, count in counts.items() for _ in range(count)]
+    n = len(values)
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({"q": np.arange(n), "s": values, "x": rng.integers(0, 1000, n)})
+    attributes = {
+        "q": {"role": "quasi", "kind": "numeric"},
+        "s": {"role": "sensitive"},
+        "x": {"role": "sensitive", "kind": "numeric"},
+    }
+    policy = mv.Policy(attributes=attributes, publish={"method": "grade", **publish})
+    return frame, policy, mv.publish(frame, policy, seed=1)
+
+
+def attacked(name, release, frame, policy):
+    return mv.attack(release, frame, policy, only=[name], seed=1)[name]
+
+
+def test_alias_frequency():
+    """Codes that differ in how common they are, are read; codes that are equally common are guessed."""
+    frame, policy, release = graded({"u": 150, "v": 90, "w": 40, "x": 20})
+    found = attacked("alias-frequency", release, frame, policy)
+    assert found.success == 1.0
+    assert found.worst > 0.98
+    assert found.broken == 300
+    frame, policy, release = graded({"u": 75, "v": 75, "w": 75, "x": 75})
+    found = attacked("alias-frequency", release, frame, policy)
+    assert found.success == pytest.approx(found.baseline) == 0.25
+    assert found.broken == 0
+
+
+def test_known_pairs():
+    """Ten known people open codes and bracket grades of everybody who can be found."""
+    frame, policy, release = graded({"u": 150, "v": 90, "w": 40, "x": 20})
+    found = attacked("known-pairs", release, frame, policy)
+    assert found.by_attribute["s"]["success"] > 0.9
+    assert found.by_attribute["x"]["success"] > found.by_attribute["x"]["baseline"] + 0.3
+    assert found.certain > 300
+
+
+def test_known_pairs_need_the_row():
+    """Where the target's row cannot be found, knowing what cells mean tells nothing of her."""
+    frame, policy, release = graded({"u": 75, "v": 75, "w": 75, "x": 75}, then="separate")
+    found = attacked("known-pairs", release, frame, policy)
+    assert found.success <= found.baseline + 0.02
+    assert (found.certain, found.broken) == (0, 0)
+
+
+def test_nothing_secret(released):
+    """Without secret attributes there are no codes to read, and the outcome says so."""
+    frame = pl.DataFrame({"q": ["a"] * 40, "s": list("uvwx") * 10})
+    policy = mv.Policy(attributes={"q": {"role": "quasi"}, "s": {"role": "sensitive"}})
+    release = released(frame, policy, [("q", "s")])
+    for name in ("alias-frequency", "known-pairs"):
+        found = attacked(name, release, frame, policy)
+        assert not found.applies
+        assert found.success is None

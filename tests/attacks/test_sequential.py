@@ -1,0 +1,62 @@
+"""Several releases of the same people: inserted rows leak by anatomy, a repeated release does not."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import manyveils as mv
+
+
+def people(n, seed):
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {"q": [f"{seed}-{place}" for place in range(n)], "s": rng.integers(0, 20, n).astype(str)}
+    )
+
+
+POLICY = mv.Policy(
+    attributes={"q": {"role": "quasi"}, "s": {"role": "sensitive"}},
+    guarantee={"l": 3, "l_kind": "frequency"},
+    publish={"method": "anatomize"},
+)
+
+
+def test_inserted_rows_leak():
+    """A grown table, published again by anatomy, makes values certain of which each release leaves three."""
+    first = people(600, 1)
+    grown = pl.concat([first, people(60, 2)])
+    one, two = mv.publish(first, POLICY, seed=1), mv.publish(grown, POLICY, seed=2)
+    alone = mv.attack(one, first, POLICY, only=["homogeneity"], seed=1)["homogeneity"]
+    assert (alone.certain, alone.broken) == (0, 0)
+    found = mv.attack(one, first, POLICY, only=["sequential"], others=[two], seed=1)["sequential"]
+    assert found.details["releases"] == 2
+    assert found.details["success_with_one"] == pytest.approx(1 / 3, abs=0.01)
+    assert found.success > 0.5
+    assert found.certain > 100
+    assert found.standing == "broken"
+
+
+def test_the_same_release_again():
+    """The same buckets twice rule nothing out."""
+    first = people(600, 1)
+    release = mv.publish(first, POLICY, seed=1)
+    found = mv.attack(release, first, POLICY, only=["sequential"], others=[release], seed=1)["sequential"]
+    assert found.certain == 0
+    assert found.success <= 0.55
+
+
+def test_tables_apart():
+    """Two releases that tie nothing together say no more than guessing."""
+    first = people(600, 1)
+    policy = POLICY.replaced(publish={"method": "separate"})
+    release = mv.publish(first, policy, seed=1)
+    found = mv.attack(release, first, policy, only=["sequential"], others=[release], seed=1)["sequential"]
+    assert found.success == pytest.approx(found.baseline)
+    assert (found.certain, found.broken) == (0, 0)
+
+
+def test_one_release():
+    """With one release there is nothing to combine, and the outcome says what to give."""
+    first = people(60, 1)
+    found = mv.attack(mv.publish(first, POLICY, seed=1), first, POLICY, only=["sequential"])["sequential"]
+    assert "--other" in found.reason
