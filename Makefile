@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
+.PHONY: help setup demo test check format bench docs notebook reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -56,8 +56,15 @@ reproduce-slicing: $(STAMP) ## do the slicing paper's experiments again and writ
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks.reproductions.slicing
 
+docs: $(STAMP) ## build the documentation site in site/, strictly
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+notebook: $(STAMP) ## run the tutorial again and keep what it shows
+	$(BIN)/python docs/site/execute.py
+
 schema: $(STAMP) ## write the JSON Schema of the policy to docs/policy.schema.json
 	$(BIN)/python -m manyveils.policy.schema docs/policy.schema.json
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .venv-peers demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers demo site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -15,7 +15,9 @@ from benchmarks import (
     attacks,
     bulk,
     codip,
+    compare,
     guardian,
+    init,
     mondrian,
     peers,
     search,
@@ -35,6 +37,8 @@ PARTS: dict[str, Callable[[Setting], Iterator[Line]]] = {
     "guardian": guardian.lines,
     "alpha-beta-k": alpha_beta_k.lines,
     "attacks": attacks.lines,
+    "compare": compare.lines,
+    "init": init.lines,
     "starting": starting.lines,
     "peers": peers.lines,
 }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from manyveils.attacks import Attacks, Outcome
     from manyveils.audits import Audit
+    from manyveils.comparing import Comparison, compare
     from manyveils.errors import (
         BrokenPromise,
         DataError,
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     from manyveils.policy import Policy
     from manyveils.policy.gnf import Schema, check_gnf
     from manyveils.policy.rules import PrivacyRule
+    from manyveils.profiling import Profile, profile
     from manyveils.release import Release, View
-    from manyveils.run import attack, audit, measure, publish
+    from manyveils.reports import Report
+    from manyveils.run import attack, audit, measure, public_report, publish, report
     from manyveils.server.client import Client
     from manyveils.utility import Utility
 
@@ -32,6 +35,7 @@ _HOMES = {
     "Audit": "audits",
     "BrokenPromise": "errors",
     "Client": "server.client",
+    "Comparison": "comparing",
     "DataError": "errors",
     "InfeasibleError": "errors",
     "InputError": "errors",
@@ -40,15 +44,21 @@ _HOMES = {
     "Policy": "policy",
     "PolicyError": "errors",
     "PrivacyRule": "policy.rules",
+    "Profile": "profiling",
     "Release": "release",
+    "Report": "reports",
     "Schema": "policy.gnf",
     "Utility": "utility",
     "View": "release",
     "attack": "run",
     "audit": "run",
     "check_gnf": "policy.gnf",
+    "compare": "comparing",
     "measure": "run",
+    "profile": "profiling",
+    "public_report": "run",
     "publish": "run",
+    "report": "run",
 }
 
 __all__ = [
@@ -56,6 +66,7 @@ __all__ = [
     "Audit",
     "BrokenPromise",
     "Client",
+    "Comparison",
     "DataError",
     "InfeasibleError",
     "InputError",
@@ -64,15 +75,21 @@ __all__ = [
     "Policy",
     "PolicyError",
     "PrivacyRule",
+    "Profile",
     "Release",
+    "Report",
     "Schema",
     "Utility",
     "View",
     "attack",
     "audit",
     "check_gnf",
+    "compare",
     "measure",
+    "profile",
+    "public_report",
     "publish",
+    "report",
 ]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from manyveils.audits import Audit
 from manyveils.audits import audit as judge
-from manyveils.errors import BrokenPromise, InputError, PolicyError, Problem
+from manyveils.errors import BrokenPromise, DataError, InputError, PolicyError, Problem
 from manyveils.keys import write_key
 from manyveils.methods import Work, method_of, method_problems, read_options
 from manyveils.methods.work import silent
@@ -22,9 +22,12 @@ from manyveils.release.folder import refuse_existing, staged, write_text
 from manyveils.table import Restore, Streams, Table, hold, resolve
 from manyveils.utility import Utility
 from manyveils.utility import measure as weigh
+from manyveils.utility.held_out import read_held_out
+from manyveils.utility.learning import Lesson
 
 if TYPE_CHECKING:
     from manyveils.attacks import Attacks
+    from manyveils.reports import Report
 
 Progress = Callable[[str, float], None]
 
@@ -89,7 +92,7 @@ def attack(
     policy = as_policy(policy)
     refuse_seed(seed)
     table, _ = hold(data, policy)
-    outside = None if control is None else hold(control, policy)[0]
+    outside = None if control is None else _hold_control(control, policy)
     return try_attacks(
         as_release(release),
         table,
@@ -102,13 +105,88 @@ def attack(
     )
 
 
+def _hold_control(control: object, policy: Policy) -> Table:
+    try:
+        return hold(control, policy)[0]
+    except DataError as error:
+        raise DataError(problem.within("control") for problem in error.problems) from None
+
+
 def measure(
-    release: "Release | str | Path", data: object, policy: "Policy | str | Path | Mapping[str, Any]"
+    release: "Release | str | Path",
+    data: object,
+    policy: "Policy | str | Path | Mapping[str, Any]",
+    *,
+    learn: str | None = None,
+    held_out: object = None,
 ) -> Utility:
-    """Measure what the release is still good for."""
+    """Measure what the release is still good for; with `learn`, also for models of that attribute.
+
+    `held_out` has people who are not in the release, on whom models are tested.
+    """
     policy = as_policy(policy)
     table, _ = hold(data, policy)
-    return weigh(as_release(release), table, policy)
+    release = as_release(release)
+    if learn is None:
+        _refuse_idle(held_out)
+        return weigh(release, table, policy)
+    lesson = Lesson(table, policy, learn, read_held_out(held_out, table, policy))
+    return Utility({**weigh(release, table, policy), **lesson.of(release)})
+
+
+def _refuse_idle(held_out: object) -> None:
+    if held_out is not None:
+        what = "people are held out, and nothing is to be learnt."
+        raise InputError([Problem("held-out", what, "Say what with --learn, or learn=.")])
+
+
+def report(
+    release: "Release | str | Path",
+    data: object,
+    policy: "Policy | str | Path | Mapping[str, Any]",
+    *,
+    only: Sequence[str] | None = None,
+    seed: int | None = None,
+    plan: Mapping[str, Any] | None = None,
+    comparison: Mapping[str, Any] | None = None,
+    progress: Progress = silent,
+) -> "Report":
+    """Lay out what is promised, lost and at risk, for the owner; `only` names the attacks, all unless it is given.
+
+    `plan` is how the method went about it, and `comparison` what `compare` found, if there is one.
+    """
+    from manyveils.attacks import attack as try_attacks
+    from manyveils.reports import render
+    from manyveils.utility.portrait import portrait
+
+    release, policy = as_release(release), as_policy(policy)
+    refuse_seed(seed)
+    table, _ = hold(data, policy)
+    streams = Streams() if seed is None else Streams(seed)
+    found: dict[str, Any] = {"manifest": release.manifest.describe()}
+    steps: dict[str, Callable[[], Any]] = {
+        "audit": lambda: judge(release, table, policy).describe(),
+        "measure": lambda: weigh(release, table, policy).describe(),
+        "portrait": lambda: portrait(release, table, policy).describe(),
+        "attack": lambda: try_attacks(
+            release, table, policy, only=only, streams=streams, progress=progress
+        ).describe(),
+    }
+    for place, (name, work) in enumerate(steps.items()):
+        progress("report", place / len(steps))
+        found[name] = work()
+    noted = {"plan": dict(plan if plan is not None else release.notes), "comparison": comparison}
+    return render(found | {name: each for name, each in noted.items() if each})
+
+
+def public_report(release: "Release | str | Path") -> "Report":
+    """Lay out a release for those who receive it: nothing in it has been compared with the original."""
+    from manyveils.reports import render
+    from manyveils.utility.portrait import public_portrait
+
+    release = as_release(release)
+    shown = public_portrait(release).describe()
+    return render({"manifest": release.manifest.describe(), "portrait": shown, "public": True})
 
 
 @dataclass(frozen=True)

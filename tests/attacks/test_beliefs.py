@@ -141,3 +141,16 @@ def test_nobody_like_that(released, scene_of):
     scene = scene_of(release, pl.DataFrame({"a": list("xxyyz"), "s": list("uvuuu")}), policy)
     beliefs = scene.reader.of(scene.people, ("a",), "s")
     assert beliefs.rows[beliefs.of[4]].tolist() == [0.75, 0.25]
+
+
+def test_no_place_in_a_second_view(released, scene_of):
+    """A view that has no place for somebody takes nothing away from what another view says of her."""
+    frame = pl.DataFrame({"a": list("xxyyz"), "b": list("ppqqp"), "s": list("uvuuu")})
+    policy = policy_of(NAMES)
+    first = released(frame, policy, [("a", "s")], [("a", "b", "s")])
+    left_out = frame.with_columns(b=pl.Series(["p", "p", "q", "q", "r"]))
+    scene = scene_of(first, left_out, policy)
+    beliefs = scene.reader.of(scene.people, ("a", "b"), "s")
+    alone = scene_of(released(frame, policy, [("a", "s")]), left_out, policy)
+    expected = alone.reader.of(alone.people, ("a", "b"), "s")
+    assert beliefs.rows[beliefs.of[4]].tolist() == expected.rows[expected.of[4]].tolist() == [1.0, 0.0]

@@ -2,6 +2,7 @@
 
 import json
 
+import polars as pl
 import pytest
 
 import manyveils as mv
@@ -61,9 +62,12 @@ def test_all_methods(hospital):
     outcome = hospital.run(*words)
     assert outcome.status == 0
     assert all(name in outcome.stdout for name in ("generalize", "anatomize", "slice", "codip", "separate"))
-    assert "grade publishes nothing" in outcome.stdout
+    assert "grade takes a cell of several values as one value" in outcome.stdout
+    assert "no promise caps this" in outcome.stdout
     found = hospital.run(*words, "--json").document
     assert set(found["methods"]) | set(found["refused"]) >= {"generalize", "anatomize", "grade", "separate"}
+    assert "grade" in found["methods"]
+    assert found["whole_cells"] == ["grade"]
     assert hospital.listing() == before
 
 
@@ -73,7 +77,48 @@ def test_mistakes(desk):
     policy = desk.folder / "policy.toml"
     assert "There are linkage" in desk.refused("attack", desk.out, "--policy", policy, "--only", "magic")
     assert "--all-methods" in desk.refused("attack", "--policy", policy)
+    both = desk.refused("attack", desk.out, "--policy", policy, "--all-methods", "--other", desk.out)
+    assert "makes its own releases" in both
+    assert "--other belongs to one release" in both
     assert "release.json" in desk.refused("attack", desk.folder, "--policy", policy)
+
+
+def test_other_people(desk):
+    """A release of other people is refused, and not found to be safe; the message has attributes and no cell."""
+    desk.published()
+    other = mv.datasets.hospital(50).rename({"zipcode": "q"}).select("q")
+    policy = mv.Policy(attributes={"q": {"role": "quasi"}}, publish={"method": "separate"})
+    release = mv.publish(other, policy, seed=1)
+    strange = pl.DataFrame({"q": ["Zq7-1", "Zq7-2"]})
+    with pytest.raises(mv.InputError, match="no value of the data stands in it") as caught:
+        mv.attack(release, strange, policy)
+    assert MARK not in str(caught.value)
+    with pytest.raises(mv.InputError, match="other 1: it has no attribute in common"):
+        mv.attack(desk.out, None, desk.folder / "policy.toml", others=[release])
+    with pytest.raises(mv.DataError, match="control"):
+        mv.attack(desk.out, None, desk.folder / "policy.toml", control=strange[:0])
+
+
+def test_success_says_what_it_is(desk):
+    """Where success is not the share of targets guessed right, the table, the verdict and JSON say what it is."""
+    desk.published()
+    words = ("attack", desk.out, "--policy", desk.folder / "policy.toml", "--seed", 1)
+    said = desk.run(*words).stdout
+    assert "for membership, area under the curve" in said
+    assert "ranks above a stranger" in said
+    found = desk.run(*words, "--json").document["attacks"]
+    assert found["skewness"]["measures"] == "mean belief in the true value"
+
+
+def test_progress_names_attacks(desk):
+    """Progress is told attack by attack."""
+    desk.published()
+    told = []
+    mv.attack(
+        desk.out, None, desk.folder / "policy.toml", progress=lambda stage, share: told.append((stage, share))
+    )
+    assert [stage for stage, share in told if share == 0.0][1:] == list(ATTACKS)
+    assert told[-1] == ("attacks", 1.0)
 
 
 def test_the_same_seed_the_same_numbers(desk):

@@ -6,8 +6,9 @@ import pytest
 
 import manyveils as mv
 from manyveils.attacks.beliefs import Beliefs
+from manyveils.attacks.bounds import caps_of, promises_about
+from manyveils.attacks.intervals import NORMAL, of_hits, of_mean, wilson
 from manyveils.attacks.membership import _error, area_under_curve
-from manyveils.attacks.score import NORMAL, wilson
 from manyveils.attacks.strangers import strangers
 from manyveils.table import hold
 
@@ -28,6 +29,84 @@ def test_intervals_cover(n):
     ]
     assert 0.94 <= np.mean(covered) <= 0.97
     assert min(covered) > 0.83
+
+
+def test_intervals_of_people_cover():
+    """Where a person is found out in three attributes or in none, the interval covers as for people, not attributes."""
+    rng = np.random.default_rng(1)
+    n, rate, covered, pooled = 150, 0.3, 0, 0
+    for _ in range(1000):
+        hits = 3.0 * (rng.random(n) < rate)
+        low, high = of_hits(hits, np.full(n, 3.0), 0.0)
+        covered += low <= rate <= high
+        low, high = wilson(hits.sum(), 3 * n)
+        pooled += low <= rate <= high
+    assert 0.93 <= covered / 1000 <= 0.97
+    assert pooled / 1000 < 0.85
+
+
+def test_intervals_count_luck():
+    """Where ties are broken by chance, the interval covers the share of guesses that come out right."""
+    rng = np.random.default_rng(1)
+    n, covered = 200, 0
+    chances = rng.choice([0.0, 0.5, 1.0], n)
+    for _ in range(1000):
+        who = rng.choice(chances, n)
+        low, high = of_hits(who, np.ones(n), float((who * (1 - who)).sum()))
+        covered += low <= np.mean(rng.random(n) < chances.mean()) <= high
+    # A guess that comes out varies as much again as the people do.
+    assert 0.80 <= covered / 1000 <= 0.9
+    assert of_hits(np.full(50, 0.5), np.ones(50), 12.5) == pytest.approx(wilson(25, 50))
+
+
+def test_intervals_of_means_cover():
+    """The interval of a mean belief covers at its rate, and is narrower than that of a share where beliefs are alike."""
+    rng = np.random.default_rng(1)
+    n, covered = 200, 0
+    for _ in range(1000):
+        low, high = of_mean(rng.beta(2, 6, n), np.ones(n))
+        covered += low <= 0.25 <= high
+    assert 0.93 <= covered / 1000 <= 0.97
+    low, high = of_mean(np.full(n, 0.25), np.ones(n))
+    assert low == pytest.approx(high) == pytest.approx(0.25)
+
+
+def test_a_small_control_is_unsure():
+    """What is right a little more often than of few people outside may be chance; of many it is knowledge."""
+    few, many = (
+        mv.Outcome(
+            "x", "", "exact", success=0.5, low=0.49, high=0.51, baseline=0.3, control=0.48, control_unsure=u
+        )
+        for u in (0.03, 0.003)
+    )
+    assert (few.standing, many.standing) == ("nothing learnt", "within bounds")
+
+
+def test_bounds_are_those_of_the_rule():
+    """A promise caps what those believe who know what it speaks of, and not what is known to others."""
+    frame = pl.DataFrame({"a": list("xy") * 6, "b": list("uuvv") * 3, "s": list("123456") * 2})
+    policy = mv.Policy(
+        attributes={name: {"role": "neutral", "kind": "categorical"} for name in "abs"},
+        rules=[{"given": ["a"], "protect": "s", "l": 2}, {"given": ["b"], "protect": "s", "l": 4}],
+    )
+    table, _ = hold(frame, policy)
+    promises = promises_about(policy, table)
+    for known, cap in (("a", 1 / 2), ("b", 1 / 4)):
+        assert set(caps_of(promises, table["s"], (known,)).values) == {cap}
+    caps = caps_of(promises, table["s"], ("a", "b"))
+    assert not caps.promised.any()
+    assert caps.values == pytest.approx((1 + 1 / 6) / 2)
+
+
+def test_a_cap_of_certainty_is_none():
+    """A promise that allows certainty caps nothing, so whoever is known for certain is beyond half of the doubt."""
+    frame = pl.DataFrame({"q": list("ab") * 10, "s": list("uv") * 10})
+    policy = mv.Policy(
+        attributes={"q": {"role": "quasi"}, "s": {"role": "sensitive"}},
+        guarantee={"t": 0.5, "ground": "equal"},
+    )
+    found = mv.attack(mv.publish(frame, policy), frame, policy, only=["homogeneity"], seed=1)["homogeneity"]
+    assert (found.certain, found.broken, found.promised) == (20, 20, 0)
 
 
 def test_intervals_of_curves_cover():
@@ -82,8 +161,27 @@ def test_control_is_taken():
     assert (found.success, found.control, found.baseline) == (1.0, 0.5, 0.5)
 
 
+def test_control_of_strangers_to_the_data():
+    """People outside with values that nobody in the data has are a control that nothing is known of."""
+    frame = pl.DataFrame({"q": list("ab") * 10, "s": list("uv") * 10})
+    policy = mv.Policy(attributes={"q": {"role": "quasi"}, "s": {"role": "sensitive"}})
+    outside = pl.DataFrame({"q": ["new", "newer"], "s": ["new", "newer"]})
+    found = mv.attack(mv.publish(frame, policy), frame, policy, control=outside, seed=1)
+    assert (found["homogeneity"].control, found["linkage"].control) == (0.0, 0.0)
+
+
+def test_numbers_however_written():
+    """A control, or data, with fractions of nothing behind whole numbers has the same people."""
+    frame = pl.DataFrame({"q": [place % 5 for place in range(40)], "s": list("uvwx") * 10})
+    policy = mv.Policy(attributes={"q": {"role": "quasi", "kind": "numeric"}, "s": {"role": "sensitive"}})
+    release = mv.publish(frame, policy)
+    floats = frame.with_columns(pl.col("q").cast(float) + pl.Series([0.5, *[0.0] * 39]))
+    found = mv.attack(release, frame, policy, only=["linkage"], control=floats, seed=1)["linkage"]
+    assert found.control == pytest.approx(39 / 40 / 8)
+
+
 def test_verdicts_speak_plainly():
-    """A verdict says how often an attack is right, what guessing gets, and how many are beyond the bound."""
+    """A verdict says how often an attack is right, what guessing gets, and whether a promise or none caps what is known."""
     frame = pl.DataFrame({"q": list("ab") * 10, "s": list("uv") * 10})
     policy = mv.Policy(
         attributes={"q": {"role": "quasi"}, "s": {"role": "sensitive"}}, publish={"method": "generalize"}
@@ -91,7 +189,14 @@ def test_verdicts_speak_plainly():
     found = mv.attack(mv.publish(frame, policy), frame, policy, seed=1)
     said = found["homogeneity"].verdict
     assert "Right for 100 % of 20 targets; guessing gets 50 %" in said
-    assert "20 targets are beyond the bound, 20 of them certain" in said
+    assert "20 are known well where no promise caps it; 20 for certain" in said
+    assert found["homogeneity"].standing == "not promised"
+    assert "where no promise caps this, homogeneity" in found.verdict
+    promising = policy.replaced(guarantee={"l": 2, "l_kind": "frequency"})
+    found = mv.attack(mv.publish(frame, policy), frame, promising, seed=1)
+    assert "20 are beyond a promised bound; 20 for certain" in found["homogeneity"].verdict
+    assert found["homogeneity"].standing == "broken"
+    assert "beyond a promised bound, homogeneity" in found.verdict
     assert "homogeneity" in found.verdict
     assert found["dependency"].verdict.startswith("Does not apply:")
     assert found["dependency"].success is None

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import manyveils as mv
+from manyveils.attacks.known_pairs import in_order
 
 
 def graded(counts, **publish):
@@ -65,3 +66,29 @@ def test_nothing_secret(released):
         found = attacked(name, release, frame, policy)
         assert not found.applies
         assert found.success is None
+
+
+def test_known_people_are_no_targets():
+    """Whom she knows already counts for nothing: where everybody has a value of her own, no code is ever read."""
+    frame, policy, release = graded({f"v{place}": 1 for place in range(24)})
+    found = attacked("known-pairs", release, frame, policy)
+    assert found.by_attribute["s"]["success"] == 0.0
+
+
+def test_codes_with_rows_left_out():
+    """Codes are read also where some people are left out, so that each is published a little less often."""
+    frame, policy, release = graded({"u": 150, "v": 90, "w": 40, "x": 20})
+    late = pl.DataFrame({"q": [900, 901, 902], "s": ["u", "u", "v"], "x": [1001, 1002, 1003]})
+    whole = pl.concat([frame, late], how="vertical_relaxed")
+    assert attacked("alias-frequency", release, whole, policy).success == 1.0
+    assert attacked("known-pairs", release, whole, policy).by_attribute["x"]["targets"] >= 290
+
+
+@pytest.mark.parametrize(
+    ("few", "many", "places"),
+    [([1, 1], [1, 1], [0, 1]), ([2], [1, 2, 1], [1]), ([1], [1, 1, 1], [1]), ([3], [1, 2], None)],
+)
+def test_in_order(few, many, places):
+    """Counts find their places in order among more and greater ones; the middle of several, nothing if there is none."""
+    found = in_order(np.array(few), np.array(many))
+    assert (None if found is None else found.tolist()) == places

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.attacks.worlds import Limits, combined
+from manyveils.attacks.worlds.telling import telling
 from manyveils.datasets import versatile_patients, versatile_rules
 from manyveils.release import Draft, Recoding, seal
 from manyveils.table import hold
@@ -344,3 +345,65 @@ def test_estimates_come_close():
         joined = exact.join(fitted, on=["profile", "s"], suffix=" fitted")
         differences += (joined["belief"] - joined["belief fitted"]).abs().to_list()
     assert np.mean(differences) < 0.03, np.mean(differences)
+
+
+def crossed(n, seed=1):
+    """People in three views that overlap, with buckets that cross, so that blocks are large."""
+    rng = np.random.default_rng(seed)
+    values = {"a": 4, "b": 3, "c": 3, "s": 4}
+    frame = pl.DataFrame({name: rng.integers(0, size, n).astype(str) for name, size in values.items()})
+    drafts = [
+        Draft(f"v{i}", ((one, two), (last,)), np.arange(n), rng.permutation(n) // 4)
+        for i, (one, two, last) in enumerate(("abs", "bcs", "acb"))
+    ]
+    return sealed(frame, drafts)
+
+
+@pytest.mark.parametrize("effort", [0.02, 0.5, 3.0])
+def test_work_is_counted_and_not_timed(monkeypatch, effort):
+    """The same question gets the same answer to the last digit, however slow the machine is."""
+    release, limits = crossed(40), Limits(effort=effort)
+    profiles = pl.DataFrame({"a": [0, 1, 2, 3], "profile": [0, 1, 2, 3]})
+
+    def answer():
+        one = combined(release, "as", limits)
+        return one.how, one.beliefs_by, one.beliefs(profiles, ["a"], ["s"]).to_dict(as_series=False)
+
+    first = answer()
+    waits = iter(range(0, 10**9, 1000))
+    for clock in ("monotonic", "perf_counter", "time"):
+        monkeypatch.setattr(f"time.{clock}", lambda: float(next(waits)))
+    assert answer() == first
+
+
+def test_little_effort_says_less():
+    """With little effort beliefs are estimates and say so, and they rule nothing out that is possible."""
+    release = crossed(12)
+    profiles = pl.DataFrame({"a": [0, 1, 2, 3], "profile": [0, 1, 2, 3]})
+    much, little = (combined(release, "as", Limits(effort=effort)) for effort in (60.0, 1e-6))
+    assert little.beliefs_by == "estimate"
+    pairs = [
+        {
+            (profile, value)
+            for profile, value in each.beliefs(profiles, ["a"], ["s"]).select("profile", "s").iter_rows()
+        }
+        for each in (much, little)
+    ]
+    assert pairs[0] <= pairs[1]
+
+
+def test_views_that_tell_nothing_are_left_aside():
+    """A view that shares only plain columns with the others and shows nothing else that is asked changes nothing."""
+    frame = pl.DataFrame(
+        {"a": list("1122"), "b": list("xyxy"), "c": list("mnnm"), "s": ["flu", "hiv", "flu", "ulcer"]}
+    )
+    one, two = (
+        Draft("abs", (tuple("ab"), ("s",)), np.arange(4), np.array([0, 0, 1, 1])),
+        Draft("bc", (tuple("bc"),), np.arange(4)),
+    )
+    release = sealed(frame, [one, two])
+    views, domains = release.views, release.reading.estimate.domains
+    assert [view.name for view in telling(release, views, "as", domains)] == ["abs"]
+    assert len(telling(release, views, "acs", domains)) == 2
+    few = sealed(frame, [one, Draft("bc", (tuple("bc"),), np.arange(3))])
+    assert len(telling(few, few.views, "as", few.reading.estimate.domains)) == 2

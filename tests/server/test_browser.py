@@ -4,10 +4,8 @@ import csv
 import io
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,29 +13,15 @@ import pytest
 
 pytest.importorskip("selenium")
 
-from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.ui import WebDriverWait
 
 from manyveils.datasets import write_hospital
+from manyveils.testing.browser import CHROMIUM, DRIVER, MISSING, open_browser
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no chromium and chromedriver here")
-FLAGS = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--window-size=1100,900",
-]
+pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
 WAIT = 60
 # Pages without a script are the same with and without; one visit is enough.
 ONCE = pytest.mark.parametrize("browser", [True], ids=["scripts"], indirect=True, scope="module")
@@ -64,17 +48,8 @@ def demo(tmp_path_factory):
 @pytest.fixture(params=[True, False], ids=["scripts", "no scripts"], scope="module")
 def browser(request):
     """A browser with a new profile."""
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in FLAGS:
-        options.add_argument(flag)
-    if not request.param:
-        options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
-    with tempfile.TemporaryDirectory() as profile:
-        options.add_argument(f"--user-data-dir={profile}")
-        driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    with open_browser(scripts=request.param) as driver:
         yield driver
-        driver.quit()
 
 
 def _is_gone(element):

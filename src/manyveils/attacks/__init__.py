@@ -5,6 +5,7 @@ One file per attack; `score` compares with guessing and with people who were not
 
 from collections.abc import Callable, Sequence
 
+from manyveils.attacks.agreement import refuse_strange
 from manyveils.attacks.outcome import Attacks, Outcome
 from manyveils.attacks.registry import ATTACKS
 from manyveils.attacks.scene import Scene
@@ -31,13 +32,21 @@ def attack(
 ) -> Attacks:
     """Try all attacks on a release, or some; nothing is written anywhere."""
     names = _named(only)
-    scene = Scene(release, table, policy, tuple(others), control, streams or Streams())
+    others = tuple(others)
+    refuse_strange(_by_place(release, others), table)
+    scene = Scene(release, table, policy, others, control, streams or Streams())
     found = {}
     for place, name in enumerate(names):
         progress("attacks", place / len(names))
+        progress(name, 0.0)
         found[name] = ATTACKS[name](scene)
+        progress(name, 1.0)
     progress("attacks", 1.0)
     return Attacks(release.manifest.method, found)
+
+
+def _by_place(release: Release, others: Sequence[Release]) -> dict[str, Release]:
+    return {"release": release} | {f"other {place + 1}": each for place, each in enumerate(others)}
 
 
 def _named(only: Sequence[str] | None) -> tuple[str, ...]:

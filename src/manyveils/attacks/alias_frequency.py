@@ -8,12 +8,11 @@ Paper: the limits of paper 004; Naveed, Kamara and Wright (2015) for encrypted d
 
 import numpy as np
 
-from manyveils.attacks.beliefs import ALMOST
-from manyveils.attacks.codes import Codes, codes_of, secret_columns
+from manyveils.attacks.codes import Codes, codes_of, is_hidden, secret_columns
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Floats, Ids
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Tally, outcome
+from manyveils.attacks.score import Seen, Tally, bound_of, counted, outcome, protected
 
 NAME = "alias-frequency"
 KNOWS = "how common each value is"
@@ -25,34 +24,22 @@ NEITHER = 9.0
 def attack(scene: Scene) -> Outcome:
     """Read every code as the value that is as common."""
     names = secret_columns(scene, numeric=False)
-    tallies = [_tally(codes_of(scene, name), scene.aim((), name)) for name in names]
+    codes = {name: codes_of(scene, name) for name in names}
+    tallies = [_tally(scene, codes[name], scene.aim((), name)) for name in names]
     reason = "No sensitive attribute is published in codes of its values."
-    return outcome(NAME, KNOWS, "estimate", tallies, {"codes": _n_codes(scene, names)}, reason)
+    details = {"codes": sum(each.counts.size for each in codes.values())}
+    return outcome(NAME, KNOWS, "estimate", tallies, details, reason)
 
 
-def _n_codes(scene: Scene, names: tuple[str, ...]) -> int:
-    return sum(codes_of(scene, name).counts.size for name in names)
-
-
-def _tally(codes: Codes, aim: Aim) -> Tally:
+def _tally(scene: Scene, codes: Codes, aim: Aim) -> Tally:
+    people, values = scene.people, scene.people.codes[aim.about]
     expected = np.maximum(codes.all - codes.openly, 0)
-    targets = np.where(aim.spared, 0, codes.hidden)
     right, belief = _read(codes, expected)
     share = codes.all / max(int(codes.all.sum()), 1)
-    beyond = (belief > aim.caps.values + ALMOST) & (belief > share + ALMOST) & (right > 0)
-    guess = int(np.argmax(expected))
-    return Tally(
-        aim.home,
-        int(targets.sum()),
-        float((targets * right).sum()),
-        float(targets[guess]),
-        None,
-        0,
-        int(targets[beyond].sum()),
-        int(targets[beyond & (belief >= 1 - ALMOST)].sum()),
-        float(belief[targets > 0].max(initial=0.0)),
-        aim.caps.words,
-    )
+    guess = (values == int(np.argmax(expected))).astype(np.float64)
+    inside = is_hidden(scene, people.codes, aim.about) & protected(people, aim)
+    seen = Seen(right[values], np.where(right > 0, belief, 0.0)[values])
+    return counted(aim.home, inside, seen, Seen(guess, share[values]), bound_of(people, aim))
 
 
 def _read(codes: Codes, expected: Ids) -> tuple[Floats, Floats]:
@@ -67,7 +54,7 @@ def _read(codes: Codes, expected: Ids) -> tuple[Floats, Floats]:
     likely = np.exp(-misfit / 2)
     believed = likely / (likely.sum(axis=1, keepdims=True) + np.exp(-NEITHER / 2))
     for value in np.flatnonzero(codes.hidden).tolist():
-        same = np.flatnonzero(codes.counts == codes.hidden[value])
+        same = codes.own(value)
         if same.size:
             right[value] = (read[same] == value).sum() / same.size
             belief[value] = believed[same, value].mean()

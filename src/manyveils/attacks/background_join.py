@@ -31,7 +31,8 @@ def attack(scene: Scene) -> Outcome:
             singles.setdefault((aim.home, home), []).append(tally(scene, _knowing(aim, names), look))
     reason = "No other sensitive attribute is published in the open."
     tallies = [tally(scene, aim, look) for aim in wholes]
-    found = outcome(NAME, KNOWS, how_sure(scene, wholes), tallies, reason=reason)
+    how, is_foreseen = how_sure(scene, wholes), any(each.conditional for each in scene.promises)
+    found = outcome(NAME, KNOWS, how, tallies, reason=reason, is_foreseen=is_foreseen)
     return replace(found, by_attribute=_with_singles(found.by_attribute, singles))
 
 
@@ -48,8 +49,9 @@ def _with_singles(
         n = sum(each.targets for each in tallies)
         if n:
             told[home]["knowing"][other] = {
-                "success": sum(each.right for each in tallies) / n,
+                "success": sum(each.n_right for each in tallies) / n,
                 "broken": sum(each.broken for each in tallies),
+                "promised": sum(each.promised for each in tallies),
                 "certain": sum(each.certain for each in tallies),
                 "worst": max(each.worst for each in tallies),
             }

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from manyveils.attacks.people import Floats, Ids
+from manyveils.attacks.people import Bools, Floats, Ids
 from manyveils.attacks.sightings import Sighting, Sightings, part_with
 from manyveils.estimate.parts import Part, Spread
 from manyveils.estimate.shape import Shape
@@ -72,26 +72,31 @@ def believed(shapes: Sequence[Shape], known: Mapping[str, Ids], about: str, find
     seen: set[str] = set()
     for shape in showing:
         asked = tuple(name for name in known if name in shape.attributes and name != about)
-        told = _in_view(shape, asked, about, find, n)
+        told, has_place = _in_view(shape, asked, about, find, n)
         if result is None:
             result = told
         else:
-            before = _in_view(shape, tuple(name for name in asked if name in seen), about, find, n)
+            before, _ = _in_view(shape, tuple(name for name in asked if name in seen), about, find, n)
             gained = np.divide(told, before, out=np.zeros_like(told), where=before > 0)
+            # A view that has no place for somebody says nothing of her.
+            gained = np.where(has_place[:, np.newaxis], gained, 1.0)
             result = normalized(result * gained, result)
         seen |= {*asked}
     assert result is not None, "the attribute is published"
     return result
 
 
-def _in_view(shape: Shape, asked: tuple[str, ...], about: str, find: Finder, n: int) -> Floats:
-    """p̂ in one view; whoever matches nothing in it is believed to be like everybody."""
+def _in_view(shape: Shape, asked: tuple[str, ...], about: str, find: Finder, n: int) -> tuple[Floats, Bools]:
+    """p̂ in one view, and who has a place in it; whoever matches nothing in it is believed to be like everybody."""
     marginal = everybody(part_with(shape, about)[1], about)
     if not asked:
-        return np.repeat(marginal[np.newaxis, :], n, axis=0)
+        return np.repeat(marginal[np.newaxis, :], n, axis=0), np.ones(n, dtype=bool)
     sighted = find(shape, asked)
-    found = [normalized(_weights(each, about), marginal) for each in sighted.each]
-    return sighted.gathered(found or [marginal[np.newaxis, :]], marginal)
+    weights = [_weights(each, about) for each in sighted.each]
+    found = [normalized(each, marginal) for each in weights]
+    places = [(each.sum(axis=1) > 0).astype(np.float64) for each in weights]
+    has_place = sighted.gathered(places or [np.zeros(1)], 0.0) > 0
+    return sighted.gathered(found or [marginal[np.newaxis, :]], marginal), has_place
 
 
 def _weights(sighting: Sighting, about: str) -> Floats:

@@ -1,8 +1,9 @@
 """How sure of a value the policy lets anybody be.
 
 Frequency l, alpha, linkability, t with equal ground, beta and delta cap the belief in a value.
-Distinct, entropy and recursive l and the others do not; there, somebody is taken to be known too well when more than
-half of the doubt that everybody has without the release is gone: above (1 + p) / 2 for a value of share p.
+Distinct, entropy and recursive l and the others do not, nor does a cap that allows certainty; there, somebody is taken
+to be known too well when more than half of the doubt that everybody has without the release is gone: above (1 + p) / 2
+for a value of share p. Nobody promises this, and going beyond it breaks no promise.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from manyveils.attacks.people import Floats
+from manyveils.attacks.people import Bools, Floats
 from manyveils.errors import ManyveilsError
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import (
@@ -28,14 +29,19 @@ UNPROMISED = "half of the doubt, since no promise caps it"
 
 @dataclass(frozen=True, repr=False)
 class Caps:
-    """The most belief in each value of an attribute, and where that comes from."""
+    """The most belief in each value of an attribute, which of these caps are promised, and by what."""
 
     values: Floats
+    promised: Bools
     words: str
 
     def at(self, codes: np.ndarray) -> Floats:
         """The cap of each person's value; of a value the data do not have, half of the doubt."""
         return np.where(codes >= 0, self.values[np.maximum(codes, 0)], 0.5)
+
+    def is_promised(self, codes: np.ndarray) -> Bools:
+        """Whether the cap of each person's value is promised."""
+        return np.where(codes >= 0, self.promised[np.maximum(codes, 0)], False)
 
 
 def half_the_doubt(before: Floats) -> Floats:
@@ -55,18 +61,21 @@ def promises_about(policy: Policy, table: Table) -> tuple[Promise, ...]:
         return ()
 
 
-def caps_of(promises: Sequence[Promise], column: Column) -> Caps:
-    """The strictest cap that promises about one column set; half of the doubt where none does."""
+def caps_of(promises: Sequence[Promise], column: Column, known: Sequence[str]) -> Caps:
+    """The strictest cap on one column that promises set for those who know this much; half of the doubt where none does."""
     shares = column.counts / max(int(column.counts.sum()), 1)
     caps, words = np.full(column.n_values, np.inf), []
     for promise in promises:
-        if promise.protects == (column.name,):
+        if promise.protects == (column.name,) and {*known} <= {*promise.given}:
             own = _caps(promise, column, shares)
             if own is not None:
                 caps = np.minimum(caps, own)
                 words.append(promise.guarantee.kind)
-    caps = np.where(np.isinf(caps), half_the_doubt(shares), caps)
-    return Caps(caps, ", ".join(dict.fromkeys(words)) or UNPROMISED)
+    promised = caps < 1.0
+    kinds = list(dict.fromkeys(words)) if promised.any() else []
+    if not promised.all():
+        kinds.append(UNPROMISED)
+    return Caps(np.where(promised, caps, half_the_doubt(shares)), promised, ", or ".join(kinds))
 
 
 def _caps(promise: Promise, column: Column, shares: Floats) -> Floats | None:

@@ -1,13 +1,15 @@
 """What is published in secret, beside what it stands for: codes by how often they occur, grades by their rank."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from manyveils.attacks.people import Ids
+from manyveils.attacks.people import Bools, Ids
 from manyveils.attacks.scene import Scene
-from manyveils.table import Table
 
 HIDDEN = 3
 DEFAULT = 3
@@ -19,7 +21,7 @@ class Codes:
 
     `counts` says how often each code is published, `places` where it stands among the cells the release speaks of.
     Of each value, `openly` counts the cells that show it, `hidden` the people whose cell is a code of its own, and
-    `all` everybody who has it.
+    `all` everybody who has it. So many as `left_out` of them may not be published at all.
     """
 
     counts: Ids
@@ -27,17 +29,21 @@ class Codes:
     openly: Ids
     hidden: Ids
     all: Ids
+    left_out: int = 0
+
+    def own(self, value: int) -> Ids:
+        """The codes that may be a value's own: published as often as it is hidden, or a little less if rows are left out."""
+        short = self.hidden[value] - self.counts
+        fits = (short >= 0) & (short <= self.left_out) & (self.hidden[value] > 0)
+        return np.flatnonzero(fits & (short == short[fits].min(initial=self.left_out)))
 
     def code_of(self) -> Ids:
-        """The code that is published as often as each value is hidden; -1 where none is."""
-        order = np.argsort(self.counts, kind="stable")
+        """A code of its own for each value, the commonest first; -1 where there is none."""
         found = np.full(self.hidden.size, -1, dtype=np.int64)
         taken = np.zeros(self.counts.size, dtype=bool)
         for value in np.argsort(-self.hidden, kind="stable").tolist():
-            start = int(np.searchsorted(self.counts[order], self.hidden[value]))
-            stop = int(np.searchsorted(self.counts[order], self.hidden[value], side="right"))
-            free = [code for code in order[start:stop].tolist() if not taken[code]]
-            if self.hidden[value] and free:
+            free = [code for code in self.own(value).tolist() if not taken[code]]
+            if free:
                 found[value] = free[0]
                 taken[free[0]] = True
         return found
@@ -77,26 +83,27 @@ def codes_of(scene: Scene, name: str) -> Codes:
     is_code = np.ones(cells.size, dtype=bool)
     is_code[places[places >= 0]] = False
     found = np.flatnonzero(is_code & (cells > 0))
-    hidden = np.bincount(column.codes[is_hidden(scene, name)], minlength=column.n_values)
-    return Codes(cells[found], found, openly, hidden, column.counts)
+    everybody = {each: held.codes for each, held in scene.table.columns.items()}
+    hidden = np.bincount(column.codes[is_hidden(scene, everybody, name)], minlength=column.n_values)
+    left_out = scene.table.n_rows - int(cells.sum())
+    return Codes(cells[found], found, openly, hidden, column.counts, max(left_out, 0))
 
 
-def is_hidden(scene: Scene, name: str) -> np.ndarray:
-    """Whose value is published as a code of its own: everybody who chose so, and has a value."""
+def is_hidden(scene: Scene, codes: Mapping[str, NDArray[Any]], name: str) -> Bools:
+    """Whose value is published as a code of its own, of people with given codes: who chose so, and has a value."""
     column = scene.table[name]
     missing = column.n_values - 1 if column.has_missing else -1
-    return (choices(scene.table, scene) == HIDDEN) & (column.codes != missing)
+    hidden: Bools = (_choices(scene, codes, codes[name].size) == HIDDEN) & (codes[name] != missing)
+    return hidden
 
 
-def choices(table: Table, scene: Scene) -> Ids:
+def _choices(scene: Scene, codes: Mapping[str, NDArray[Any]], n: int) -> Ids:
     """What everybody chose: 1, 2 or 3."""
     options = scene.policy.publish.options
     default = int(options.get("default_choice", DEFAULT))
-    names = [name for name in scene.policy.having("choice") if name in table.columns]
+    names = [name for name in scene.policy.having("choice") if name in codes]
     if not names:
-        return np.full(table.n_rows, default, dtype=np.int64)
-    column = table[names[0]]
-    meant = [
-        int(float(text)) if text.removesuffix(".0") in ("1", "2", "3") else default for text in column.texts
-    ]
-    return np.array(meant, dtype=np.int64)[column.codes]
+        return np.full(n, default, dtype=np.int64)
+    texts = scene.table[names[0]].texts
+    meant = [int(float(text)) if text.removesuffix(".0") in ("1", "2", "3") else default for text in texts]
+    return np.array(meant, dtype=np.int64)[codes[names[0]]]

@@ -18,7 +18,7 @@ from manyveils.attacks.minds import Known, Reader
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Floats, Ids, People
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Tally, outcome, tally, wilson
+from manyveils.attacks.score import Tally, interval, outcome, tally
 from manyveils.estimate.matching import numbered
 from manyveils.estimate.shape import Shape
 
@@ -79,7 +79,7 @@ def attack(scene: Scene) -> Outcome:
         if learner is not None:
             found, plain = tally(scene, aim, look, mind=learner), tally(scene, aim, look)
             tallies.append(_founded(found, plain))
-            alone += plain.right
+            alone += plain.n_right
     n = max(sum(each.targets for each in tallies), 1)
     reason = "No view has quasi-identifiers and a sensitive attribute in different columns of buckets."
     return outcome(NAME, KNOWS, "estimate", tallies, {"success_without_learning": alone / n}, reason)
@@ -87,8 +87,8 @@ def attack(scene: Scene) -> Outcome:
 
 def _founded(found: Tally, plain: Tally) -> Tally:
     """Nothing is broken by beliefs that come true no more often than those from buckets alone."""
-    is_better = found.targets and wilson(found.right, found.targets)[0] > plain.right / found.targets
-    return found if is_better else replace(found, broken=0, certain=0)
+    is_better = found.targets and interval([found])[0] > plain.n_right / found.targets
+    return found if is_better else replace(found, broken=0, promised=0, certain=0)
 
 
 def _learner(scene: Scene, aim: Aim) -> Learner | None:

@@ -1,11 +1,12 @@
-"""Dependency: what follows from an attribute is learnt with it.
+"""Dependency: what follows from other attributes is learnt with them.
 
 Knows: the quasi-identifiers, and the policy's dependencies with what follows from what (the county of a zip code).
-How: what she believes of the attributes on the left becomes a belief in what follows; at most one of them may be
-unknown to her. What the release rules out directly is out.
+How: what she believes of the attributes on the left, taken together, becomes a belief in what follows, also over
+several steps. What the release rules out directly is out.
 Paper: paper 002 (versatile publishing); Wang and Liu (2008).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Floats, Ids, People
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import outcome, tally
+from manyveils.attacks.supposing import Combinations, combinations_of, together
 from manyveils.estimate.matching import numbered, ranges
 from manyveils.table import Table
 
@@ -35,32 +37,32 @@ class Deducer:
     def of(self, people: People, known: Known, about: str) -> Beliefs:
         """What follows from what is known and believed of the left side."""
         given = tuple(name for name in self.left if name in known)
-        unknown = tuple(name for name in self.left if name not in known)
-        if unknown:
-            believed = self.reader.of(people, known, unknown[0])
-        else:
-            believed = Beliefs(np.ones((1, 1)), np.zeros(people.n, dtype=np.int64))
+        unknown = combinations_of(self.table, tuple(name for name in self.left if name not in known))
+        believed = together(self.reader, people, known, unknown)
+        direct = self._direct(people, known, about)
         keys = [people.codes[name] + 1 for name in given]
         sizes = [self.table[name].n_values + 1 for name in given]
-        of, firsts = numbered([believed.of, *keys], [believed.rows.shape[0], *sizes])
+        of, firsts = numbered(
+            [believed.of, direct.of, *keys], [believed.rows.shape[0], direct.rows.shape[0], *sizes]
+        )
         held = {name: people.codes[name][firsts] for name in given}
         rows = self._follows(held, unknown, believed.rows[believed.of[firsts]], about)
-        if about in self.reader.published:
-            direct = self.reader.of(people, tuple(n for n in known if n != about), about)
-            instead = direct.rows[direct.of[firsts], : rows.shape[1]]
-            rows = normalized(rows * (instead > 0), instead)
-        else:
-            counts = self.table[about].counts
-            rows = normalized(rows, (counts / max(int(counts.sum()), 1))[np.newaxis, :])
-        return Beliefs(rows, of)
+        instead = direct.rows[direct.of[firsts], : rows.shape[1]]
+        return Beliefs(normalized(rows * (instead > 0), instead), of)
 
-    def _follows(self, held: dict[str, Ids], unknown: Known, believed: Floats, about: str) -> Floats:
-        """Sum, over the values the unknown attribute may have, what follows from it and from what is known."""
+    def _direct(self, people: People, known: Known, about: str) -> Beliefs:
+        """What the release says of the attribute itself; where it is not shown, what is true of everybody."""
+        if about in self.reader.readable:
+            return self.reader.of(people, tuple(name for name in known if name != about), about)
+        counts = self.table[about].counts
+        return Beliefs((counts / max(int(counts.sum()), 1))[np.newaxis, :], np.zeros(people.n, np.int64))
+
+    def _follows(self, held: dict[str, Ids], unknown: Combinations, believed: Floats, about: str) -> Floats:
+        """Sum, over what the unknown attributes may be, what follows from them and from what is known."""
         n, n_left, n_values = believed.shape[0], believed.shape[1], self.table[about].n_values
         number, asked = self._numbered(held, n)
-        left = self.table[unknown[0]].codes if unknown else 0
         # The different triples of what is known, what is not, and what follows, in order.
-        keys = (number * n_left + left) * n_values + self.table[about].codes
+        keys = (number * n_left + unknown.of_row) * n_values + self.table[about].codes
         triples, counts = np.unique(keys, return_counts=True)
         _, pair = np.unique(triples // n_values, return_inverse=True)
         shares = counts / np.bincount(pair, weights=counts)[pair]
@@ -90,12 +92,10 @@ def attack(scene: Scene) -> Outcome:
     tallies = []
     for known, name in scene.asked:
         closed = _closure(scene, known, name)
-        for left in _usable(scene, closed, name):
+        for left in dict.fromkeys(_lefts(scene, closed, name, frozenset({name}))):
             aim: Aim = replace(scene.aim(known, name), known=closed)
             tallies.append(tally(scene, aim, look, mind=Deducer(scene.reader, scene.table, left)))
-    reason = (
-        "Nothing protected follows from attributes of which all but one are known and that one is published."
-    )
+    reason = "Nothing protected follows from attributes that are known or published in the open."
     return outcome(NAME, KNOWS, "estimate", tallies, reason=reason)
 
 
@@ -111,13 +111,19 @@ def _closure(scene: Scene, known: Known, name: str) -> Known:
     return tuple(closed)
 
 
-def _usable(scene: Scene, known: Known, name: str) -> list[Known]:
-    """The left sides from which an attribute follows, with at most one attribute that is not known."""
-    found = []
+def _lefts(scene: Scene, known: Known, name: str, met: frozenset[str]) -> Iterator[Known]:
+    """The attributes, known or published, from which one follows in one step or in several."""
     for each in scene.policy.dependencies:
-        left = tuple(each.from_)
-        unknown = [one for one in left if one not in known]
-        there = all(one in scene.table.columns for one in (*left, name))
-        if each.to == name and there and len(unknown) <= 1 and {*unknown} <= scene.reader.readable:
-            found.append(left)
-    return found
+        if each.to == name and name in scene.table.columns and not {*each.from_} & met:
+            yield from _grounded(scene, known, tuple(each.from_), met)
+
+
+def _grounded(scene: Scene, known: Known, left: Known, met: frozenset[str]) -> Iterator[Known]:
+    """A left side, with everything that can be neither known nor read replaced by what it follows from."""
+    hidden = [one for one in left if one not in known and one not in scene.reader.readable]
+    if not hidden:
+        yield tuple(dict.fromkeys(left))
+        return
+    rest = tuple(one for one in left if one != hidden[0])
+    for deeper in _lefts(scene, known, hidden[0], met | {hidden[0]}):
+        yield from _grounded(scene, known, (*rest, *deeper), met | {hidden[0]})

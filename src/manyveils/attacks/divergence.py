@@ -6,12 +6,10 @@ than their own, `worst` the strongest belief in one wrong branch.
 Paper: paper 004.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from manyveils.attacks.minds import Mind
-from manyveils.attacks.outcome import Outcome
+from manyveils.attacks.outcome import Measure, Outcome
 from manyveils.attacks.people import People
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Look, Seen, how_sure, outcome, tally
@@ -20,6 +18,15 @@ from manyveils.table import Column
 NAME = "divergence"
 KNOWS = "the quasi-identifiers, or what a rule gives, and the branches of the hierarchy"
 BOUND = "half of the doubt, since nothing is promised of branches"
+MEASURE = Measure(
+    "share of targets taken for a wrong branch",
+    "{success} of {targets} targets are taken for a wrong branch; by guessing {baseline} are",
+    openings={
+        "nothing learnt": "Misleads about people in the data no more than guessing does.",
+        "within bounds": "Misleads about people in the data, within the bounds.",
+        "not promised": "Makes some people seem to have what they have not; no promise caps this.",
+    },
+)
 
 
 def attack(scene: Scene) -> Outcome:
@@ -29,10 +36,9 @@ def attack(scene: Scene) -> Outcome:
         for aim in scene.aims
         if aim.about in scene.reader.readable and (top := _top(scene.table[aim.about]))
     }
-    tallies = [tally(scene, aim, look, bound=BOUND) for aim, look in looks.items()]
+    tallies = [tally(scene, aim, look, instead=BOUND) for aim, look in looks.items()]
     reason = "No sensitive attribute has a hierarchy with branches."
-    found = outcome(NAME, KNOWS, how_sure(scene, looks), tallies, reason=reason)
-    return replace(found, means="Taken for another branch:")
+    return outcome(NAME, KNOWS, how_sure(scene, looks), tallies, reason=reason, measure=MEASURE)
 
 
 def _top(column: Column) -> int | None:

@@ -13,7 +13,7 @@ from manyveils.attacks.minds import Mind
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Floats, Ids, People
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Look, Seen, how_sure, outcome, tally
+from manyveils.attacks.score import Bound, Look, Seen, how_sure, outcome, tally
 from manyveils.policy.guarantees import Elimination
 
 NAME = "elimination"
@@ -39,18 +39,20 @@ def attack(scene: Scene) -> Outcome:
             scene,
             aim,
             _look(scene, aim, m),
-            cap=_cap(scene, aim, m),
-            bound=f"{aim.caps.words}, less {m} of the values",
+            bound=_bound(scene, aim, m),
         )
         for aim in scene.aims
     ]
     return outcome(NAME, knows, how_sure(scene, scene.aims), tallies, {"eliminations": m})
 
 
-def _cap(scene: Scene, aim: Aim, m: int) -> Floats:
+def _bound(scene: Scene, aim: Aim, m: int) -> Bound:
     """What a cap leaves once m values are gone that were as likely as it allows: 1/(l - m) of 1/l; at most certainty."""
-    caps = aim.caps.at(scene.people.codes[aim.about])
-    return np.minimum(caps / np.maximum(1 - m * caps, ALMOST), 1 - 2 * ALMOST)
+    codes = scene.people.codes[aim.about]
+    caps = aim.caps.at(codes)
+    left = caps / np.maximum(1 - m * caps, ALMOST)
+    promised = aim.caps.is_promised(codes) & (left < 1 - ALMOST)
+    return Bound(np.minimum(left, 1 - 2 * ALMOST), promised, f"{aim.caps.words}, less {m} of the values")
 
 
 def _look(scene: Scene, aim: Aim, m: int) -> Look:
@@ -65,7 +67,8 @@ def _look(scene: Scene, aim: Aim, m: int) -> Look:
         # Not having a value cannot be ruled out: that would be to know it.
         found = [] if is_bit else [_own(beliefs, codes, m)]
         for name in others:
-            truth = seen.truth * _factor(mind, people, at, name, m, scene.table[name].absence)
+            factor = _factor(mind, people, at, name, m, scene.table[name].absence)
+            truth = np.minimum(seen.truth * factor, 1.0)
             found.append(Seen((truth > 0.5 + ALMOST).astype(np.float64), truth))
         for each in found:
             seen = Seen(np.maximum(seen.right, each.right), np.maximum(seen.truth, each.truth))
@@ -88,8 +91,18 @@ def _own(beliefs: Beliefs, codes: Ids, m: int) -> Seen:
     gone = np.where(among, top[:, : m + 1].sum(axis=1) - truth, top[:, :m].sum(axis=1))
     rival = np.where(among, top[:, m + 1], top[:, m])
     left = np.maximum(1.0 - gone, ALMOST)
-    right = np.where(truth > rival + ALMOST, 1.0, np.where(truth >= rival - ALMOST, 0.5, 0.0))
+    # Of the values that were at least as likely as hers, m are gone; she is guessed among the rest.
+    as_likely = _n_as_likely(beliefs, truth)
+    right = np.where(truth >= rival - ALMOST, 1.0 / np.maximum(as_likely - m, 1), 0.0)
     return Seen(np.where(truth > 0, right, 0.0), np.minimum(truth / left, 1.0))
+
+
+def _n_as_likely(beliefs: Beliefs, truth: Floats) -> Ids:
+    """For each person how many values are believed at least as much as the true one."""
+    places, numbers = np.unique(np.stack([beliefs.of, truth]), axis=1, return_inverse=True)
+    rows = beliefs.rows[places[0].astype(np.int64)]
+    counts: Ids = (rows >= places[1][:, np.newaxis] - ALMOST).sum(axis=1)
+    return counts[numbers]
 
 
 def _factor(mind: Mind, people: People, aim: Aim, name: str, m: int, absence: int) -> Floats:

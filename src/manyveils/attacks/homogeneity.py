@@ -18,7 +18,7 @@ KNOWS = "the quasi-identifiers, or what a rule gives"
 def attack(scene: Scene) -> Outcome:
     """Guess the likeliest value of everybody."""
     tallies = [tally(scene, aim, look) for aim in scene.aims]
-    return outcome(NAME, KNOWS, how_sure(scene, scene.aims), tallies)
+    return outcome(NAME, KNOWS, how_sure(scene, scene.aims), tallies, is_foreseen=True)
 
 
 def look(mind: Mind, people: People, aim: Aim) -> Seen:

@@ -26,7 +26,8 @@ from manyveils.estimate.shape import Shape
 
 NAME = "intersection"
 KNOWS = "the quasi-identifiers, or what a rule gives; compares all views"
-SECONDS = 20.0
+LEAST_EFFORT, MOST_EFFORT = 3.0, 12.0
+PEOPLE_PER_EFFORT = 4_000
 MOST_KINDS = 300_000
 ALONE = "No protected attribute stands in a view that shares attributes with another; there is nothing to combine."
 
@@ -46,7 +47,8 @@ class Harm:
 def attack(scene: Scene) -> Outcome:
     """Believe what is true in most possible worlds, and compare with what each view tells alone."""
     aims = [aim for aim in scene.aims if aim.about in scene.reader.readable and _can_be_combined(scene, aim)]
-    limits = Limits(kinds=MOST_KINDS, seconds=SECONDS / max(len(aims), 1))
+    effort = min(max(scene.people.n / PEOPLE_PER_EFFORT, LEAST_EFFORT), MOST_EFFORT)
+    limits = Limits(kinds=MOST_KINDS, effort=effort / max(len(aims), 1))
     mind = Comparer(scene.reader, limits)
     tallies = [tally(scene, aim, look, mind=mind) for aim in aims]
     ways = worst([mind.how(aim.known, aim.about) for aim in aims])

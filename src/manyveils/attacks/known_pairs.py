@@ -7,7 +7,7 @@ Numbers are the mean over several choices of the ten.
 Paper: the limits of paper 004.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -18,12 +18,13 @@ from manyveils.attacks.nearness import near, span_of
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Bools, Floats, Ids
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Tally, outcome, protected
+from manyveils.attacks.score import Bound, Seen, Tally, bound_of, outcome, protected, unpromised
 
 NAME = "known-pairs"
 PAIRS = 10
 DRAWS = 20
 SHARE = 0.05
+BOUND = "half of the doubt, since nothing is promised of intervals"
 KNOWS = f"the quasi-identifiers, and of {PAIRS} other people value and published cell"
 
 
@@ -50,26 +51,20 @@ def _of_codes(scene: Scene, aim: Aim) -> Tally:
     codes, values = codes_of(scene, aim.about), scene.people.codes[aim.about]
     code_of = codes.code_of()
     cell = np.where(code_of >= 0, codes.places[np.maximum(code_of, 0)], -1)[values]
-    hidden = _hidden(scene, aim.about) & protected(scene.people, aim) & (cell >= 0)
-    found = scene.reader.cells(scene.people, aim.known, aim.about)
-    chance, belief = found.right(cell), found.at(cell)
-    rng, n_values = scene.streams.of(f"attacks.pairs.{aim.about}"), scene.table[aim.about].n_values
-    pool = np.flatnonzero(_hidden(scene, aim.about))
-    read = np.zeros(n_values)
-    if pool.size:
-        for _ in range(DRAWS):
-            read[np.unique(values[rng.choice(pool, min(PAIRS, pool.size), replace=False)])] += 1 / DRAWS
-    share = scene.table[aim.about].counts / scene.table.n_rows
-    guessed = (values == int(np.argmax(codes.all))).astype(np.float64)
-    return _summed(
-        aim, hidden, chance, guessed, belief, read[values], aim.caps.at(values), share[values], aim.caps.words
+    hidden = is_hidden(scene, scene.people.codes, aim.about)
+    n_values = scene.table[aim.about].n_values
+
+    def read(known: Ids) -> Bools:
+        return np.bincount(values[known], minlength=n_values)[values] > 0
+
+    guess = Seen(
+        (values == int(np.argmax(codes.all))).astype(np.float64),
+        (codes.all / max(scene.table.n_rows, 1))[values],
     )
-
-
-def _hidden(scene: Scene, name: str) -> Bools:
-    """Which targets' values are codes; all of them may be, where the targets are a sample."""
-    whole = is_hidden(scene, name)
-    return whole if whole.size == scene.people.n else np.ones(scene.people.n, dtype=bool)
+    targets = hidden & protected(scene.people, aim) & (cell >= 0)
+    return _found(
+        scene, aim, targets, cell, _drawn(scene, aim, hidden, read), guess, bound_of(scene.people, aim)
+    )
 
 
 def _of_grades(scene: Scene, aim: Aim) -> Tally:
@@ -77,58 +72,92 @@ def _of_grades(scene: Scene, aim: Aim) -> Tally:
     column, codes = scene.table[aim.about], scene.people.codes[aim.about]
     grades, cell_of = _ranks(scene, aim.about)
     cell, numbers = cell_of[codes], column.numbers[codes]
-    known = np.isfinite(numbers) & (cell >= 0)
-    found = scene.reader.cells(scene.people, aim.known, aim.about)
-    chance, belief = found.right(cell), found.at(cell)
-    rng, within = scene.streams.of(f"attacks.pairs.{aim.about}"), SHARE * span_of(column)
-    read = np.zeros(codes.size)
-    for _ in range(DRAWS if known.any() else 0):
-        some = rng.choice(np.flatnonzero(known), min(PAIRS, int(known.sum())), replace=False)
-        order = some[np.argsort(grades[cell[some]])]
+    is_known = np.isfinite(numbers) & (cell >= 0)
+    within = SHARE * span_of(column)
+
+    def read(known: Ids) -> Bools:
+        order = known[np.argsort(grades[cell[known]])]
         guess = np.interp(grades[np.maximum(cell, 0)], grades[cell[order]], numbers[order])
-        read += (np.abs(guess - np.where(known, numbers, np.inf)) <= within + ALMOST) / DRAWS
+        return np.abs(guess - np.where(is_known, numbers, np.inf)) <= within + ALMOST
+
     blind = near(scene.ignorant.of(scene.people, (), aim.about), column, codes, within)
-    targets = protected(scene.people, aim) & known
-    half, words = half_the_doubt(blind.truth), "half of the doubt, since nothing is promised of intervals"
-    return _summed(aim, targets, chance, blind.right, belief, read, half, blind.truth, words)
+    targets = protected(scene.people, aim) & is_known
+    bound = unpromised(half_the_doubt(blind.truth), BOUND)
+    return _found(scene, aim, targets, cell, _drawn(scene, aim, is_known, read), blind, bound)
+
+
+def _drawn(scene: Scene, aim: Aim, pool: Bools, read: Callable[[Ids], Bools]) -> Floats:
+    """The share of draws of ten known people in which each other person's cell is read."""
+    rng, n = scene.streams.of(f"attacks.pairs.{aim.about}"), scene.people.n
+    times, draws = np.zeros(n), np.zeros(n)
+    for _ in range(DRAWS if pool.any() else 0):
+        known = rng.choice(np.flatnonzero(pool), min(PAIRS, int(pool.sum())), replace=False)
+        # Who is known already is no target.
+        others = np.ones(n, dtype=bool)
+        others[known] = False
+        times += others & read(known)
+        draws += others
+    return times / np.maximum(draws, 1)
 
 
 def _ranks(scene: Scene, name: str) -> tuple[Floats, Ids]:
     """The number of each cell, and the cell of each value: ranks are kept, so the one follows from the other."""
-    domain = scene.release.reading.estimate.domains[name]
-    shown = np.flatnonzero((published_counts(scene, name) > 0) & np.isfinite(domain.numbers))
+    domain, counts = scene.release.reading.estimate.domains[name], published_counts(scene, name)
+    shown = np.flatnonzero((counts > 0) & np.isfinite(domain.numbers))
     ordered = shown[np.argsort(domain.numbers[shown])]
     column = scene.table[name]
     present = np.flatnonzero((column.counts > 0) & np.isfinite(column.numbers))
     cell_of = np.full(column.n_values, -1, dtype=np.int64)
-    if present.size == ordered.size:
-        cell_of[present] = ordered
+    places = in_order(counts[ordered], column.counts[present])
+    if places is not None:
+        cell_of[present[places]] = ordered
     return domain.numbers, cell_of
 
 
-def _summed(
-    aim: Aim,
-    targets: Bools,
-    chance: Floats,
-    guessed: Floats,
-    belief: Floats,
-    read: Floats,
-    cap: Floats,
-    before: Floats,
-    words: str,
+def in_order(few: Ids, many: Ids) -> Ids | None:
+    """The place of each of some counts among others that are in the same order and of which some may be missing.
+
+    Where several places are possible it is the middle one; nothing where there is none.
+
+    >>> in_order(np.array([2, 5]), np.array([3, 1, 5])).tolist()
+    [0, 2]
+    """
+    first, last = _earliest(few, many), _earliest(few[::-1], many[::-1])
+    if first is None or last is None:
+        return None
+    middle: Ids = (first + (many.size - 1 - last[::-1])) // 2
+    return middle
+
+
+def _earliest(few: Ids, many: Ids) -> Ids | None:
+    places, place = np.zeros(few.size, dtype=np.int64), 0
+    for number, count in enumerate(few.tolist()):
+        while place < many.size and many[place] < count:
+            place += 1
+        if place == many.size:
+            return None
+        places[number], place = place, place + 1
+    return places
+
+
+def _found(
+    scene: Scene, aim: Aim, targets: Bools, cell: Ids, read: Floats, guess: Seen, bound: Bound
 ) -> Tally:
     """Right where the cell is found and read; `read` is the share of draws in which it is."""
-    beyond = targets & (belief > cap + ALMOST) & (belief > before + ALMOST)
-    certain = targets & (belief >= 1 - ALMOST) & (before < 1 - ALMOST)
+    found = scene.reader.cells(scene.people, aim.known, aim.about)
+    belief, right = np.where(read > 0, found.at(cell), 0.0), found.right(cell) * read
+    beyond = targets & (belief > bound.cap + ALMOST) & (belief > guess.truth + ALMOST)
+    certain = beyond & (belief >= 1 - ALMOST)
     return Tally(
         aim.home,
-        int(targets.sum()),
-        float((chance * read)[targets].sum()),
-        float(guessed[targets].sum()),
+        targets,
+        np.where(targets, right, 0.0),
+        float(guess.right[targets].sum()),
         None,
         0,
         round(float(read[beyond].sum())),
+        round(float(read[beyond & bound.promised].sum())),
         round(float(read[certain].sum())),
-        float((belief * (read > 0))[targets].max(initial=0.0)),
-        words,
+        float(belief[targets].max(initial=0.0)),
+        bound.words,
     )

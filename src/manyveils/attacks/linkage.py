@@ -11,17 +11,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from manyveils.attacks.beliefs import ALMOST
-from manyveils.attacks.outcome import Outcome
-from manyveils.attacks.people import Floats, People
+from manyveils.attacks.outcome import Measure, Outcome
+from manyveils.attacks.people import Floats, Ids, People
 from manyveils.attacks.scene import Scene
-from manyveils.attacks.score import Tally, outcome
+from manyveils.attacks.score import Bound, Seen, counted, outcome
 from manyveils.attacks.sightings import Sightings
 from manyveils.estimate.shape import Shape
 from manyveils.policy.guarantees import KAnonymity
 
 NAME = "linkage"
 KNOWS = "the quasi-identifiers"
+MEASURE = Measure(
+    "mean chance to pick the right row",
+    "The right row is picked for {success} of {targets} targets on average; picking any row gets {baseline}",
+    is_mean=True,
+)
 
 
 def attack(scene: Scene) -> Outcome:
@@ -34,19 +38,11 @@ def attack(scene: Scene) -> Outcome:
     risk = _risk([rows for rows, _ in found])
     unique = np.maximum.reduce([alike == 1 for _, alike in found])
     outside = _risk([_candidates(scene, scene.strangers, shape)[0] for shape in shapes])
-    cap, words = _cap(scene)
-    guess = 1 / max(scene.release.rows, 1)
-    counted = Tally(
-        "quasi-identifiers",
-        scene.people.n,
-        float(risk.sum()),
-        guess * scene.people.n,
-        float(outside.sum()),
-        scene.strangers.n,
-        int(((risk > cap + ALMOST) & (risk > guess + ALMOST)).sum()),
-        int(((risk >= 1 - ALMOST) & (guess < 1)).sum()),
-        float(risk.max(initial=0.0)),
-        words,
+    guess = np.full(scene.people.n, 1 / max(scene.release.rows, 1))
+    everybody = np.ones(scene.people.n, dtype=bool)
+    control = float(outside.sum()), scene.strangers.n
+    found_out = counted(
+        "quasi-identifiers", everybody, Seen(risk, risk), Seen(guess, guess), _bound(scene), control
     )
     details = {
         "prosecutor": float(risk.max(initial=0.0)),
@@ -54,7 +50,7 @@ def attack(scene: Scene) -> Outcome:
         "marketer": float(risk.mean()),
         "unique_matches": float(unique.mean()),
     }
-    return outcome(NAME, KNOWS, "exact", [counted], details)
+    return outcome(NAME, KNOWS, "exact", [found_out], details, measure=MEASURE, is_foreseen=True)
 
 
 def _links(scene: Scene, shape: Shape) -> bool:
@@ -118,7 +114,7 @@ def _journalist(scene: Scene, shapes: list[Shape], risk: Floats) -> float:
         asked = _asked(scene, shape)
         inside = scene.reader.sighted(scene.people, shape, asked)
         outside = scene.reader.sighted(scene.strangers, shape, asked)
-        both = _labels(inside), _labels(outside)
+        both = _labels(inside, shape, asked), _labels(outside, shape, asked)
         _, of = np.unique(np.concatenate(both, axis=0), axis=0, return_inverse=True)
         found = np.concatenate([inside.of, outside.of]) >= 0
         counts = np.bincount(of[found])
@@ -127,26 +123,22 @@ def _journalist(scene: Scene, shapes: list[Shape], risk: Floats) -> float:
     return min(worst, risk.max(initial=0.0))
 
 
-def _labels(sighted: Sightings) -> np.ndarray:
+def _labels(sighted: Sightings, shape: Shape, asked: tuple[str, ...]) -> np.ndarray:
     """The labels that cover each person, column by column; -1 where several or none do."""
-    if not sighted.each:
-        return np.zeros((sighted.of.size, 0), dtype=np.int64)
-    columns = []
-    for each in sighted.each:
-        spreads = [each.shape.spread_of(name) for name in each.tuples]
-        columns.append(
-            np.stack(
-                [
-                    np.full(each.n, -1) if spread.overlaps else spread.label_of[codes]
-                    for spread, codes in zip(spreads, each.tuples.values(), strict=True)
-                ],
-                axis=1,
-            )
-        )
-    joined = np.concatenate([*columns, np.full((1, columns[0].shape[1]), -1)])
-    return joined[sighted.of]
+    found = [np.full((1, len(asked)), -1)]
+    for each in reversed(sighted.each):
+        columns = [_label_of(shape, name, each.tuples[name]) for name in asked]
+        found.insert(0, np.stack(columns, axis=1))
+    return np.concatenate(found)[sighted.of]
 
 
-def _cap(scene: Scene) -> tuple[float, str]:
+def _label_of(shape: Shape, name: str, codes: Ids) -> Ids:
+    spread = shape.spread_of(name)
+    return np.full(codes.size, -1, dtype=np.int64) if spread.overlaps else spread.label_of[codes]
+
+
+def _bound(scene: Scene) -> Bound:
     ks = [each.guarantee.k for each in scene.promises if isinstance(each.guarantee, KAnonymity)]
-    return (1 / max(ks), "k-anonymity") if ks else (0.5, "one half, since no k is promised")
+    is_promised, n = max(ks, default=1) > 1, scene.people.n
+    words = "k-anonymity" if is_promised else "one half, since no k is promised"
+    return Bound(np.full(n, 1 / max(ks) if is_promised else 0.5), np.full(n, is_promised), words)

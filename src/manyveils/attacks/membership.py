@@ -13,15 +13,24 @@ from math import sqrt
 import numpy as np
 import polars as pl
 
-from manyveils.attacks.outcome import Outcome
+from manyveils.attacks.intervals import NORMAL
+from manyveils.attacks.outcome import Measure, Outcome
 from manyveils.attacks.people import Bools, Floats, People
 from manyveils.attacks.scene import Scene
-from manyveils.attacks.score import NORMAL
 from manyveils.estimate.shape import Shape
 
 NAME = "membership"
 KNOWS = "the quasi-identifiers, and how common their values are"
 FALSE_ALARMS = 0.01
+MEASURE = Measure(
+    "area under the curve: how often a member ranks above a stranger",
+    "A member ranks above a stranger in {success} of comparisons, over {targets} members; guessing gets {baseline}",
+    openings={
+        "nothing learnt": "Does not tell members from strangers.",
+        "within bounds": "Tells members from strangers better than guessing, and shows nobody for sure.",
+        "not promised": "Shows for sure that some people are in the data; no promise caps this.",
+    },
+)
 
 
 def attack(scene: Scene) -> Outcome:
@@ -41,7 +50,7 @@ def attack(scene: Scene) -> Outcome:
         KNOWS,
         "estimate",
         targets=scene.people.n,
-        means="Ranks above a stranger:",
+        measure=MEASURE,
         success=area,
         baseline=0.5,
         low=max(0.0, area - half),

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from manyveils.attacks.beliefs import Beliefs, believed
-from manyveils.attacks.people import Ids, People
+from manyveils.attacks.people import Ids, People, places_of
 from manyveils.attacks.sightings import MOST_KEPT, Sightings, sightings
 from manyveils.estimate.matching import numbered
 from manyveils.estimate.shape import Shape
@@ -59,10 +59,7 @@ class Reader:
     def places(self) -> dict[str, Ids]:
         """Where each value of the original stands among those the release speaks of; -1 for others."""
         domains = self.release.reading.estimate.domains
-        return {
-            name: np.array([domains[name].code.get(text, -1) for text in self.table[name].texts], np.int64)
-            for name in self.published
-        }
+        return {name: places_of(self.table[name].texts, domains[name].texts) for name in self.published}
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
@@ -98,16 +95,24 @@ class Reader:
     def cells(self, people: People, known: Known, about: str) -> Beliefs:
         """p̂ of the release in its own codes, whatever they mean."""
         held = self.known_of(people, tuple(name for name in known if self._helps(name, about)))
-        of, firsts = np.zeros(people.n, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        if held:
-            sizes = [int(codes.max(initial=0)) + 2 for codes in held.values()]
-            of, firsts = numbered([codes + 1 for codes in held.values()], sizes)
+        of, firsts = self._different(people, tuple(held), about)
 
         def find(shape: Shape, asked: Known) -> Sightings:
             whole = self.sighted(people, shape, asked)
             return replace(whole, of=whole.of[firsts])
 
         return Beliefs(believed(self.shapes, held, about, find, firsts.size), of)
+
+    def _different(self, people: People, known: Known, about: str) -> tuple[Ids, Ids]:
+        """A number for people who look alike in every view that shows an attribute, and where each stands first."""
+        places = []
+        for shape in self.shapes:
+            asked = tuple(name for name in known if name in shape.attributes and name != about)
+            if about in shape.attributes and shape.n_rows and asked:
+                places.append(self.sighted(people, shape, asked).of + 1)
+        if not places:
+            return np.zeros(people.n, dtype=np.int64), np.zeros(min(people.n, 1), dtype=np.int64)
+        return numbered(places, [int(each.max(initial=0)) + 1 for each in places])
 
     def _worked_out(self, people: People, known: Known, about: str) -> Beliefs:
         cells = self.cells(people, known, about)
@@ -129,6 +134,8 @@ class Reader:
             return False
         asked = {*known} & self.readable - {about}
         holders = [part for part in shapes[0].parts if asked & {*part.attributes}]
+        if shapes[0].spread_of(about).is_coarse:
+            return False
         return len(holders) <= 1 and not any(
             part.spreads[name].overlaps for part in holders for name in asked & {*part.attributes}
         )

@@ -17,13 +17,13 @@ from manyveils.attacks.homogeneity import look
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Bools, Floats, Ids
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Tally, outcome, protected
+from manyveils.attacks.score import Tally, bound_of, outcome, protected
 from manyveils.estimate.shape import Shape
 from manyveils.policy.guarantees import DistinctDiversity, FrequencyDiversity, KAnonymity, Promise
 
 NAME = "minimality"
 KNOWS = "everybody's quasi-identifiers, and how groups are chosen"
-WORK = 300_000_000
+WORK = 150_000_000
 FEWEST, MOST = 60, 2_000
 LEAST_DEALS = 30
 MOST_CELLS = 5_000_000
@@ -190,22 +190,23 @@ def _believed(scene: Scene, aim: Aim, counts: Floats, deals: Ids) -> Beliefs:
 def _tally(scene: Scene, aim: Aim, beliefs: Beliefs, deals: Ids) -> Tally:
     codes, inside = scene.people.codes[aim.about], protected(scene.people, aim)
     truth, guess = beliefs.at(codes), look(scene.ignorant, scene.people, aim)
-    cap, plain = aim.caps.at(codes), look(scene.reader, scene.people, aim)
+    bound, plain = bound_of(scene.people, aim), look(scene.reader, scene.people, aim)
     # Shares of few deals vary by chance, which must not look like knowledge.
     sure = CAUTION * np.sqrt(0.25 / np.maximum(deals, 1))
-    beyond = inside & (truth > cap + sure) & (truth > plain.truth + sure)
+    beyond = inside & (truth > bound.cap + sure) & (truth > plain.truth + sure)
     right = beliefs.right(codes)
     gain = np.where(deals >= LEAST_DEALS, truth - plain.truth - sure, 0.0)
     return Tally(
         aim.home,
-        int(inside.sum()),
-        float(right[inside].sum()),
+        inside,
+        np.where(inside, right, 0.0),
         float(guess.right[inside].sum()),
         None,
         0,
         int(beyond.sum()),
+        int((beyond & bound.promised).sum()),
         int((beyond & (truth >= 1.0)).sum()),
         float(truth[inside].max(initial=0.0)),
-        f"{aim.caps.words}, and what the group shows",
+        f"{bound.words}, and what the group shows",
         {"gained_beyond_the_group": int((gain[inside] > 0).sum())},
     )

@@ -2,22 +2,53 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import hypot
 from typing import Any, Literal
 
+from manyveils.notebook import as_table
+
+ALMOST = 1e-9
+
 How = Literal["exact", "estimate", "simulation", "bound", "none"]
-Standing = Literal["nothing learnt", "within bounds", "broken", "does not apply"]
+Standing = Literal["nothing learnt", "within bounds", "not promised", "broken", "does not apply"]
+
+OPENINGS: Mapping[Standing, str] = {
+    "nothing learnt": "Learns nothing about people in the data.",
+    "within bounds": "Learns something, within the bounds.",
+    "not promised": "Knows some people well, and no promise caps this.",
+    "broken": "Knows some people better than a promised bound.",
+}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What `success` is a share of, in words; `is_mean` says that it is the mean of a quantity and not of hits.
+
+    `sentence` has places for success, targets and baseline.
+    """
+
+    name: str
+    sentence: str
+    is_mean: bool = False
+    openings: Mapping[Standing, str] = field(default_factory=lambda: OPENINGS)
+
+
+GUESSED_RIGHT = Measure(
+    "share of targets guessed right", "Right for {success} of {targets} targets; guessing gets {baseline}"
+)
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What one attack achieved.
 
-    `success` is the share of targets it gets right, `baseline` what the best guess without the release gets, `control`
-    what the same attack gets of people who are not in the data (None where it makes no sense to ask).
-    `low` and `high` are a 95 % interval of `success`.
-    `broken` counts targets whose true value is believed more than `bound` says and more than without the release,
-    `certain` those of whom it is certain; `worst` is the strongest belief in a true value.
-    `means` says in words what happened to that share of targets.
+    `success` is the share of targets it gets right, or what `measure` says; `baseline` what the best guess without the
+    release gets, `control` what the same attack gets of people who are not in the data (None where it makes no sense to
+    ask) and `control_unsure` how far that may be off. `low` and `high` are a 95 % interval of `success`.
+    `broken` counts targets whose true value is believed more than `bound` says and more than without the release;
+    for `promised` of them the policy promises that bound, and for the others it promises none.
+    `certain` counts those of whom it is certain; `worst` is the strongest belief in a true value.
+    `is_foreseen` says that the promises speak of adversaries who know as much.
     Where an attack does not apply, `reason` says why and there are no numbers.
     """
 
@@ -28,16 +59,19 @@ class Outcome:
     success: float | None = None
     baseline: float | None = None
     control: float | None = None
+    control_unsure: float = 0.0
     low: float | None = None
     high: float | None = None
     broken: int = 0
+    promised: int = 0
     certain: int = 0
     worst: float | None = None
     bound: str = ""
     by_attribute: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
-    means: str = "Right for"
+    measure: Measure = GUESSED_RIGHT
+    is_foreseen: bool = False
 
     @property
     def applies(self) -> bool:
@@ -47,17 +81,20 @@ class Outcome:
     @property
     def is_better_than_guessing(self) -> bool:
         """Whether people in the data are found out more often than by guessing, and than people outside."""
-        if self.low is None:
+        if self.success is None or self.low is None:
             return False
-        return self.low > max(self.baseline or 0.0, self.control or 0.0)
+        # People outside are a sample too, often a small one.
+        unsure = hypot(self.success - self.low, self.control_unsure)
+        beyond_control = self.success - (self.control or 0.0) > unsure + ALMOST
+        return self.low > (self.baseline or 0.0) + ALMOST and beyond_control
 
     @property
     def standing(self) -> Standing:
         """How the release fares."""
         if not self.applies:
             return "does not apply"
-        if self.broken:
-            return "broken"
+        if self.broken or self.certain:
+            return "broken" if self.promised else "not promised"
         return "within bounds" if self.is_better_than_guessing else "nothing learnt"
 
     @property
@@ -65,17 +102,23 @@ class Outcome:
         """The outcome in plain words."""
         if not self.applies:
             return f"Does not apply: {self.reason}"
-        assert self.success is not None
-        rates = f"{self.means} {_percent(self.success)} of {self.targets:,} targets; guessing gets {_percent(self.baseline)}"
+        rates = self.measure.sentence.format(
+            success=_percent(self.success), targets=f"{self.targets:,}", baseline=_percent(self.baseline)
+        )
         if self.control is not None:
             rates += f", and of people outside the data {_percent(self.control)}"
-        return f"{_OPENINGS[self.standing]} {rates}.{self._harm()}"
+        return f"{self.measure.openings[self.standing]} {rates}.{self._harm()}"
 
     def _harm(self) -> str:
-        if not self.broken and not self.certain:
-            return ""
-        certain = f", {self.certain:,} of them certain" if self.certain else ""
-        return f" {self.broken:,} targets are beyond the bound{certain}."
+        said = []
+        if self.promised:
+            beyond = "" if self.is_foreseen else ", by someone who knows more than the promise speaks of"
+            said.append(f"{self.promised:,} are beyond a promised bound{beyond}")
+        if self.broken > self.promised:
+            said.append(f"{self.broken - self.promised:,} are known well where no promise caps it")
+        if self.certain:
+            said.append(f"{self.certain:,} for certain")
+        return f" Of the targets, {'; '.join(said)}." if said else ""
 
     def describe(self) -> dict[str, object]:
         """The outcome as plain values for JSON."""
@@ -85,12 +128,14 @@ class Outcome:
             "applies": self.applies,
             "reason": self.reason,
             "standing": self.standing,
+            "measures": self.measure.name,
             "success": self.success,
             "baseline": self.baseline,
             "control": self.control,
             "interval": None if self.low is None else [self.low, self.high],
             "targets": self.targets,
             "broken": self.broken,
+            "promised": self.promised,
             "certain": self.certain,
             "worst": self.worst,
             "bound": self.bound,
@@ -101,13 +146,6 @@ class Outcome:
 
     def __repr__(self) -> str:
         return f"<Outcome of {self.name}: {self.verdict}>"
-
-
-_OPENINGS: Mapping[Standing, str] = {
-    "nothing learnt": "Learns nothing about people in the data.",
-    "within bounds": "Learns something, within the bounds.",
-    "broken": "Knows some people better than the bound.",
-}
 
 
 def _percent(share: float | None) -> str:
@@ -140,7 +178,8 @@ class Attacks(Mapping[str, Outcome]):
         said = [
             ("Nothing is learnt by", self.standing("nothing learnt")),
             ("Something is learnt, within the bounds, by", self.standing("within bounds")),
-            ("The release does not protect against", self.standing("broken")),
+            ("The release does not protect against, beyond a promised bound,", self.standing("broken")),
+            ("It does not protect against, where no promise caps this,", self.standing("not promised")),
             ("There is nothing to attack for", self.standing("does not apply")),
         ]
         return " ".join(f"{start} {', '.join(names)}." for start, names in said if names)
@@ -152,6 +191,24 @@ class Attacks(Mapping[str, Outcome]):
             "verdict": self.verdict,
             "attacks": {name: outcome.describe() for name, outcome in self.outcomes.items()},
         }
+
+    def _repr_html_(self) -> str:
+        header = ["attack", "success", "guessing", "control", "targets", "broken", "certain", "standing"]
+        rows = [
+            [
+                name,
+                _percent(o.success),
+                _percent(o.baseline),
+                _percent(o.control),
+                o.targets,
+                o.broken,
+                o.certain,
+                o.standing,
+            ]
+            for name, o in self.outcomes.items()
+            if o.applies
+        ]
+        return as_table(f"Attacks on a release by {self.method}", header, rows, note=self.verdict)
 
     def __repr__(self) -> str:
         return f"<Attacks on a release by {self.method}: {self.verdict}>"

@@ -1,6 +1,6 @@
 """The people who are attacked: those in the data, and those who are not."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,12 +39,26 @@ def outsiders(table: Table, others: Table, most: int, rng: np.random.Generator) 
         chosen = np.sort(rng.choice(others.n_rows, most, replace=False))
     codes = {}
     for name, column in table.columns.items():
-        place = {text: code for code, text in enumerate(column.texts)}
         if name in others.columns:
-            texts = others[name].texts
-            meant = np.array([place.get(text, -1) for text in texts], dtype=np.int64)
+            meant = places_of(others[name].texts, column.texts)
             codes[name] = meant[others[name].codes[chosen]]
         else:
             # A value nobody outside has makes no 0/1 column there.
             codes[name] = np.full(chosen.size, max(column.absence, -1), dtype=np.int64)
     return People("outsiders", codes, chosen.size)
+
+
+def places_of(texts: Sequence[str], among: Sequence[str]) -> Ids:
+    """Where each text stands among others, -1 where it does not; numbers are the same however they are written.
+
+    >>> places_of(("1", "x", "2.0", "z"), ("x", "1.0", "2")).tolist()
+    [1, 0, 2, -1]
+    """
+    place = {_spelt(text): code for code, text in enumerate(among)} | {t: c for c, t in enumerate(among)}
+    return np.array([place.get(text, place.get(_spelt(text), -1)) for text in texts], dtype=np.int64)
+
+
+def _spelt(text: str) -> str:
+    """A whole number without a fraction of nothing; anything else as it is."""
+    whole = text.removesuffix(".0")
+    return whole if whole.removeprefix("-").isdecimal() else text

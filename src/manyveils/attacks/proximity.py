@@ -6,17 +6,20 @@ The belief in the truth is the share of the group within epsilon of it, the prox
 Paper: Li, Tao and Xiao, (epsilon, m)-anonymity (2008); paper 004.
 """
 
+import numpy as np
+
 from manyveils.attacks.minds import Mind
 from manyveils.attacks.nearness import near, span_of
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import People
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Seen, Tally, how_sure, outcome, tally
+from manyveils.attacks.score import Bound, Seen, Tally, how_sure, outcome, tally
 from manyveils.policy.guarantees import Proximity
 
 NAME = "proximity"
 KNOWS = "the quasi-identifiers, or what a rule gives"
 SHARE = 0.05
+BOUND = "half of the doubt, since nothing is promised of intervals"
 
 
 def attack(scene: Scene) -> Outcome:
@@ -27,9 +30,8 @@ def attack(scene: Scene) -> Outcome:
         if scene.table[aim.about].kind == "numeric" and span_of(scene.table[aim.about]) > 0
     ]
     tallies = [_tally(scene, aim) for aim in aims]
-    return outcome(
-        NAME, KNOWS, how_sure(scene, aims), tallies, reason="No numeric sensitive attribute is shown."
-    )
+    reason = "No numeric sensitive attribute is shown."
+    return outcome(NAME, KNOWS, how_sure(scene, aims), tallies, reason=reason, is_foreseen=True)
 
 
 def _tally(scene: Scene, aim: Aim) -> Tally:
@@ -37,13 +39,17 @@ def _tally(scene: Scene, aim: Aim) -> Tally:
     promised = [
         each.guarantee
         for each in scene.promises
-        if each.protects == (aim.about,) and isinstance(each.guarantee, Proximity)
+        if each.protects == (aim.about,)
+        and {*aim.known} <= {*each.given}
+        and isinstance(each.guarantee, Proximity)
     ]
     within = float(promised[0].epsilon) if promised else SHARE * span_of(column)
-    cap = 1 / promised[0].m if promised else None
 
     def look(mind: Mind, people: People, at: Aim) -> Seen:
         return near(mind.of(people, at.known, at.about), column, people.codes[at.about], within)
 
-    words = promised[0].kind if promised else "half of the doubt, since nothing is promised of intervals"
-    return tally(scene, aim, look, cap=cap, bound=words)
+    if not promised:
+        return tally(scene, aim, look, instead=BOUND)
+    n = scene.people.n
+    bound = Bound(np.full(n, 1 / promised[0].m), np.full(n, promised[0].m > 1), promised[0].kind)
+    return tally(scene, aim, look, bound=bound)

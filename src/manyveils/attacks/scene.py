@@ -9,6 +9,7 @@ import numpy as np
 from manyveils.attacks.bounds import Caps, caps_of, promises_about
 from manyveils.attacks.minds import Ignorant, Known, Reader
 from manyveils.attacks.people import Bools, People, members, outsiders
+from manyveils.attacks.sightings import shape_overlaps
 from manyveils.attacks.strangers import strangers
 from manyveils.policy import Policy, Promise
 from manyveils.release import Release
@@ -16,6 +17,7 @@ from manyveils.table import Streams, Table
 
 MOST_TARGETS = 50_000
 MOST_CELLS = 20_000_000
+MOST_COMPARED = 2_500_000_000
 STRANGERS = 2_000
 
 Progress = Callable[[str, float], None]
@@ -64,8 +66,19 @@ class Scene:
     def people(self) -> People:
         """The targets: everybody in the data, or a random sample of very many."""
         widest = max((self.table[aim.about].n_values for aim in self.aims), default=1)
-        most = max(1, min(MOST_TARGETS, MOST_CELLS // max(widest, 1)))
+        most = max(1, min(MOST_TARGETS, MOST_CELLS // max(widest, 1), self._most_compared))
         return members(self.table, most, self.streams.of("attacks.members"))
+
+    @property
+    def _most_compared(self) -> int:
+        """How many people can be held against every row, where labels overlap and there is no shorter way."""
+        rows = [
+            part.counts.size
+            for shape in self.reader.shapes
+            for part in shape.parts
+            if shape_overlaps(shape, part.attributes)
+        ]
+        return max(MOST_COMPARED // max([1, *rows]), STRANGERS)
 
     @cached_property
     def strangers(self) -> People:
@@ -112,7 +125,7 @@ class Scene:
 
     def aim(self, known: Known, column: str) -> Aim:
         """Aim at a column with some knowledge."""
-        caps = caps_of(self.promises, self.table[column])
+        caps = caps_of(self.promises, self.table[column], known)
         return Aim(known, column, self.table.home(column), caps, self._spared(column))
 
     def _can_be_read(self, column: str) -> bool:

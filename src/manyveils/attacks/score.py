@@ -2,19 +2,17 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from manyveils.attacks.beliefs import ALMOST
 from manyveils.attacks.bounds import half_the_doubt
+from manyveils.attacks.intervals import Interval, of_hits, of_mean, wilson
 from manyveils.attacks.minds import Mind
-from manyveils.attacks.outcome import How, Outcome
+from manyveils.attacks.outcome import GUESSED_RIGHT, How, Measure, Outcome
 from manyveils.attacks.people import Bools, Floats, People
 from manyveils.attacks.scene import Aim, Scene
-
-NORMAL = 1.959964
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,35 +26,55 @@ class Seen:
 Look = Callable[[Mind, People, Aim], Seen]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tally:
-    """What an attack achieves against one column."""
+    """What an attack achieves against one column: of each person whether she is a target, and how often it is right.
+
+    Of the `broken`, who are beyond the bound, `promised` are beyond one that the policy promises.
+    """
 
     home: str
-    targets: int
-    right: float
+    inside: Bools
+    right: Floats
     guessed: float
     outside: float | None
     n_outside: int
     broken: int
+    promised: int
     certain: int
     worst: float
     bound: str
     details: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def targets(self) -> int:
+        """How many people are targets."""
+        return int(self.inside.sum())
 
-def wilson(right: float, n: int) -> tuple[float, float]:
-    """A 95 % interval for a share (Wilson, 1927).
+    @property
+    def n_right(self) -> float:
+        """How many of them the attack gets right."""
+        return float(self.right[self.inside].sum())
 
-    >>> [round(end, 3) for end in wilson(5, 10)]
-    [0.237, 0.763]
-    """
-    if n == 0:
-        return 0.0, 1.0
-    share, z2 = right / n, NORMAL**2
-    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = NORMAL * sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return max(0.0, middle - half), min(1.0, middle + half)
+
+@dataclass(frozen=True, repr=False)
+class Bound:
+    """How much may be believed of each person's value, in whose case that is promised, and what it is in words."""
+
+    cap: Floats
+    promised: Bools
+    words: str
+
+
+def bound_of(people: People, aim: Aim) -> Bound:
+    """What the policy promises of each person's value, or half of the doubt."""
+    codes = people.codes[aim.about]
+    return Bound(aim.caps.at(codes), aim.caps.is_promised(codes), aim.caps.words)
+
+
+def unpromised(cap: Floats, words: str) -> Bound:
+    """A bound that nothing in the policy promises."""
+    return Bound(cap, np.zeros(cap.size, dtype=bool), words)
 
 
 def tally(
@@ -64,33 +82,47 @@ def tally(
     aim: Aim,
     look: Look,
     *,
-    cap: Floats | float | None = None,
-    bound: str = "",
+    bound: Bound | None = None,
+    instead: str = "",
     mind: Mind | None = None,
 ) -> Tally:
     """Look at people in the data with and without the release, and at people outside it.
 
-    `bound` says in words what `cap` is; given alone, it says why half of the doubt is the bound.
+    `instead` says why half of the doubt is the bound, whatever is promised of values.
     """
     people, outside, mind = scene.people, scene.strangers, mind or scene.reader
     seen, guess = look(mind, people, aim), look(scene.ignorant, people, aim)
     other = look(mind, outside, aim)
-    inside, beyond = protected(people, aim), protected(outside, aim)
-    if cap is None:
-        cap = half_the_doubt(guess.truth) if bound else aim.caps.at(people.codes[aim.about])
-    above = inside & (seen.truth > cap + ALMOST) & (seen.truth > guess.truth + ALMOST)
-    certain = inside & (seen.truth >= 1 - ALMOST) & (guess.truth < 1 - ALMOST)
+    if bound is None:
+        bound = unpromised(half_the_doubt(guess.truth), instead) if instead else bound_of(people, aim)
+    beyond = protected(outside, aim)
+    control = float(other.right[beyond].sum()), int(beyond.sum())
+    return counted(aim.home, protected(people, aim), seen, guess, bound, control)
+
+
+def counted(
+    home: str,
+    inside: Bools,
+    seen: Seen,
+    guess: Seen,
+    bound: Bound,
+    control: tuple[float | None, int] = (None, 0),
+) -> Tally:
+    """Count who is known beyond the bound and better than by guessing, and who for certain."""
+    gained = inside & (seen.truth > guess.truth + ALMOST)
+    above = gained & (seen.truth > bound.cap + ALMOST)
+    certain = gained & (seen.truth >= 1 - ALMOST)
     return Tally(
-        aim.home,
-        int(inside.sum()),
-        float(seen.right[inside].sum()),
+        home,
+        inside,
+        np.where(inside, seen.right, 0.0),
         float(guess.right[inside].sum()),
-        float(other.right[beyond].sum()),
-        int(beyond.sum()),
+        *control,
         int(above.sum()),
+        int((above & bound.promised).sum()),
         int(certain.sum()),
-        float(seen.truth[inside].max(initial=0.0)),
-        bound or aim.caps.words,
+        min(float(seen.truth[inside].max(initial=0.0)), 1.0),
+        bound.words,
     )
 
 
@@ -107,14 +139,20 @@ def outcome(
     tallies: Iterable[Tally],
     details: Mapping[str, Any] | None = None,
     reason: str = "No sensitive attribute is published in the open.",
+    measure: Measure = GUESSED_RIGHT,
+    *,
+    is_foreseen: bool = False,
 ) -> Outcome:
-    """Sum tallies up, column by column of every attribute; without a target the attack does not apply."""
+    """Sum tallies up, column by column of every attribute; without a target the attack does not apply.
+
+    `is_foreseen` says that the promises speak of adversaries who know as much as this one.
+    """
     found = [each for each in tallies if each.targets]
     if not found:
         return Outcome(name, knows, "none", reason=reason)
     homes = dict.fromkeys(each.home for each in found)
-    by_attribute = {home: _summed([each for each in found if each.home == home]) for home in homes}
-    whole = _summed(found)
+    by_attribute = {home: _summed([each for each in found if each.home == home], measure) for home in homes}
+    whole = _summed(found, measure)
     return Outcome(
         name,
         knows,
@@ -123,22 +161,26 @@ def outcome(
         success=whole["success"],
         baseline=whole["baseline"],
         control=whole["control"],
+        control_unsure=_unsure(found, whole["control"]),
         low=whole["interval"][0],
         high=whole["interval"][1],
         broken=whole["broken"],
+        promised=whole["promised"],
         certain=whole["certain"],
         worst=whole["worst"],
         bound="; ".join(dict.fromkeys(each.bound for each in found)),
         by_attribute=by_attribute,
         details=details or {},
+        measure=measure,
+        is_foreseen=is_foreseen,
     )
 
 
-def _summed(found: Sequence[Tally]) -> dict[str, Any]:
+def _summed(found: Sequence[Tally], measure: Measure) -> dict[str, Any]:
     n = sum(each.targets for each in found)
     n_outside = sum(each.n_outside for each in found)
-    right = sum(each.right for each in found)
-    counted = [each.outside for each in found if each.outside is not None]
+    right = sum(each.n_right for each in found)
+    outside = [each.outside for each in found if each.outside is not None]
     extra = {
         key: _together([each.details[key] for each in found if key in each.details]) for key in _keys(found)
     }
@@ -146,13 +188,30 @@ def _summed(found: Sequence[Tally]) -> dict[str, Any]:
         "targets": n,
         "success": right / n,
         "baseline": sum(each.guessed for each in found) / n,
-        "control": sum(counted) / n_outside if n_outside and counted else None,
-        "interval": list(wilson(right, n)),
+        "control": sum(outside) / n_outside if n_outside and outside else None,
+        "interval": list(interval(found, measure)),
         "broken": sum(each.broken for each in found),
+        "promised": sum(each.promised for each in found),
         "certain": sum(each.certain for each in found),
         "worst": max(each.worst for each in found),
         **extra,
     }
+
+
+def _unsure(found: Sequence[Tally], control: float | None) -> float:
+    """How far a control may be off: people outside are counted once, however many attributes they have."""
+    n = max(each.n_outside for each in found)
+    return 0.0 if control is None else wilson(control * n, n)[1] - control
+
+
+def interval(found: Sequence[Tally], measure: Measure = GUESSED_RIGHT) -> Interval:
+    """The interval of success over all tallies of the same people."""
+    hits: Floats = np.sum([each.right for each in found], axis=0)
+    targets: Floats = np.sum([each.inside for each in found], axis=0).astype(np.float64)
+    if measure.is_mean:
+        return of_mean(hits, targets)
+    luck = sum(float((each.right * (1 - each.right)).sum()) for each in found)
+    return of_hits(hits, targets, luck)
 
 
 def _keys(found: Sequence[Tally]) -> list[str]:

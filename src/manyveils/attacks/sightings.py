@@ -1,6 +1,6 @@
 """Where targets may stand in a view: the rows of each column that match what is known, bucket by bucket."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,7 +11,8 @@ from manyveils.estimate.matching import Matches, matches_of, numbered
 from manyveils.estimate.parts import Part
 from manyveils.estimate.shape import Shape
 
-AT_ONCE = 2_048
+AT_ONCE, FEWEST_AT_ONCE = 16_384, 512
+MOST_PAIRS = 10_000_000
 MOST_KEPT = 20_000_000
 
 
@@ -93,8 +94,11 @@ class Sightings:
 
 
 def sightings(shape: Shape, known: Mapping[str, Ids]) -> Sightings:
-    """Look for n targets in a view; at least one attribute of the view must be known."""
-    asked = {name: known[name] for name in shape.attributes if name in known}
+    """Look for n targets in a view; at least one attribute of the view must be known.
+
+    Originals under the same labels look alike, so one of them stands for all.
+    """
+    asked = {name: _alike(shape, name, known[name]) for name in shape.attributes if name in known}
     usual: Bools = np.logical_and.reduce([codes >= 0 for codes in asked.values()])
     of = np.full(usual.size, -1, dtype=np.int64)
     if not usual.any() or not shape.n_rows:
@@ -102,15 +106,42 @@ def sightings(shape: Shape, known: Mapping[str, Ids]) -> Sightings:
     sizes = [shape.spread_of(name).n_originals for name in asked]
     of[usual], firsts = numbered([codes[usual] for codes in asked.values()], sizes)
     distinct = {name: codes[usual][firsts] for name, codes in asked.items()}
-    each = tuple(
-        Sighting(
-            shape,
-            {name: codes[start : start + AT_ONCE] for name, codes in distinct.items()},
-            min(AT_ONCE, firsts.size - start),
-        )
-        for start in range(0, firsts.size, AT_ONCE)
-    )
-    return Sightings(each, of, firsts.size)
+    starts = range(0, firsts.size, AT_ONCE)
+    each = [
+        one for start in starts for one in _some(shape, distinct, start, min(start + AT_ONCE, firsts.size))
+    ]
+    return Sightings(tuple(each), of, firsts.size)
+
+
+def _some(shape: Shape, distinct: Mapping[str, Ids], start: int, stop: int) -> Iterator[Sighting]:
+    """Some of the different targets, in as many parts as keep the pairs of target and row few."""
+    half = (start + stop) // 2
+    if shape_overlaps(shape, distinct) and stop - start > AT_ONCE // 8:
+        yield from _some(shape, distinct, start, half)
+        yield from _some(shape, distinct, half, stop)
+        return
+    one = Sighting(shape, {name: codes[start:stop] for name, codes in distinct.items()}, stop - start)
+    fewest = min(each.n_expanded for each in one.matches.values())
+    if fewest <= MOST_PAIRS or stop - start <= FEWEST_AT_ONCE:
+        yield one
+    else:
+        yield from _some(shape, distinct, start, half)
+        yield from _some(shape, distinct, half, stop)
+
+
+def shape_overlaps(shape: Shape, names: Iterable[str]) -> bool:
+    """Whether some of these attributes have labels that overlap, so that rows must be looked at one by one."""
+    return any(shape.spread_of(name).overlaps for name in names)
+
+
+def _alike(shape: Shape, name: str, codes: Ids) -> Ids:
+    """For each original the first one under its label; where labels overlap, and without one, itself."""
+    spread = shape.spread_of(name)
+    if spread.overlaps or not spread.is_coarse:
+        return codes
+    labels = spread.label_of[np.maximum(codes, 0)]
+    firsts = spread.originals[spread.starts[np.maximum(labels, 0)]]
+    return np.where((codes >= 0) & (labels >= 0), firsts, codes)
 
 
 def part_with(shape: Shape, name: str) -> tuple[int, Part]:

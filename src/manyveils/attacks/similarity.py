@@ -24,7 +24,7 @@ NEAR = 0.1
 def attack(scene: Scene) -> Outcome:
     """Guess what kind of value everybody has."""
     looks = {aim: look for aim in scene.aims if (look := _look(scene.table[aim.about]))}
-    tallies = [tally(scene, aim, look, bound=BOUND) for aim, look in looks.items()]
+    tallies = [tally(scene, aim, look, instead=BOUND) for aim, look in looks.items()]
     reason = "No sensitive attribute has a hierarchy with groups or is numeric."
     return outcome(NAME, KNOWS, how_sure(scene, looks), tallies, reason=reason)
 

@@ -8,13 +8,18 @@ Paper: Li et al., t-closeness (2007); Cao and Karras, beta-likeness (2012).
 from dataclasses import replace
 
 from manyveils.attacks.minds import Mind
-from manyveils.attacks.outcome import Outcome
+from manyveils.attacks.outcome import Measure, Outcome
 from manyveils.attacks.people import People
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Seen, Tally, how_sure, outcome, tally
 
 NAME = "skewness"
 KNOWS = "the quasi-identifiers, or what a rule gives, and the share of each value"
+MEASURE = Measure(
+    "mean belief in the true value",
+    "The true value is believed with {success} on average over {targets} targets; without the release with {baseline}",
+    is_mean=True,
+)
 
 
 def attack(scene: Scene) -> Outcome:
@@ -22,7 +27,8 @@ def attack(scene: Scene) -> Outcome:
     tallies = [_tally(scene, aim) for aim in scene.aims]
     gains = [each.details["worst_gain"] for each in tallies if each.targets]
     details = {"worst_gain": max(gains, default=1.0)}
-    return outcome(NAME, KNOWS, how_sure(scene, scene.aims), tallies, details)
+    how = how_sure(scene, scene.aims)
+    return outcome(NAME, KNOWS, how, tallies, details, measure=MEASURE, is_foreseen=True)
 
 
 def _tally(scene: Scene, aim: Aim) -> Tally:

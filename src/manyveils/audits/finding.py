@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from manyveils.notebook import as_table
+
 Reading = Literal["marginal", "conditional", "joint", "release"]
 
 
@@ -77,6 +79,15 @@ class Audit:
     def describe(self) -> dict[str, object]:
         """The audit as plain values for JSON."""
         return {"kept": self.kept, "findings": [finding.describe() for finding in self.findings]}
+
+    def _repr_html_(self) -> str:
+        header = ["promise", "about", "in", "reading", "promised", "required", "measured", "kept"]
+        rows = [
+            [f.promise, f.attribute, f.view, f.reading, f.promised, f.required, f.measured, f.kept]
+            for f in self.findings
+        ]
+        verdict = "Every promise is kept." if self.kept else f"{len(self.broken)} promises are broken."
+        return as_table("Audit", header, rows, note=verdict)
 
     def __repr__(self) -> str:
         promised = sum(finding.promised for finding in self.findings)

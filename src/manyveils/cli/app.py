@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from manyveils.cli import attack, audit, demo, measure, plan, publish, query, serve
+from manyveils.cli import attack, audit, compare, demo, init, measure, plan, publish, query, report, serve
 from manyveils.cli.door import show_error
 from manyveils.errors import Problem
 
@@ -42,11 +42,14 @@ app = typer.Typer(
 
 COMMANDS = {
     "demo": demo,
+    "init": init,
     "plan": plan,
     "publish": publish,
     "audit": audit,
     "attack": attack,
     "measure": measure,
+    "compare": compare,
+    "report": report,
     "query": query,
 }
 

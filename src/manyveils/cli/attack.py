@@ -1,6 +1,6 @@
 """`manyveils attack`: what adversaries could do with a release, or with the releases of several methods."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +12,8 @@ from manyveils.errors import InputError, ManyveilsError, Problem
 if TYPE_CHECKING:
     from manyveils.attacks import Attacks, Outcome
     from manyveils.policy import Policy
+
+Progress = Callable[[str, float], None]
 
 EXAMPLE = "Example: manyveils attack release --policy policy.toml --data patients.csv --only linkage"
 
@@ -26,10 +28,14 @@ WAYS: dict[str, dict[str, Any]] = {
     "grade": {"method": "grade"},
     "separate": {"method": "separate"},
 }
-MARKS = {"broken": " !", "within bounds": " ~", "nothing learnt": ""}
+# Methods that give every value a code take a cell of several values as one value.
+WHOLE_CELLS = {"grade"}
+MARKS = {"broken": " !", "not promised": " ?", "within bounds": " ~", "nothing learnt": ""}
 LEGEND = (
-    "Shares of targets that an attack gets right. !: some people are known better than the bound; ~: more is learnt of\n"
-    "people in the data than of others, within the bounds; no mark: nothing is; –: there is nothing to attack."
+    "Shares of targets that an attack gets right. !: some people are known better than a promised bound; ?: some are known\n"
+    "well (more than half of the doubt about them is gone), and no promise caps this; ~: more is learnt of people in the\n"
+    "data than of others, within the bounds; no mark: nothing is; –: there is nothing to attack. An attack may know more\n"
+    "than a promise speaks of: whether promises are kept is what the audit says."
 )
 
 
@@ -57,12 +63,12 @@ def command(
 ) -> None:
     """Try every attack on a release: success beside guessing and beside people who are not in the data."""
     with open_door(as_json=as_json), progress_bar(as_json=as_json) as progress:
+        _refuse_contradictions(release, other, all_methods=all_methods)
         options: dict[str, Any] = {"only": only, "seed": seed, "control": control, "progress": progress}
         if all_methods:
             _compare(policy, data, options, as_json=as_json)
             return
-        if release is None:
-            raise InputError([Problem("arguments", "name a release folder.", "Or give --all-methods.")])
+        assert release is not None
         from manyveils.run import attack
 
         found = attack(release, data, policy, others=tuple(other or ()), **options)
@@ -70,6 +76,20 @@ def command(
             show_json(found.describe())
         else:
             show_attacks(found)
+
+
+def _refuse_contradictions(release: Path | None, other: list[Path] | None, *, all_methods: bool) -> None:
+    problems = []
+    if release is None and not all_methods:
+        problems.append(Problem("arguments", "name a release folder.", "Or give --all-methods."))
+    if release is not None and all_methods:
+        what = "--all-methods makes its own releases, and there is a release folder too."
+        problems.append(Problem("arguments", what, "Leave one of them out."))
+    if other and all_methods:
+        what = "--other belongs to one release, and --all-methods makes several."
+        problems.append(Problem("arguments", what, "Leave one of them out."))
+    if problems:
+        raise InputError(problems)
 
 
 def show_attacks(found: "Attacks") -> None:
@@ -105,9 +125,26 @@ def show_attacks(found: "Attacks") -> None:
             for name, each in applying.items()
         ],
     )
+    _say_measures([found])
     for name, outcome in found.items():
         typer.echo(f"{name}: {outcome.verdict}")
     typer.echo(found.verdict)
+
+
+def _say_measures(found: Sequence["Attacks"]) -> None:
+    """Say of which attacks `success` is something else than targets guessed right."""
+    from manyveils.attacks.outcome import GUESSED_RIGHT
+
+    measures = {
+        name: each.measure.name
+        for attacks in found
+        for name, each in attacks.items()
+        if each.applies and each.measure.name != GUESSED_RIGHT.name
+    }
+    if measures:
+        typer.echo(
+            "Success means " + "; ".join(f"for {name}, {what}" for name, what in measures.items()) + "."
+        )
 
 
 def show_matrix(found: Mapping[str, "Attacks"]) -> None:
@@ -119,6 +156,7 @@ def show_matrix(found: Mapping[str, "Attacks"]) -> None:
     methods = [name.replace("-", "-\n") for name in found]
     show_table("What attacks get right, by method", ["attack", "guess", *methods], rows)
     typer.echo(LEGEND)
+    _say_measures([*found.values()])
 
 
 def _guess(name: str, found: Mapping[str, "Attacks"]) -> str:
@@ -152,22 +190,64 @@ def _compare(policy: Path, data: Path | None, options: dict[str, Any], *, as_jso
     refused: dict[str, str] = {}
     for name, publish_by in _ways(asked).items():
         own = asked.replaced(publish=publish_by)
+        if publish_by["method"] in WHOLE_CELLS:
+            own = with_whole_cells(own)
         try:
             release = publish(data, own, seed=options["seed"])
-            found[name] = attack(release, data, own, **options)
+            found[name] = attack(release, data, own, **_for(name, options))
         except ManyveilsError as error:
             refused[name] = str(error.problems[0]) if error.problems else "cannot be done."
+    whole = [name for name in found if name in WHOLE_CELLS and with_whole_cells(asked) is not asked]
     if as_json:
-        show_json({"methods": {name: each.describe() for name, each in found.items()}, "refused": refused})
+        described = {name: each.describe() for name, each in found.items()}
+        show_json({"methods": described, "refused": refused, "whole_cells": whole})
         return
     show_matrix(found)
+    for name in whole:
+        typer.echo(
+            f"{name} takes a cell of several values as one value, because it gives every value a code."
+        )
     for name, reason in refused.items():
         typer.echo(f"{name} publishes nothing: {reason}")
 
 
+def _for(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    return {**options, "progress": progress_of(name, options["progress"])}
+
+
+def progress_of(name: str, report: Progress) -> Progress:
+    """The progress of the attacks on one method's release: one line for all of them."""
+
+    def told(stage: str, share: float) -> None:
+        if stage == "attacks":
+            report(f"{name}: attacks", share)
+
+    return told
+
+
+def with_whole_cells(policy: "Policy") -> "Policy":
+    """The policy with cells of several values taken as one value; kinship of single values then says nothing."""
+    if not any(attribute.multivalued for attribute in policy.attributes.values()):
+        return policy
+    attributes: dict[str, Any] = policy.model_dump(by_alias=True, exclude_unset=True)["attributes"]
+    for name, attribute in policy.attributes.items():
+        if attribute.multivalued:
+            attributes[name] = {
+                key: value
+                for key, value in attributes[name].items()
+                if key not in ("multivalued", "hierarchy", "insensitive")
+            }
+    return policy.replaced(attributes=attributes)
+
+
 def _ways(policy: "Policy") -> dict[str, dict[str, Any]]:
     """Every method with its own defaults; the policy's method as the policy has it."""
+    from manyveils.policy.promises import promises_of
+
     suppression = {"suppression": policy.publish.suppression}
     ways = {name: {**way, **suppression} for name, way in WAYS.items()}
+    if promises_of(policy):
+        # Grading by itself keeps no promise.
+        ways["grade"]["then"] = "generalize"
     own = policy.publish.method
     return ways | {own: {"method": own, **suppression, **policy.publish.options}}

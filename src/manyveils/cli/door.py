@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 from manyveils.errors import ManyveilsError, Problem
+from manyveils.plain import plain, readable
 
 INTERRUPTED, FAULT = 130, 70
 Json = typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
@@ -87,17 +88,7 @@ def _heading(error: ManyveilsError) -> str:
 
 def show_json(document: object) -> None:
     """Print one JSON document; infinities become null, which JSON can say."""
-    typer.echo(json.dumps(_finite(document), indent=2, ensure_ascii=False))
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return None
-    if isinstance(value, dict):
-        return {str(key): _finite(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(entry) for entry in value]
-    return value.item() if hasattr(value, "item") else value
+    typer.echo(json.dumps(plain(document), indent=2, ensure_ascii=False))
 
 
 def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -112,11 +103,7 @@ def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "NO"
-    if isinstance(value, float):
-        return f"{value:.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
-    return f"{value:,}" if isinstance(value, int) else ("" if value is None else str(value))
+    return "NO" if value is False else "" if value is None else readable(value)
 
 
 @contextmanager

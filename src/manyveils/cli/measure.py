@@ -16,13 +16,19 @@ def command(
     data: Annotated[
         Path | None, typer.Option(help="The original data, if not where the policy says.")
     ] = None,
+    learn: Annotated[
+        str | None, typer.Option(help="An attribute that models learn from the release; needs --held-out.")
+    ] = None,
+    held_out: Annotated[
+        Path | None, typer.Option(help="People who are not in the release, in the same columns.")
+    ] = None,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
-    """Measure loss, distortion, discernibility, class size, precision, entropy and suppression."""
+    """Measure loss, distortion, divergence, the error of counts and more; with --learn, what models still learn."""
     with open_door(as_json=as_json):
         from manyveils.run import measure
 
-        utility = measure(release, data, policy).describe()
+        utility = measure(release, data, policy, learn=learn, held_out=held_out).describe()
         if as_json:
             show_json(utility)
             return

@@ -113,11 +113,12 @@ class Reading:
         return pl.DataFrame(columns)
 
     @cached_property
-    def _rows(self) -> dict[str, Ids]:
+    def drawn(self) -> dict[str, Ids]:
+        """Many people drawn from p̂, always the same ones: the codes of each attribute."""
         return draw(self.estimate, DRAWN, np.random.default_rng(SEED))
 
     def _drawn_share(self, masks: Masks) -> float:
         fits = np.ones(DRAWN, dtype=bool)
         for name, mask in masks.items():
-            fits &= mask[self._rows[name]]
+            fits &= mask[self.drawn[name]]
         return float(fits.mean())

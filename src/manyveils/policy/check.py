@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from manyveils.errors import Problem
 from manyveils.policy import alpha_beta_k
-from manyveils.policy.sections import LISTS, SECTIONS, Attribute, Guarantee
+from manyveils.policy.sections import LISTS, SECTIONS, Attribute, DateUnit, Guarantee
 
 TOP_KEYS = ("data", "attributes", "guarantee", "rules", "dependencies", "publish")
 RESERVED = "bucket"
@@ -125,13 +125,20 @@ def _attribute_problems(
         )
     hierarchy = attribute.get("hierarchy")
     if isinstance(hierarchy, Mapping) and len(hierarchy) != 1:
-        yield Problem(f"{where}.hierarchy", "needs exactly one of file, widths, mask, tree.")
+        yield Problem(f"{where}.hierarchy", "needs exactly one of file, widths, mask, tree, dates.")
     widths = hierarchy.get("widths") if isinstance(hierarchy, Mapping) else None
     if isinstance(widths, list) and not _is_nested(widths):
         yield Problem(
             f"{where}.hierarchy.widths",
             "each width must be a larger multiple of the one before.",
             "For example [5, 10, 20].",
+        )
+    dates = hierarchy.get("dates") if isinstance(hierarchy, Mapping) else None
+    if isinstance(dates, list) and not _is_coarsening(dates):
+        yield Problem(
+            f"{where}.hierarchy.dates",
+            "each part must be coarser than the one before.",
+            'For example ["month", "quarter", "year"].',
         )
     for key in ("multivalued", "insensitive", "guarantee"):
         if attribute.get(key) and role != "sensitive":
@@ -159,6 +166,13 @@ def _is_nested(widths: list[Any]) -> bool:
     return all(width > 0 and isfinite(width) for width in numbers) and all(
         big > small and abs(big / small - round(big / small)) < 1e-9 for small, big in pairwise(numbers)
     )
+
+
+def _is_coarsening(units: list[Any]) -> bool:
+    """Whether known parts of the calendar stand in their order; unknown ones are told elsewhere."""
+    known = get_args(DateUnit)
+    places = [known.index(unit) for unit in units if unit in known]
+    return all(coarse > fine for fine, coarse in pairwise(places))
 
 
 def _guarantee_problems(said: Mapping[str, Any], own: Mapping[str, Any], where: str) -> Iterator[Problem]:

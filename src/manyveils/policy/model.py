@@ -10,6 +10,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from manyveils.errors import PolicyError, Problem
+from manyveils.notebook import as_table
 from manyveils.policy.check import check_document
 from manyveils.policy.hierarchies import Lines, line_problems, read_lines, tree_lines
 from manyveils.policy.sections import Attribute, Data, Dependency, Guarantee, Publish, Role, Rule
@@ -88,10 +89,24 @@ class Policy(BaseModel):
         document = self.model_dump(by_alias=True, exclude_unset=True) | sections
         return Policy(**document, _folder=self._folder, _name=self._name)
 
+    def _repr_html_(self) -> str:
+        rows = [
+            [name, body.role, body.kind or "as found", _asked(body.guarantee)]
+            for name, body in self.attributes.items()
+        ]
+        note = f"Promised: {_asked(self.guarantee) or 'nothing for all'}; {len(self.rules)} rules. Method: {self.publish.method}."
+        return as_table("Policy", ["attribute", "role", "kind", "of its own"], rows, note=note)
+
     def __repr__(self) -> str:
         return f"<Policy {self._name}: {len(self.attributes)} attributes, method {self.publish.method!r}>"
 
     __str__ = __repr__
+
+
+def _asked(guarantee: Guarantee | None) -> str:
+    """The keys of a guarantee that were set."""
+    held = guarantee.model_dump(exclude_unset=True) if guarantee else {}
+    return ", ".join(f"{key} = {value}" for key, value in held.items())
 
 
 def read_document(path: Path) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 Role = Literal["identifier", "quasi", "sensitive", "neutral", "choice"]
 Pairs = Literal["all", "consecutive"]
+DateUnit = Literal["day", "month", "quarter", "year", "decade"]
 Kind = Literal["numeric", "ordinal", "categorical"]
 
 
@@ -57,6 +58,9 @@ class Hierarchy(Section):
     )
     mask: Literal["right", "left"] | None = Field(None, description="which end of the text is masked first")
     tree: dict[str, Any] | None = Field(None, min_length=1, description="groups of values, groups of groups")
+    dates: list[DateUnit] | None = Field(
+        None, min_length=1, description="parts of the calendar, each coarser than the last"
+    )
 
 
 class Guarantee(Section):

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from manyveils.errors import InputError, Problem
 
+REPORT = "report.html"
 RELEASE = {"release.json", "tables", "recodings"}
-PRIVATE = {"audit.json", "plan.json", "seed.json", "key.json"}
+PRIVATE = {"audit.json", "plan.json", "seed.json", "key.json", REPORT}
 DEMO = {"hospital.csv", "policy.toml"}
+COMPARISON = {"comparison.json", "policy.toml", "frontier.svg"}
 
 
 @contextmanager
@@ -49,14 +51,15 @@ def refuse_existing(target: Path, *, force: bool) -> None:
 
 
 def _is_ours(target: Path) -> bool:
-    """Whether a folder is empty, or a release, its private part or a demo, and nothing else is in it."""
+    """Whether a folder is empty, or a release, its private part, a comparison or a demo, and nothing else is in it."""
     if not target.is_dir():
         return False
     names = {path.name for path in target.iterdir()}
     if names >= DEMO:
-        return all(_is_ours(target / name) for name in names - DEMO)
-    marks = {"release.json", "audit.json"}
-    return not names or (bool(names & marks) and (names <= RELEASE or names <= PRIVATE))
+        return all(_is_ours(target / name) for name in names - DEMO - {REPORT})
+    marks = {"release.json", "audit.json", "comparison.json"}
+    ours = (RELEASE, PRIVATE, COMPARISON)
+    return not names or (bool(names & marks) and any(names <= each for each in ours))
 
 
 def _unlike(target: Path, *, force: bool) -> str:
@@ -70,6 +73,30 @@ def _remove_empty(parents: list[Path]) -> None:
             parent.rmdir()
         except OSError:
             return
+
+
+def write_file(target: Path, text: str, *, force: bool, mode: int = 0o644) -> None:
+    """Write a file that appears whole or not at all; an existing one is replaced only by force."""
+    refuse_file(target, force=force)
+    aside = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        write_text(aside, text)
+        aside.chmod(mode)
+        aside.replace(target)
+    except OSError as error:
+        raise _unwritable(target, error) from None
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def refuse_file(target: Path, *, force: bool) -> None:
+    """A file that is there already is replaced only by force, and a folder never."""
+    if target.is_dir():
+        raise InputError([Problem(str(target), "is a folder.", "Name a file.")])
+    if target.exists() and not force:
+        raise InputError(
+            [Problem(str(target), "is there already.", "Choose another place, or give --force.")]
+        )
 
 
 def write_text(path: Path, text: str) -> None:

@@ -12,6 +12,7 @@ import polars as pl
 import polars.selectors as cs
 
 from manyveils.errors import DataError, Problem
+from manyveils.notebook import as_table
 from manyveils.release.folder import staged, write_text
 from manyveils.release.views import FORMAT, Manifest, View, parse_manifest, stem_of
 from manyveils.table import Restore
@@ -137,6 +138,15 @@ class Release:
             for key, stem in manifest.recodings.items()
         }
         return cls(manifest, frames, recodings)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [view.name, " | ".join(", ".join(column) for column in view.columns), view.bucketed, view.rows]
+            for view in self.views
+        ]
+        note = f"{self.rows:,} rows published, {self.suppressed:,} left out."
+        title = f"Release by {self.manifest.method}"
+        return as_table(title, ["view", "columns", "in buckets", "rows"], rows, note=note)
 
     def __repr__(self) -> str:
         views = ", ".join(view.name for view in self.views)

@@ -12,6 +12,7 @@ from manyveils.policy.model import Policy
 from manyveils.policy.sections import Attribute, Kind
 from manyveils.table.bits import bits_of
 from manyveils.table.columns import Column, Table
+from manyveils.table.dates import dated
 from manyveils.table.kinds import typed
 from manyveils.table.levels import Codes, Levels, intervals, masked, value_or_top, written
 from manyveils.table.spelling import as_number, spelled_as
@@ -271,6 +272,8 @@ def _levels(
             has_missing=has_missing,
         )
     hierarchy = attribute.hierarchy
+    if hierarchy is not None and hierarchy.dates:
+        return dated(texts, hierarchy.dates, place=place, has_missing=has_missing)
     if hierarchy is not None and hierarchy.widths:
         if kind != "numeric":
             raise PolicyError(

@@ -21,6 +21,9 @@ def typed(values: pl.Series, domain: pl.Series, attribute: Attribute) -> tuple[K
         return attribute.kind or ("ordinal" if domain.dtype.is_temporal() else "categorical"), domain
     if attribute.kind in ("categorical", "ordinal"):
         return attribute.kind, domain
+    if attribute.kind is None and attribute.hierarchy is not None and attribute.hierarchy.dates:
+        # With the year first, texts are in the order of time.
+        return "ordinal", domain
     masks = attribute.hierarchy is not None and attribute.hierarchy.mask is not None
     strange = domain.filter(~domain.str.contains(NUMBER))
     odd = strange.filter(strange.str.contains(NOT_FINITE))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from manyveils.notebook import as_table
 from manyveils.policy import Policy
 from manyveils.policy.guarantees import KAnonymity
 from manyveils.policy.promises import promises_of
@@ -58,6 +59,10 @@ class Utility(Mapping[str, Any]):
         """List all measures as plain numbers, ready for JSON."""
         measured = self.measured.items()
         return {key: dict(value) if isinstance(value, dict) else value for key, value in measured}
+
+    def _repr_html_(self) -> str:
+        plain = [[key, value] for key, value in self.measured.items() if not isinstance(value, dict)]
+        return as_table("Utility", ["measure", "value"], plain)
 
     def __repr__(self) -> str:
         numbers = {key: value for key, value in self.measured.items() if isinstance(value, float)}

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import polars as pl
 
 from manyveils.attacks.worlds.covers import Covers
@@ -29,23 +30,30 @@ def beliefs_in(
         members = _members(keys, name, covers[name]).rename({"original": name})
         found = found.join(members, on=f"set: {name}", how="inner")
         found = found.with_columns(pl.col("share") * pl.col("part")).drop("part")
-    found = found.group_by("profile", *protects).agg(
-        belief=pl.col("share").sum(), possible=pl.col("possible").any()
-    )
-    whole = pl.col("belief").sum().over("profile")
-    found = found.filter("possible", whole > 0).with_columns(belief=pl.col("belief") / whole)
+    found = _summed(found.rename({"share": "belief"}), ["profile", *protects], "belief")
+    whole = _summed(found, ["profile"], "belief").rename({"belief": "whole"})
+    found = found.join(whole, on="profile").filter(pl.col("whole") > 0)
+    found = found.select("profile", *protects, belief=pl.col("belief") / pl.col("whole"), possible=True)
     return found.sort("profile", *protects)
+
+
+def _summed(frame: pl.DataFrame, keys: Sequence[str], name: str) -> pl.DataFrame:
+    """A sum for every different key, added up in one order, so that no digit depends on how many threads there are."""
+    ordered = frame.sort([*keys, *(each for each in frame.columns if each not in keys)])
+    if not keys or not ordered.height:
+        return ordered.select(*keys, pl.lit(float(ordered[name].to_numpy().sum())).alias(name)).head(1)
+    is_first = np.append(
+        True, (ordered[1:, [*keys]] != ordered[:-1, [*keys]]).fold(lambda a, b: a | b).to_numpy()
+    )
+    sums = np.add.reduceat(ordered[name].to_numpy(), np.flatnonzero(is_first))
+    return ordered.filter(pl.Series(is_first)).select(*keys, pl.Series(name, sums))
 
 
 def _totals(solution: Solution, names: Sequence[str]) -> pl.DataFrame:
     """The people of all kinds that leave open the same originals."""
     frame = pl.DataFrame({f"set: {name}": solution.kinds.sets[name] for name in names})
-    frame = frame.with_columns(
-        expected=pl.Series(solution.expected), possible=pl.Series(solution.possible)
-    ).filter("possible")
-    return frame.group_by([f"set: {name}" for name in names]).agg(
-        pl.col("expected").sum(), pl.col("possible").any()
-    )
+    frame = frame.with_columns(expected=pl.Series(solution.expected)).filter(pl.Series(solution.possible))
+    return _summed(frame, [f"set: {name}" for name in names], "expected")
 
 
 def _matched(

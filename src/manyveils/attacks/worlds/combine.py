@@ -1,6 +1,5 @@
 """Views put together: what a release tells about some attributes when all its views are read at once."""
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -10,9 +9,11 @@ import polars as pl
 
 from manyveils.attacks.worlds.beliefs import beliefs_in
 from manyveils.attacks.worlds.covers import Covers
+from manyveils.attacks.worlds.effort import Effort
 from manyveils.attacks.worlds.kinds import Kinds, TooMany, kinds_of
 from manyveils.attacks.worlds.solve import How, Limits, Solution, solved, worst
 from manyveils.attacks.worlds.strips import linked, strips_of
+from manyveils.attacks.worlds.telling import telling
 from manyveils.estimate.domains import Domain, domains_of
 from manyveils.release import Release, View
 
@@ -82,11 +83,11 @@ class Combined:
                 found = one if found is None else _both(found, one)
         return found
 
-    def certain(self, seconds: float = ALLOWED.seconds) -> list[tuple[str, ...]]:
+    def certain(self, effort: float = ALLOWED.effort) -> list[tuple[str, ...]]:
         """The tuples over what was asked that somebody has in every world."""
         if {*self.asked} - {name for link in self.links for name in link.asked}:
             return []
-        sure = [list(_surely(link, self.covers, seconds)) for link in self.links]
+        sure = [list(_surely(link, self.covers, Effort(effort))) for link in self.links]
         found = []
         for parts in product(*sure):
             if sum(least for _, least in parts) > (len(parts) - 1) * self.n_people:
@@ -94,12 +95,12 @@ class Combined:
                 found.append(tuple(self.domains[name].texts[values[name]] for name in self.asked))
         return sorted(found)
 
-    def count(self, values: dict[str, str], seconds: float = ALLOWED.seconds) -> tuple[int, int]:
+    def count(self, values: dict[str, str], effort: float = ALLOWED.effort) -> tuple[int, int]:
         """The least and the most people with given values in any world."""
         least, most = self.n_people, self.n_people
         for link in self.links:
             codes = {n: self.domains[n].code.get(values[n], -1) for n in link.asked if n in values}
-            low, high = _between(link, codes, self.covers, seconds)
+            low, high = _between(link, codes, self.covers, Effort(effort))
             least, most = least + low - self.n_people, min(most, high)
         return max(least, 0), most
 
@@ -120,6 +121,7 @@ def combined(
     for group in linked(release.views if views is None else views):
         here = tuple(name for name in asked if any(name in view.attributes for view in group))
         if here:
+            group = telling(release, group, here, domains)
             kinds, taken = _fitting(release, group, here, domains, covers, limits)
             left_out = tuple(view.name for view in group if view not in taken)
             here = tuple(name for name in here if name in kinds.sets)
@@ -173,25 +175,24 @@ def _both(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
     ).drop("belief other", "possible other")
 
 
-def _surely(link: Link, covers: dict[str, Covers], seconds: float) -> Iterator[tuple[dict[str, int], int]]:
+def _surely(link: Link, covers: dict[str, Covers], effort: Effort) -> Iterator[tuple[dict[str, int], int]]:
     """The tuples of a link that somebody has in every world, with the least number of people."""
     sets = {name: link.solution.kinds.sets[name] for name in link.asked}
     is_sure = np.logical_and.reduce([covers[name].sizes[numbers] == 1 for name, numbers in sets.items()])
     frame = pl.DataFrame({**sets, "#kind": np.arange(is_sure.size)}).filter(pl.Series(is_sure))
     cells = frame.group_by(link.asked, maintain_order=True).agg("#kind")
     groups = [np.array(kinds, dtype=np.int64) for kinds in cells["#kind"].to_list()]
-    deadline = time.monotonic() + seconds
     for place, group in enumerate(groups):
         # Somebody in every world makes one on average; only a mean that is exact may rule a tuple out.
         if link.solution.beliefs == "exact" and link.solution.expected[group].sum() < 1 - ROUNDING:
             continue
-        least, _ = link.solution.between(group, deadline)
+        least, _ = link.solution.between(group, effort)
         if least >= 1:
             row = cells.row(place, named=True)
             yield {name: next(iter(covers[name].sets[row[name]])) for name in link.asked}, least
 
 
-def _between(link: Link, codes: dict[str, int], covers: dict[str, Covers], seconds: float) -> tuple[int, int]:
+def _between(link: Link, codes: dict[str, int], covers: dict[str, Covers], effort: Effort) -> tuple[int, int]:
     """The least of those who surely have some values, and the most of those who may have them."""
     sets = link.solution.kinds.sets
     may = np.ones(link.solution.kinds.size, dtype=bool)
@@ -200,7 +201,6 @@ def _between(link: Link, codes: dict[str, int], covers: dict[str, Covers], secon
         holds = np.array([code in members for members in covers[name].sets], dtype=bool)[sets[name]]
         may &= holds
         surely &= holds & (covers[name].sizes == 1)[sets[name]]
-    deadline = time.monotonic() + seconds
-    least, _ = link.solution.between(np.flatnonzero(surely), deadline)
-    _, most = link.solution.between(np.flatnonzero(may), deadline)
+    least, _ = link.solution.between(np.flatnonzero(surely), effort)
+    _, most = link.solution.between(np.flatnonzero(may), effort)
     return least, most

@@ -1,6 +1,5 @@
 """What holds in every world of a block, and what in none: constraint solving (CP-SAT)."""
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,20 +8,21 @@ from numpy.typing import NDArray
 
 from manyveils.attacks.worlds.blocks import Block
 from manyveils.attacks.worlds.covers import Ids
+from manyveils.attacks.worlds.effort import CALL, CELL, Effort
 
 A_WHILE = 0.3
 
 
-class OutOfTime(Exception):
-    """The solver could not decide in the time it had, or is not installed."""
+class Undecided(Exception):
+    """The solver could not decide with the effort it had, or is not installed."""
 
 
 class Worlds:
-    """The possible worlds of a block, open to questions; each question is answered exactly, or `OutOfTime`."""
+    """The possible worlds of a block, open to questions; each question is answered exactly, or `Undecided`."""
 
-    def __init__(self, block: Block, deadline: float) -> None:
+    def __init__(self, block: Block, effort: Effort) -> None:
         self.block = block
-        self.deadline = deadline
+        self.effort = effort
 
     def ever(self, groups: Sequence[Ids]) -> NDArray[np.bool_]:
         """Which groups of kinds have someone in some world."""
@@ -62,6 +62,7 @@ class Worlds:
 
     def _model(self) -> tuple[Any, list[Any]]:
         block, model = self.block, _cp_model().CpModel()
+        self.effort.spend(CALL + CELL * block.rows.size)
         people = [
             model.new_int_var(low, high, "")
             for low, high in zip(block.low.tolist(), block.high.tolist(), strict=True)
@@ -75,23 +76,35 @@ class Worlds:
     def _solved(self, model: Any, people: list[Any]) -> Ids:
         """The best world; that there is none better has been proven."""
         cp_model = _cp_model()
-        solver = _solver(self.deadline - time.monotonic())
-        if solver.solve(model) != cp_model.OPTIMAL:
-            raise OutOfTime
+        solver, status = self._asked(model, self.effort.left)
+        if status != cp_model.OPTIMAL:
+            raise Undecided
         return np.array([solver.value(each) for each in people], dtype=np.int64)
 
     def _some(self, model: Any, people: list[Any]) -> Ids | None:
         """A good world; nothing if it has been proven that there is none."""
         cp_model = _cp_model()
         # A good world soon leads on better than the best one late.
-        for seconds in (A_WHILE, float("inf")):
-            solver = _solver(min(seconds, self.deadline - time.monotonic()))
-            status = solver.solve(model)
+        for units in (A_WHILE, float("inf")):
+            solver, status = self._asked(model, min(units, self.effort.left))
             if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
                 return np.array([solver.value(each) for each in people], dtype=np.int64)
             if status == cp_model.INFEASIBLE:
                 return None
-        raise OutOfTime
+        raise Undecided
+
+    def _asked(self, model: Any, units: float) -> tuple[Any, Any]:
+        """The solver after it worked on a model, and what became of it."""
+        if self.effort.is_spent:
+            raise Undecided
+        solver = _cp_model().CpSolver()
+        # One worker and no clock: the same question gets the same answer on any machine.
+        solver.parameters.num_workers = 1
+        solver.parameters.random_seed = 1
+        solver.parameters.max_deterministic_time = units
+        status = solver.solve(model)
+        self.effort.spend(CALL + solver.response_proto.deterministic_time)
+        return solver, status
 
 
 def _cp_model() -> Any:
@@ -99,13 +112,5 @@ def _cp_model() -> Any:
     try:
         from ortools.sat.python import cp_model
     except ImportError:
-        raise OutOfTime from None
+        raise Undecided from None
     return cp_model
-
-
-def _solver(seconds: float) -> Any:
-    solver = _cp_model().CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = 1
-    solver.parameters.max_time_in_seconds = max(seconds, 0.01)
-    return solver

@@ -5,7 +5,6 @@ found impossible is impossible, but some of both may be missed.
 """
 
 import math
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,16 +14,17 @@ from scipy.sparse import coo_array, hstack, identity
 
 from manyveils.attacks.worlds.blocks import Block
 from manyveils.attacks.worlds.covers import Ids
+from manyveils.attacks.worlds.effort import CALL, PIVOT, Effort
 
 ROUNDING = 1e-6
 
 
 class Relaxed:
-    """The fractional worlds of a block, open to questions; what there is no time for counts as undecided."""
+    """The fractional worlds of a block, open to questions; what there is no effort left for counts as undecided."""
 
-    def __init__(self, block: Block, deadline: float) -> None:
+    def __init__(self, block: Block, effort: Effort) -> None:
         self.block = block
-        self.deadline = deadline
+        self.effort = effort
 
     def ever(self, groups: Sequence[Ids]) -> NDArray[np.bool_]:
         """Which groups of kinds may have someone in some world; false is proven."""
@@ -104,8 +104,9 @@ class Relaxed:
     def _solved(
         self, weights: NDArray[np.float64], rows: object, bounds: list[tuple[float, float]], below: object
     ) -> NDArray[np.float64] | None:
-        remaining = self.deadline - time.monotonic()
-        if remaining <= 0:
+        step = PIVOT * (len(bounds) + self.block.totals.size)
+        most = int(self.effort.left / step)
+        if most <= 0:
             return None
         found = linprog(
             weights,
@@ -114,7 +115,8 @@ class Relaxed:
             A_ub=below,
             b_ub=None if below is None else np.zeros(below.shape[0]),  # type: ignore[attr-defined]
             bounds=bounds,
-            method="highs",
-            options={"time_limit": remaining},
+            method="highs-ds",
+            options={"maxiter": most},
         )
+        self.effort.spend(CALL + step * max(int(found.nit), 1))
         return np.asarray(found.x) if found.status == 0 else None

@@ -1,6 +1,5 @@
 """How many people of each kind there are: exactly where that can be worked out, within bounds or estimated elsewhere."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,11 +11,12 @@ from numpy.typing import NDArray
 
 from manyveils.attacks.worlds.blocks import Block, divided
 from manyveils.attacks.worlds.covers import Ids
-from manyveils.attacks.worlds.exact import OutOfTime, Worlds
+from manyveils.attacks.worlds.effort import Effort
+from manyveils.attacks.worlds.exact import Undecided, Worlds
 from manyveils.attacks.worlds.fit import fitted_block
 from manyveils.attacks.worlds.kinds import Kinds
 from manyveils.attacks.worlds.linear import Relaxed
-from manyveils.attacks.worlds.tally import TooManyStates, tally
+from manyveils.attacks.worlds.tally import Tally, TooManyStates, tally
 
 How = Literal["exact", "bounds", "estimate"]
 ORDER: tuple[How, ...] = ("exact", "bounds", "estimate")
@@ -25,15 +25,15 @@ ORDER: tuple[How, ...] = ("exact", "bounds", "estimate")
 @dataclass(frozen=True)
 class Limits:
     """How much work is allowed: kinds of people in all, states to remember while counting, and in one block the kinds
-    that are counted, solved exactly and bounded; and seconds for each question.
+    that are counted, solved exactly and bounded; and the effort for each question, in units of about a second.
     """
 
     kinds: int = 1_000_000
-    states: int = 40_000
+    states: int = 20_000
     tallied: int = 400
     exact: int = 3_000
     linear: int = 20_000
-    seconds: float = 10.0
+    effort: float = 10.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,7 +72,7 @@ class Solution:
             found[one.block.kinds] = place
         return found
 
-    def between(self, group: Ids, deadline: float) -> tuple[int, int]:
+    def between(self, group: Ids, effort: Effort) -> tuple[int, int]:
         """The least and the most people that a group of kinds has in any world; bounds where not exact."""
         settled = self.settled[group]
         least = most = int(settled[settled > 0].sum())
@@ -80,7 +80,7 @@ class Solution:
         for place in np.unique(homes[homes >= 0]).tolist():
             one = self.blocks[place]
             inside = np.flatnonzero(np.isin(one.block.kinds, group[homes == place]))
-            low, high = _between_in(one, inside, deadline)
+            low, high = _between_in(one, inside, effort)
             least, most = least + low, most + high
         return least, most
 
@@ -91,18 +91,15 @@ def worst(found: Sequence[How]) -> How:
 
 
 def solved(kinds: Kinds, limits: Limits, *, is_simple: bool) -> Solution:
-    """Work out every block in the best way there is time for; one after the other, small ones first.
+    """Work out every block in the best way there is effort for; one after the other, small ones first.
 
     With one view whose columns share nothing (`is_simple`) proportions are exact and every kind is possible.
     """
-    parts = divided(kinds)
-    deadline = time.monotonic() + limits.seconds
+    parts, effort = divided(kinds), Effort(limits.effort)
     blocks: list[SolvedBlock] = []
     for block in sorted(parts.blocks, key=lambda each: each.size):
-        now = time.monotonic()
-        share = 2 / (len(parts.blocks) - len(blocks))
-        until = now + max(deadline - now, 0) * min(share, 1)
-        blocks.append(_simple(block, until) if is_simple else _solved_block(block, limits, until))
+        with effort.share(min(2 / (len(parts.blocks) - len(blocks)), 1)) as own:
+            blocks.append(_simple(block, own) if is_simple else _solved_block(block, limits, own))
     expected = np.maximum(parts.settled, 0).astype(np.float64)
     possible = parts.settled > 0
     for one in blocks:
@@ -120,43 +117,48 @@ def solved(kinds: Kinds, limits: Limits, *, is_simple: bool) -> Solution:
     )
 
 
-def _simple(block: Block, deadline: float) -> SolvedBlock:
-    return SolvedBlock(
-        block, fitted_block(block, deadline), np.ones(block.size, dtype=bool), "exact", "exact"
-    )
+def _simple(block: Block, effort: Effort) -> SolvedBlock:
+    return SolvedBlock(block, fitted_block(block, effort), np.ones(block.size, dtype=bool), "exact", "exact")
 
 
-def _solved_block(block: Block, limits: Limits, deadline: float) -> SolvedBlock:
-    if block.size <= limits.tallied and time.monotonic() < deadline:
-        try:
-            counted = tally(block, limits.states)
-        except TooManyStates:
-            pass
-        else:
-            means = counted.expected
-            return SolvedBlock(block, means, means > 0, "exact", "exact", counted.n_worlds)
-    means = fitted_block(block, deadline)
+def _solved_block(block: Block, limits: Limits, effort: Effort) -> SolvedBlock:
+    counted = _counted(block, limits, effort)
+    if counted is not None:
+        means = counted.expected
+        return SolvedBlock(block, means, means > 0, "exact", "exact", counted.n_worlds)
+    means = fitted_block(block, effort)
     anything = np.ones(block.size, dtype=bool)
     found = SolvedBlock(block, means, anything, "estimate", "estimate")
     singles = [np.array([kind]) for kind in range(block.size)]
-    if block.size <= limits.exact and time.monotonic() < deadline:
+    if block.size <= limits.exact:
         try:
-            # Half of the time is left for bounds.
-            half = (time.monotonic() + deadline) / 2
-            return replace(found, possible=Worlds(block, half).ever(singles), certainty="exact")
-        except OutOfTime:
+            # Half of the effort is left for bounds.
+            with effort.share(0.5) as half:
+                return replace(found, possible=Worlds(block, half).ever(singles), certainty="exact")
+        except Undecided:
             pass
-    if block.size <= limits.linear and time.monotonic() < deadline:
-        return replace(found, possible=Relaxed(block, deadline).ever(singles), certainty="bounds")
+    if block.size <= limits.linear and not effort.is_spent:
+        return replace(found, possible=Relaxed(block, effort).ever(singles), certainty="bounds")
     return found
 
 
-def _between_in(one: SolvedBlock, inside: Ids, deadline: float) -> tuple[int, int]:
+def _counted(block: Block, limits: Limits, effort: Effort) -> Tally | None:
+    """The worlds of a small block, counted; a third of the effort is ventured on it."""
+    if block.size > limits.tallied:
+        return None
+    try:
+        with effort.share(1 / 3) as own:
+            return tally(block, limits.states, own)
+    except TooManyStates:
+        return None
+
+
+def _between_in(one: SolvedBlock, inside: Ids, effort: Effort) -> tuple[int, int]:
     if one.certainty == "exact":
         try:
-            return Worlds(one.block, deadline).between(inside)
-        except OutOfTime:
+            return Worlds(one.block, effort).between(inside)
+        except Undecided:
             pass
     if one.certainty != "estimate":
-        return Relaxed(one.block, deadline).between(inside)
+        return Relaxed(one.block, effort).between(inside)
     return int(one.block.low[inside].sum()), int(one.block.high[inside].sum())

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from manyveils.attacks.worlds.blocks import Block
 from manyveils.attacks.worlds.covers import Ids
+from manyveils.attacks.worlds.effort import CHOICE, Effort
 
 State = tuple[int, ...]
 Level = dict[State, tuple[int, int]]
@@ -38,8 +39,8 @@ class _Step:
     ways: int
 
 
-def tally(block: Block, limit: int) -> Tally:
-    """Count the worlds of a block exactly; `TooManyStates` if more than the limit would have to be remembered."""
+def tally(block: Block, limit: int, effort: Effort) -> Tally:
+    """Count the worlds of a block exactly; `TooManyStates` if more than the limit would have to be remembered, or worked."""
     steps = list(_steps(block))
     start = tuple(block.totals.tolist())
     levels: list[Level] = [{start: (1, 1)}]
@@ -50,7 +51,9 @@ def tally(block: Block, limit: int) -> Tally:
             for _, after, factor in _choices(state, step):
                 had = level.get(after, (0, 0))
                 level[after] = (had[0] + weight * factor, had[1] + number)
-            if remembered + len(level) > limit:
+                # Going back takes as much again.
+                effort.spend(2 * CHOICE)
+            if remembered + len(level) > limit or effort.is_spent:
                 raise TooManyStates
         remembered += len(level)
         levels.append(level)

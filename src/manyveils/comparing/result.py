@@ -1,0 +1,78 @@
+"""What came of one configuration: counts, shares and times, never a cell."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from manyveils.comparing.configurations import Configuration
+
+
+@dataclass(frozen=True)
+class Result:
+    """A configuration that was published, audited, measured and attacked; or the reason why it was not.
+
+    `keeps_policy` says whether the release keeps all that the policy file promises, whatever was varied.
+    `secret` are the attributes that only the key can read: the measures leave them out.
+    """
+
+    configuration: Configuration
+    refusal: str = ""
+    rows: int = 0
+    suppressed: int = 0
+    keeps_policy: bool = False
+    utility: Mapping[str, Any] = field(default_factory=dict)
+    attacks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    secret: tuple[str, ...] = ()
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The configuration's name."""
+        return self.configuration.name
+
+    @property
+    def published(self) -> bool:
+        """Whether there is a release, which then keeps what its own configuration promises."""
+        return not self.refusal
+
+    @property
+    def gains(self) -> dict[str, float]:
+        """What each attack that applies gets beyond guessing and beyond people outside the data, as a share of targets.
+
+        What it gets of those as well is knowledge about everybody, which no release could keep.
+        """
+        return {
+            name: max(0.0, each["success"] - max(each["baseline"] or 0.0, each.get("control") or 0.0))
+            for name, each in self.attacks.items()
+            if each["success"] is not None
+        }
+
+    @property
+    def risk(self) -> float | None:
+        """The greatest gain of any attack; nothing if none was tried."""
+        return max(self.gains.values(), default=0.0) if self.attacks else None
+
+    @property
+    def worst_attack(self) -> str:
+        """The attack that gains most."""
+        return max(self.gains, key=lambda name: self.gains[name], default="")
+
+    def describe(self) -> dict[str, Any]:
+        """The result as plain values for JSON."""
+        said: dict[str, Any] = {**self.configuration.describe(), "published": self.published}
+        if not self.published:
+            return said | {"refusal": self.refusal}
+        return said | {
+            "rows": self.rows,
+            "suppressed": self.suppressed,
+            "kept": True,
+            "keeps_policy": self.keeps_policy,
+            "risk": self.risk,
+            "worst_attack": self.worst_attack,
+            "utility": dict(self.utility),
+            "attacks": {name: dict(each) for name, each in self.attacks.items()},
+            "secret": list(self.secret),
+            "seconds": self.seconds,
+            "notes": list(self.notes),
+        }

@@ -1,0 +1,35 @@
+"""Results as JSON can say them, and as people read them."""
+
+from typing import Any
+
+
+def plain(value: Any) -> Any:
+    """A document of plain values: infinities become None, arrays' numbers plain ones, keys texts.
+
+    >>> plain({1: (float("inf"), 2.0)})
+    {'1': [None, 2.0]}
+    """
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    if isinstance(value, dict):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    return value.item() if hasattr(value, "item") else value
+
+
+def readable(value: object) -> str:
+    """A value as people read it.
+
+    >>> [readable(value) for value in (True, None, 12345, 0.123456, 45678.9)]
+    ['yes', '–', '12,345', '0.1235', '45,679']
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
+    return str(value)

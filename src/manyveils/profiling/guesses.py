@@ -1,0 +1,124 @@
+"""What a column by itself seems to be, and why."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from manyveils.profiling.facts import Facts
+from manyveils.profiling.words import (
+    IDENTIFIERS,
+    QUASI,
+    SENSITIVE,
+    SURVEY_WEIGHTS,
+    WEAK_IDENTIFIERS,
+    says,
+    topic_of,
+)
+
+# "open" is a column that neither name nor shape tells anything of.
+Seeming = Literal["identifier", "quasi", "sensitive", "neutral", "open"]
+
+NEARLY_UNIQUE = 0.95
+MOSTLY_DIFFERENT = 0.5
+# Without a hierarchy, more values than this make labels that nobody can read.
+MANY_VALUES = 10_000
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A role and its reason; `topic` is what the column's name speaks of, if that gave it away."""
+
+    seeming: Seeming
+    reason: str
+    topic: str = ""
+
+
+def guess(facts: Facts) -> Guess:
+    """The first reason that applies, the most telling first."""
+    return (
+        _nothing_to_publish(facts)
+        or _names_a_person(facts)
+        or _by_topic(facts)
+        or _stands_out(facts)
+        or Guess("open", "Neither its name nor its values say what it is")
+    )
+
+
+def _nothing_to_publish(facts: Facts) -> Guess | None:
+    if facts.type == "unreadable":
+        return Guess("identifier", f"Left out, because it cannot be published: {facts.trouble.rstrip('.')}")
+    if facts.distinct == 0:
+        return Guess("identifier", "Left out, because every cell is missing")
+    if facts.n_values > 1:
+        return None
+    if topic_of(facts.name, SENSITIVE):
+        return Guess(
+            "identifier", "Left out, because everybody has the same value, and its name is sensitive"
+        )
+    if facts.n_rows > 1 and not topic_of(facts.name, IDENTIFIERS):
+        return Guess("neutral", "The same in every row, so it tells nobody from another")
+    return None
+
+
+def _names_a_person(facts: Facts) -> Guess | None:
+    topic = topic_of(facts.name, IDENTIFIERS)
+    if topic:
+        return Guess("identifier", f"Its name speaks of {topic}", topic)
+    if facts.form.identifies:
+        return Guess("identifier", f"Its cells look like {facts.form.identifies}")
+    if facts.is_counter and not topic_of(facts.name, QUASI):
+        return Guess("identifier", "It counts the rows, one by one")
+    weak = topic_of(facts.name, WEAK_IDENTIFIERS)
+    if not weak or facts.type in ("decimal", "date"):
+        return None
+    if facts.share_distinct >= MOSTLY_DIFFERENT or _is_whole_name(facts.name):
+        return Guess("identifier", f"Its name speaks of {weak}, and {_differing(facts)}", weak)
+    return None
+
+
+def _is_whole_name(name: str) -> bool:
+    return name.strip().lower() in WEAK_IDENTIFIERS["a name"]
+
+
+def _by_topic(facts: Facts) -> Guess | None:
+    sensitive, quasi = topic_of(facts.name, SENSITIVE), topic_of(facts.name, QUASI)
+    if (sensitive or quasi) and facts.type == "text" and facts.share_distinct >= MOSTLY_DIFFERENT:
+        return _free_text()
+    if sensitive:
+        return Guess("sensitive", f"Its name speaks of {sensitive}", sensitive)
+    if says(facts.name, SURVEY_WEIGHTS):
+        said = f"it seems to be a survey's weight, and by it alone {percent(facts.alone)} of the rows stand alone"
+        return Guess("identifier", f"Left out, because {said}")
+    if quasi:
+        return Guess("quasi", f"Its name speaks of {quasi}, which outsiders may know", quasi)
+    return None
+
+
+def _stands_out(facts: Facts) -> Guess | None:
+    if facts.type == "date":
+        return Guess("quasi", "A date, and when something happened may be known to outsiders")
+    if facts.type == "text" and facts.share_distinct >= MOSTLY_DIFFERENT:
+        return _free_text()
+    if facts.share_distinct >= NEARLY_UNIQUE and facts.type != "decimal" and facts.distinct > 1:
+        return Guess("identifier", f"It nearly names the row: {_differing(facts)}")
+    return None
+
+
+def _free_text() -> Guess:
+    return Guess("identifier", "Left out, because it is free text, which may name anybody")
+
+
+def _differing(facts: Facts) -> str:
+    return f"{percent(facts.share_distinct)} of its cells differ"
+
+
+def percent(share: float) -> str:
+    """A share as people write it.
+
+    >>> percent(0.12345), percent(0.0001), percent(1.0), percent(0.9996)
+    ('12.3 %', 'under 0.1 %', '100 %', 'over 99.9 %')
+    """
+    if 0 < share < 0.001:
+        return "under 0.1 %"
+    if 0.999 < share < 1:
+        return "over 99.9 %"
+    return f"{100 * share:.3g} %"

@@ -1,0 +1,113 @@
+"""How the values of a quasi-identifier could become coarser, in forms that need no list of values."""
+
+import math
+from dataclasses import dataclass
+
+import polars as pl
+
+from manyveils.policy.sections import Kind
+from manyveils.profiling.facts import Facts
+
+# The first interval is about a twentieth of the range; the last is below the range itself.
+FIRST_SHARE = 20
+MOST_WIDTHS = 4
+
+
+@dataclass(frozen=True)
+class Coarser:
+    """A kind and, if there is one, a hierarchy as it stands in a policy; each with its reason."""
+
+    kind: Kind | None
+    kind_reason: str
+    hierarchy: str | None
+    reason: str
+
+
+def coarser(facts: Facts) -> Coarser:
+    """What suits the type of the column."""
+    match facts.type:
+        case "date":
+            return _dates(facts)
+        case "whole number" | "decimal":
+            return _intervals(facts)
+        case "code":
+            return _codes(facts)
+        case _:
+            return Coarser(None, "", None, _no_hierarchy(facts))
+
+
+def _dates(facts: Facts) -> Coarser:
+    is_datetime = facts.form.has_time or (
+        facts.column is not None and isinstance(facts.column.domain.dtype, pl.Datetime)
+    )
+    units = (["day"] if is_datetime else []) + ["month", "quarter", "year"]
+    listed = ", ".join(f'"{unit}"' for unit in units)
+    return Coarser(
+        "ordinal",
+        "Dates with the year first are in order",
+        f"{{ dates = [{listed}] }}",
+        f"Every cell is a date: {', '.join(units)}, then *",
+    )
+
+
+def _intervals(facts: Facts) -> Coarser:
+    widths = interval_widths(facts.spread, whole=facts.type == "whole number")
+    if not widths or facts.distinct < 3:
+        return Coarser(
+            "numeric", "Every cell is a number", None, "Too few values for intervals: a range or *"
+        )
+    listed = ", ".join(written(width) for width in widths)
+    reason = "Widths of about a twentieth of the range, without its outermost hundredths, and wider"
+    return Coarser("numeric", "Every cell is a number", f"{{ widths = [{listed}] }}", reason)
+
+
+def _codes(facts: Facts) -> Coarser:
+    length = facts.form.code_length
+    if length is None:
+        few = f"Numbers with {facts.distinct} values only are taken as codes without an order"
+        return Coarser("categorical", few, None, _no_hierarchy(facts))
+    return Coarser(
+        "categorical",
+        "Codes are not amounts",
+        '{ mask = "right" }',
+        f"All codes have {length} characters, and the first ones usually say most",
+    )
+
+
+def _no_hierarchy(facts: Facts) -> str:
+    if facts.form.is_other_date:
+        return "Looks like dates: with the year first (2024-12-31) they could become months and years"
+    return "No hierarchy: a value as it is, a set of values, or *; a tree or a file could group them"
+
+
+def interval_widths(spread: float, *, whole: bool) -> tuple[float, ...]:
+    """Widths of 1, 2 or 5 times a power of ten, each a multiple of the one before.
+
+    >>> interval_widths(73, whole=True), interval_widths(0.9, whole=False), interval_widths(3, whole=True)
+    ((5.0, 10.0, 20.0), (0.05, 0.1, 0.2), (2.0,))
+    """
+    if not spread > 0 or not math.isfinite(spread):
+        return ()
+    mantissa, power = _rounded_up(spread / FIRST_SHARE)
+    widths: list[float] = []
+    while len(widths) < MOST_WIDTHS and (width := float(f"{mantissa}e{power}")) < spread:
+        if not whole or width > 1:
+            widths.append(width)
+        mantissa, power = _next(mantissa, power)
+    return tuple(widths)
+
+
+def _rounded_up(value: float) -> tuple[int, int]:
+    power = math.floor(math.log10(value))
+    shown = value / 10**power
+    return next(((step, power) for step in (1, 2, 5) if shown <= step * (1 + 1e-9)), (1, power + 1))
+
+
+def _next(mantissa: int, power: int) -> tuple[int, int]:
+    """The next width that holds this one a whole number of times: 1, 2, 10, 20, … and 5, 10, 20, …."""
+    return (2, power) if mantissa == 1 else (1, power + 1)
+
+
+def written(width: float) -> str:
+    """A width as a policy writes it."""
+    return str(int(width)) if width.is_integer() and width < 1e15 else repr(width)

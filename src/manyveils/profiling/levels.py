@@ -1,0 +1,71 @@
+"""How strong a promise the data allow: rows per group, and diversity of each sensitive attribute."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from manyveils.profiling.facts import Facts
+from manyveils.profiling.guesses import percent
+
+# k by the number of rows: small tables would otherwise become a single group.
+SIZES = ((50, 5), (20, 3), (0, 2))
+# The commonest value may fill this share of the rows, well below 1/l, or groups could hardly be smaller than the table.
+FREQUENCY = ((0.25, 3), (0.4, 2))
+MANY_CELLS = 10_000
+MANY_PIECES = 200
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """A promise of diversity that the whole table keeps, and why it is not stronger."""
+
+    l: int
+    kind: Literal["distinct", "frequency"]
+    reason: str
+    separator: str | None = None
+
+    @property
+    def strength(self) -> tuple[bool, int]:
+        """What makes one promise stronger than another."""
+        return self.kind == "frequency", self.l
+
+
+def rows_per_group(n_rows: int) -> tuple[int, str]:
+    """k, and why."""
+    k = next(k for least, k in SIZES if n_rows >= least)
+    if k == SIZES[0][1]:
+        return k, "Nobody shares the published quasi-identifiers with fewer than k - 1 others; 5 is usual"
+    return k, f"5 is usual, but there are {n_rows} rows only"
+
+
+def diversity_of(facts: Facts, k: int) -> Diversity:
+    """The strongest of frequency l = 3 or 2 and distinct l = 2 that leaves the groups room."""
+    pieces = _largest_piece(facts)
+    if pieces is not None:
+        room = next((l for share, l in FREQUENCY if pieces <= share and l <= k), None)
+        if room:
+            reason = f"The commonest of the values in its cells stands in {percent(pieces)} of the rows"
+            return Diversity(room, "frequency", reason, facts.form.separator)
+    reason = f"The commonest value fills {percent(facts.commonest)} of the rows"
+    for share, l in FREQUENCY:
+        if facts.commonest <= share and l <= k:
+            return Diversity(l, "frequency", reason)
+    return Diversity(2, "distinct", f"{reason}, too many to limit its share in groups")
+
+
+def _largest_piece(facts: Facts) -> float | None:
+    """The share of rows with the commonest value, where cells hold several; None if they do not."""
+    mark, column = facts.form.separator, facts.column
+    if mark is None or column is None or facts.distinct > MANY_CELLS:
+        return None
+    rows: dict[str, int] = {}
+    for text, count in zip(column.texts, column.counts.tolist(), strict=True):
+        for piece in {part.strip() for part in text.split(mark) if part.strip()}:
+            rows[piece] = rows.get(piece, 0) + count
+    return max(rows.values()) / facts.n_rows if 0 < len(rows) <= MANY_PIECES else None
+
+
+def weakest(levels: Mapping[str, Diversity]) -> tuple[str, Diversity]:
+    """The promise that all keep, and the attribute that allows no more."""
+    name = min(levels, key=lambda each: levels[each].strength)
+    return name, levels[name]

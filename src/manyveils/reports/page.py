@@ -1,0 +1,65 @@
+"""A report as one HTML file: everything inside, no script, nothing fetched."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from manyveils.plain import plain
+from manyveils.reports.figures import figures, named_columns
+from manyveils.reports.numbers import Numbers
+from manyveils.reports.words import GLOSSARY, MEASURES
+
+Plain = Mapping[str, Any]
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """What is known of a release, laid out side by side; `document` holds the results it was drawn from."""
+
+    document: Plain
+    html: str
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page; for the owner alone unless it is the public version."""
+        target = Path(path)
+        target.write_text(self.html, encoding="utf-8")
+        return target
+
+    def _repr_html_(self) -> str:
+        # In a frame of its own, so that its style stays inside.
+        return f'<iframe srcdoc="{escape(self.html)}" title="Report" style="width:100%;height:40rem;border:0"></iframe>'
+
+    def __repr__(self) -> str:
+        kind = "public report" if self.document.get("public") else "report"
+        return f"<Report: {kind} of a release by {self.document['manifest']['method']}, {len(self.html)} characters>"
+
+
+def render(document: Plain) -> Report:
+    """Lay out a page; computes nothing."""
+    document = plain(document)
+    numbers = Numbers(document)
+    page = _environment().get_template("report.html")
+    html = page.render(
+        document=document,
+        at=numbers.shown,
+        percent=numbers.percent,
+        figures=figures(document),
+        named_columns=named_columns,
+        measures=MEASURES,
+        glossary=GLOSSARY,
+    )
+    return Report(document, html)
+
+
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("manyveils.reports"),
+        autoescape=select_autoescape(["html"]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

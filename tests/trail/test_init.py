@@ -1,0 +1,98 @@
+"""`manyveils init`: from a file to a commented policy, and on to a release."""
+
+import json
+
+import polars as pl
+import pytest
+
+from manyveils.policy import Policy
+
+MARK = "Zq7"
+
+
+@pytest.fixture
+def fresh(desk):
+    """A desk with a table of marked cells and no policy."""
+    (desk.folder / "policy.toml").unlink()
+    rows = [
+        f"{MARK}n{i},{20 + i % 47},{MARK}{i % 7},{MARK}i{i % 6},{MARK}j{i % 5},2024-0{1 + i % 9}-11"
+        for i in range(120)
+    ]
+    desk.data("\n".join(["name,age,city,illness,religion,admitted", *rows]) + "\n")
+    return desk
+
+
+def test_from_data_to_release(fresh):
+    """The policy is written, loads, and publishes as it stands; the next command is said."""
+    policy = fresh.folder / "policy.toml"
+    made = fresh.run("init", fresh.folder / "people.csv", "-o", policy)
+    assert made.status == 0, made.said
+    assert f"Next: manyveils publish {policy} --out release" in made.stdout.replace("\n", " ").replace(
+        "  ", " "
+    )
+    loaded = Policy.load(policy)
+    assert loaded.data.source == "people.csv"
+    assert loaded.having("identifier") == ("name",)
+    assert loaded.sensitive == ("illness", "religion")
+    fresh.published()
+
+
+def test_no_cell_is_shown(fresh):
+    """Neither the tables, nor the JSON, nor the policy holds a cell."""
+    policy = fresh.folder / "policy.toml"
+    shown = fresh.run("init", fresh.folder / "people.csv", "-o", policy)
+    text = policy.read_text(encoding="utf-8")
+    in_json = fresh.run("init", fresh.folder / "people.csv", "-o", policy, "--force", "--json")
+    for said in (shown.said, text, in_json.said):
+        assert MARK not in said.replace(str(fresh.folder), "")
+        assert "2024-0" not in said
+
+
+def test_json(fresh):
+    """With --json there is one document: the profile, and where the policy is."""
+    policy = fresh.folder / "policy.toml"
+    made = fresh.run("init", fresh.folder / "people.csv", "-o", policy, "--json")
+    assert made.document["policy"] == str(policy)
+    profile = made.document["profile"]
+    assert profile["rows"] == 120
+    assert [each["name"] for each in profile["columns"]] == [
+        *("name", "age", "city", "illness", "religion", "admitted")
+    ]
+    assert all(each["reason"] for each in profile["columns"])
+    assert profile["uniqueness"]["together"] >= 0
+    assert json.dumps(made.document)
+
+
+def test_source_is_seen_from_the_policy(fresh):
+    """The policy finds the data from its own folder."""
+    (fresh.folder / "inner").mkdir()
+    policy = fresh.folder / "inner" / "policy.toml"
+    assert fresh.run("init", fresh.folder / "people.csv", "-o", policy).status == 0
+    assert Policy.load(policy).data.source == "../people.csv"
+    assert fresh.run("publish", policy, "--out", fresh.out).status == 0
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_other_files(fresh, ending):
+    """Parquet and Arrow files with dates, numbers, true and false are profiled and published."""
+    frame = pl.read_csv(fresh.folder / "people.csv", try_parse_dates=True)
+    frame = frame.with_columns((pl.col("age") > 40).alias("older"))
+    data = fresh.folder / f"people.{ending}"
+    frame.write_parquet(data) if ending == "parquet" else frame.write_ipc(data)
+    assert fresh.run("init", data, "-o", fresh.folder / "policy.toml").status == 0
+    fresh.published()
+
+
+def test_force_replaces(fresh):
+    """An existing policy is replaced with --force."""
+    policy = fresh.data("old = true\n", "policy.toml")
+    assert fresh.run("init", fresh.folder / "people.csv", "-o", policy, "--force").status == 0
+    assert Policy.load(policy)
+
+
+def test_warnings_are_shown(desk):
+    """What only the holder of the data can decide is said, on the screen and in the policy."""
+    data = desk.data("age,town\n" + "".join(f"{20 + i},{MARK}{i % 3}\n" for i in range(30)))
+    made = desk.run("init", data, "-o", desk.folder / "new.toml")
+    assert "Decide: No column seems sensitive" in made.stdout
+    assert "# Decide: No column seems sensitive" in (desk.folder / "new.toml").read_text(encoding="utf-8")
