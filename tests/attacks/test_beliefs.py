@@ -143,14 +143,34 @@ def test_nobody_like_that(released, scene_of):
     assert beliefs.rows[beliefs.of[4]].tolist() == [0.75, 0.25]
 
 
-def test_no_place_in_a_second_view(released, scene_of):
-    """A view that has no place for somebody takes nothing away from what another view says of her."""
-    frame = pl.DataFrame({"a": list("xxyyz"), "b": list("ppqqp"), "s": list("uvuuu")})
+def test_no_place_in_a_view(released, scene_of):
+    """A view that has no place for somebody takes nothing away from what another view says of her, whichever is first."""
+    frame = pl.DataFrame({"a": list("xxyyzzz"), "b": list("ppqqppp"), "s": list("uvuuvvu")})
     policy = policy_of(NAMES)
-    first = released(frame, policy, [("a", "s")], [("a", "b", "s")])
-    left_out = frame.with_columns(b=pl.Series(["p", "p", "q", "q", "r"]))
-    scene = scene_of(first, left_out, policy)
-    beliefs = scene.reader.of(scene.people, ("a", "b"), "s")
-    alone = scene_of(released(frame, policy, [("a", "s")]), left_out, policy)
+    moved = frame.with_columns(b=pl.Series(list("ppqqrrr")))
+    alone = scene_of(released(frame, policy, [("a", "s")]), moved, policy)
     expected = alone.reader.of(alone.people, ("a", "b"), "s")
-    assert beliefs.rows[beliefs.of[4]].tolist() == expected.rows[expected.of[4]].tolist() == [1.0, 0.0]
+    assert expected.rows[expected.of[5]].tolist() == pytest.approx([1 / 3, 2 / 3])
+    for views in (
+        ([("a", "s")], [("a", "b", "s")]),
+        ([("a", "b", "s")], [("a", "s")]),
+        ([("b", "s")], [("a", "s")]),
+    ):
+        scene = scene_of(released(frame, policy, *views), moved, policy)
+        beliefs = scene.reader.of(scene.people, ("a", "b"), "s")
+        assert beliefs.rows[beliefs.of[5]].tolist() == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_labels_that_do_not_overlap(released, scene_of):
+    """Originals under one label look alike, and different from those under another."""
+    rows = [dict(zip(NAMES, cell, strict=True)) for cell in ("wpu", "xpv", "ypv", "zqw", "zqu")]
+    labels = ["{w, x}", "{w, x}", "{y, z}", "{y, z}", "{y, z}"]
+    covers = {"{w, x}": ["w", "x"], "{y, z}": ["y", "z"]}
+    policy, frame = policy_of(NAMES), pl.DataFrame(rows)
+    scene = scene_of(released(frame, policy, [NAMES], recodings={"a": (labels, covers)}), frame, policy)
+    fillings = [
+        [{**row, "a": value} for row, value in zip(rows, chosen, strict=True)]
+        for chosen in product(*(covers[label] for label in labels))
+    ]
+    compare(scene, rows, fillings, ("a",))
+    compare(scene, rows, fillings, ("a", "b"))

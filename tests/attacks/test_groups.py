@@ -132,6 +132,16 @@ def test_linkage_counts_rows(weak):
         assert (found.success, found.broken) == (0.25, broken)
 
 
+def test_linkage_takes_the_column_that_shows_most(released):
+    """Of two sensitive columns the one that stands beside something known has the fewest rows that may be hers."""
+    frame = pl.DataFrame({"q": list("aabb"), "r": list("xyxy"), "s": list("1234"), "t": list("5678")})
+    attributes = {name: {"role": "quasi"} for name in "qr"} | {name: {"role": "sensitive"} for name in "st"}
+    policy = mv.Policy(attributes=attributes, guarantee={"k": 2})
+    release = released(frame, policy, [("q",), ("r", "s"), ("t",)], buckets=[0] * 4)
+    found = attacked("linkage", release, frame, policy)
+    assert (found.success, found.worst, found.broken) == (0.5, 0.5, 0)
+
+
 def test_journalist(weak):
     """People outside the data who look alike lower the journalist's risk and not the prosecutor's."""
     frame, policy = people(["flu", "asthma", "ulcer", "colic"] * 10)

@@ -135,3 +135,18 @@ def test_dependency_needs_one(released):
     assert (
         "no dependency" in attacked("dependency", released(frame, policy, [("q", "s")]), frame, policy).reason
     )
+
+
+def test_dependency_over_two_steps(released):
+    """What follows from what follows is learnt too, though what stands between is not published."""
+    frame = towns()
+    policy = mv.Policy(
+        attributes={name: {"role": "neutral"} for name in frame.columns} | {"town": {"role": "neutral"}},
+        rules=[{"given": ["clinic"], "protect": "county", "l": 2}],
+        dependencies=[{"from": ["zipcode"], "to": "town"}, {"from": ["town"], "to": "county"}],
+    )
+    frame = frame.with_columns(town=pl.col("zipcode").str.replace("z", "t"))
+    release = released(frame, policy, [("clinic", "zipcode")], [("county",)])
+    found = attacked("dependency", release, frame, policy)
+    assert (found.success, found.certain, found.promised) == (1.0, 60, 60)
+    assert "knows more than the promise speaks of" in found.verdict

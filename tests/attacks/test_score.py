@@ -56,7 +56,10 @@ def test_intervals_count_luck():
         covered += low <= np.mean(rng.random(n) < chances.mean()) <= high
     # A guess that comes out varies as much again as the people do.
     assert 0.80 <= covered / 1000 <= 0.9
-    assert of_hits(np.full(50, 0.5), np.ones(50), 12.5) == pytest.approx(wilson(25, 50))
+    mixed = np.array([0.0, 0.5, 0.5, 1.0] * 10)
+    assert of_hits(mixed, np.ones(40), 20 * 0.25) == pytest.approx(wilson(20, 40))
+    # Two guesses by chance about everybody are as many independent tries.
+    assert of_hits(np.ones(50), np.full(50, 2.0), 100 * 0.25) == pytest.approx(wilson(50, 100))
 
 
 def test_intervals_of_means_cover():

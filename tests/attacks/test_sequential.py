@@ -61,6 +61,23 @@ def test_two_releases_by_hand(released):
     beliefs = collector.of(members(table, 10, np.random.default_rng(1)), ("q",), "s")
     # a: u or v or w (1/3 each), then u twice and v once in three: 1/3 * 2/3 / (1/3) against 1/3 * 1/3 / (1/2).
     assert beliefs.rows[beliefs.of[0]].tolist() == pytest.approx([3 / 4, 1 / 4, 0])
+    again = Collector((Reader(two, table), Reader(two, table)), table)
+    beliefs = again.of(members(table, 10, np.random.default_rng(1)), ("q",), "s")
+    assert beliefs.rows[beliefs.of[0]].tolist() == pytest.approx([2 / 3, 1 / 3, 0])
+
+
+def test_beliefs_that_do_not_come_true(released):
+    """The same groups with a few more rows make beliefs stronger and no truer, and that breaks nothing."""
+    policy = mv.Policy(attributes={"q": {"role": "quasi"}, "s": {"role": "sensitive"}})
+    groups = [(group, group % 3) for group in range(60)]
+    rows = [(f"g{group}", f"v{(kind + step) % 3}") for group, kind in groups for step in (0, 0, 1)]
+    more = [(f"g{group}", f"v{(kind + 2) % 3}") for group, kind in groups]
+    first, grown = (pl.DataFrame(each, schema=["q", "s"], orient="row") for each in (rows, rows + more))
+    one, two = (released(frame, policy, [("q", "s")]) for frame in (first, grown))
+    found = mv.attack(one, first, policy, only=["sequential"], others=[two], seed=1)["sequential"]
+    assert found.worst == pytest.approx(4 / 5)
+    assert found.success == pytest.approx(found.details["success_with_one"])
+    assert (found.broken, found.certain) == (0, 0)
 
 
 def test_secret_values_say_nothing():

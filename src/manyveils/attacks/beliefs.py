@@ -67,23 +67,44 @@ def believed(shapes: Sequence[Shape], known: Mapping[str, Ids], about: str, find
     Tested by: tests/attacks/test_beliefs.py
     """
     showing = [shape for shape in shapes if about in shape.attributes and shape.n_rows]
+    assert showing, "the attribute is published"
     showing.sort(key=lambda shape: -len({*shape.attributes} & {*known}))
-    result: Floats | None = None
-    seen: set[str] = set()
-    for shape in showing:
-        asked = tuple(name for name in known if name in shape.attributes and name != about)
-        told, has_place = _in_view(shape, asked, about, find, n)
-        if result is None:
-            result = told
-        else:
-            before, _ = _in_view(shape, tuple(name for name in asked if name in seen), about, find, n)
-            gained = np.divide(told, before, out=np.zeros_like(told), where=before > 0)
-            # A view that has no place for somebody says nothing of her.
-            gained = np.where(has_place[:, np.newaxis], gained, 1.0)
-            result = normalized(result * gained, result)
-        seen |= {*asked}
-    assert result is not None, "the attribute is published"
+    views = [
+        _View(shape, tuple(n for n in known if n in shape.attributes and n != about)) for shape in showing
+    ]
+    told = [_in_view(view.shape, view.asked, about, find, n) for view in views]
+    # A view that has no place for somebody says nothing of her, and does not stand in the way of the others.
+    patterns, pattern_of = np.unique(np.stack([has for _, has in told]), axis=1, return_inverse=True)
+    result = told[0][0].copy()
+    for number in range(patterns.shape[1]):
+        who = np.flatnonzero(pattern_of == number)
+        placed = [place for place in range(len(views)) if patterns[place, number]]
+        _multiply(result, who, [(views[place], told[place][0]) for place in placed], about, find, n)
     return result
+
+
+@dataclass(frozen=True, repr=False)
+class _View:
+    """A view, and what is known of the attributes in it."""
+
+    shape: Shape
+    asked: tuple[str, ...]
+
+
+def _multiply(
+    result: Floats, who: Ids, told: list[tuple[_View, Floats]], about: str, find: Finder, n: int
+) -> None:
+    """Put in place what some people are believed to have: every view adds what it says beyond the earlier ones."""
+    seen: set[str] = set()
+    for number, (view, said) in enumerate(told):
+        if number == 0:
+            result[who] = said[who]
+        else:
+            shared = tuple(name for name in view.asked if name in seen)
+            before = _in_view(view.shape, shared, about, find, n)[0][who]
+            gained = np.divide(said[who], before, out=np.zeros_like(before), where=before > 0)
+            result[who] = normalized(result[who] * gained, result[who])
+        seen |= {*view.asked}
 
 
 def _in_view(shape: Shape, asked: tuple[str, ...], about: str, find: Finder, n: int) -> tuple[Floats, Bools]:

@@ -84,16 +84,15 @@ def _together(scene: Scene, one: str, other: str) -> bool:
 def _own(beliefs: Beliefs, codes: Ids, m: int) -> Seen:
     """Rule out the m likeliest values but the true one."""
     truth = beliefs.at(codes)
-    top = -np.sort(-beliefs.rows, axis=1)[:, : m + 2]
-    top = np.pad(top, ((0, 0), (0, m + 2 - top.shape[1])))[beliefs.of]
+    top = -np.sort(-beliefs.rows, axis=1)[:, : m + 1]
+    top = np.pad(top, ((0, 0), (0, m + 1 - top.shape[1])))[beliefs.of]
     # Where hers is among the first, it is passed over.
     among = truth >= top[:, m] - ALMOST
-    gone = np.where(among, top[:, : m + 1].sum(axis=1) - truth, top[:, :m].sum(axis=1))
-    rival = np.where(among, top[:, m + 1], top[:, m])
+    gone = np.where(among, top.sum(axis=1) - truth, top[:, :m].sum(axis=1))
     left = np.maximum(1.0 - gone, ALMOST)
     # Of the values that were at least as likely as hers, m are gone; she is guessed among the rest.
     as_likely = _n_as_likely(beliefs, truth)
-    right = np.where(truth >= rival - ALMOST, 1.0 / np.maximum(as_likely - m, 1), 0.0)
+    right = np.where(among, 1.0 / np.maximum(as_likely - m, 1), 0.0)
     return Seen(np.where(truth > 0, right, 0.0), np.minimum(truth / left, 1.0))
 
 

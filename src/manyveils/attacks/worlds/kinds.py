@@ -82,7 +82,7 @@ def _joined(one: pl.DataFrame, other: pl.DataFrame, covers: Mapping[str, Covers]
     open_ = [name for name in shared if name not in equal]
     keys = [frame.select(shared).unique(maintain_order=True) for frame in (one, other)]
     _refuse(_pairs(keys[0], keys[1], equal), limit)
-    how = {"on": equal, "how": "inner"} if equal else {"how": "cross"}
+    how = {"on": equal, "how": "inner", "maintain_order": "left_right"} if equal else {"how": "cross"}
     pairs = keys[0].join(keys[1].rename({name: f"other {name}" for name in open_}), **how)
     for name in open_:
         pairs = _met(pairs, name, covers[name[5:]])
