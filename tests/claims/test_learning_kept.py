@@ -108,6 +108,32 @@ def test_fifths_by_definition(values):
     assert found.tolist() == [sum(cut < value for cut in cuts) for value in values]
 
 
+@given(st.lists(st.sampled_from([0, 1, 2.5, 3]), min_size=1, max_size=30))
+def test_numbers_are_one_class_however_they_are_written(values):
+    """A number is in the same class whether a table writes it as 2 or, beside a decimal, as 2.0."""
+    policy = mv.Policy(attributes={"x": {"role": "neutral", "kind": "numeric"}})
+    classes = classes_of(hold(pl.DataFrame({"x": [str(value) for value in values]}), policy)[0]["x"])
+    texts = [str(value) for value in values], [repr(float(value)) for value in values]
+    one, other = (classes.of(pl.Series(each, dtype=pl.String)).tolist() for each in texts)
+    assert one == other
+    assert len(set(one)) == len(set(values))
+
+
+def test_a_decimal_among_whole_numbers_of_the_original():
+    """One decimal in the original changes nothing about held-out people whose targets are whole numbers."""
+    policy = mv.Policy(
+        attributes={"town": {"role": "quasi"}, "grade": {"role": "sensitive"}}, guarantee={"k": 1}
+    )
+    towns = [f"town {number % 3}" for number in range(300)]
+    grades = ["2.5", *(town[-1] for town in towns[1:])]
+    taught = pl.DataFrame({"town": towns, "grade": grades})
+    tested = pl.DataFrame({"town": towns, "grade": [town[-1] for town in towns]})
+    release = mv.publish(taught, policy, seed=1)
+    assert (
+        mv.measure(release, taught, policy, learn="grade", held_out=tested)["learning_original"]["tree"] == 1
+    )
+
+
 @given(st.lists(st.sampled_from([f"v{n}" for n in range(30)]), min_size=1, max_size=200))
 def test_rare_values_share_a_class(values):
     """The commonest values have a class each, and all others, unknown ones too, share the last."""
@@ -188,6 +214,20 @@ def test_held_out_people_are_needed():
         assert said in str(error.value)
     with pytest.raises(mv.InputError, match="nothing is to be learnt"):
         mv.measure(release, taught, policy, held_out=tested)
+
+
+def test_some_of_the_published_people_again():
+    """A part of the published rows is no test either; rows that are common may well come again."""
+    taught, _, policy = halves()
+    release = mv.publish(taught, policy, seed=1)
+    with pytest.raises(mv.InputError, match="all 100 rows are among those that were published"):
+        mv.measure(release, taught, policy, learn="income", held_out=taught[:100])
+    common = mv.Policy(
+        attributes={"sex": {"role": "quasi"}, "job": {"role": "sensitive"}}, guarantee={"k": 1}
+    )
+    some = pl.DataFrame({"sex": ["f", "m"] * 50, "job": ["a", "b", "b", "a"] * 25})
+    found = mv.measure(mv.publish(some, common, seed=1), some, common, learn="job", held_out=some[:20])
+    assert "learning_release" in found
 
 
 def test_strange_values_among_the_held_out():

@@ -117,7 +117,9 @@ def test_a_better_one_is_named_with_its_harm():
         ]
     )
     assert found.name == "safe"
-    assert "leaky is better (0.1), but linkage is right for 40 % of targets more than that." in found.reason
+    assert (
+        "leaky is better (0.1), but linkage is right for 40 % of targets beyond guessing and" in found.reason
+    )
     assert "weak is better (0.2), but does not keep what policy.toml promises." in found.reason
 
 
@@ -134,6 +136,29 @@ def test_ties_are_told():
     found = advice([result("one", risk=0.05), result("two", risk=0.01)])
     assert found.name == "two"
     assert "Just as good by this measure: one" in found.reason
+
+
+def test_digits_of_chance_do_not_count():
+    """Risks that differ in the sixteenth digit are equal, for the frontier and among equals."""
+    better, worse = result("better", risk=0.165, error=0.1), result("worse", error=0.2)
+    attacks = {"linkage": {"success": better.risk - 5e-17, "baseline": 0.0}}
+    worse = Result(worse.configuration, attacks=attacks, utility=worse.utility, keeps_policy=True)
+    assert worse.risk < better.risk
+    assert frontier([better, worse], QUERIES) == ("better",)
+    assert advice([better, worse]).name == "better"
+
+
+def test_one_above_the_limit():
+    """A single configuration that gives away too much is recommended with its risk and not as one of several."""
+    found = advice([result("lone", risk=0.3)])
+    assert (
+        "linkage is right for 30 % of targets beyond guessing and beyond people outside the data."
+        in found.reason
+    )
+    assert (
+        "only configuration that keeps the promises of policy.toml, and exceeds the risk of 10 %"
+        in found.reason
+    )
 
 
 def test_none_within_the_limit():

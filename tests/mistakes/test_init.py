@@ -46,9 +46,13 @@ def test_over_the_data(desk):
         ("a,a\nZq7,Zq7\n", "columns 1 and 2 have the same name."),
         ("bucket,a\nZq7,Zq7\n", "a column is called 'bucket'"),
         ("39,Zq7,13\n50,Zq7,14\n", "2 of 3 column names are numbers, as if the header were missing."),
+        (
+            "Zq7,Zq8,a\nZq6,Zq8,b\nZq7,Zq5,c\n",
+            "2 of 3 column names stand among their own cells, as if the header",
+        ),
         (b"\x1f\x8b\x08\x00\xff", "is not valid UTF-8."),
     ],
-    ids=["empty", "header", "doubled", "bucket", "headerless", "binary"],
+    ids=["empty", "header", "doubled", "bucket", "headerless", "headerless texts", "binary"],
 )
 def test_data(desk, content, message):
     """Data without rows, names or text are refused with what is wrong."""

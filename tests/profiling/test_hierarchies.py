@@ -1,6 +1,7 @@
 """Suggested hierarchies are ones that a policy accepts."""
 
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,3 +57,28 @@ def test_one_far_away_number_does_not_matter():
     """A single far number leaves the widths as they are."""
     near = [20 + n % 60 for n in range(400)]
     assert suggested("age", near) == suggested("age", [*near[:-1], 10_000_000])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "kind", "hierarchy"),
+    [
+        ("{day:02d}.{month:02d}.2011", "categorical", '{ mask = "left" }'),
+        ("{month:02d}/{day:02d}/11", "categorical", '{ mask = "left" }'),
+        ("2011/{month:02d}/{day:02d}", "ordinal", '{ mask = "right" }'),
+        ("{day}.{month}.2011", "categorical", None),
+        ("2011-{month:02d}-{day:02d}", "ordinal", '{ dates = ["month", "quarter", "year"] }'),
+    ],
+)
+def test_dates_keep_their_year_longest(pattern, kind, hierarchy):
+    """However dates are written, they are quasi-identifiers, and no hierarchy hides the year before the day."""
+    cells = [pattern.format(day=n % 28 + 1, month=n // 28 + 1) for n in range(300)]
+    found = mv.profile(pl.DataFrame({"seen": cells, "diagnosis": ["a", "b", "c"] * 100}))
+    assert (found.facts["seen"].type, found.decided["seen"].role) == ("date", "quasi")
+    assert (found.coarsenings["seen"].kind, found.coarsenings["seen"].hierarchy) == (kind, hierarchy)
+
+
+def test_decimal_commas_are_told():
+    """Numbers with a decimal comma are texts, and the policy says so."""
+    cells = [f"{n},5" for n in range(40)]
+    text = mv.profile(pl.DataFrame({"size": cells, "diagnosis": ["a", "b"] * 20})).policy_text()
+    assert "Numbers with a decimal comma are texts here" in text

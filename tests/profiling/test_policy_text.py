@@ -122,3 +122,34 @@ def test_promises_leave_room():
     assert promised(list("aabcd") * 20) == {"k": 5, "l": 2, "l_kind": "frequency"}
     assert promised(list("aaabc") * 20) == {"k": 5, "l": 2, "l_kind": "distinct"}
     assert promised(list("abcd") * 3) == {"k": 2, "l": 2, "l_kind": "frequency"}
+
+
+def test_several_values_whose_columns_would_clash():
+    """An attribute with several values in a cell is not declared so if a column has the name of one of its values."""
+    cells = ["Flu|Gout", "Cold|Burn", "Cut|Acne", "Flu|Cold", "Gout|Burn", "Cut", "Acne", "Cold"] * 10
+    plain = pl.DataFrame({"age": [str(n % 7) for n in range(80)], "diagnosis": cells})
+    assert 'multivalued = "|"\n' in mv.profile(plain).policy_text()
+    clashing = plain.with_columns(plain["age"].alias("diagnosis=Flu"))
+    text = mv.profile(clashing).policy_text()
+    mv.publish(clashing, mv.Policy(**tomllib.loads(text)), seed=1)
+
+
+def test_several_values_that_are_not_declared_are_told():
+    """Where one of several values in a cell is too common to be protected by itself, the policy says that it is not."""
+    cells = ["Flu|Gout", "Flu|Cold", "Burn|Flu", "Flu", "Gout|Cold"] * 12
+    frame = pl.DataFrame({"age": [str(n % 7) for n in range(60)], "diagnosis": cells})
+    text = mv.profile(frame).policy_text()
+    assert "Cells seem to hold several values, parted by |, but each cell counts as one value here" in text
+
+
+def test_another_delimiter(tmp_path):
+    """A delimiter that is given is written into the policy, which then reads the file."""
+    data = tmp_path / "data.csv"
+    data.write_text("age^diagnosis\n" + "".join(f"{n % 9}^{'abc'[n % 3]}\n" for n in range(60)))
+    found = mv.profile(data, delimiter="^")
+    policy = mv.Policy(**tomllib.loads(found.policy_text()))
+    assert policy.data.delimiter == "^"
+    assert mv.publish(data, policy, seed=1).rows == 60
+    for wrong in ("", "^^", "\n", "é"):
+        with pytest.raises(mv.InputError, match="must be one character"):
+            mv.profile(data, delimiter=wrong)

@@ -30,7 +30,12 @@ def roles(**columns):
         ("x", [f"00000000-0000-4000-8000-{n:012x}" for n in range(N)], "UUIDs"),
         ("x", [str(n) for n in range(5, 5 + N)], "counts the rows"),
         ("x", [f"q{n * 7919 % 1000}" for n in range(N)], "nearly names the row"),
-        ("patient_no", [str(n * 7919 % 1000) for n in range(N)], "a number of records"),
+        ("serial no", [str(n * 7919 % 1000) for n in range(N)], "a number of records"),
+        ("patient_no", drawn(range(1000, 1020)), "somebody's name or number"),
+        ("customerID", drawn(range(1000, 1020)), "somebody's name or number"),
+        ("patient_name", drawn("abcdefgh"), "somebody's name or number"),
+        ("id_client", drawn(range(1000, 1020)), "somebody's name or number"),
+        ("insurance_policy", [f"POL-{n * 7919 % 1000:04d}" for n in range(N)], "nearly names the row"),
         ("remarks", [f"was seen on day {n} with a long story to tell" for n in range(N)], "free text"),
         ("empty", [""] * N, "every cell is missing"),
     ],
@@ -131,3 +136,40 @@ def test_the_least_telling_are_kept():
     """Among too many columns of unknown meaning, those with the fewest values are kept."""
     found = roles(**{f"c{n}": drawn(range(2 + n)) for n in range(20)})
     assert [name for name, each in found.items() if each.role == "quasi"] == [f"c{n}" for n in range(12)]
+
+
+def test_a_mere_guess_publishes_nothing_that_tells_rows_apart():
+    """If no name is sensitive, a column by which rows stand alone is not guessed to be, and so is made coarser."""
+    frame = pl.DataFrame(
+        {"alpha": [f"{n / 7:.6f}" for n in range(N)], "beta": drawn("abcde"), "gamma": drawn("xy")}
+    )
+    decided = mv.profile(frame).decided
+    assert decided["alpha"].role == "quasi"
+    assert decided["beta"].role == "sensitive"
+    assert "A mere guess" in decided["beta"].reason
+
+
+def test_what_decides_a_sensitive_column_and_most_rows_is_left_out():
+    """A column from which a sensitive one follows is not published as it is if most rows stand alone by it."""
+    numbers = [n if n < 140 else n - (n - 140) // 2 - 1 for n in range(N)]
+    decided = roles(measured=[f"{n / 8:.3f}" for n in numbers], income=[str(n * 7919 % 11) for n in numbers])
+    assert decided["measured"].role == "identifier"
+    assert "follows from it, and by it alone" in decided["measured"].reason
+
+
+def test_rows_that_a_sensitive_value_tells_apart_are_counted():
+    """A sensitive column by which rows stand alone is published as it is, and the policy says what that means."""
+    frame = pl.DataFrame({"sex": drawn("fm"), "income": [f"{n / 7:.3f}" for n in range(N)]})
+    assert "the 100 % of rows that stand alone by it finds the row" in mv.profile(frame).policy_text()
+    few = pl.DataFrame({"sex": drawn("fm"), "income": drawn(range(5))})
+    assert "finds the row" not in mv.profile(few).policy_text()
+
+
+@pytest.mark.parametrize(("n_keys", "role"), [(100, "quasi"), (101, "identifier")])
+def test_keys_that_several_rows_share(n_keys, role):
+    """A column called id tells records apart if it has more than a hundred values, though every one comes again."""
+    keys = [str(n % n_keys) for n in range(3 * n_keys)]
+    frame = pl.DataFrame({"shop_id": keys, "diagnosis": drawn("abc", 3 * n_keys)})
+    assert mv.profile(frame).decided["shop_id"].role == role
+    places = frame.rename({"shop_id": "city name"})
+    assert mv.profile(places).decided["city name"].role == "quasi"

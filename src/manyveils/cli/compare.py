@@ -103,6 +103,7 @@ def show_comparison(found: "Comparison") -> None:
     )
     for each in found.results:
         _show_remarks(each)
+    _show_notes(published)
     typer.echo(f"Recommended: {found.recommendation.reason}")
     typer.echo(f"This looks at one release of each, and not at {'; '.join(found.recommendation.ignores)}.")
 
@@ -133,5 +134,11 @@ def _show_remarks(each: "Result") -> None:
     if each.secret:
         names = ", ".join(each.secret)
         typer.echo(f"{each.name} shows {names} in secret, which no measure reads; it is not ranked.")
-    for note in each.notes:
-        typer.echo(f"{each.name}: {note}")
+
+
+def _show_notes(published: "list[Result]") -> None:
+    """Print every note once, with the names of those it is about unless it is about all."""
+    for note in dict.fromkeys(note for each in published for note in each.notes):
+        names = [each.name for each in published if note in each.notes]
+        whose = "" if len(names) == len(published) else f"{', '.join(names)}: "
+        typer.echo(f"{whose}{note}")

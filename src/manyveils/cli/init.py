@@ -20,6 +20,9 @@ def command(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the policy is written.")] = Path(
         "policy.toml"
     ),
+    delimiter: Annotated[
+        str | None, typer.Option(help="What stands between the fields of a csv file, if not , ; | or tab.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing policy.")] = False,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
@@ -31,7 +34,7 @@ def command(
         _refuse_place(out, data)
         refuse_file(out, force=force)
         with progress_bar(as_json=as_json) as progress:
-            found = profile(data, progress=progress)
+            found = profile(data, delimiter=delimiter, progress=progress)
         write_file(out, found.policy_text(_seen_from(out.parent, data)), force=force)
         if as_json:
             show_json({"policy": str(out), "profile": found.describe()})

@@ -9,6 +9,8 @@ from manyveils.errors import InputError, Problem
 from manyveils.policy.check import suggest
 
 LEARNING = "learning"
+# Shares that differ by less are equal: sums in another order differ in their last digits.
+ALMOST = 1e-9
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,8 @@ def ordered(results: Sequence[Result], preference: Preference) -> tuple[Result, 
         return (
             not result.published,
             cost is None,
-            inf if cost is None else cost,
-            inf if result.risk is None else result.risk,
+            inf if cost is None else rounded(cost),
+            inf if result.risk is None else rounded(result.risk),
         )
 
     return tuple(sorted(results, key=place))
@@ -75,7 +77,7 @@ def frontier(results: Sequence[Result], preference: Preference) -> tuple[str, ..
     Only releases that keep the policy are on it, and it is empty where no attack was tried.
     """
     points = [
-        (each.name, each.risk, cost)
+        (each.name, rounded(each.risk), rounded(cost))
         for each in results
         if each.keeps_policy and each.risk is not None and (cost := preference.cost(each)) is not None
     ]
@@ -84,3 +86,12 @@ def frontier(results: Sequence[Result], preference: Preference) -> tuple[str, ..
         for name, risk, cost in points
         if not any(r <= risk and c <= cost and (r < risk or c < cost) for _, r, c in points)
     )
+
+
+def rounded(number: float) -> float:
+    """A number without the digits that chance decides.
+
+    >>> rounded(0.16499999999999995) == rounded(0.165), rounded(123456.78) == 123456.78
+    (True, True)
+    """
+    return round(number / ALMOST) * ALMOST if abs(number) < 1 else float(f"{number:.12g}")

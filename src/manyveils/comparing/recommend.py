@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from manyveils.comparing.preferences import LEARNING, PREFERENCES, Preference
+from manyveils.comparing.preferences import ALMOST, LEARNING, PREFERENCES, Preference, rounded
 from manyveils.comparing.result import Result
 
-ALMOST = 1e-12
+BEYOND = "beyond guessing and beyond people outside the data"
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def recommend(
         return Recommendation(None, _nothing(results, kept, preference, policy_name))
     tried = ranked[0].risk is not None
     within = [each for each in ranked if each.risk is None or each.risk <= limit + ALMOST]
-    chosen = within[0] if within else min(ranked, key=lambda each: each.risk or 0.0)
+    chosen = within[0] if within else min(ranked, key=lambda each: rounded(each.risk or 0.0))
     said = [_first(chosen, within, ranked, preference, limit, policy_name)]
     said += _ties(chosen, within, preference)
     said += _better(chosen, results, preference, limit, policy_name)
@@ -59,21 +59,28 @@ def _first(
     if not within:
         return (
             f"{chosen.name} gives away least: {_gain(chosen)}. "
-            f"None of the {len(ranked)} configurations that keep the promises of {policy_name} stays within a risk of {_points(limit)}. "
-            f"Its {what} was not weighed."
+            f"{_too_risky(len(ranked), policy_name)} of {_points(limit)}. Its {what} was not weighed."
         )
     if len(within) == 1:
-        return f"{chosen.name} is the only configuration that keeps the promises of {policy_name}{_safe(chosen, limit)}; its {what}."
+        return f"{chosen.name} is the only configuration that keeps the promises of {policy_name}{_safe(chosen, limit)}; its {preference.words} is {_number(preference.value(chosen))}."
     return (
         f"{chosen.name} has the best {what} of the {len(within)} configurations that keep the promises of {policy_name}"
         f"{_safe(chosen, limit)}."
     )
 
 
+def _too_risky(n_ranked: int, policy_name: str) -> str:
+    if n_ranked == 1:
+        return f"It is the only configuration that keeps the promises of {policy_name}, and exceeds the risk"
+    return (
+        f"None of the {n_ranked} configurations that keep the promises of {policy_name} stays within a risk"
+    )
+
+
 def _safe(chosen: Result, limit: float) -> str:
     if chosen.risk is None:
         return ""
-    return f" and with which no attack that was tried is right for more than {_points(limit)} beyond guessing and beyond people outside the data (here {_points(chosen.risk)})"
+    return f" and with which no attack that was tried is right for more than {_points(limit)} {BEYOND} (here {_points(chosen.risk)})"
 
 
 def _ties(chosen: Result, within: list[Result], preference: Preference) -> list[str]:
@@ -109,7 +116,7 @@ def _better(
 def _gain(result: Result) -> str:
     if not result.gains or not result.risk:
         return "no attack that was tried gains anything"
-    return f"{result.worst_attack} is right for {_points(result.risk)} more than that"
+    return f"{result.worst_attack} is right for {_points(result.risk)} {BEYOND}"
 
 
 def _ignored(preference: Preference, untried: Sequence[str], *, tried: bool) -> list[str]:

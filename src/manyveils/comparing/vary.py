@@ -117,12 +117,17 @@ def _value_problems(each: Variation) -> Iterator[Problem]:
     for value in each.values:
         if value is None:
             continue
-        if each.in_guarantee:
-            yield from section_problems(Guarantee, {each.key: value}, "vary")
-        else:
-            yield from method_problems({"method": each.method or "separate", each.key: value}, "vary")
-            if each.key == SHARED and not _is_share(value):
-                yield Problem(f"vary {SHARED}", "must be a share from 0 to 1.", "For example 0,0.02.")
+        for problem in _wrong_with(each, value):
+            yield Problem(f"vary {each.said}", f"{value!r}: {problem.what}", problem.remedy)
+
+
+def _wrong_with(each: Variation, value: Any) -> Iterator[Problem]:
+    if each.in_guarantee:
+        yield from section_problems(Guarantee, {each.key: value}, "vary")
+        return
+    yield from method_problems({"method": each.method or "separate", each.key: value}, "vary")
+    if each.key == SHARED and not _is_share(value):
+        yield Problem(f"vary {SHARED}", "must be a share from 0 to 1.", "For example 0,0.02.")
 
 
 def _is_share(value: Any) -> bool:

@@ -96,7 +96,7 @@ def _type(column: Column, present: pl.Series, form: Form) -> Type:
         return _number_type(column, present)
     if present.dtype == pl.Boolean:
         return "true or false"
-    if form.is_date or present.dtype in (pl.Date, pl.Datetime):
+    if form.is_date or form.is_other_date or present.dtype in (pl.Date, pl.Datetime):
         return "date"
     if form.is_free_text:
         return "text"

@@ -15,7 +15,9 @@ FORMS = {
     "phone numbers": r"^(\+[0-9]{1,3}|\(?0[0-9]{2,4}\)?|\(?[0-9]{3}\)?)[ /-][0-9][0-9 /.-]{5,14}$",
     "social security numbers": r"^[0-9]{3}-[0-9]{2}-[0-9]{4}$",
 }
-OTHER_DATE = r"^[0-9]{1,2}([./-])[0-9]{1,2}[./-]([0-9]{2}|[0-9]{4})$"
+YEAR_LAST = r"^[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{2}|[0-9]{4})$"
+YEAR_FIRST = r"^[0-9]{4}[./][0-9]{1,2}[./][0-9]{1,2}$"
+DECIMAL_COMMA = r"^\s*[+-]?[0-9][0-9. ]*,[0-9]+\s*$"
 CODE = r"^[A-Za-z0-9][A-Za-z0-9 .-]*$"
 # A column of some form may have slips in it.
 MOST = 0.9
@@ -33,11 +35,19 @@ class Form:
     identifies: str | None = None
     is_date: bool = False
     has_time: bool = False
-    is_other_date: bool = False
+    year_last: bool = False
+    year_first: bool = False
+    has_decimal_comma: bool = False
+    length: int | None = None
     is_free_text: bool = False
     code_length: int | None = None
     separator: str | None = None
     words_among_numbers: int = 0
+
+    @property
+    def is_other_date(self) -> bool:
+        """Whether the texts look like dates, but not as 2024-12-31."""
+        return not self.is_date and (self.year_last or self.year_first)
 
 
 def form_of(domain: pl.Series) -> Form:
@@ -49,7 +59,10 @@ def form_of(domain: pl.Series) -> Form:
         identifies=next((form for form, pattern in FORMS.items() if _share(some, pattern) >= MOST), None),
         is_date=bool(are_dates(some).all()) and bool(are_dates(domain).all()),
         has_time=bool((some.str.len_chars() > len("2000-01-01")).any()),
-        is_other_date=_share(some, OTHER_DATE) >= MOST,
+        year_last=_share(some, YEAR_LAST) >= MOST,
+        year_first=_share(some, YEAR_FIRST) >= MOST,
+        has_decimal_comma=_share(some, DECIMAL_COMMA) >= MOST,
+        length=_length(domain),
         is_free_text=_mean(some.str.len_chars()) > LONG_TEXT,
         code_length=_code_length(domain),
         separator=_separator(some),
@@ -65,13 +78,19 @@ def _mean(numbers: pl.Series) -> float:
     return float(numbers.cast(pl.Float64).sum()) / len(numbers)
 
 
+def _length(domain: pl.Series) -> int | None:
+    """The one length of all texts, if they have one."""
+    lengths = domain.str.len_chars().unique()
+    return int(lengths[0]) if len(lengths) == 1 else None
+
+
 def _code_length(domain: pl.Series) -> int | None:
     """The one length of all texts, if they are codes: letters and digits, with a digit in most."""
-    lengths = domain.str.len_chars().unique()
-    if len(lengths) != 1 or not SHORTEST_CODE <= int(lengths[0]) <= LONGEST_CODE:
+    length = _length(domain)
+    if length is None or not SHORTEST_CODE <= length <= LONGEST_CODE:
         return None
     is_code = bool(domain.str.contains(CODE).all()) and _share(domain, "[0-9]") >= MOST
-    return int(lengths[0]) if is_code else None
+    return length if is_code else None
 
 
 def _words_among_numbers(texts: pl.Series) -> int:

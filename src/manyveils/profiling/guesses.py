@@ -6,7 +6,9 @@ from typing import Literal
 from manyveils.profiling.facts import Facts
 from manyveils.profiling.words import (
     IDENTIFIERS,
+    KEYS_OF_PEOPLE,
     QUASI,
+    RECORD_KEYS,
     SENSITIVE,
     SURVEY_WEIGHTS,
     WEAK_IDENTIFIERS,
@@ -21,6 +23,10 @@ NEARLY_UNIQUE = 0.95
 MOSTLY_DIFFERENT = 0.5
 # Without a hierarchy, more values than this make labels that nobody can read.
 MANY_VALUES = 10_000
+# A key with more values than this tells records apart, however many rows share one.
+FEW_KEYS = 100
+# Texts of which there are so many, nearly all different, are numbers of something and no categories.
+FEW_TEXTS = 50
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,8 @@ def _names_a_person(facts: Facts) -> Guess | None:
     topic = topic_of(facts.name, IDENTIFIERS)
     if topic:
         return Guess("identifier", f"Its name speaks of {topic}", topic)
+    if says(facts.name, KEYS_OF_PEOPLE):
+        return Guess("identifier", "Its name speaks of somebody's name or number")
     if facts.form.identifies:
         return Guess("identifier", f"Its cells look like {facts.form.identifies}")
     if facts.is_counter and not topic_of(facts.name, QUASI):
@@ -72,6 +80,9 @@ def _names_a_person(facts: Facts) -> Guess | None:
         return None
     if facts.share_distinct >= MOSTLY_DIFFERENT or _is_whole_name(facts.name):
         return Guess("identifier", f"Its name speaks of {weak}, and {_differing(facts)}", weak)
+    is_known = topic_of(facts.name, QUASI) is not None
+    if says(facts.name, RECORD_KEYS) and facts.distinct > FEW_KEYS and not is_known:
+        return Guess("identifier", f"Its name speaks of {weak}, and it has {facts.distinct:,} of them", weak)
     return None
 
 
@@ -83,6 +94,9 @@ def _by_topic(facts: Facts) -> Guess | None:
     sensitive, quasi = topic_of(facts.name, SENSITIVE), topic_of(facts.name, QUASI)
     if (sensitive or quasi) and facts.type == "text" and facts.share_distinct >= MOSTLY_DIFFERENT:
         return _free_text()
+    if sensitive and _numbers_something(facts):
+        said = f"Its name speaks of {sensitive}, but it nearly names the row: {_differing(facts)}"
+        return Guess("identifier", f"Left out: {said[0].lower()}{said[1:]}")
     if sensitive:
         return Guess("sensitive", f"Its name speaks of {sensitive}", sensitive)
     if says(facts.name, SURVEY_WEIGHTS):
@@ -91,6 +105,11 @@ def _by_topic(facts: Facts) -> Guess | None:
     if quasi:
         return Guess("quasi", f"Its name speaks of {quasi}, which outsiders may know", quasi)
     return None
+
+
+def _numbers_something(facts: Facts) -> bool:
+    is_text = facts.type in ("code", "category", "text") and facts.form.separator is None
+    return is_text and facts.distinct > FEW_TEXTS and facts.share_distinct >= NEARLY_UNIQUE
 
 
 def _stands_out(facts: Facts) -> Guess | None:

@@ -11,6 +11,7 @@ from manyveils.profiling.facts import Facts
 # The first interval is about a twentieth of the range; the last is below the range itself.
 FIRST_SHARE = 20
 MOST_WIDTHS = 4
+NO_HIERARCHY = "No hierarchy: a value as it is, a set of values, or *; a tree or a file could group them"
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Coarser:
 def coarser(facts: Facts) -> Coarser:
     """What suits the type of the column."""
     match facts.type:
+        case "date" if facts.form.is_other_date:
+            return _other_dates(facts)
         case "date":
             return _dates(facts)
         case "whole number" | "decimal":
@@ -33,7 +36,7 @@ def coarser(facts: Facts) -> Coarser:
         case "code":
             return _codes(facts)
         case _:
-            return Coarser(None, "", None, _no_hierarchy(facts))
+            return Coarser(None, "", None, NO_HIERARCHY)
 
 
 def _dates(facts: Facts) -> Coarser:
@@ -48,6 +51,20 @@ def _dates(facts: Facts) -> Coarser:
         f"{{ dates = [{listed}] }}",
         f"Every cell is a date: {', '.join(units)}, then *",
     )
+
+
+def _other_dates(facts: Facts) -> Coarser:
+    """Masks from where the day stands, so that the year stays longest."""
+    said = "Looks like dates: written as 2024-12-31 they could become months and years"
+    if facts.form.length is None:
+        return Coarser("categorical", "As they are written, these dates are not in order", None, said)
+    if facts.form.year_last:
+        kind_reason = "With the year last, dates are not in order"
+        return Coarser(
+            "categorical", kind_reason, '{ mask = "left" }', f"{said}; masked, the year stays longest"
+        )
+    kind_reason = "Dates with the year first are in order"
+    return Coarser("ordinal", kind_reason, '{ mask = "right" }', f"{said}; masked, the year stays longest")
 
 
 def _intervals(facts: Facts) -> Coarser:
@@ -65,19 +82,13 @@ def _codes(facts: Facts) -> Coarser:
     length = facts.form.code_length
     if length is None:
         few = f"Numbers with {facts.distinct} values only are taken as codes without an order"
-        return Coarser("categorical", few, None, _no_hierarchy(facts))
+        return Coarser("categorical", few, None, NO_HIERARCHY)
     return Coarser(
         "categorical",
         "Codes are not amounts",
         '{ mask = "right" }',
         f"All codes have {length} characters, and the first ones usually say most",
     )
-
-
-def _no_hierarchy(facts: Facts) -> str:
-    if facts.form.is_other_date:
-        return "Looks like dates: with the year first (2024-12-31) they could become months and years"
-    return "No hierarchy: a value as it is, a set of values, or *; a tree or a file could group them"
 
 
 def interval_widths(spread: float, *, whole: bool) -> tuple[float, ...]:

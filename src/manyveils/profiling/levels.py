@@ -1,6 +1,6 @@
 """How strong a promise the data allow: rows per group, and diversity of each sensitive attribute."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -38,9 +38,12 @@ def rows_per_group(n_rows: int) -> tuple[int, str]:
     return k, f"5 is usual, but there are {n_rows} rows only"
 
 
-def diversity_of(facts: Facts, k: int) -> Diversity:
-    """The strongest of frequency l = 3 or 2 and distinct l = 2 that leaves the groups room."""
-    pieces = _largest_piece(facts)
+def diversity_of(facts: Facts, k: int, taken: Collection[str] = ()) -> Diversity:
+    """The strongest of frequency l = 3 or 2 and distinct l = 2 that leaves the groups room.
+
+    `taken` are the names of columns, which the 0/1 columns of an attribute with several values must not have.
+    """
+    pieces = _largest_piece(facts, taken)
     if pieces is not None:
         room = next((l for share, l in FREQUENCY if pieces <= share and l <= k), None)
         if room:
@@ -53,7 +56,7 @@ def diversity_of(facts: Facts, k: int) -> Diversity:
     return Diversity(2, "distinct", f"{reason}, too many to limit its share in groups")
 
 
-def _largest_piece(facts: Facts) -> float | None:
+def _largest_piece(facts: Facts, taken: Collection[str]) -> float | None:
     """The share of rows with the commonest value, where cells hold several; None if they do not."""
     mark, column = facts.form.separator, facts.column
     if mark is None or column is None or facts.distinct > MANY_CELLS:
@@ -62,7 +65,8 @@ def _largest_piece(facts: Facts) -> float | None:
     for text, count in zip(column.texts, column.counts.tolist(), strict=True):
         for piece in {part.strip() for part in text.split(mark) if part.strip()}:
             rows[piece] = rows.get(piece, 0) + count
-    return max(rows.values()) / facts.n_rows if 0 < len(rows) <= MANY_PIECES else None
+    is_fit = 0 < len(rows) <= MANY_PIECES and not any(f"{facts.name}={piece}" in taken for piece in rows)
+    return max(rows.values()) / facts.n_rows if is_fit else None
 
 
 def weakest(levels: Mapping[str, Diversity]) -> tuple[str, Diversity]:

@@ -10,7 +10,7 @@ from manyveils.profiling.facts import Facts
 from manyveils.profiling.following import Following
 from manyveils.profiling.guesses import percent
 from manyveils.profiling.levels import Diversity, weakest
-from manyveils.profiling.roles import name_of
+from manyveils.profiling.roles import SELDOM_ALONE, name_of
 
 if TYPE_CHECKING:
     from manyveils.profiling.profile import Profile
@@ -57,6 +57,8 @@ def _data(profile: "Profile", source: str | None) -> list[str]:
     lines = ["[data]"]
     if source is not None:
         lines += ["# The data, seen from this file.", f"source = {quoted(source)}"]
+    if profile.delimiter is not None:
+        lines += ["# What stands between fields.", f"delimiter = {quoted(profile.delimiter)}"]
     lacking = sum(each.missing > 0 for each in profile.facts.values())
     said = f"Cells are missing in {lacking} of the columns" if lacking else "No cell is missing"
     lines += [f"# {said}; a missing cell counts as a value of its own.", 'missing = "category"']
@@ -81,7 +83,10 @@ def _attribute(profile: "Profile", name: str) -> list[str]:
 
 
 def _adds(profile: "Profile", name: str) -> str:
-    """What knowing the column adds to knowing all other quasi-identifiers."""
+    """What knowing the column adds to knowing all other quasi-identifiers, or that a sensitive one tells rows apart."""
+    alone = profile.facts[name].alone
+    if profile.decided[name].role == "sensitive" and alone > SELDOM_ALONE:
+        return f" It is not made coarser: whoever knows the value of one of the {percent(alone)} of rows that stand alone by it finds the row."
     without = profile.uniqueness.without.get(name)
     if without is None:
         return ""
@@ -95,10 +100,12 @@ def _summary(facts: Facts) -> str:
         if facts.missing
         else "none missing"
     )
-    return f"{facts.type.capitalize()}, {facts.distinct:,} different, {missing}.{_words_among_numbers(facts)}"
+    return f"{facts.type.capitalize()}, {facts.distinct:,} different, {missing}.{_nearly_numbers(facts)}"
 
 
-def _words_among_numbers(facts: Facts) -> str:
+def _nearly_numbers(facts: Facts) -> str:
+    if facts.form.has_decimal_comma:
+        return " Numbers with a decimal comma are texts here: with a point they would be numeric."
     if not facts.form.words_among_numbers:
         return ""
     return f" Numbers but for {facts.form.words_among_numbers} texts: in missing_markers they would make it numeric."
@@ -108,7 +115,10 @@ def _own_guarantee(profile: "Profile", name: str) -> Iterator[str]:
     levels = profile.diversities
     if name not in levels:
         return
-    own = levels[name]
+    own, seen = levels[name], profile.facts[name].form.separator
+    if seen and not own.separator:
+        yield f"# Cells seem to hold several values, parted by {seen}, but each cell counts as one value here:"
+        yield f"# multivalued = {quoted(seen)} would protect each, and one of them is too common, or they are too many."
     if own.separator:
         yield f"# Cells hold several values, parted by {own.separator}."
         yield f"multivalued = {quoted(own.separator)}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from manyveils.errors import DataError, InfeasibleError, Problem
+from manyveils.errors import DataError, InfeasibleError, InputError, Problem
 from manyveils.notebook import as_table
 from manyveils.policy.check import RESERVED
 from manyveils.profiling.facts import Facts, facts_of
@@ -34,6 +34,7 @@ class Profile:
     following: tuple[Following, ...]
     markers: Mapping[str, int]
     source: Path | None = None
+    delimiter: str | None = None
 
     def having(self, role: str) -> tuple[str, ...]:
         """The columns of one role, in the order of the table."""
@@ -47,7 +48,9 @@ class Profile:
     @property
     def diversities(self) -> Mapping[str, Diversity]:
         """What can be promised of each sensitive attribute."""
-        return {name: diversity_of(self.facts[name], self.k[0]) for name in self.having("sensitive")}
+        return {
+            name: diversity_of(self.facts[name], self.k[0], self.facts) for name in self.having("sensitive")
+        }
 
     @property
     def coarsenings(self) -> Mapping[str, Coarser]:
@@ -92,10 +95,16 @@ def _silent(stage: str, share: float) -> None:
     """Report no progress."""
 
 
-def profile(data: object, *, progress: Callable[[str, float], None] = _silent) -> Profile:
-    """Look at a table (a path, or pandas, Polars or PyArrow data) and guess a role for every column, with reasons."""
+def profile(
+    data: object, *, delimiter: str | None = None, progress: Callable[[str, float], None] = _silent
+) -> Profile:
+    """Look at a table (a path, or pandas, Polars or PyArrow data) and guess a role for every column, with reasons.
+
+    The `delimiter` of a csv file is found by itself if it is one of , ; | and tab.
+    """
     path = Path(data) if isinstance(data, str | Path) else None
-    frame, _ = take_in(data if path is None else path)
+    _refuse_delimiter(delimiter)
+    frame, _ = take_in(data if path is None else path, delimiter=delimiter)
     _refuse(frame, path)
     found = {name: markers_in(frame[name]) for name in frame.columns}
     markers = _united(found.values())
@@ -111,7 +120,7 @@ def profile(data: object, *, progress: Callable[[str, float], None] = _silent) -
     known = [name for name, each in decided.items() if each.role == "quasi"]
     _refuse_nothing(decided)
     uniqueness = uniqueness_of(_columns(facts, known), frame.height)
-    return Profile(frame.height, facts, decided, uniqueness, following, markers, path)
+    return Profile(frame.height, facts, decided, uniqueness, following, markers, path, delimiter)
 
 
 def _columns(facts: Mapping[str, Facts], names: Sequence[str]) -> list[Column]:
@@ -126,6 +135,12 @@ def _united(found: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
     return counts
 
 
+def _refuse_delimiter(delimiter: str | None) -> None:
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+        what = "must be one character, and neither a quote nor a line end."
+        raise InputError([Problem("delimiter", what, "For example ; or ^.")])
+
+
 def _refuse(frame: pl.DataFrame, path: Path | None) -> None:
     place = "data" if path is None else str(path)
     if frame.height == 0:
@@ -133,11 +148,23 @@ def _refuse(frame: pl.DataFrame, path: Path | None) -> None:
     if RESERVED in frame.columns:
         what = f"a column is called {RESERVED!r}, which is taken by the releases themselves."
         raise DataError([Problem(place, what, "Rename it.")])
+    if path is not None:
+        _refuse_cells_as_names(frame, place)
+
+
+def _refuse_cells_as_names(frame: pl.DataFrame, place: str) -> None:
+    """Without a header the names are cells, so they are not quoted."""
     numbers = sum(_is_number(name) for name in frame.columns)
-    if path is not None and numbers * 3 > frame.width:
-        # Without a header the names are cells, so they are not quoted.
-        what = f"{numbers} of {frame.width} column names are numbers, as if the header were missing."
-        raise DataError([Problem(place, what, "Write the columns' names into the first line.")])
+    # One name may well be a value too, such as "male".
+    cells = sum(_is_cell(name, frame) for name in frame.columns)
+    for count, what in ((numbers, "are numbers"), (cells if cells > 1 else 0, "stand among their own cells")):
+        if count * 3 > frame.width:
+            said = f"{count} of {frame.width} column names {what}, as if the header were missing."
+            raise DataError([Problem(place, said, "Write the columns' names into the first line.")])
+
+
+def _is_cell(name: str, frame: pl.DataFrame) -> bool:
+    return frame.schema[name] == pl.String and bool((frame[name] == name).any())
 
 
 def _is_number(text: str) -> bool:

@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 from manyveils.policy.sections import Role
 from manyveils.profiling.facts import Facts
 from manyveils.profiling.following import Following, deciders
-from manyveils.profiling.guesses import MANY_VALUES, Guess, percent
+from manyveils.profiling.guesses import MANY_VALUES, MOSTLY_DIFFERENT, Guess, percent
 from manyveils.profiling.hierarchies import coarser
 
 MOST_QUASI = 12
 MOST_SENSITIVE = 10
 MOST_GUESSED = 3
 NEARLY_CONSTANT = 0.95
+# A sensitive column is published as it is; a mere guess must not publish one that tells rows apart.
+SELDOM_ALONE = 0.05
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ Guesses = Mapping[str, Guess]
 
 def decide(facts: Mapping[str, Facts], guesses: Guesses, found: Sequence[Following]) -> Mapping[str, Decided]:
     """A role for every column; nothing becomes neutral that tells rows apart."""
-    settled = _tied(guesses, found)
+    settled = _telling(_tied(guesses, found), facts)
     settled = _some_sensitive(settled, facts, found)
     settled = _fewer_sensitive(settled, facts, found)
     settled = _open_as_quasi(settled)
@@ -60,6 +62,22 @@ def _tied(guesses: Guesses, found: Sequence[Following]) -> Guesses:
     return settled
 
 
+def _telling(guesses: Guesses, facts: Mapping[str, Facts]) -> Guesses:
+    """What is sensitive only by what follows from it is left out if it tells most rows apart."""
+    return {
+        name: replace(
+            each, seeming="identifier", reason=f"Left out: {each.reason}, and {_alone(facts[name])}"
+        )
+        if each.seeming == "sensitive" and not each.topic and facts[name].alone >= MOSTLY_DIFFERENT
+        else each
+        for name, each in guesses.items()
+    }
+
+
+def _alone(facts: Facts) -> str:
+    return f"by it alone {percent(facts.alone)} of the rows stand alone"
+
+
 def _change(settled: Guesses, left: str, right: str) -> dict[str, Guess]:
     one, other = settled[left].seeming, settled[right].seeming
     if (one, other) == ("open", "sensitive"):
@@ -79,8 +97,8 @@ def name_of(name: str) -> str:
 
 
 def _some_sensitive(guesses: Guesses, facts: Mapping[str, Facts], found: Sequence[Following]) -> Guesses:
-    """If no column seems sensitive, the most varied of those that nothing is known of."""
-    unknown = _having(guesses, "open")
+    """If no column seems sensitive, the most varied of those that nothing is known of and that few rows stand alone by."""
+    unknown = [name for name in _having(guesses, "open") if facts[name].alone <= SELDOM_ALONE]
     if _having(guesses, "sensitive") or not unknown:
         return guesses
     ranked = sorted(unknown, key=lambda name: (_follows(name, unknown, found), facts[name].commonest))

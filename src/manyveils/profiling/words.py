@@ -28,12 +28,15 @@ IDENTIFIERS: Words = {
     "an official number": _listed(
         """
         ssn passport nino nhs mrn iban bsn dni curp cpf aadhaar socialsecurity taxid steuernummer
-        personnummer licenseplate driverlicense
+        personnummer licenseplate driverlicense license licence vin sozialversicherungsnummer
+        versicherungsnummer
         """
     ),
     "an account": _listed("username userid login accountnumber creditcard cardnumber"),
-    "an address": _listed("address street adresse strasse calle indirizzo adres"),
-    "a device or a web page": _listed("ip ipaddress url imei mac cookie deviceid"),
+    "an address": _listed("address street adresse strasse hausnummer calle indirizzo adres"),
+    "a device or a web page": _listed(
+        "ip ipaddress url imei mac cookie deviceid token barcode twitter facebook instagram linkedin"
+    ),
     "a key of records": _listed("uuid guid rowid recordid patientid personid"),
 }
 
@@ -54,7 +57,7 @@ SENSITIVE: Words = {
         medication medicine hiv aids cancer tumor tumour histology topography mental mortality disab
         pregnan blood health icd icd9 icd10 procedure surgery smoker smoking alcohol bmi cholesterol
         glucose allerg survival infect krank behinder maladie enfermedad malattia ziekte drem dphy
-        deye dear dvet ddrs dout dis
+        deye dear dvet ddrs dout dis suicid abuse viral hba1c a1c
         """
     ),
     "money": _listed(
@@ -88,7 +91,7 @@ QUASI: Words = {
     ),
     "place": _listed(
         """
-        zip zipcode postcode postal postalcode plz city town county state country region district
+        zip zipcode postcode postal postalcode postleitzahl plz lat lon lng gps city town county state country region district
         province municipal residence location latitude longitude puma hospital clinic ort stadt land
         ville pays ciudad pais citta gemeente density area
         """
@@ -114,7 +117,23 @@ NUMBERS = _listed(
     grade level amount total noc npf
     """
 )
-POSTCODES = _listed("zip zipcode postcode postal postalcode plz zcta")
+POSTCODES = _listed("zip zipcode postcode postal postalcode postleitzahl plz zcta")
+# Whose name or number it is: such a column names people even if most of them have several rows.
+PEOPLE = _listed(
+    """
+    patient patienten record person people personal customer client kunde kunden user member employee staff
+    mitarbeiter student pupil subject participant respondent citizen national voter resident tenant
+    account policy claim case encounter insurance doctor physician nurse mother father parent spouse
+    contact owner driver guardian
+    """
+)
+KEYS = _listed("id ids no nr number num key nummer numero")
+NAMES = WEAK_IDENTIFIERS["a name"]
+KEYS_OF_PEOPLE = (
+    *(one + key for one in PEOPLE for key in (*KEYS, *NAMES)),
+    *("id" + one for one in PEOPLE),
+)
+RECORD_KEYS = (*_listed("id ids identifier key"), *NAMES)
 
 
 def words_of(name: str) -> tuple[str, ...]:

@@ -55,7 +55,9 @@ def _told(points: list[dict[str, Any]], measure: str) -> str:
 def _chart(points: list[dict[str, Any]], measure: str) -> Chart:
     at = {
         "x": alt.X(
-            "risk:Q", title="risk: what attacks get beyond guessing and outsiders", axis=alt.Axis(format="%")
+            "risk:Q",
+            title="risk: what attacks get beyond guessing and people outside the data",
+            axis=alt.Axis(format="%"),
         ),
         "y": alt.Y("value:Q", title=measure, scale=alt.Scale(zero=False, padding=20)),
     }

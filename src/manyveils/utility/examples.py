@@ -50,15 +50,24 @@ class Classes:
 
     values: tuple[str, ...] = ()
     edges: tuple[float, ...] = ()
+    are_numbers: bool = False
 
     def of(self, cells: pl.Series) -> Labels:
         """The class of each cell; rare values share one, and so do missing numbers."""
         if self.edges:
             places = np.searchsorted(np.array(self.edges), _numbers(cells), side="left")
             return np.where(np.isnan(_numbers(cells)), len(self.edges) + 1, places).astype(np.int64)
-        known = pl.DataFrame({"cell": self.values, "class": range(len(self.values))})
-        found = cells.to_frame("cell").join(known, on="cell", how="left", maintain_order="left")
+        known = pl.DataFrame({"cell": self._read(pl.Series(self.values)), "class": range(len(self.values))})
+        found = (
+            self._read(cells)
+            .to_frame("cell")
+            .join(known, on="cell", how="left", maintain_order="left", nulls_equal=True)
+        )
         return found["class"].fill_null(len(self.values)).to_numpy().astype(np.int64)
+
+    def _read(self, cells: pl.Series) -> pl.Series:
+        """Cells as they are told apart; one table may write 2 where another, with a 2.5 in it, has 2.0."""
+        return cells.cast(pl.Float64, strict=False) if self.are_numbers else cells.cast(pl.String)
 
 
 def classes_of(column: Column) -> Classes:
@@ -71,7 +80,8 @@ def classes_of(column: Column) -> Classes:
         cuts = np.unique(np.quantile(numbers[~np.isnan(numbers)], FIFTHS))
         return Classes(edges=tuple(float(cut) for cut in cuts))
     common = sorted(range(column.n_values), key=lambda code: (-column.counts[code], column.texts[code]))
-    return Classes(values=tuple(column.texts[code] for code in common[:MOST_CLASSES]))
+    values = tuple(column.texts[code] for code in common[:MOST_CLASSES])
+    return Classes(values=values, are_numbers=column.kind == "numeric")
 
 
 def matrices(*tables: Texts, numeric: tuple[str, ...]) -> list[Floats]:
