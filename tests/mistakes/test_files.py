@@ -1,6 +1,7 @@
 """Data files that cannot be read, and what one is told."""
 
 import csv
+import gzip
 import io
 from itertools import product
 
@@ -34,6 +35,14 @@ def test_missing_data(desk):
 def test_data_is_a_folder(desk):
     """A folder in place of a data file is refused."""
     assert "is a folder" in desk.refused("publish", desk.policy(), "--out", desk.out, "--data", desk.folder)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lambda content: b"PK\x03\x04" + content])
+def test_compressed_data(desk, pack):
+    """A compressed file is told to be one."""
+    path = desk.folder / "people.csv"
+    path.write_bytes(pack(path.read_bytes()))
+    assert "people.csv: is compressed. Unpack it first." in desk.refused()
 
 
 def test_data_name_too_long(desk):

@@ -89,6 +89,8 @@ def _start(path: Path) -> str:
     """The beginning of the file, long enough to hold the header."""
     with path.open("rb") as file:
         start = file.read(HEADER_BYTES)
+    if start.startswith((b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd")):
+        raise DataError([Problem(str(path), "is compressed.", "Unpack it first.")])
     try:
         # Decoded in steps, because the last character may be cut in two.
         return codecs.getincrementaldecoder("utf-8-sig")().decode(start)
