@@ -156,27 +156,30 @@ def report(
     `plan` is how the method went about it, and `comparison` what `compare` found, if there is one.
     """
     from manyveils.attacks import attack as try_attacks
-    from manyveils.reports import render
+    from manyveils.reports import refuse_damaged, render
     from manyveils.utility.portrait import portrait
 
     release, policy = as_release(release), as_policy(policy)
     refuse_seed(seed)
+    found: dict[str, Any] = {"manifest": release.manifest.describe()}
+    noted = {"plan": release.notes if plan is None else plan, "comparison": comparison}
+    found |= {name: each for name, each in noted.items() if each}
+    refuse_damaged(found)
     table, _ = hold(data, policy)
     streams = Streams() if seed is None else Streams(seed)
-    found: dict[str, Any] = {"manifest": release.manifest.describe()}
+    # Attacks first: a name that is none of theirs is then said before any work is done.
     steps: dict[str, Callable[[], Any]] = {
-        "audit": lambda: judge(release, table, policy).describe(),
-        "measure": lambda: weigh(release, table, policy).describe(),
-        "portrait": lambda: portrait(release, table, policy).describe(),
         "attack": lambda: try_attacks(
             release, table, policy, only=only, streams=streams, progress=progress
         ).describe(),
+        "audit": lambda: judge(release, table, policy).describe(),
+        "measure": lambda: weigh(release, table, policy).describe(),
+        "portrait": lambda: portrait(release, table, policy).describe(),
     }
     for place, (name, work) in enumerate(steps.items()):
         progress("report", place / len(steps))
         found[name] = work()
-    noted = {"plan": dict(plan if plan is not None else release.notes), "comparison": comparison}
-    return render(found | {name: each for name, each in noted.items() if each})
+    return render(found)
 
 
 def public_report(release: "Release | str | Path") -> "Report":

@@ -98,11 +98,17 @@ def test_links_lead_to_sections(browser, pages):
 
 
 def test_the_page_can_be_printed(browser, pages):
-    """On paper a page takes several sheets, in dark letters even at night."""
+    """On paper a page is in dark letters even at night, and no table or drawing is wider than the sheet."""
     look(browser, pages["owner"], dark=True)
     printed = browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
     assert b64decode(printed["data"]).startswith(b"%PDF")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    # What does not fit on a sheet cannot be moved sideways there.
+    sheet = {"width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", sheet)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 720
+    cut = "[...document.querySelectorAll('.wide')].filter(e => e.scrollWidth > e.clientWidth + 1).length"
+    assert browser.execute_script(f"return {cut}") == 0
     ink = browser.execute_script("return getComputedStyle(document.body).color")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert ink == "rgb(0, 0, 0)"

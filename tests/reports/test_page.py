@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import manyveils as mv
-from manyveils.datasets import write_hospital
+from manyveils.datasets import hospital_sections, write_hospital
 from manyveils.reports.words import GLOSSARY, MEASURES
 from manyveils.utility import Utility
 
@@ -20,8 +20,12 @@ METHODS = {
     "slice": {"method": "slice"},
     "codip": {"method": "codip", "beta": 0.5},
     "guardian": {"method": "guardian", "decompose": "gd"},
+    "alpha-beta-k": {"method": "alpha-beta-k", "beta": 2},
+    "grade": {"method": "grade", "then": "generalize"},
     "separate": {"method": "separate"},
 }
+# These take a cell with several values for one value.
+WHOLE_CELLS = {"alpha-beta-k", "grade"}
 
 
 class Page(HTMLParser):
@@ -106,6 +110,8 @@ def test_every_method_has_a_report(tmp_path, name):
     """Any release can be laid out, for the owner and for everybody."""
     write_hospital(tmp_path / "data", n=150)
     policy = mv.Policy.load(tmp_path / "data" / "policy.toml").replaced(publish=METHODS[name])
+    if name in WHOLE_CELLS:
+        policy = policy.replaced(attributes=hospital_sections(whole_cells=True)["attributes"])
     release = mv.publish(None, policy, seed=1)
     owner = mv.report(release, None, policy, only=["homogeneity"], seed=1)
     everybody = mv.public_report(release)

@@ -5,13 +5,14 @@ from math import isclose
 
 import numpy as np
 import polars as pl
-from hypothesis import given
+import pytest
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.table import hold
 from manyveils.utility.portrait import portrait, public_portrait
-from manyveils.utility.portrait.scale import by_name, by_rank, by_width
+from manyveils.utility.portrait.scale import by_name, by_rank, by_width, has_ranges
 from manyveils.utility.portrait.sizes import sized
 from manyveils.utility.portrait.ties import cramers_v
 
@@ -63,6 +64,43 @@ def test_sizes_and_shares(rows):
     for shares in drawn.shares.values():
         assert isclose(sum(shares["before"]), 1)
         assert isclose(sum(shares["after"]), 1)
+
+
+@given(ROWS, st.sampled_from([{}, {"recoding": "mondrian"}]))
+def test_shares_after_are_those_of_the_release(rows, publish):
+    """Shares after are those of the published rows, those that were left out not among them."""
+    data, rules = frame(rows), policy("generalize", suppression=0.5, **publish)
+    release = mv.publish(data, rules, seed=1)
+    drawn = portrait(release, hold(data, rules)[0], rules)
+    shown = Counter(release.frames["main"]["illness"])
+    found = dict(zip(drawn.shares["illness"]["bins"], drawn.shares["illness"]["after"], strict=True))
+    assert all(isclose(share, shown[value] / release.rows, abs_tol=1e-9) for value, share in found.items())
+    (view,) = drawn.group_sizes
+    assert view["rows"] == release.rows
+
+
+def test_recoded_values_are_spread():
+    """A sensitive value that is published as a label counts for every value under the label alike."""
+    rng = np.random.default_rng(2)
+    values = ["flu", "cold", "gout", "sprain"]
+    rows = {name: rng.choice(values, 60) for name in ("illness", "other")}
+    data = pl.DataFrame({"age": rng.integers(20, 60, 60), **rows})
+    tree = {"lungs": ["flu", "cold"], "joints": ["gout", "sprain"]}
+    sensitive = {"role": "sensitive", "hierarchy": {"tree": tree}}
+    rules = mv.Policy(
+        attributes={"age": {"role": "quasi"}, "illness": sensitive, "other": sensitive},
+        publish={"method": "alpha-beta-k", "k": 3, "beta": 2, "repair": "rule"},
+    )
+    release = mv.publish(data, rules, seed=1)
+    under = {**{value: [value] for value in values}, **tree, "*": values}
+    drawn = portrait(release, hold(data, rules)[0], rules)
+    assert {*release.frames["main"]["illness"], *release.frames["main"]["other"]} - {*values}
+    for name in ("illness", "other"):
+        plain = Counter()
+        for label in release.frames["main"][name]:
+            plain.update({value: 1 / len(under[label]) / 60 for value in under[label]})
+        found = dict(zip(drawn.shares[name]["bins"], drawn.shares[name]["after"], strict=True))
+        assert found == pytest.approx(dict(plain))
 
 
 @given(ROWS, st.sampled_from(["generalize", "anatomize", "separate"]))
@@ -148,3 +186,86 @@ def test_scales_place_every_value_once(numbers, most):
         assert places.max() < len(scale.bins) <= most + 1
         assert isclose(sum(scale.summed(texts, weights)), len(texts))
     assert (np.diff(by_width(texts, values, most=most).of(texts)) >= 0).all()
+
+
+@given(
+    st.lists(
+        st.floats(allow_nan=False, allow_infinity=False) | st.integers(-400, 400).map(lambda n: n / 10),
+        min_size=2,
+        max_size=40,
+        unique=True,
+    )
+)
+def test_ranges_tell_numbers_apart(numbers):
+    """Ranges of any numbers have names of their own that have room in a chart, and hold larger numbers further on."""
+    values = np.array(sorted(numbers))
+    assume(has_ranges(values))
+    texts = [str(number) for number in values]
+    scale = by_width(texts, values, most=16)
+    assert len(set(scale.bins)) == len(scale.bins) <= 17
+    assert all(len(name) <= 60 for name in scale.bins)
+    assert (np.diff(scale.of(texts)) >= 0).all()
+    assert scale.of(texts)[0] == 0
+    assert scale.of(texts)[-1] == len(scale.bins) - 1
+
+
+@pytest.mark.parametrize(
+    "values", [[10**17 + 64 * n for n in range(40)], [1.7e308 * (-1) ** n / (n + 1) for n in range(40)]]
+)
+def test_numbers_without_ranges_have_names(values):
+    """Numbers that no range of one width tells apart are shown by name, the commonest first."""
+    data = pl.DataFrame({"age": [20] * 40, "income": values})
+    rules = policy("generalize").replaced(
+        attributes={"age": {"role": "quasi"}, "income": {"role": "sensitive", "kind": "numeric"}}
+    )
+    drawn = portrait(mv.publish(data, rules, seed=1), hold(data, rules)[0], rules)
+    assert drawn.shares["income"]["bins"][-1] == "25 others"
+    assert isclose(sum(drawn.shares["income"]["before"]), 1)
+
+
+def test_a_bound_begins_its_range():
+    """0.3 is in the range that begins with 0.3, although floating point divides it to less than three tenths."""
+    texts = [f"{n / 10}" for n in range(15)]
+    scale = by_width(texts, np.arange(15) / 10, most=16)
+    assert [scale.bins[place].split(" to ")[0] for place in scale.of(texts)] == [
+        f"{n / 10:g}" for n in range(15)
+    ]
+
+
+def test_negative_ranges_can_be_read():
+    """Between two negative numbers stands a word and no third dash."""
+    values = np.arange(-40.0, 40.0)
+    bins = by_width([str(value) for value in values], values, most=16).bins
+    assert (bins[0], bins[-1]) == ("-40 to -31", "30–39")
+
+
+def test_what_has_no_room_is_counted():
+    """Of many attributes those that promises protect are shown first, and the others are counted."""
+    n_sensitive, n_neutral = 30, 10
+    names = [f"n{i}" for i in range(n_neutral)] + [f"s{i}" for i in range(n_sensitive)]
+    data = pl.DataFrame({name: [(i + place) % 3 for i in range(30)] for place, name in enumerate(names)})
+    roles = {name: {"role": "sensitive" if name[0] == "s" else "neutral"} for name in names}
+    rules = mv.Policy(attributes=roles, guarantee={"l": 2}, publish={"method": "separate"})
+    release = mv.publish(data, rules, seed=1)
+    for drawn in (portrait(release, hold(data, rules)[0], rules), public_portrait(release)):
+        assert len(drawn.shares) + drawn.left_out["shares"] == n_sensitive
+        attributes = drawn.associations["attributes"]
+        assert len(attributes) + drawn.left_out["associations"] == len(names)
+        assert all(name[0] == "s" for name in attributes)
+
+
+def test_many_values_in_a_cell_cost_no_more_than_a_few():
+    """Of an attribute with very many values to a cell, the commonest are held against other attributes."""
+    rng = np.random.default_rng(1)
+    cells = ["|".join({f"v{value}" for value in rng.geometric(0.05, 4)} | {"v0"}) for _ in range(200)]
+    data = pl.DataFrame(
+        {"age": ["old" if "v1" in cell.split("|") else "young" for cell in cells], "ill": cells}
+    )
+    rules = mv.Policy(
+        attributes={"age": {"role": "quasi"}, "ill": {"role": "sensitive", "multivalued": "|"}},
+        guarantee={},
+        publish={"method": "generalize"},
+    )
+    found = portrait(mv.publish(data, rules, seed=1), hold(data, rules)[0], rules).associations
+    assert found["attributes"] == ["age", "ill"]
+    assert found["before"][0][1] > 0.95

@@ -43,13 +43,17 @@ def command(
 ) -> None:
     """Write an HTML page: promises, groups, values and associations before and after, utility, attacks, plan."""
     with open_door(as_json=as_json), progress_bar(as_json=as_json) as progress:
-        from manyveils.release.folder import refuse_file, write_file
+        from manyveils.release.folder import REPORT, refuse_file, write_file
         from manyveils.run import public_report, report
 
-        aside = private or release.with_name(release.name + ".private")
-        target = out or (release.with_name(f"{release.name}.html") if public else aside / "report.html")
+        # "." has no name to put anything beside.
+        release = release.absolute() if not release.name else release
+        aside = private or release.with_name(f"{release.name}.private")
+        target = out or (release.with_name(f"{release.name}.html") if public else aside / REPORT)
+        _refuse_inside(target, release)
         refuse_file(target, force=force)
         if public:
+            _refuse_idle(data=data, comparison=comparison, private=private, only=only)
             page = public_report(release)
         else:
             page = report(
@@ -63,13 +67,28 @@ def command(
                 progress=progress,
             )
         # What compares with the original is for the owner's eyes.
-        if not public and out is None:
-            aside.mkdir(mode=0o700, exist_ok=True)
         write_file(target, page.html, force=force, mode=0o644 if public else 0o600)
         if as_json:
             show_json({"file": str(target), **page.document})
             return
         typer.echo(f"The {'public ' if public else ''}report is {target}.")
+
+
+def _refuse_inside(target: Path, release: Path) -> None:
+    """Nothing but what its manifest lists may stand in a release, least of all what only the owner may see."""
+    if target.resolve().is_relative_to(release.resolve()):
+        what = "is inside the release, where only its own files may be."
+        raise InputError([Problem(str(target), what, "Choose another place.")])
+
+
+def _refuse_idle(**given: object) -> None:
+    problems = [
+        Problem(f"--{name}", "has no place with --public, which is made from the release alone.", "Drop it.")
+        for name, value in given.items()
+        if value
+    ]
+    if problems:
+        raise InputError(problems)
 
 
 def _read(path: Path, *, needed: bool = False) -> Mapping[str, Any]:
@@ -81,6 +100,10 @@ def _read(path: Path, *, needed: bool = False) -> Mapping[str, Any]:
                 [Problem(str(path), "is not there.", "Make it with manyveils compare.")]
             ) from None
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError([Problem(str(path), f"cannot be read as JSON ({type(error).__name__}).")]) from None
-    return document if isinstance(document, dict) else {}
+    if not isinstance(document, dict) or (needed and not document):
+        raise InputError(
+            [Problem(str(path), "must be a JSON object with something in it.", "Make it again.")]
+        )
+    return document

@@ -57,6 +57,9 @@ def _is_ours(target: Path) -> bool:
     names = {path.name for path in target.iterdir()}
     if names >= DEMO:
         return all(_is_ours(target / name) for name in names - DEMO - {REPORT})
+    if names == {REPORT}:
+        # A report makes the private folder of a release that came without one.
+        return target.name.endswith(".private")
     marks = {"release.json", "audit.json", "comparison.json"}
     ours = (RELEASE, PRIVATE, COMPARISON)
     return not names or (bool(names & marks) and any(names <= each for each in ours))
@@ -76,24 +79,47 @@ def _remove_empty(parents: list[Path]) -> None:
 
 
 def write_file(target: Path, text: str, *, force: bool, mode: int = 0o644) -> None:
-    """Write a file that appears whole or not at all; an existing one is replaced only by force."""
+    """Write a file that appears whole or not at all; an existing one is replaced only by force.
+
+    Folders on the way are made; the last of them is for its owner alone if the file is.
+    """
     refuse_file(target, force=force)
-    aside = target.with_name(f".{target.name}.{os.getpid()}")
+    new_parents = [parent for parent in target.parents if not parent.exists()]
+    try:
+        target.parent.mkdir(mode=0o755 if mode & 0o077 else 0o700, parents=True, exist_ok=True)
+        _replace(target, text, mode)
+    except OSError as error:
+        _remove_empty(new_parents)
+        raise _unwritable(target, error) from None
+
+
+def _replace(target: Path, text: str, mode: int) -> None:
+    # Nobody else can read a file that mkstemp makes.
+    number, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    aside = Path(name)
+    os.close(number)
     try:
         write_text(aside, text)
         aside.chmod(mode)
         aside.replace(target)
-    except OSError as error:
-        raise _unwritable(target, error) from None
     finally:
         aside.unlink(missing_ok=True)
 
 
 def refuse_file(target: Path, *, force: bool) -> None:
-    """A file that is there already is replaced only by force, and a folder never."""
-    if target.is_dir():
+    """A file that is there already is replaced only by force, and a folder never; nothing can stand inside a file."""
+    try:
+        found = next(path for path in (target, *target.parents) if path.exists())
+        is_folder = found.is_dir()
+    except OSError as error:
+        raise _unwritable(target, error) from None
+    if found != target and not is_folder:
+        raise InputError(
+            [Problem(str(found), "is a file, and nothing can be put inside it.", "Name another place.")]
+        )
+    if found == target and is_folder:
         raise InputError([Problem(str(target), "is a folder.", "Name a file.")])
-    if target.exists() and not force:
+    if found == target and not force:
         raise InputError(
             [Problem(str(target), "is there already.", "Choose another place, or give --force.")]
         )

@@ -3,6 +3,7 @@
 from manyveils.errors import InputError, Problem
 
 try:
+    from manyveils.reports.given import refuse_damaged
     from manyveils.reports.page import Report, render
 except ModuleNotFoundError as error:
     raise InputError(
@@ -15,4 +16,4 @@ except ModuleNotFoundError as error:
         ]
     ) from None
 
-__all__ = ["Report", "render"]
+__all__ = ["Report", "refuse_damaged", "render"]

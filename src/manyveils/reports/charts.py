@@ -5,10 +5,12 @@ from typing import Any
 
 import altair as alt
 
-from manyveils.reports.drawing import BAD, DEEP, GOOD, INK, LINE, PALE, SOFT, WARM, Chart, chart_of
+from manyveils.reports.drawing import BAD, DEEP, GOOD, INK, LINE, PALE, SOFT, WARM, Chart, chart_of, labels
 
 WIDTH = 520
 SHORT = 18
+WIDEST_BAR = 80
+PERCENT = alt.Axis(format="~%", tickCount=6)
 
 Plain = Mapping[str, Any]
 STANDINGS = {
@@ -36,7 +38,7 @@ def group_sizes(view: Plain) -> Chart:
     )
     bars = base.mark_bar(color=DEEP)
     counts = base.mark_text(dy=-6, fontSize=10).encode(text=alt.Text("groups:Q", format=","))
-    return alt.layer(bars, counts).properties(width=WIDTH, height=180)
+    return alt.layer(bars, counts).properties(width=min(WIDTH, WIDEST_BAR * len(rows)), height=180)
 
 
 def _band(band: Plain) -> str:
@@ -46,18 +48,18 @@ def _band(band: Plain) -> str:
 def shares(found: Plain) -> Chart:
     """How common each value is, before and after; or after alone."""
     sides = [(side, words) for side, words in (("before", "original"), ("after", "release")) if side in found]
+    order = labels(found["bins"])
     rows = [
-        {"value": _short(value, place), "share": found[side][place], "in": words}
+        {"value": value, "share": found[side][place], "in": words}
         for side, words in sides
-        for place, value in enumerate(found["bins"])
+        for place, value in enumerate(order)
     ]
-    order = [_short(value, place) for place, value in enumerate(found["bins"])]
     return (
         chart_of(rows)
         .mark_bar()
         .encode(
             y=alt.Y("value:N", sort=order, title=None),
-            x=alt.X("share:Q", title="share of people", axis=alt.Axis(format="%")),
+            x=alt.X("share:Q", title="share of people", axis=PERCENT),
             yOffset=alt.YOffset("in:N", sort=[words for _, words in sides]),
             color=alt.Color(
                 "in:N",
@@ -71,14 +73,9 @@ def shares(found: Plain) -> Chart:
     )
 
 
-def _short(text: str, place: int) -> str:
-    """A label that a chart has room for, and that no other value has."""
-    return text if len(text) <= 30 else f"{text[:26]}… {place + 1}"
-
-
 def associations(found: Plain, side: str) -> Chart:
     """What goes with what, as a heat map with the numbers in it."""
-    names = [_short(name, place) for place, name in enumerate(found["attributes"])]
+    names = labels(found["attributes"])
     rows = [
         {"one": one, "other": other, "v": found[side][i][j], "shown": f"{found[side][i][j]:.2f}"}
         for i, one in enumerate(names)
@@ -102,14 +99,14 @@ def associations(found: Plain, side: str) -> Chart:
 
 def attacks(outcomes: Mapping[str, Plain]) -> Chart:
     """Success of every attack with its interval, beside guessing and people outside the data."""
-    rows = [
-        {"attack": name, "low": each["interval"][0], "high": each["interval"][1]} | {**each}
-        for name, each in outcomes.items()
-        if each["applies"]
+    kept = ("success", "baseline", "control", "standing")
+    applying = {name: each for name, each in outcomes.items() if each["applies"]}
+    values = [
+        {"attack": name, "low": low, "high": high} | {key: each[key] for key in kept}
+        for name, each in applying.items()
+        for low, high in [each["interval"] or (None, None)]
     ]
-    kept = ("attack", "low", "high", "success", "baseline", "control", "standing")
-    values = [{key: row[key] for key in kept} for row in rows]
-    height = alt.Y("attack:N", sort=[row["attack"] for row in rows], title=None)
+    height = alt.Y("attack:N", sort=[*applying], title=None)
     base = chart_of(values).encode(y=height)
     colour = alt.Color(
         "standing:N",
@@ -117,7 +114,7 @@ def attacks(outcomes: Mapping[str, Plain]) -> Chart:
         scale=alt.Scale(domain=list(STANDINGS), range=list(STANDINGS.values())),
     )
     span = base.mark_rule(strokeWidth=3).encode(
-        x=alt.X("low:Q", title="share of targets", axis=alt.Axis(format="%")), x2="high:Q", color=colour
+        x=alt.X("low:Q", title="success", axis=PERCENT), x2="high:Q", color=colour
     )
     point = base.mark_point(filled=True, size=70, opacity=1).encode(x="success:Q", color=colour)
     guess = base.mark_tick(thickness=2, color=INK, height=12).encode(x="baseline:Q")
@@ -127,15 +124,20 @@ def attacks(outcomes: Mapping[str, Plain]) -> Chart:
 
 def standing(columns: Sequence[tuple[str, Sequence[str]]], attributes: Sequence[str]) -> Chart:
     """Which attribute stands in which table: one column of dots for each published table."""
-    names = {name: _short(name, place) for place, name in enumerate(attributes)}
-    rows = [{"attribute": names[name], "table": table} for table, inside in columns for name in inside]
+    names = dict(zip(attributes, labels(attributes), strict=True))
+    tables = labels([table for table, _ in columns])
+    rows = [
+        {"attribute": names[name], "table": table}
+        for table, (_, inside) in zip(tables, columns, strict=True)
+        for name in inside
+    ]
     return (
         chart_of(rows)
         .mark_square(size=150, color=DEEP, opacity=1)
         .encode(
             x=alt.X(
                 "table:N",
-                sort=[table for table, _ in columns],
+                sort=tables,
                 title=None,
                 axis=alt.Axis(orient="top", labelAngle=-40, grid=True, gridColor=LINE),
             ),

@@ -1,7 +1,10 @@
 """A chart as a drawing inside a page: no script, no network, a title and a description for those who do not see it."""
 
 import re
+from collections.abc import Sequence
+from hashlib import blake2s
 from html import escape
+from itertools import count
 from typing import Any
 
 import altair
@@ -22,7 +25,12 @@ INK, SOFT, LINE, DEEP, WARM, BAD, GOOD, PALE = (
 )
 # Below this a drawing is moved sideways rather than made smaller.
 NARROWEST = 420.0
+# Letters are wider in some readers' fonts than in the one that labels were measured in.
+MARGIN = 16.0
+LONGEST = 30
 FONT = "system-ui, sans-serif"
+_BREAKS = re.compile(r"[\t\n\r\x85\u2028\u2029]+")
+_NOT_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _WORDS = {"labelFont": FONT, "titleFont": FONT, "labelColor": INK, "titleColor": SOFT, "titleFontWeight": 500}
 CONFIG: dict[str, Any] = {
     "background": "transparent",
@@ -30,7 +38,8 @@ CONFIG: dict[str, Any] = {
     "aria": False,
     "view": {"stroke": "transparent"},
     "axis": {**_WORDS, "gridColor": LINE, "domainColor": LINE, "tickColor": LINE, "labelLimit": 220},
-    "legend": {**_WORDS, "orient": "top", "labelLimit": 300},
+    "axisQuantitative": {"labelOverlap": True, "labelSeparation": 12},
+    "legend": {**_WORDS, "orient": "top", "labelLimit": 300, "columnPadding": 24},
     "header": {**_WORDS, "titleFontSize": 12},
     "title": {"font": FONT, "color": INK, "fontSize": 13, "fontWeight": 600, "anchor": "start"},
     "text": {"font": FONT, "color": INK},
@@ -39,9 +48,40 @@ CONFIG: dict[str, Any] = {
 
 def as_svg(chart: Chart, *, title: str, description: str) -> str:
     """Draw a chart as SVG that stands inside a page or by itself, as wide as there is room for."""
-    document = chart.to_dict()
+    document = drawable(chart.to_dict())
+    # Readers' letters may be wider than those that the drawing was measured with.
+    document.setdefault("padding", {"left": 16, "right": 16, "top": 4, "bottom": 4})
     document["config"] = CONFIG | document.get("config", {})
-    return accessible(vegalite_to_svg(document), title=title, description=description)
+    return accessible(vegalite_to_svg(document), title=drawable(title), description=drawable(description))
+
+
+def drawable(value: Any) -> Any:
+    """A document whose texts a drawing can hold: line breaks are spaces, other control characters a mark.
+
+    The library that draws ends the whole program at a character that XML does not know.
+
+    >>> drawable({"name": ["a\\nb", "\\x1b[31m", 3]})
+    {'name': ['a b', '\ufffd[31m', 3]}
+    """
+    if isinstance(value, dict):
+        return {key: drawable(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [drawable(entry) for entry in value]
+    return _NOT_XML.sub("\ufffd", _BREAKS.sub(" ", value)) if isinstance(value, str) else value
+
+
+def labels(texts: Sequence[str]) -> list[str]:
+    """Labels that a chart has room for, no two alike: a chart takes equal labels for one thing.
+
+    >>> labels(["a", "b", "a", "x" * 40])
+    ['a', 'b', 'a (2)', 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxx…']
+    """
+    found: dict[str, None] = {}
+    for text in texts:
+        short = drawable(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+        tries = (short if number == 1 else f"{short} ({number})" for number in count(1))
+        found[next(label for label in tries if label not in found)] = None
+    return list(found)
 
 
 def chart_of(rows: list[dict[str, Any]]) -> altair.Chart:
@@ -53,18 +93,18 @@ def accessible(svg: str, *, title: str, description: str) -> str:
     """An SVG that says what it shows, and whose inner names collide with no other drawing's of the page.
 
     >>> print(accessible('<svg class="marks" width="9" height="4" viewBox="0 0 9 4"><g/></svg>', title="A", description="B"))
-    <svg class="drawing" role="img" viewBox="0 0 9 4" style="max-width:9px;min-width:9px"><title>A</title><desc>B</desc><g/></svg>
+    <svg class="drawing" role="img" viewBox="-16 0 41 4" style="max-width:41px;min-width:41px"><title>A</title><desc>B</desc><g/></svg>
     """
     start, rest = svg.split(">", 1)
     box = re.search(r'viewBox="([^"]*)"', start)
-    width = re.search(r'width="([\d.]+)"', start)
     assert box is not None
-    assert width is not None
+    left, top, wide, high = (float(number) for number in box[1].split())
+    width = wide + 2 * MARGIN
     space = ' xmlns="http://www.w3.org/2000/svg"' if "xmlns=" in start else ""
-    narrowest = min(float(width[1]), NARROWEST)
-    own = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+    narrowest = min(width, NARROWEST)
+    own = blake2s(f"{title} {rest}".encode(), digest_size=6).hexdigest()
     rest = re.sub(r'(id="|url\(#)(clip|gradient)', rf"\g<1>{own}-\g<2>", rest)
     return (
-        f'<svg{space} class="drawing" role="img" viewBox="{box[1]}" style="max-width:{width[1]}px;min-width:{narrowest:g}px">'
+        f'<svg{space} class="drawing" role="img" viewBox="{left - MARGIN:g} {top:g} {width:g} {high:g}" style="max-width:{width:g}px;min-width:{narrowest:g}px">'
         f"<title>{escape(title)}</title><desc>{escape(description)}</desc>{rest}"
     )

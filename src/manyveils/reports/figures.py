@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 from markupsafe import Markup
@@ -43,8 +44,7 @@ def _figures(document: Plain) -> Iterator[Figure]:
             yield _figure(
                 "groups",
                 f"Groups in {view['view']}",
-                f"{view['groups']:,} groups; the smallest has {view['smallest']:,} rows, the largest {view['largest']:,}. "
-                "The number over a bar counts its groups.",
+                _sizes_words(view),
                 charts.group_sizes(view),
                 ("portrait", "group_sizes", place),
             )
@@ -63,6 +63,15 @@ def _figures(document: Plain) -> Iterator[Figure]:
 def _figure(section: str, title: str, says: str, chart: Chart, path: Sequence[str | int] = ()) -> Figure:
     drawn = as_svg(chart, title=title, description=says)
     return Figure(section, title, says, Markup(drawn), tuple(path))
+
+
+def _sizes_words(view: Plain) -> str:
+    if view["groups"] == 1:
+        return f"One group of {view['rows']:,} rows."
+    return (
+        f"{view['groups']:,} groups; the smallest has {view['smallest']:,} rows, the largest {view['largest']:,}. "
+        "The number over a bar counts its groups."
+    )
 
 
 def _values_words(shares: Plain) -> str:
@@ -109,9 +118,17 @@ def _plan(document: Plain) -> Iterator[Figure]:
         )
         yield _figure("plan", "What stands beside what", says, charts.standing(columns, attributes))
     if manifest["method"] == "guardian" and 1 < len(views) <= MOST_TABLES:
-        says = "Each dot is a view, named by what it guards; the thicker a line, the more attributes two views share."
-        yield _figure("plan", "Guardian tables", says, plans.graph([_guarded(view) for view in views]))
+        tables = [_guarded(view) for view in views]
+        yield _figure("plan", "Guardian tables", _ties_words(tables), plans.graph(tables))
     yield from _from_notes(document.get("plan") or {})
+
+
+def _ties_words(tables: Sequence[tuple[str, Sequence[str]]]) -> str:
+    if not any({*left} & {*right} for (_, left), (_, right) in combinations(tables, 2)):
+        return (
+            "Each dot is a view, named by what it guards; no two share an attribute, so no line joins them."
+        )
+    return "Each dot is a view, named by what it guards; the thicker a line, the more attributes two views share."
 
 
 def named_columns(view: Plain, manifest: Plain) -> list[list[str]]:
@@ -130,10 +147,16 @@ def _guarded(view: Plain) -> tuple[str, list[str]]:
 
 
 def _from_notes(plan: Plain) -> Iterator[Figure]:
-    if plan.get("merges") and plan.get("frontier"):
+    if plan.get("merges") and plan.get("plan"):
+        n_tables = len(plan["plan"])
         says = (
-            f"The way down from all attributes apart: each dot is a plan, numbered by its tables; the circle is the plan "
-            f"that was published ({len(plan['plan'])} tables). Pale dots are the best that any plan can do."
+            "The way down from all attributes apart: each dot is a plan, numbered by its tables; the circle is the plan "
+            f"that was published ({n_tables} {'table' if n_tables == 1 else 'tables'})."
+            + (
+                f" Pale dots are the best of {plan.get('frontier_of') or 'all plans'}."
+                if plan.get("frontier")
+                else ""
+            )
         )
         yield _figure("plan", "Merges and the best plans", says, plans.merges(plan))
     notes = plan.get("then") if isinstance(plan.get("then"), Mapping) else plan

@@ -23,8 +23,8 @@ class Numbers:
         """The value at a place; None where there is none."""
         value: Any = self.document
         for step in path:
-            places = value if isinstance(value, Mapping) else range(len(value))
-            if step not in places:
+            places = range(len(value)) if isinstance(value, list) else value
+            if not isinstance(places, Mapping | range) or step not in places:
                 return None
             value = value[step]
         return value
@@ -36,14 +36,18 @@ class Numbers:
     def percent(self, *path: Path) -> Markup:
         """A share in percent."""
         value = self.find(*_flat(path))
-        return self._marked(_flat(path), "–" if value is None else f"{100 * value:.3g} %")
+        return self._marked(_flat(path), f"{100 * value:.3g} %" if _is_number(value) else readable(value))
 
     def _marked(self, path: tuple[Step, ...], words: str) -> Markup:
         value = self.find(*path)
-        if not isinstance(value, int | float) or isinstance(value, bool):
+        if not _is_number(value):
             return Markup(escape(words))
         place = escape(pointer(path), quote=True)
         return Markup(f'<data value="{value!r}" data-from="{place}">{escape(words)}</data>')
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _flat(path: Sequence[Path]) -> tuple[Step, ...]:

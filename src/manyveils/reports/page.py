@@ -11,7 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from manyveils.plain import plain
 from manyveils.reports.figures import figures, named_columns
 from manyveils.reports.numbers import Numbers
-from manyveils.reports.words import GLOSSARY, MEASURES
+from manyveils.reports.verdict import verdict_of
+from manyveils.reports.words import GLOSSARY, MEASURES, OWNERS
 
 Plain = Mapping[str, Any]
 
@@ -35,13 +36,13 @@ class Report:
 
     def __repr__(self) -> str:
         kind = "public report" if self.document.get("public") else "report"
-        return f"<Report: {kind} of a release by {self.document['manifest']['method']}, {len(self.html)} characters>"
+        return f"<Report: {kind} of a release by {self.document['manifest']['method']}>"
 
 
 def render(document: Plain) -> Report:
     """Lay out a page; computes nothing."""
     document = plain(document)
-    numbers = Numbers(document)
+    numbers, public = Numbers(document), bool(document.get("public"))
     page = _environment().get_template("report.html")
     html = page.render(
         document=document,
@@ -49,8 +50,10 @@ def render(document: Plain) -> Report:
         percent=numbers.percent,
         figures=figures(document),
         named_columns=named_columns,
+        public=public,
+        verdict=verdict_of(document),
         measures=MEASURES,
-        glossary=GLOSSARY,
+        glossary={term: means for term, means in GLOSSARY.items() if not (public and term in OWNERS)},
     )
     return Report(document, html)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from manyveils.reports.drawing import BAD, DEEP, LINE, PALE, SOFT, Chart, chart_of
+from manyveils.reports.drawing import BAD, DEEP, LINE, PALE, SOFT, Chart, chart_of, labels
 
 MOST_NODES = 400
 WIDTH = 520
@@ -41,9 +41,14 @@ def merges(plan: Plain) -> Chart:
 
 def graph(tables: Sequence[tuple[str, Sequence[str]]]) -> Chart:
     """Tables in a circle; the thicker a line between two, the more attributes they share."""
-    turns = [2 * pi * number / len(tables) for number in range(len(tables))]
+    # Two stand side by side, more in a circle that begins at the top.
+    start, height = (pi / 2, 90) if len(tables) == 2 else (0.0, 300)
+    turns = [start + 2 * pi * number / len(tables) for number in range(len(tables))]
     places = {name: (sin(turn), cos(turn)) for turn, (name, _) in zip(turns, tables, strict=True)}
-    nodes = [{"x": x, "y": y, "name": name, "side": _side(x, y)} for name, (x, y) in places.items()]
+    nodes = [
+        {"x": x, "y": y, "name": name, "side": _side(x, y)}
+        for name, (x, y) in zip(labels([*places]), places.values(), strict=True)
+    ]
     lines = [
         dict(zip(("x", "y", "x2", "y2"), (*places[one], *places[other]), strict=True))
         | {"shared": len(shared)}
@@ -65,7 +70,7 @@ def graph(tables: Sequence[tuple[str, Sequence[str]]]) -> Chart:
         ties.encode(x, y, x2="x2:Q", y2="y2:Q", strokeWidth=width),
         held.mark_circle(size=240, color=DEEP, opacity=1),
         *names,
-    ).properties(width=WIDTH, height=300)
+    ).properties(width=WIDTH, height=height)
 
 
 def _side(x: float, y: float) -> str:
@@ -140,13 +145,14 @@ def _kind(node: tuple[int, ...], chosen: tuple[int, ...]) -> str:
 
 def ladders(levels: Mapping[str, int], heights: Mapping[str, int]) -> Chart:
     """One ladder per attribute, and the step that was chosen on it."""
+    names = dict(zip(heights, labels([*heights]), strict=True))
     rungs = [
-        {"attribute": name, "level": level, "chosen": level == levels[name]}
+        {"attribute": names[name], "level": level, "chosen": level == levels[name]}
         for name, height in heights.items()
         for level in range(height + 1)
     ]
     base = chart_of(rungs).encode(
-        y=alt.Y("attribute:N", sort=list(heights), title=None),
+        y=alt.Y("attribute:N", sort=list(names.values()), title=None),
         x=alt.X("level:O", title="level (0: as it is; the last: *)", axis=alt.Axis(labelAngle=0)),
     )
     colour = alt.condition("datum.chosen", alt.value(BAD), alt.value(PALE))

@@ -27,6 +27,8 @@ MEASURES = {
     "query_error_median": "the same for the query in the middle",
 }
 
+# What only the owner's page speaks of.
+OWNERS = {"attack", "broken", "conditional", "control", "guessing", "interval"}
 GLOSSARY = {
     "attack": "What somebody could do to learn about a person; tried here on the release, with the original as the truth.",
     "association": "How strongly two attributes go together (Cramér's V: 0 not at all, 1 one settles the other).",

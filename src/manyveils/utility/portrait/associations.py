@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.release import Release
-from manyveils.table import Table
+from manyveils.table import Column, Table
 from manyveils.utility.portrait.scale import Scale, by_name, by_rank
 from manyveils.utility.portrait.shares import Floats, Shown, numbers_of
 from manyveils.utility.portrait.ties import Binned, matrix
 
 MOST_ROWS = 100_000
+# Every column of one attribute is held against every column of another.
+MOST_COLUMNS = 16
 RANKS = 8
 
 
@@ -23,7 +25,7 @@ def compared(release: Release, table: Table, homes: Sequence[str]) -> Shown:
     before: Binned = {}
     after: Binned = {}
     for home in homes:
-        for column in (table[name] for name in table.expand((home,))):
+        for column in _commonest([table[name] for name in table.expand((home,))]):
             scale = _coarse(column.texts, column.numbers if column.kind == "numeric" else None, column.counts)
             texts = release.reading.estimate.domains[column.name].texts
             n = len(scale.bins) + 1
@@ -35,6 +37,13 @@ def compared(release: Release, table: Table, homes: Sequence[str]) -> Shown:
         "before": matrix(before, n_people=rows.size),
         "after": matrix(after, n_people=rows.size),
     }
+
+
+def _commonest(columns: Sequence[Column]) -> Sequence[Column]:
+    """Of an attribute with very many values to a cell, the columns of those that most people have."""
+    if len(columns) <= MOST_COLUMNS:
+        return columns
+    return sorted(columns, key=lambda column: int(column.counts[column.absence]))[:MOST_COLUMNS]
 
 
 def alone(release: Release, names: Sequence[str]) -> Shown:

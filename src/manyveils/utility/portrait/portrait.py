@@ -15,7 +15,9 @@ from manyveils.utility.portrait import associations, shares
 from manyveils.utility.portrait.shares import Shown
 from manyveils.utility.portrait.sizes import sized
 
+# A picture of more cannot be read, and each takes time.
 MOST_ATTRIBUTES = 16
+MOST_SHARES = 24
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,11 +25,13 @@ class Portrait:
     """Sizes of groups by view, shares of values by attribute, associations between attributes.
 
     `before` is the original, `after` what the release lets one estimate; a public portrait has no `before`.
+    `left_out` says how many attributes there was no room for.
     """
 
     group_sizes: Sequence[Shown]
     shares: Mapping[str, Shown]
     associations: Shown
+    left_out: Mapping[str, int]
 
     def describe(self) -> Shown:
         """The portrait as plain values for JSON."""
@@ -35,6 +39,7 @@ class Portrait:
             "group_sizes": list(self.group_sizes),
             "shares": dict(self.shares),
             "associations": self.associations,
+            "left_out": dict(self.left_out),
         }
 
     def __repr__(self) -> str:
@@ -48,15 +53,33 @@ def portrait(release: Release, table: Table, policy: Policy) -> Portrait:
     seen = release.reading.estimate.domains.keys() & table.columns.keys()
     homes = [name for name in policy.published if set(table.expand((name,))) <= seen]
     protected = {table.home(name) for name in comparison.protected}
+    hidden = [name for name in homes if name in protected]
+    chosen = _weightiest(homes, protected, {*comparison.quasi})
     return Portrait(
         [sized(view, sizes) for view, sizes in _grouped(comparison)],
         {
             name: shares.compared(release, [table[each] for each in table.expand((name,))], name)
-            for name in homes
-            if name in protected
+            for name in hidden[:MOST_SHARES]
         },
-        associations.compared(release, table, homes[:MOST_ATTRIBUTES]),
+        associations.compared(release, table, chosen),
+        _left_out(hidden, homes),
     )
+
+
+def _weightiest(names: Sequence[str], *kinds: set[str] | frozenset[str]) -> list[str]:
+    """As many names as a heat map has room for, those of the first kinds first, in their own order."""
+    ranked = sorted(
+        names, key=lambda name: next((n for n, kind in enumerate(kinds) if name in kind), len(kinds))
+    )
+    kept = {*ranked[:MOST_ATTRIBUTES]}
+    return [name for name in names if name in kept]
+
+
+def _left_out(hidden: Sequence[str], names: Sequence[str]) -> dict[str, int]:
+    return {
+        "shares": max(len(hidden) - MOST_SHARES, 0),
+        "associations": max(len(names) - MOST_ATTRIBUTES, 0),
+    }
 
 
 def _grouped(comparison: Comparison) -> Iterator[tuple[str, pl.Series]]:
@@ -76,17 +99,23 @@ def public_portrait(release: Release) -> Portrait:
     derived = release.manifest.derived
     asked = {name for promise in release.manifest.promises for name in _protected_by(promise)}
     protected = frozenset(name for home in asked for name in derived.get(home, (home,)))
-    hidden = {name for parts in derived.values() for name in parts} | {*release.manifest.secret}
+    secret = {*release.manifest.secret}
+    hidden = {name for parts in derived.values() for name in parts} | secret
     plain = [name for name in release.reading.estimate.domains if name not in hidden]
     sizes = {
         view.name: group_sizes(release, view, frozenset(view.attributes) - protected, protected)
         for view in release.views
     }
+    whole = [home for home, parts in derived.items() if not secret & {home, *parts}]
+    shown = [name for name in (*plain, *whole) if name in asked]
     return Portrait(
         [sized(view, _finest(found)) for view, found in sizes.items() if found],
-        {name: shares.alone(release, name) for name in plain if name in protected}
-        | {home: shares.alone_by_atom(release, home) for home in derived if home in asked},
-        associations.alone(release, plain[:MOST_ATTRIBUTES]),
+        {
+            name: (shares.alone_by_atom if name in derived else shares.alone)(release, name)
+            for name in shown[:MOST_SHARES]
+        },
+        associations.alone(release, _weightiest(plain, protected)),
+        _left_out(shown, plain),
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import floor, log10
+from math import ceil, floor, log10
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ Ids = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 MISSING = "missing"
+LONGEST_WHOLE = 1e12
+HUGE, FINEST = 1e300, 1e-9
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,15 +55,32 @@ def by_width(texts: Sequence[str], numbers: Floats, *, most: int) -> Scale:
     """
     held = numbers[~np.isnan(numbers)]
     width = round_width(float(held.max() - held.min()), most)
-    first, last = floor(held.min() / width), floor(held.max() / width)
-    whole = bool((held == np.round(held)).all()) and width >= 1
-    labels = [_range(place * width, width, whole=whole) for place in range(first, last + 1)]
+    first, last = _step(float(held.min()), width), _step(float(held.max()), width)
+    labels = _ranges(first, last, width, whole=bool((held == np.round(held)).all()))
     place = {
-        text: floor(number / width) - first if not np.isnan(number) else len(labels)
-        for text, number in zip(texts, numbers, strict=True)
+        text: _step(number, width) - first if not np.isnan(number) else len(labels)
+        for text, number in zip(texts, numbers.tolist(), strict=True)
     }
     missing = (MISSING,) if np.isnan(numbers).any() else ()
     return Scale((*labels, *missing), place)
+
+
+def has_ranges(numbers: Floats) -> bool:
+    """Whether ranges of one width can tell numbers apart: not where they are huge beside their distances, or there are none.
+
+    >>> has_ranges(np.array([1.0, 7.0])), has_ranges(np.array([1e17, 1e17 + 64]))
+    (True, False)
+    """
+    held = numbers[~np.isnan(numbers)]
+    if not held.size:
+        return False
+    span, largest = float(held.max() / 2 - held.min() / 2), float(np.abs(held).max())
+    return largest < HUGE and span > largest * FINEST
+
+
+def _step(number: float, width: float) -> int:
+    """In which range a number is; 0.3 is three steps of 0.1, and floating point says a little less."""
+    return floor(round(number / width, 9))
 
 
 def round_width(length: float, most: int) -> float:
@@ -78,10 +97,22 @@ def round_width(length: float, most: int) -> float:
     return float(f"{step * power:.12g}")
 
 
-def _range(low: float, width: float, *, whole: bool) -> str:
-    if whole:
-        return f"{low:,.0f}" if width == 1 else f"{low:,.0f}–{low + width - 1:,.0f}"
-    return f"{low:.6g} to {low + width:.6g}"
+def _ranges(first: int, last: int, width: float, *, whole: bool) -> list[str]:
+    """Names of ranges, with as many digits as it takes to tell them apart."""
+    farthest = max(abs(first), abs(last + 1))
+    digits = 2 + ceil(log10(farthest)) if farthest else 2
+    if whole and width >= 1 and farthest * width < LONGEST_WHOLE:
+        return [_whole(place * width, width) for place in range(first, last + 1)]
+    return [
+        f"{place * width:.{digits}g} to {(place + 1) * width:.{digits}g}" for place in range(first, last + 1)
+    ]
+
+
+def _whole(low: float, width: float) -> str:
+    if width == 1:
+        return f"{low:,.0f}"
+    # A dash between two minus signs cannot be read.
+    return f"{low:,.0f}{' to ' if low < 0 else '–'}{low + width - 1:,.0f}"
 
 
 def by_rank(texts: Sequence[str], numbers: Floats, weights: Floats, *, most: int) -> Scale:

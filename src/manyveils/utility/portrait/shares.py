@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from manyveils.estimate.domains import Domain
 from manyveils.release import Release
 from manyveils.table import Column
-from manyveils.utility.portrait.scale import Scale, by_name, by_width
+from manyveils.utility.portrait.scale import Scale, by_name, by_width, has_ranges
 
 MOST_BARS = 16
 
@@ -65,7 +65,7 @@ def _atoms(release: Release, home: str, names: Sequence[str]) -> Shown:
 
 
 def _scale(texts: Sequence[str], numbers: Floats | None, weights: Floats) -> Scale:
-    if numbers is None or len(texts) <= MOST_BARS or np.isnan(numbers).all():
+    if numbers is None or len(texts) <= MOST_BARS or not has_ranges(numbers):
         return by_name(texts, weights, most=MOST_BARS)
     return by_width(texts, numbers, most=MOST_BARS)
 
