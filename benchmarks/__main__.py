@@ -20,6 +20,7 @@ from benchmarks import (
     init,
     mondrian,
     peers,
+    report,
     search,
     show,
     slicing,
@@ -39,6 +40,7 @@ PARTS: dict[str, Callable[[Setting], Iterator[Line]]] = {
     "attacks": attacks.lines,
     "compare": compare.lines,
     "init": init.lines,
+    "report": report.lines,
     "starting": starting.lines,
     "peers": peers.lines,
 }
