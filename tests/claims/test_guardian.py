@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import manyveils as mv
@@ -83,6 +83,7 @@ def test_repair(rules, known):
 
 @quick
 @given(rule_sets())
+@example([(["a"], "c"), (["a", "c"], "d"), (["d"], "a"), (["b"], "a")])
 def test_nothing_more_can_be_added(rules):
     """After GD no column can be added to a table, as far as the score gains by it."""
     pieces = by_repair(LETTERS, demands(rules), fewest_tables, lambda _: None)

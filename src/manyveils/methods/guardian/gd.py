@@ -46,6 +46,18 @@ def enriched(
     progress: Progress,
 ) -> tuple[Piece, ...]:
     """Add the column to the table that brings the estimate closest to the original, as long as one may be added."""
+    while True:
+        fuller = _filled(pieces, names, demands, score, progress)
+        pieces = tidy(fuller)
+        # A table that stands in another one is gone, and with it ways on which demands were broken.
+        if len(pieces) == len(fuller):
+            return pieces
+
+
+def _filled(
+    pieces: tuple[Piece, ...], names: Sequence[str], demands: Demands, score: Score, progress: Progress
+) -> tuple[Piece, ...]:
+    """The same tables with columns added until none may be, or none gains."""
     best, rounds = score(pieces), 0
     # More columns never make a broken demand kept again, so what was refused once is not asked again.
     refused: set[tuple[int, str]] = set()
@@ -60,11 +72,9 @@ def enriched(
                     allowed.append(candidate)
                 else:
                     refused.add((place, name))
-        if not allowed:
-            return tidy(pieces)
         scores = [score(candidate) for candidate in allowed]
-        if min(scores) >= best:
-            return tidy(pieces)
+        if min(scores, default=best) >= best:
+            return pieces
         best = min(scores)
         pieces = allowed[scores.index(best)]
         rounds += 1
