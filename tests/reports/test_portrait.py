@@ -6,7 +6,7 @@ from math import isclose
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import manyveils as mv
@@ -16,6 +16,8 @@ from manyveils.utility.portrait.scale import by_name, by_rank, by_width, has_ran
 from manyveils.utility.portrait.sizes import sized
 from manyveils.utility.portrait.ties import cramers_v
 
+# Each example is a whole publication.
+few = settings(max_examples=30)
 ROWS = st.lists(
     st.tuples(st.integers(20, 29), st.sampled_from("xyz"), st.sampled_from("abcd"), st.integers(0, 90)),
     min_size=8,
@@ -42,6 +44,7 @@ def policy(method, **publish):
     )
 
 
+@few
 @given(ROWS)
 def test_sizes_and_shares(rows):
     """Groups are counted as a plain count does, and shares before are those of the original."""
@@ -66,6 +69,7 @@ def test_sizes_and_shares(rows):
         assert isclose(sum(shares["after"]), 1)
 
 
+@few
 @given(ROWS, st.sampled_from([{}, {"recoding": "mondrian"}]))
 def test_shares_after_are_those_of_the_release(rows, publish):
     """Shares after are those of the published rows, those that were left out not among them."""
@@ -103,6 +107,7 @@ def test_recoded_values_are_spread():
         assert found == pytest.approx(dict(plain))
 
 
+@few
 @given(ROWS, st.sampled_from(["generalize", "anatomize", "separate"]))
 def test_sensitive_values_are_kept(rows, method):
     """Methods that leave sensitive values alone show no bar that moves."""
@@ -113,6 +118,7 @@ def test_sensitive_values_are_kept(rows, method):
         assert np.allclose(shares["before"], shares["after"])
 
 
+@few
 @given(ROWS)
 def test_public_portrait_needs_the_release_alone(rows):
     """The public portrait has nothing to compare with, and draws the same release in the same way."""
