@@ -11,6 +11,8 @@ from manyveils.estimate.parts import Ids, Masks, Part, Shares
 
 MOST_BITS = 2**28
 MOST_PAIRS = 2**25
+# Looking at one pair takes as long as looking at so many bits.
+PER_PAIR = 64
 LARGEST_KEY = 2**62
 
 
@@ -88,7 +90,9 @@ def matches_of(part: Part, tuples: Mapping[str, Ids], masks: Masks) -> Matches:
     others = [name for name in names if part.spreads[name].overlaps]
     if not others:
         combinations, rows = _joined(part, wanted, plain)
-    elif plain and _n_joined(part, wanted, plain) <= MOST_PAIRS:
+    elif plain and _n_joined(part, wanted, plain) <= min(
+        MOST_PAIRS, firsts.size * part.counts.size // PER_PAIR
+    ):
         combinations, rows = _covered(part, wanted, others, *_joined(part, wanted, plain))
     else:
         combinations, rows = _by_bits(part, wanted, names)
