@@ -55,7 +55,7 @@ SENSITIVE: Words = {
         """
         diagnos diag drg disease ill illness condition symptom treatment therapy drug drugs
         medication medicine hiv aids cancer tumor tumour histology topography mental mortality disab
-        pregnan blood health icd icd9 icd10 procedure surgery smoker smoking alcohol bmi cholesterol
+        pregnan blood health sick sickness absence icd icd9 icd10 procedure surgery smoker smoking alcohol bmi cholesterol
         glucose allerg survival infect krank behinder maladie enfermedad malattia ziekte drem dphy
         deye dear dvet ddrs dout dis suicid abuse viral hba1c a1c
         """
