@@ -1,9 +1,7 @@
 """Do the experiments of the (α,β,k) paper again: python -m benchmarks.reproductions.alpha_beta_k [--only NAME]."""
 
-import argparse
-import sys
 from collections.abc import Callable
-from time import perf_counter
+from functools import partial
 
 import polars as pl
 
@@ -15,6 +13,7 @@ from benchmarks.reproductions import (
 )
 from benchmarks.reproductions.alpha_beta_k_figures import SWEEPS
 from benchmarks.reproductions.alpha_beta_k_trials import ROWS, SEED
+from benchmarks.reproductions.asked import asked_for, timed
 from benchmarks.reproductions.page import DOCS, put
 from manyveils.datasets import tumours
 
@@ -67,14 +66,10 @@ EXPERIMENTS: dict[str, Callable[[pl.DataFrame], None]] = {
 
 def main() -> None:
     """Run the experiments asked for, and put their tables and pictures into the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=tuple(EXPERIMENTS), help="one experiment")
-    only = parser.parse_args().only
+    wanted = asked_for(__doc__, EXPERIMENTS)
     frame = tumours(ROWS, seed=SEED)
-    for name in [only] if only else EXPERIMENTS:
-        start = perf_counter()
-        EXPERIMENTS[name](frame)
-        print(f"{name}: {perf_counter() - start:.0f} s", file=sys.stderr)
+    for name in wanted:
+        timed(name, partial(EXPERIMENTS[name], frame))
 
 
 if __name__ == "__main__":

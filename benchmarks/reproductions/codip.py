@@ -1,9 +1,8 @@
 """Do the experiments of the CODIP paper again: python -m benchmarks.reproductions.codip [--only NAME]."""
 
-import argparse
 import sys
 from collections.abc import Callable
-from time import perf_counter
+from functools import partial
 
 import polars as pl
 
@@ -17,6 +16,7 @@ from benchmarks.reproductions import (
     codip_ratios,
     codip_tables,
 )
+from benchmarks.reproductions.asked import asked_for, timed
 from benchmarks.reproductions.codip_plans import association_of
 from benchmarks.reproductions.page import DOCS, put
 from manyveils.methods.codip.association import Association
@@ -77,17 +77,13 @@ EXPERIMENTS: dict[str, Callable[[pl.DataFrame, Association], None]] = {
 
 def main() -> None:
     """Run the experiments asked for, and put their tables and pictures into the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=tuple(EXPERIMENTS), help="one experiment")
-    only = parser.parse_args().only
+    wanted = asked_for(__doc__, EXPERIMENTS)
     if not census.is_here():
         sys.exit(f"Nothing was reproduced: {census.MISSING}.")
     frame = census.read()
     association = association_of(frame)
-    for name in [only] if only else EXPERIMENTS:
-        start = perf_counter()
-        EXPERIMENTS[name](frame, association)
-        print(f"{name}: {perf_counter() - start:.0f} s", file=sys.stderr)
+    for name in wanted:
+        timed(name, partial(EXPERIMENTS[name], frame, association))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 """Do the experiments of the grading paper again: python -m benchmarks.reproductions.grading [--only NAME]."""
 
-import argparse
 import sys
 from collections.abc import Callable
-from time import perf_counter
+from functools import partial
 
 import polars as pl
 
@@ -18,6 +17,7 @@ from benchmarks.reproductions import (
     grading_weka,
     occ,
 )
+from benchmarks.reproductions.asked import asked_for, timed
 from benchmarks.reproductions.page import DOCS, put
 
 PAGE = DOCS / "grading.md"
@@ -83,16 +83,12 @@ EXPERIMENTS: dict[str, Callable[[pl.DataFrame], None]] = {
 
 def main() -> None:
     """Run the experiments asked for, and put their tables and pictures into the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=tuple(EXPERIMENTS), help="one experiment")
-    only = parser.parse_args().only
+    wanted = asked_for(__doc__, EXPERIMENTS)
     if not occ.is_here():
         sys.exit(f"Nothing was reproduced: {occ.MISSING}.")
     frame = grading_adult.read()
-    for name in [only] if only else EXPERIMENTS:
-        start = perf_counter()
-        EXPERIMENTS[name](frame)
-        print(f"{name}: {perf_counter() - start:.0f} s", file=sys.stderr)
+    for name in wanted:
+        timed(name, partial(EXPERIMENTS[name], frame))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,7 @@
 """Do the experiments of the versatile-publishing paper again: python -m benchmarks.reproductions.guardian [--only NAME]."""
 
-import argparse
 import sys
 from collections.abc import Callable
-from time import perf_counter
 
 from benchmarks.reproductions import (
     guardian_adult,
@@ -14,6 +12,7 @@ from benchmarks.reproductions import (
     guardian_rules,
     occ,
 )
+from benchmarks.reproductions.asked import asked_for, timed
 from benchmarks.reproductions.page import DOCS, put
 from manyveils.datasets import discharges
 
@@ -78,17 +77,12 @@ ON_ADULT = ("methods", "pairs")
 
 def main() -> None:
     """Run the experiments asked for, and put their tables and pictures into the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=tuple(EXPERIMENTS), help="one experiment")
-    only = parser.parse_args().only
-    wanted = [only] if only else list(EXPERIMENTS)
+    wanted = asked_for(__doc__, EXPERIMENTS)
     if not occ.is_here():
         wanted = [name for name in wanted if name not in ON_ADULT]
         print(f"Nothing is done on Adult: {occ.MISSING}.", file=sys.stderr)
     for name in wanted:
-        start = perf_counter()
-        EXPERIMENTS[name]()
-        print(f"{name}: {perf_counter() - start:.0f} s", file=sys.stderr)
+        timed(name, EXPERIMENTS[name])
 
 
 if __name__ == "__main__":

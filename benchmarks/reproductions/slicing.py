@@ -1,13 +1,13 @@
 """Do the experiments of the slicing paper again: python -m benchmarks.reproductions.slicing [--only NAME]."""
 
-import argparse
 import sys
 from collections.abc import Callable
-from time import perf_counter
+from functools import partial
 
 import polars as pl
 
 from benchmarks.reproductions import bipartitions, clusters, growth, learning, membership, occ
+from benchmarks.reproductions.asked import asked_for, timed
 from benchmarks.reproductions.page import DOCS, put
 
 PAGE = DOCS / "slicing.md"
@@ -54,16 +54,12 @@ EXPERIMENTS: dict[str, Callable[[pl.DataFrame], None]] = {
 
 def main() -> None:
     """Run the experiments asked for, and put their tables and pictures into the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=tuple(EXPERIMENTS), help="one experiment")
-    only = parser.parse_args().only
+    wanted = asked_for(__doc__, EXPERIMENTS)
     if not occ.is_here():
         sys.exit(f"Nothing was reproduced: {occ.MISSING}.")
     frame = occ.read()
-    for name in [only] if only else EXPERIMENTS:
-        start = perf_counter()
-        EXPERIMENTS[name](frame)
-        print(f"{name}: {perf_counter() - start:.0f} s", file=sys.stderr)
+    for name in wanted:
+        timed(name, partial(EXPERIMENTS[name], frame))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from manyveils.attacks.scene import Scene
 from manyveils.datasets import versatile_patients, versatile_rules
 from manyveils.release import Draft, seal
 from manyveils.table import Streams, hold
+from manyveils.testing.drafts import printed_drafts
 
 TABLE_2 = {
     ("age", "icd", "race"): [(1, 6), (5, 4), (3, 2)],
@@ -25,13 +26,7 @@ def attacked(tables, rules):
     policy = mv.Policy(
         attributes={name: {"role": "neutral"} for name in frame.columns}, guarantee={"l": 2}, rules=rules
     )
-    drafts = []
-    for number, (names, groups) in enumerate(tables.items()):
-        of_row = np.zeros(6, dtype=np.int64)
-        for bucket, members in enumerate(groups):
-            of_row[[member - 1 for member in members]] = bucket
-        columns = (names[:-1], names[-1:]) if groups else (names,)
-        drafts.append(Draft(f"t{number}", columns, np.arange(6), of_row if groups else None))
+    drafts = printed_drafts(tables, 6)
     table, restore = hold(frame, policy)
     release = seal(drafts, table, policy, restore, notes={}, rng=np.random.default_rng(1))
     return attack(Scene(release, table, policy, streams=Streams(1)))

@@ -16,6 +16,7 @@ from manyveils.attacks.worlds.telling import telling
 from manyveils.datasets import versatile_patients, versatile_rules
 from manyveils.release import Draft, Recoding, seal
 from manyveils.table import hold
+from manyveils.testing.drafts import printed_drafts
 
 VALUES = {"a": ["1", "2", "3"], "b": ["x", "y"], "s": ["flu", "hiv", "ulcer"]}
 LABELS = {
@@ -40,13 +41,7 @@ def sealed(frame, drafts, rules=()):
 
 def example(tables):
     """A release of the running example of paper 002, with rows as the paper numbers them."""
-    drafts = []
-    for number, (names, groups) in enumerate(tables.items()):
-        of_row = np.zeros(6, dtype=np.int64)
-        for bucket, members in enumerate(groups):
-            of_row[[member - 1 for member in members]] = bucket
-        columns = (names[:-1], names[-1:]) if groups else (names,)
-        drafts.append(Draft(f"t{number}", columns, np.arange(6), of_row if groups else None))
+    drafts = printed_drafts(tables, 6)
     return sealed(versatile_patients(), drafts, versatile_rules())
 
 

@@ -15,11 +15,21 @@ QUERIES = PREFERENCES["query-error"]
 
 def result(name, *, risk=0.0, error=0.5, **more):
     """A published result with one attack and one measure."""
-    attacks = {} if risk is None else {"linkage": {"success": 0.2 + risk, "baseline": 0.2}}
+    attacks = {} if risk is None else {"linkage": {"success": 0.2 + risk, "baseline": 0.2, "control": 0.1}}
     utility = {} if error is None else {"query_error": error, "learning": error}
     return Result(
         Configuration(name, {}, {}), attacks=attacks, utility=utility, **{"keeps_policy": True, **more}
     )
+
+
+@pytest.mark.parametrize(
+    ("baseline", "control", "risk"), [(0.1, 0.3, 0.4), (0.3, 0.1, 0.4), (0.1, None, 0.6), (0.9, 0.1, 0.0)]
+)
+def test_risk_is_what_nobody_knows_anyway(baseline, control, risk):
+    """Risk is success beyond guessing and beyond people outside the data, whichever is more, and never below nothing."""
+    attacks = {"linkage": {"success": 0.7, "baseline": baseline, "control": control}}
+    found = Result(Configuration("one", {}, {}), attacks=attacks)
+    assert found.risk == pytest.approx(risk)
 
 
 def refused(name):
@@ -141,7 +151,7 @@ def test_ties_are_told():
 def test_digits_of_chance_do_not_count():
     """Risks that differ in the sixteenth digit are equal, for the frontier and among equals."""
     better, worse = result("better", risk=0.165, error=0.1), result("worse", error=0.2)
-    attacks = {"linkage": {"success": better.risk - 5e-17, "baseline": 0.0}}
+    attacks = {"linkage": {"success": better.risk - 5e-17, "baseline": 0.0, "control": None}}
     worse = Result(worse.configuration, attacks=attacks, utility=worse.utility, keeps_policy=True)
     assert worse.risk < better.risk
     assert frontier([better, worse], QUERIES) == ("better",)

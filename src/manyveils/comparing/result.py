@@ -43,7 +43,7 @@ class Result:
         What it gets of those as well is knowledge about everybody, which no release could keep.
         """
         return {
-            name: max(0.0, each["success"] - max(each["baseline"] or 0.0, each.get("control") or 0.0))
+            name: max(0.0, each["success"] - max(each["baseline"] or 0.0, each["control"] or 0.0))
             for name, each in self.attacks.items()
             if each["success"] is not None
         }

@@ -1,0 +1,69 @@
+"""Which rows a tuple may be: the same whether pairs are looked at or bits, and as a plain look at every label says."""
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manyveils.estimate import matching
+from manyveils.estimate.matching import matches_of
+from manyveils.estimate.parts import Part, Spread
+
+N_ORIGINALS = 4
+SETS = st.lists(st.sets(st.integers(0, N_ORIGINALS - 1), min_size=1), min_size=1, max_size=4)
+PLAIN = [{0}, {1, 2}, {3}]
+
+
+def spread(sets):
+    """Labels that stand for sets of originals."""
+    starts = np.cumsum([0, *(len(each) for each in sets)])
+    originals = np.array([original for each in sets for original in sorted(each)], dtype=np.int64)
+    return Spread(starts, originals, N_ORIGINALS)
+
+
+@st.composite
+def cases(draw):
+    """A column of two attributes, whose labels may overlap in one and do not in the other, and tuples to look for."""
+    sets = draw(SETS)
+    pairs = st.tuples(st.integers(0, len(sets) - 1), st.integers(0, len(PLAIN) - 1))
+    rows = draw(st.lists(pairs, min_size=1, max_size=12, unique=True))
+    codes = st.integers(0, N_ORIGINALS - 1)
+    tuples = draw(st.lists(st.tuples(codes, codes), min_size=1, max_size=6))
+    counts = draw(st.lists(st.integers(1, 3), min_size=len(rows), max_size=len(rows)))
+    return sets, rows, counts, tuples
+
+
+@pytest.mark.parametrize("per_pair", [1, 10**12], ids=["pairs", "bits"])
+@given(case=cases())
+def test_matches(per_pair, case):
+    """A row matches a tuple if both of its labels cover it, and takes an even share of what they cover."""
+    sets, rows, counts, tuples = case
+    labels = {name: np.array([row[place] for row in rows], np.int32) for place, name in enumerate("ab")}
+    part = Part(
+        ("a", "b"),
+        np.zeros(len(rows), dtype=np.int64),
+        labels,
+        np.array(counts, dtype=np.int64),
+        {"a": spread(sets), "b": spread(PLAIN)},
+    )
+    asked = {name: np.array([each[place] for each in tuples]) for place, name in enumerate("ab")}
+    with patch.object(matching, "PER_PAIR", per_pair):
+        found = matches_of(part, asked, {})
+    got = {
+        (place, int(row)): weight
+        for place, combination in enumerate(found.combination_of)
+        for row, weight in zip(
+            found.rows[found.combinations == combination],
+            found.weights[found.combinations == combination],
+            strict=True,
+        )
+    }
+    expected = {
+        (place, number): counts[number] / len(sets[a]) / len(PLAIN[b])
+        for place, (x, y) in enumerate(tuples)
+        for number, (a, b) in enumerate(rows)
+        if x in sets[a] and y in PLAIN[b]
+    }
+    assert got == pytest.approx(expected)
