@@ -26,6 +26,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "guardian": {"method": "guardian"},
     "alpha-beta-k": {"method": "alpha-beta-k"},
     "grade": {"method": "grade"},
+    "multi-sa": {"method": "multi-sa"},
     "separate": {"method": "separate"},
 }
 # Methods that give every value a code take a cell of several values as one value.

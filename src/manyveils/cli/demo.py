@@ -1,4 +1,4 @@
-"""`manyveils demo`: the whole trail on an embedded table, with every method there is."""
+"""`manyveils demo`: the whole trail on an embedded table, with every method that publishes most of it."""
 
 import json
 from pathlib import Path
@@ -45,7 +45,7 @@ def command(
     ] = None,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
-    """Publish an embedded hospital table with every method, audit, attack and compare, and write a report."""
+    """Publish an embedded hospital table in nine ways, audit, attack and compare, and write a report."""
     with open_door(as_json=as_json), progress_bar(as_json=as_json) as progress:
         results = [
             _run(name, publish, folder, seed, progress) for name, publish, folder in _prepared(out, rows)
