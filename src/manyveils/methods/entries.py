@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from manyveils.kernels.grouping import merge_entries, number
 from manyveils.table import Column, Table
+from manyveils.table.columns import tally as people
 
 Ids = NDArray[np.int64]
 Known = tuple[Ids, int]
@@ -37,6 +38,7 @@ class Subject:
     n_values: int
     n_known: int
     reference: Ids
+    weights: Ids | None = None
 
 
 def dense(columns: tuple[NDArray[np.integer], ...], sizes: tuple[int, ...], n_rows: int) -> tuple[Ids, int]:
@@ -95,8 +97,8 @@ def subject_of(names: tuple[str, ...], table: Table, known: Known | None = None)
     values, n_values = _values(names, table)
     if known is None:
         known = np.zeros(table.n_rows, dtype=np.int64), 1
-    reference = np.bincount(values, minlength=n_values)
-    return Subject(values * known[1] + known[0], n_values, known[1], reference)
+    reference = people(values, table.weights, n_values)
+    return Subject(values * known[1] + known[0], n_values, known[1], reference, table.weights)
 
 
 def members_of(subject: Subject, columns: tuple[Column, ...]) -> NDArray[np.int32]:
@@ -120,17 +122,20 @@ def count(subject: Subject, owners: Ids, n_owners: int) -> Entries:
     keys = subject.codes * n_owners + owners if span * n_owners < LARGEST_KEY else None
     if keys is None:
         order = np.lexsort((owners, subject.codes))
-        ones = np.ones(len(order), dtype=np.int64)
-        return Entries(owners[order], subject.codes[order], ones).under(np.arange(n_owners), n_owners)
-    found, counts = tally(keys, span * n_owners)
+        each = np.ones(len(order), dtype=np.int64) if subject.weights is None else subject.weights[order]
+        return Entries(owners[order], subject.codes[order], each).under(np.arange(n_owners), n_owners)
+    found, counts = tally(keys, span * n_owners, subject.weights)
     codes, held = np.divmod(found, n_owners)
     return Entries(held, codes, counts)
 
 
-def tally(keys: Ids, span: int) -> tuple[Ids, Ids]:
-    """The different keys, all below `span`, and how often each occurs."""
+def tally(keys: Ids, span: int, weights: Ids | None = None) -> tuple[Ids, Ids]:
+    """The different keys, all below `span`, and how many people have each."""
     if span <= 4 * keys.size + 1024:
-        every = np.bincount(keys, minlength=span)
+        every = people(keys, weights, span)
         found = np.flatnonzero(every)
         return found, every[found]
-    return np.unique(keys, return_counts=True)
+    if weights is None:
+        return np.unique(keys, return_counts=True)
+    found, place = np.unique(keys, return_inverse=True)
+    return found, people(place, weights, found.size)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from manyveils.errors import InfeasibleError, Problem
-from manyveils.methods.entries import Entries, Ids
-from manyveils.methods.keeping import Watch, count_for, kept
+from manyveils.methods.entries import Entries, Ids, count
+from manyveils.methods.keeping import Watch, kept
 from manyveils.methods.work import Work
 from manyveils.policy.guarantees import (
     CappedShare,
@@ -38,11 +38,11 @@ def refuse(work: Work, watches: tuple[Watch, ...]) -> InfeasibleError:
 
 def whole_table_problems(work: Work, watches: tuple[Watch, ...]) -> Iterator[Problem]:
     """One problem per promise that fails with all rows in one group."""
-    for each, entries in _broken_as_one_group(watches, work.table.n_rows):
+    for each, entries in _broken_as_one_group(watches, work.table.n_people):
         if entries is None:
             yield Problem(
                 work.policy.name,
-                f"groups of the size asked need more than {work.table.n_rows} rows.",
+                f"groups of the size asked need more than {work.table.n_people} rows.",
                 "Lower k.",
             )
         else:
@@ -55,8 +55,11 @@ def breaks_as_one_group(watches: tuple[Watch, ...], n_rows: int) -> bool:
 
 
 def _broken_as_one_group(watches: tuple[Watch, ...], n_rows: int) -> Iterator[tuple[Watch, Entries | None]]:
-    one_group, sizes = np.zeros(n_rows, dtype=np.int64), np.array([n_rows])
-    for each, entries in zip(watches, count_for(watches, one_group, 1), strict=True):
+    sizes = np.array([n_rows])
+    for each in watches:
+        entries = None
+        if each.subject is not None:
+            entries = count(each.subject, np.zeros(each.subject.codes.size, dtype=np.int64), 1)
         if not kept(each, entries, sizes)[0]:
             yield each, entries
 

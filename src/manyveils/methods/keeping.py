@@ -8,6 +8,7 @@ from manyveils.kernels.grouping import number
 from manyveils.methods.decisions import DECISIONS
 from manyveils.methods.entries import Entries, Ids, Known, Subject, count, dense, members_of, subject_of
 from manyveils.methods.tally import Kept, Members, Tally
+from manyveils.methods.work import Work
 from manyveils.policy.guarantees import Elimination, KAnonymity, Promise
 from manyveils.table import Table
 from manyveils.table.columns import Column
@@ -21,6 +22,7 @@ class Watch:
     subject: Subject | None
     is_sensitive: Kept
     columns: tuple[Column, ...]
+    table: Table
     members: Members | None = None
 
 
@@ -36,7 +38,7 @@ def watch(
     watches = []
     for promise in promises:
         if not promise.protects and beside is None:
-            watches.append(Watch(promise, None, np.ones(0, dtype=bool), ()))
+            watches.append(Watch(promise, None, np.ones(0, dtype=bool), (), table))
             continue
         names = (*promise.protects, *_ruled_out(promise, table, sensitive))
         key = names, promise.conditional
@@ -45,6 +47,26 @@ def watch(
             made[key] = subject_of(names, table, _known(table, others if promise.conditional else (), beside))
         watches.append(_watch_one(promise, table, made[key], names))
     return tuple(watches)
+
+
+def watch_counts(
+    work: Work, promises: tuple[Promise, ...], sensitive: tuple[str, ...], by: tuple[str, ...] = ()
+) -> tuple[Watch, ...]:
+    """Prepare promises for being decided on what can be counted of their columns beside the columns `by`."""
+    tables = [work.counts((*by, *_needed(promise, work.table, sensitive))) for promise in promises]
+    found: dict[int, Watch] = {}
+    for table in {id(each): each for each in tables}.values():
+        places = [place for place, each in enumerate(tables) if each is table]
+        watches = watch(tuple(promises[place] for place in places), table, sensitive)
+        found |= dict(zip(places, watches, strict=True))
+    return tuple(found[place] for place in range(len(promises)))
+
+
+def _needed(promise: Promise, table: Table, sensitive: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns that decide whether a promise is kept in a group."""
+    others = [name for name in sensitive if name not in _family(promise.protects, table)]
+    known = others if promise.conditional else []
+    return (*promise.protects, *_ruled_out(promise, table, sensitive), *known)
 
 
 def _ruled_out(promise: Promise, table: Table, sensitive: tuple[str, ...]) -> tuple[str, ...]:
@@ -68,7 +90,7 @@ def _watch_one(promise: Promise, table: Table, subject: Subject, names: tuple[st
     if len(promise.protects) == 1 and promise.insensitive:
         is_sensitive = np.array([text not in promise.insensitive for text in columns[0].texts])
         is_sensitive = is_sensitive if members is None else is_sensitive[members[0]]
-    return Watch(promise, subject, is_sensitive, columns, members)
+    return Watch(promise, subject, is_sensitive, columns, table, members)
 
 
 def _family(protects: tuple[str, ...], table: Table) -> set[str]:

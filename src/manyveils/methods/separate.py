@@ -4,12 +4,11 @@ The baseline that every other method must beat in utility (paper 002 calls it si
 It promises what the whole table keeps as one group, and keeps any rule of that strength.
 """
 
-import numpy as np
-
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.explain import breaks_as_one_group, refuse
-from manyveils.methods.keeping import watch
-from manyveils.methods.work import Made, Method, Options, Work
+from manyveils.methods.keeping import watch_counts
+from manyveils.methods.views import Leveled
+from manyveils.methods.work import Decided, Made, Method, Options, Work, drafted
 from manyveils.policy.guarantees import (
     CappedShare,
     DistinctDiversity,
@@ -17,7 +16,6 @@ from manyveils.policy.guarantees import (
     FrequencyDiversity,
     Linkability,
 )
-from manyveils.release import Draft
 
 # What holds for one attribute holds for any combination with it, when attributes are published apart.
 IMPLIED = (DistinctDiversity, FrequencyDiversity, EntropyDiversity, CappedShare, Linkability)
@@ -27,17 +25,19 @@ class SeparateOptions(Options):
     """`method = "separate"` has no keys of its own."""
 
 
-def make(work: Work) -> Made:
-    """Publish one view per attribute."""
+def decide(work: Work) -> Decided:
+    """One view per attribute, if the whole table keeps the promises."""
     _refuse_joint(work)
     # Nothing else is published beside an attribute, so knowing other attributes does not help.
-    watches = watch(work.promises, work.table, ())
-    if breaks_as_one_group(watches, work.table.n_rows):
+    watches = watch_counts(work, work.promises, ())
+    if breaks_as_one_group(watches, work.table.n_people):
         raise refuse(work, watches)
-    rows = np.arange(work.table.n_rows)
-    return Made(
-        tuple(Draft(name, ((name,),), rows) for name in work.published), {"views": len(work.published)}
-    )
+    return Decided(tuple(Leveled(name, (name,)) for name in work.published), {"views": len(work.published)})
+
+
+def make(work: Work) -> Made:
+    """Publish one view per attribute."""
+    return drafted(work, decide(work))
 
 
 def _refuse_joint(work: Work) -> None:
@@ -56,5 +56,10 @@ def _refuse_joint(work: Work) -> None:
 
 
 METHOD = Method(
-    "separate", "Jin, Zhang, Das 2010: single-attribute tables", SeparateOptions, make, takes_rules=True
+    "separate",
+    "Jin, Zhang, Das 2010: single-attribute tables",
+    SeparateOptions,
+    make,
+    decide,
+    takes_rules=True,
 )

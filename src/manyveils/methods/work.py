@@ -1,6 +1,6 @@
 """What a method is given and what it gives back."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.keys.key import Key
 from manyveils.methods.entries import Ids, dense
+from manyveils.methods.views import View
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import exact
 from manyveils.policy.promises import dependencies_of
@@ -38,6 +39,14 @@ class Work:
     streams: Streams
     progress: Callable[[str, float], None] = silent
     suppresses: bool = False
+    counted: Callable[[tuple[str, ...]], Table] | None = None
+
+    def counts(self, names: Iterable[str]) -> Table:
+        """A table from which some columns can be counted together: all rows, or distinct ones with how often they occur.
+
+        What is decided on it needs no more of the data, so it is decided alike wherever the rows are.
+        """
+        return self.table if self.counted is None else self.counted(tuple(dict.fromkeys(names)))
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -66,7 +75,7 @@ class Work:
 
 def suppression_limit(policy: Policy, table: Table) -> int:
     """The suppression share of the rows, rounded down."""
-    return int(exact(policy.publish.suppression) * table.n_rows)
+    return int(exact(policy.publish.suppression) * table.n_people)
 
 
 def shuffled_rows(work: Work, purpose: str) -> Ids:
@@ -80,12 +89,25 @@ def shuffled_rows(work: Work, purpose: str) -> Ids:
 
 
 @dataclass(frozen=True)
+class Decided:
+    """Views to be made, by whoever holds the rows, and notes on how they were decided."""
+
+    views: tuple[View, ...]
+    notes: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Made:
     """Drafts of views, and for the publisher notes on how they came about and the key to what is secret in them."""
 
     drafts: tuple[Draft, ...]
     notes: Mapping[str, object] = field(default_factory=dict)
     key: Key | None = None
+
+
+def drafted(work: Work, decided: Decided) -> Made:
+    """The decided views of the rows at hand."""
+    return Made(tuple(view.drafted(work.table) for view in decided.views), decided.notes)
 
 
 @dataclass(frozen=True)
@@ -96,6 +118,8 @@ class Method:
     source: str
     options: type[Options]
     make: Callable[[Work], Made]
+    # What to do, decided from counts alone; nothing where a decision needs the rows.
+    decide: "Callable[[Work], Decided | None]" = lambda work: None
     takes_rules: bool = False
     # Whether leaving out single rows can make a promise keepable.
     suppresses: bool = False

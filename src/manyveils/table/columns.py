@@ -12,10 +12,23 @@ from manyveils.policy.sections import Kind
 from manyveils.table.levels import Codes, Levels
 
 
+def tally(codes: NDArray[np.integer], weights: NDArray[np.int64] | None, n: int) -> NDArray[np.int64]:
+    """People per code; every row stands for one person unless weights say for how many.
+
+    >>> tally(np.array([0, 1, 1]), np.array([5, 1, 1]), 3)
+    array([5, 2, 0])
+    """
+    if weights is None:
+        return np.bincount(codes, minlength=n)
+    # Exact: sums of whole numbers below 2^53.
+    return np.bincount(codes, weights=weights, minlength=n).astype(np.int64)
+
+
 @dataclass(frozen=True, repr=False)
 class Column:
     """One attribute: a code per row, a value per code.
 
+    A row may stand for many people that look alike; `weights` says for how many, and without it each stands for one.
     Numeric and ordinal values are in order; a missing value, if there is one, is the last code and null.
     `absence` is the code that only says what is not there: 0 in a 0/1 column, -1 in any other.
     """
@@ -26,6 +39,7 @@ class Column:
     domain: pl.Series
     levels: Levels
     absence: int = -1
+    weights: NDArray[np.int64] | None = None
 
     @property
     def n_values(self) -> int:
@@ -44,8 +58,8 @@ class Column:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """Rows per value."""
-        return np.bincount(self.codes, minlength=self.n_values)
+        """People per value."""
+        return tally(self.codes, self.weights, self.n_values)
 
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
@@ -54,7 +68,9 @@ class Column:
 
     def taking(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "Column":
         """The column of some rows only; the dictionary stays."""
-        return replace(self, codes=self.codes[rows])
+        return replace(
+            self, codes=self.codes[rows], weights=None if self.weights is None else self.weights[rows]
+        )
 
     def __repr__(self) -> str:
         return f"<Column {self.name}: {self.kind}, {len(self.codes)} rows, {self.n_values} values>"
@@ -69,6 +85,7 @@ class Table:
     n_dropped: int = 0
     derived: Mapping[str, tuple[str, ...]] = None  # type: ignore[assignment]
     inferred: tuple[str, ...] = ()
+    weights: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         if self.derived is None:
@@ -76,6 +93,11 @@ class Table:
 
     def __getitem__(self, name: str) -> Column:
         return self.columns[name]
+
+    @cached_property
+    def n_people(self) -> int:
+        """How many people the rows stand for."""
+        return self.n_rows if self.weights is None else int(self.weights.sum())
 
     def expand(self, names: tuple[str, ...] | list[str]) -> tuple[str, ...]:
         """The columns that stand for attributes: a multi-valued one stands as its 0/1 columns."""

@@ -46,8 +46,8 @@ def _resolve_one(
 ) -> Iterator[Promise]:
     given = table.expand(promise.given)
     if isinstance(promise.guarantee, KAnonymity):
-        if promise.guarantee.k > table.n_rows:
-            what = f"k = {promise.guarantee.k} but there are {table.n_rows} rows."
+        if promise.guarantee.k > table.n_people:
+            what = f"k = {promise.guarantee.k} but there are {table.n_people} rows."
             section = "guarantee" if policy.guarantee.k == promise.guarantee.k else "publish"
             problems.append(Problem(f"{section}.k", what, "Lower k."))
         yield replace(promise, given=given)

@@ -15,15 +15,17 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, field_validator
 
-from manyveils.methods.codip.anonymizer import Anonymizer
+from manyveils.methods.codip.anonymized import Anonymized
+from manyveils.methods.codip.anonymizer import Anonymizer, Names
 from manyveils.methods.codip.association import Plan, associate, mutual_information
 from manyveils.methods.codip.full_domain import FullDomain
 from manyveils.methods.codip.mondrian import Mondrian
-from manyveils.methods.codip.notes import notes_of
+from manyveils.methods.codip.notes import Entry, notes_of
 from manyveils.methods.codip.parts import given_plan, smallest_parts
 from manyveils.methods.codip.refusals import refuse_many
 from manyveils.methods.codip.search import Found, Limits, Search
-from manyveils.methods.work import Made, Method, Options, Work
+from manyveils.methods.views import Leveled
+from manyveils.methods.work import Decided, Made, Method, Options, Work, drafted
 from manyveils.policy.guarantees import KAnonymity, Promise, exact
 from manyveils.policy.sections import Number
 from manyveils.release import Draft
@@ -57,34 +59,54 @@ class CodipOptions(Options):
         return Limits(exact(self.alpha), exact(beta), self.discernibility, self.beta is None)
 
 
+def decide(work: Work) -> Decided | None:
+    """The tables of the plan, each at levels of its own; nothing for Mondrian, which cuts rows."""
+    options = work.options
+    assert isinstance(options, CodipOptions)
+    if options.anonymizer == "mondrian":
+        return None
+    tables, notes = _tables(work, options)
+    return Decided(tuple(Leveled(name, columns, made.levels or {}) for name, columns, made in tables), notes)
+
+
 def make(work: Work) -> Made:
     """Publish one view per table of the plan."""
     options = work.options
     assert isinstance(options, CodipOptions)
+    decided = decide(work)
+    if decided is not None:
+        return drafted(work, decided)
+    tables, notes = _tables(work, options)
+    rows = np.arange(work.table.n_rows)
+    return Made(
+        tuple(Draft(name, (columns,), rows, recodings=made.recodings) for name, columns, made in tables),
+        notes,
+    )
+
+
+def _tables(work: Work, options: CodipOptions) -> tuple[list[tuple[str, Names, Anonymized]], Entry]:
+    """The tables of the plan with their columns, and what is worth knowing of it."""
     work = _with_crowds(work)
     if options.search == "optimal" and options.plan is None:
         refuse_many(work, len(smallest_parts(work)))
     given = None if options.plan is None else given_plan(work, options.plan)
     search = Search(
         work,
-        associate(work.table, work.policy, work.sensitive),
+        associate(work.table, work.policy, work.sensitive, work.counts),
         _anonymizer(work, options),
         options.limits,
     )
     found = search.run(options.search, given) if work.sensitive else Found(((),))
     neutral = _beside(work, found.plan)
-    drafts, views = [], {}
+    tables = []
     for number, part in enumerate(found.plan):
         names = tuple(work.sensitive[member] for member in part)
-        made = search.anonymizer.anonymized(names)
         shown = {*work.quasi, *names, *neutral[number]}
         columns = tuple(name for name in work.published if name in shown)
-        view = f"table{number + 1}"
-        rows = np.arange(work.table.n_rows)
-        drafts.append(Draft(view, (columns,), rows, recodings=made.recodings))
-        views[view] = made
+        tables.append((f"table{number + 1}", columns, search.anonymizer.anonymized(names)))
     how = "as given" if given is not None else options.search
-    return Made(tuple(drafts), {"anonymizer": options.anonymizer, **notes_of(search, found, views, how)})
+    views = {view: made for view, _, made in tables}
+    return tables, {"anonymizer": options.anonymizer, **notes_of(search, found, views, how)}
 
 
 def _with_crowds(work: Work) -> Work:
@@ -110,7 +132,10 @@ def _beside(work: Work, plan: Plan) -> list[list[str]]:
         if name in work.quasi or name in work.sensitive:
             continue
         told = [
-            [mutual_information(work.table[name], work.table[work.sensitive[member]]) for member in part]
+            [
+                mutual_information(work.counts((name, work.sensitive[member])), name, work.sensitive[member])
+                for member in part
+            ]
             for part in plan
         ]
         means = [fmean(each) if each else 0.0 for each in told]
@@ -118,4 +143,4 @@ def _beside(work: Work, plan: Plan) -> list[list[str]]:
     return placed
 
 
-METHOD = Method("codip", "CODIP: paper 000", CodipOptions, make)
+METHOD = Method("codip", "CODIP: paper 000", CodipOptions, make, decide)

@@ -8,7 +8,7 @@ import numpy as np
 from manyveils.methods.distances import distances
 from manyveils.methods.entries import Entries, Ids
 from manyveils.methods.generalize.objectives import squares
-from manyveils.methods.keeping import Watch, tallied, watch
+from manyveils.methods.keeping import Watch, tallied, watch_counts
 from manyveils.methods.work import Work
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import Closeness, Ground, SupersetCloseness, exact
@@ -49,7 +49,7 @@ def gauges(work: Work) -> dict[str, Watch]:
         Promise(Closeness(exact(1), _ground(work, name)), (), (name,), _harmless(work, name))
         for name in work.sensitive
     )
-    return dict(zip(work.sensitive, watch(promises, work.table, ()), strict=True))
+    return dict(zip(work.sensitive, watch_counts(work, promises, (), work.quasi), strict=True))
 
 
 def _ground(work: Work, name: str) -> Ground:

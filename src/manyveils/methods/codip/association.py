@@ -1,5 +1,6 @@
 """How much sensitive attributes tell of each other, and what a plan loses and exposes of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -12,6 +13,7 @@ from manyveils.policy import Policy
 from manyveils.table import Column, Table
 
 Matrix = NDArray[np.float64]
+Names = tuple[str, ...]
 Members = tuple[int, ...]
 Plan = tuple[Members, ...]
 ONE = 2**40
@@ -55,14 +57,17 @@ class Association:
         return Fraction(sum(self.within(part)[1] * len(part) for part in plan), total * len(self.names))
 
 
-def associate(table: Table, policy: Policy, names: tuple[str, ...]) -> Association:
+def associate(
+    table: Table, policy: Policy, names: tuple[str, ...], counts: Callable[[Names], Table] | None = None
+) -> Association:
     """Count every pair of columns once; everything else about plans follows from these counts."""
     columns = [table[name] for name in names]
     entropies = [entropy(column.counts) for column in columns]
     concerned = [_sensitive_share(column, table, policy) for column in columns]
     information, exposable = np.zeros((len(names),) * 2), np.zeros((len(names),) * 2)
     for i, j in combinations(range(len(names)), 2):
-        shared = mutual_information(columns[i], columns[j])
+        pair = names[i], names[j]
+        shared = mutual_information(table if counts is None else counts(pair), *pair)
         # Summed over joint values, only the shares of rows with a sensitive value in i, and in j, remain.
         exposed = sum(concerned[each] * max(entropies[each] - shared, 0.0) for each in (i, j))
         information[i, j] = information[j, i] = shared
@@ -70,10 +75,11 @@ def associate(table: Table, policy: Policy, names: tuple[str, ...]) -> Associati
     return Association(names, information, _whole(information), _whole(exposable))
 
 
-def mutual_information(one: Column, other: Column) -> float:
+def mutual_information(table: Table, name: str, beside: str) -> float:
     """How much two columns tell of each other, in nats."""
+    one, other = table[name], table[beside]
     keys = one.codes.astype(np.int64) * other.n_values + other.codes
-    _, counts = tally(keys, one.n_values * other.n_values)
+    _, counts = tally(keys, one.n_values * other.n_values, table.weights)
     return max(entropy(one.counts) + entropy(other.counts) - entropy(counts), 0.0)
 
 
@@ -103,4 +109,4 @@ def _sensitive_share(column: Column, table: Table, policy: Policy) -> float:
         # A 0/1 column speaks of one value, and both answers are sensitive if the value is.
         return float(table.atom(column.name) not in harmless)
     spared = [text in harmless for text in column.texts]
-    return 1 - float(column.counts @ np.array(spared, dtype=np.int64)) / max(table.n_rows, 1)
+    return 1 - float(column.counts @ np.array(spared, dtype=np.int64)) / max(table.n_people, 1)

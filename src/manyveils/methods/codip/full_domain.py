@@ -11,11 +11,9 @@ from manyveils.methods.generalize.full_domain import refuse_wide
 from manyveils.methods.generalize.lattice import Counted, Lattice, Node, count_base
 from manyveils.methods.generalize.nodes import Passed, Test, highest, lowest, passing
 from manyveils.methods.generalize.objectives import Loss, squares
-from manyveils.methods.keeping import Watch, kept, watch
+from manyveils.methods.keeping import Watch, kept, watch_counts
 from manyveils.methods.work import Work
 from manyveils.policy.guarantees import KAnonymity
-from manyveils.release import Recoding
-from manyveils.release.draft import recode_to_level
 
 MOST_NODES = 200_000
 
@@ -26,12 +24,13 @@ class FullDomain:
     def __init__(self, work: Work, discernibility: float | None) -> None:
         refuse_wide(work, MOST_NODES, instead='anonymizer = "mondrian"')
         self._work = work
-        self._plain = watch(tuple(p for p in work.promises if not p.minds_company), work.table, ())
+        plain = tuple(p for p in work.promises if not p.minds_company)
+        self._plain = watch_counts(work, plain, (), work.quasi)
         self._conditional = tuple(p for p in work.promises if p.minds_company)
         self._gauges = gauges(work)
         columns = tuple(work.table[name] for name in work.quasi)
         watches = (*self._plain, *self._gauges.values())
-        self._base, self._classes = count_base(columns, work.table, watches)
+        self._base, _ = count_base(columns, work.counts(work.quasi), watches)
         self._lattice = Lattice(columns, self._base)
         self._loss = Loss(self._lattice)
         self._fits = cache(self._fits_fresh)
@@ -68,9 +67,9 @@ class FullDomain:
         if not promises or not nodes.any():
             return nodes
         # What is known depends on the table's other attributes, so it is counted for this table alone.
-        columns, table = self._lattice.columns, self._work.table
-        watches = watch(promises, table, names)
-        base, _ = count_base(columns, table, watches)
+        columns, work = self._lattice.columns, self._work
+        watches = watch_counts(work, promises, names, work.quasi)
+        base, _ = count_base(columns, work.counts(work.quasi), watches)
         tests = [_test_of(each, place) for place, each in enumerate(watches)]
         return _all([nodes, *passing(Lattice(columns, base), tests, nodes)])
 
@@ -90,18 +89,11 @@ class FullDomain:
         """The table at the node that loses least, among those that keep every promise."""
         node = min(lowest(self._nodes_for(names)), key=lambda node: (float(self._loss.floor[node]), node))
         counted, _ = self._lattice.roll(self._base, node)
-        rows = np.arange(self._work.table.n_rows)
-        recodings: dict[str, Recoding] = {}
-        for name, level in zip(self._work.quasi, node, strict=True):
-            recoding = recode_to_level(self._work.table[name], level, rows)
-            if recoding is not None:
-                recodings[name] = recoding
         return Anonymized(
             counted.sizes,
             {name: self._closeness_at(node, name) for name in names},
             {name: linked(self._gauges[name], self._entries(counted, name), counted.sizes) for name in names},
-            recodings,
-            dict(zip(self._work.quasi, node, strict=True)),
+            levels=dict(zip(self._work.quasi, node, strict=True)),
         )
 
     def best_closeness(self, names: Names, discernibility: float | None) -> float | None:

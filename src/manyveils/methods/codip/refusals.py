@@ -11,7 +11,7 @@ from manyveils.methods.codip.association import HAIR, Plan
 from manyveils.methods.codip.frontier import MOST_PARTS, Frontier
 from manyveils.methods.codip.parts import told, told_part
 from manyveils.methods.explain import whole_table_problems
-from manyveils.methods.keeping import watch
+from manyveils.methods.keeping import watch_counts
 from manyveils.methods.work import Work
 from manyveils.policy.guarantees import Closeness
 
@@ -33,7 +33,7 @@ def refuse_parts(
     for part in unfit:
         names = tuple(work.sensitive[member] for member in part)
         promises = tuple(p for p in work.promises if set(p.protects) <= set(names))
-        found = list(whole_table_problems(work, watch(promises, work.table, names)))
+        found = list(whole_table_problems(work, watch_counts(work, promises, names)))
         if found:
             problems += [_parted(work, problem, part) if is_given else problem for problem in found]
             continue

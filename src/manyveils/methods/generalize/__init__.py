@@ -12,10 +12,10 @@ import numpy as np
 
 from manyveils.methods.explain import breaks_as_one_group, refuse
 from manyveils.methods.generalize.cutting import Labels
-from manyveils.methods.generalize.full_domain import make_full_domain
+from manyveils.methods.generalize.full_domain import decide_full_domain
 from manyveils.methods.generalize.tables import cut_table, label_groups
 from manyveils.methods.keeping import watch
-from manyveils.methods.work import Made, Method, Options, Work
+from manyveils.methods.work import Decided, Made, Method, Options, Work, drafted
 from manyveils.release import Draft
 
 
@@ -28,12 +28,22 @@ class GeneralizeOptions(Options):
     cuts: Literal["strict", "relaxed"] = "relaxed"
 
 
+def decide(work: Work) -> Decided | None:
+    """The levels to publish at; nothing for Mondrian, which cuts rows."""
+    options = work.options
+    assert isinstance(options, GeneralizeOptions)
+    if options.recoding == "full-domain" or not work.quasi:
+        return decide_full_domain(work, options.objective)
+    return None
+
+
 def make(work: Work) -> Made:
     """Publish one view with one column, in which groups share their quasi-identifiers."""
     options = work.options
     assert isinstance(options, GeneralizeOptions)
-    if options.recoding == "full-domain" or not work.quasi:
-        return make_full_domain(work, options.objective)
+    decided = decide(work)
+    if decided is not None:
+        return drafted(work, decided)
     return make_mondrian(work, labels=options.labels, relaxed=options.cuts == "relaxed")
 
 
@@ -60,4 +70,5 @@ METHOD = Method(
     "LeFevre, DeWitt, Ramakrishnan 2005 and 2006; Kohlmayer and others 2012",
     GeneralizeOptions,
     make,
+    decide,
 )

@@ -9,10 +9,9 @@ from manyveils.methods.explain import refuse
 from manyveils.methods.generalize.lattice import Lattice, count_base
 from manyveils.methods.generalize.objectives import OBJECTIVES
 from manyveils.methods.generalize.search import Search
-from manyveils.methods.keeping import all_kept, watch
-from manyveils.methods.work import Made, Work
-from manyveils.release import Draft, Recoding
-from manyveils.release.draft import recode_to_level
+from manyveils.methods.keeping import all_kept, watch_counts
+from manyveils.methods.views import Leveled
+from manyveils.methods.work import Decided, Work
 
 MOST_NODES = 20_000_000
 MANY_VALUES = 100_000
@@ -29,12 +28,12 @@ class Plan:
     suppressed: int
 
 
-def make_full_domain(work: Work, objective: str) -> Made:
-    """Publish the table at the optimal node of the lattice."""
+def decide_full_domain(work: Work, objective: str) -> Decided:
+    """The optimal node of the lattice, and the classes that are left out there."""
     refuse_wide(work, MOST_NODES, instead='recoding = "mondrian"')
-    watches = watch(work.promises, work.table, work.sensitive)
+    watches = watch_counts(work, work.promises, work.sensitive, work.quasi)
     columns = tuple(work.table[name] for name in work.quasi)
-    base, classes = count_base(columns, work.table, watches)
+    base, _ = count_base(columns, work.counts(work.quasi), watches)
     lattice = Lattice(columns, base)
     search = Search(
         lattice,
@@ -46,24 +45,12 @@ def make_full_domain(work: Work, objective: str) -> Made:
     best = search.run()
     if best is None:
         raise refuse(work, watches)
-    counted, class_of = lattice.roll(base, best.node)
+    counted, _ = lattice.roll(base, best.node)
     fine = all_kept(watches, counted.entries, counted.sizes)
-    rows = np.flatnonzero(fine[class_of[classes]])
-    recodings: dict[str, Recoding] = {}
-    for name, level in zip(work.quasi, best.node, strict=True):
-        recoding = recode_to_level(work.table[name], level, rows)
-        if recoding is not None:
-            recodings[name] = recoding
-    plan = Plan(
-        dict(zip(work.quasi, best.node, strict=True)),
-        best.cost,
-        int(np.prod(lattice.shape)),
-        search.n_checked,
-        best.suppressed,
-    )
-    return Made(
-        (Draft("main", (work.published,), rows, recodings=recodings),), _notes(plan, objective, lattice)
-    )
+    levels = dict(zip(work.quasi, best.node, strict=True))
+    plan = Plan(levels, best.cost, int(np.prod(lattice.shape)), search.n_checked, best.suppressed)
+    lost = counted.labels[:, ~fine].T.astype(np.int64)
+    return Decided((Leveled("main", work.published, levels, lost),), _notes(plan, objective, lattice))
 
 
 def refuse_wide(work: Work, most_nodes: int, *, instead: str) -> None:

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.grouping import number, roll_up
-from manyveils.methods.entries import LARGEST_KEY, Entries, Ids, dense
-from manyveils.methods.keeping import Watch, count_for
+from manyveils.methods.entries import LARGEST_KEY, Entries, Ids, count, dense
+from manyveils.methods.keeping import Watch
 from manyveils.table import Table
 from manyveils.table.columns import Column
+from manyveils.table.columns import tally as people
 
 Node = tuple[int, ...]
 REMEMBERED = 64
@@ -148,6 +149,23 @@ def count_base(columns: tuple[Column, ...], table: Table, watches: tuple[Watch, 
     # Level 0 has its own label numbers, in the order in which values appear.
     for place, column in enumerate(columns):
         labels[place] = column.levels[0].label_of[labels[place]]
-    sizes = np.bincount(classes, minlength=n_classes)
-    counted = Counted((0,) * len(columns), labels, sizes, lambda: count_for(watches, classes, n_classes))
-    return counted, classes
+    sizes = people(classes, table.weights, n_classes)
+    found = {id(table): classes}
+    return Counted(
+        (0,) * len(columns), labels, sizes, lambda: _counts(watches, names, found, n_classes)
+    ), classes
+
+
+def _counts(
+    watches: tuple[Watch, ...], names: tuple[str, ...], classes: dict[int, Ids], n_classes: int
+) -> tuple[Entries | None, ...]:
+    """Count every subject in its own table; the same combinations have the same numbers in all of them."""
+    made: dict[int, Entries] = {}
+    for each in watches:
+        if each.subject is None or id(each.subject) in made:
+            continue
+        if id(each.table) not in classes:
+            table = each.table
+            classes[id(table)] = dense(table.codes(names), table.sizes(names), table.n_rows)[0]
+        made[id(each.subject)] = count(each.subject, classes[id(each.table)], n_classes)
+    return tuple(None if each.subject is None else made[id(each.subject)] for each in watches)

@@ -1,0 +1,61 @@
+"""Views as they are decided: what is to be done to rows, wherever they are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.methods.entries import Ids
+from manyveils.release import Draft, Recoding
+from manyveils.release.draft import recode_to_level
+from manyveils.table import Table
+
+NONE_LOST: NDArray[np.int64] = np.zeros((0, 0), dtype=np.int64)
+
+
+@dataclass(frozen=True, repr=False)
+class Leveled:
+    """One table without buckets: each quasi-identifier at one level of its hierarchy, some classes left out.
+
+    `lost` has a row of labels, one for each attribute of `levels`, for every class that is left out.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    levels: Mapping[str, int] = field(default_factory=dict)
+    lost: Ids = field(default_factory=lambda: NONE_LOST)
+
+    def drafted(self, table: Table) -> Draft:
+        """The view of rows that are at hand."""
+        rows = self._kept(table)
+        recodings: dict[str, Recoding] = {}
+        for name, level in self.levels.items():
+            recoding = recode_to_level(table[name], level, rows)
+            if recoding is not None:
+                recodings[name] = recoding
+        return Draft(self.name, (self.columns,), rows, recodings=recodings)
+
+    def _kept(self, table: Table) -> NDArray[np.intp]:
+        if not len(self.lost):
+            return np.arange(table.n_rows)
+        steps = [table[name].levels[level] for name, level in self.levels.items()]
+        labels = [step.label_of[table[name].codes] for name, step in zip(self.levels, steps, strict=True)]
+        return np.flatnonzero(~_among(labels, self.lost.T, [len(step.labels) for step in steps]))
+
+
+def _among(rows: list[NDArray[np.int32]], listed: Ids, sizes: list[int]) -> NDArray[np.bool_]:
+    """Which rows are in a list; both by columns of numbers below `sizes`."""
+    keys, wanted = np.zeros(rows[0].size, dtype=np.int64), np.zeros(listed.shape[1], dtype=np.int64)
+    for column, other, size in zip(rows, listed, sizes, strict=True):
+        # Numbered anew before they grow too long.
+        both = (
+            np.unique(np.append(keys, wanted), return_inverse=True)[1]
+            if keys.size
+            else np.append(keys, wanted)
+        )
+        keys, wanted = both[: keys.size] * size + column, both[keys.size :] * size + other
+    return np.isin(keys, wanted)
+
+
+View = Leveled
