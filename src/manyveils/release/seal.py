@@ -143,6 +143,18 @@ def _sorted_column(
     return pl.DataFrame([_series(field, field.codes[order]) for field in fields])
 
 
+def unsorted_column(draft: Draft, attributes: tuple[str, ...], table: Table) -> pl.DataFrame:
+    """One published column in the order of the table: not fit to be seen before it is sorted."""
+    return pl.DataFrame([_values(draft, name, table) for name in attributes])
+
+
+def _values(draft: Draft, name: str, table: Table) -> pl.Series:
+    recoding = draft.recodings.get(name)
+    if recoding is None:
+        return table[name].domain.gather(table[name].codes[draft.rows]).alias(name)
+    return recoding.values.gather(recoding.codes).alias(name)
+
+
 def _field(draft: Draft, name: str, table: Table) -> _Field:
     recoding = draft.recodings.get(name)
     domain = table[name].domain if recoding is None else recoding.values

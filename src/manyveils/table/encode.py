@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -22,7 +22,7 @@ MANY_VALUES = 100_000
 
 def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     """Code every column but the identifiers; all problems are reported at once."""
-    _refuse_other_columns(frame, policy)
+    refuse_columns(frame.columns, policy)
     if frame.height == 0:
         raise DataError([Problem("data", "there is a header but no row.")])
     kept = [name for name, attribute in policy.attributes.items() if attribute.role != "identifier"]
@@ -36,7 +36,7 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     problems: list[InputError] = []
     for name in kept:
         try:
-            made = _encode_attribute(frame[name], policy.attributes[name], policy)
+            made = encode_attribute(frame[name], policy.attributes[name], policy)
         except InputError as error:
             problems.append(error)
             continue
@@ -65,14 +65,15 @@ def _taken(name: str) -> Problem:
     )
 
 
-def _refuse_other_columns(frame: pl.DataFrame, policy: Policy) -> None:
-    missing = [name for name in policy.attributes if name not in frame.columns]
-    extra = [name for name in frame.columns if name not in policy.attributes]
+def refuse_columns(columns: Sequence[str], policy: Policy) -> None:
+    """Every attribute needs a column, and every column a role."""
+    missing = [name for name in policy.attributes if name not in columns]
+    extra = [name for name in columns if name not in policy.attributes]
     if len(missing) == len(policy.attributes):
-        raise DataError([_nothing_in_common(frame, policy)])
+        raise DataError([_nothing_in_common(len(columns), policy)])
     problems = [
         Problem(
-            f"{policy.name}: attributes.{name}", "the data have no such column.", _hint(name, frame.columns)
+            f"{policy.name}: attributes.{name}", "the data have no such column.", _hint(name, columns)
         )
         for name in missing
     ]
@@ -102,18 +103,18 @@ def _refuse_other_types(frame: pl.DataFrame) -> None:
         raise DataError(problems)
 
 
-def _nothing_in_common(frame: pl.DataFrame, policy: Policy) -> Problem:
+def _nothing_in_common(width: int, policy: Policy) -> Problem:
     """The names found are not quoted: without a header line they are cells."""
     remedy = "Is there a header line, and is it the right file?"
-    if frame.width == 1:
+    if width == 1:
         remedy = "The file has one column only: is the delimiter right? Set delimiter in [data]."
     named = ", ".join(policy.attributes)
     return Problem(
-        "data", f"none of their {frame.width} columns is an attribute of {policy.name} ({named}).", remedy
+        "data", f"none of their {width} columns is an attribute of {policy.name} ({named}).", remedy
     )
 
 
-def _hint(name: str, columns: list[str]) -> str:
+def _hint(name: str, columns: Sequence[str]) -> str:
     near = [column for column in columns if column.strip().lower() == name.strip().lower()]
     return f"There is {near[0]!r}." if near else "Correct the name or drop the attribute."
 
@@ -163,11 +164,16 @@ def _treat_missing(frame: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, i
                 ]
             )
         return whole, frame.height - whole.height
-    counts = {name: frame[name].null_count() for name in frame.columns}
+    refuse_missing({name: frame[name].null_count() for name in frame.columns}, frame.height)
+    return frame, 0
+
+
+def refuse_missing(counts: Mapping[str, int], n_rows: int) -> None:
+    """Refuse missing cells."""
     problems = [
         Problem(
             f"data: {name}",
-            f"{count} of {frame.height} cells are missing.",
+            f"{count} of {n_rows} cells are missing.",
             'Fill them, or set missing = "category" or "drop" in [data].',
         )
         for name, count in counts.items()
@@ -175,10 +181,10 @@ def _treat_missing(frame: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, i
     ]
     if problems:
         raise DataError(problems)
-    return frame, 0
 
 
-def _encode_attribute(values: pl.Series, attribute: Attribute, policy: Policy) -> list[Column]:
+def encode_attribute(values: pl.Series, attribute: Attribute, policy: Policy) -> list[Column]:
+    """The columns that stand for one attribute: one, or one per value if a cell may hold several."""
     if attribute.multivalued:
         return bits_of(values, attribute, policy)
     domain = values.drop_nulls().unique()

@@ -52,7 +52,7 @@ def _read_csv(path: Path, delimiter: str | None) -> pl.DataFrame:
     start = _start(path)
     if not start.strip():
         raise DataError([Problem(str(path), "is empty.", "It needs a header line and rows.")])
-    delimiter = delimiter or _find_delimiter(start.split("\n", 1)[0])
+    delimiter = delimiter or find_delimiter(start.split("\n", 1)[0])
     names = _header(path, start, delimiter)
     problems = _header_problems(names)
     if problems:
@@ -117,7 +117,7 @@ def _header(path: Path, start: str, delimiter: str) -> list[str]:
     return names
 
 
-def _find_delimiter(header: str) -> str:
+def find_delimiter(header: str) -> str:
     outside_quotes = "".join(header.split('"')[::2])
     return max(DELIMITERS, key=outside_quotes.count)
 

@@ -142,7 +142,7 @@ def count_base(columns: tuple[Column, ...], table: Table, watches: tuple[Watch, 
     _, firsts = number(classes)
     order = np.argsort(classes[firsts])
     labels = (
-        np.stack([column.codes[firsts[order]] for column in columns]).astype(np.int32)
+        np.stack([table[name].codes[firsts[order]] for name in names]).astype(np.int32)
         if columns
         else np.zeros((0, n_classes), dtype=np.int32)
     )

