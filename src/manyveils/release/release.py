@@ -181,7 +181,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _refuse_unlisted(folder: Path, listed: set[str]) -> None:
-    present = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    present = {_listed_as(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     unsafe = [file for file in listed if _points_elsewhere(folder, file)]
     problems = (
         [Problem(str(folder), f"{len(unsafe)} file names of the manifest point elsewhere.")] if unsafe else []
@@ -196,6 +196,12 @@ def _refuse_unlisted(folder: Path, listed: set[str]) -> None:
     ]
     if problems:
         raise DataError(problems)
+
+
+def _listed_as(path: Path) -> str:
+    """The name under which a manifest lists a file; parts of a table go by the table's name."""
+    is_part = len(path.parts) == 3 and re.fullmatch(r"part-\d+\.parquet", path.name) is not None
+    return (path.parent if is_part else path).as_posix()
 
 
 def _points_elsewhere(folder: Path, file: str) -> bool:
@@ -216,7 +222,7 @@ def _refuse_other_keys(folder: Path, document: Mapping[str, Any]) -> None:
 def _read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
     try:
         if path.suffix == ".parquet":
-            return pl.read_parquet(path)
+            return pl.read_parquet(path / "part-*.parquet" if path.is_dir() else path)
         frame = pl.read_csv(path, infer_schema=False, new_columns=_header(path))
         frame = frame.with_columns(pl.when(pl.all() == "").then(None).otherwise(pl.all()).name.keep())
         kinds = {"bucket": "integer", **types}

@@ -48,18 +48,18 @@ def seal(
         for attributes in draft.columns:
             stem = names.of(draft.name, attributes if buckets is not None else ())
             frames[stem] = _sorted_column(draft, attributes, table, buckets)
-            types = {name: _type(frames[stem][name].dtype) for name in attributes}
+            types = {name: type_name(frames[stem][name].dtype) for name in attributes}
             files.append(ColumnFile(attributes, stem, types))
         views.append(View(draft.name, tuple(files), buckets is not None, len(draft.rows), draft.enforces))
-        recodings.update(_published_recodings(draft))
+        recodings.update(published_recodings(draft))
     rows = max((len(draft.rows) for draft in drafts), default=0)
     manifest = Manifest(
         method=policy.publish.method,
         rows=rows,
         suppressed=table.n_rows - rows,
-        promises=_public(promises, table),
+        promises=described_promises(promises, table),
         views=tuple(views),
-        derived=_derived(views, table),
+        derived=shown_bits(views, table),
         recodings={key: recoding_names.of(key[0], (key[1],)) for key in recodings},
         secret=_secret(drafts, table),
     )
@@ -86,12 +86,14 @@ def _secret(drafts: Sequence[Draft], table: Table) -> tuple[str, ...]:
     return tuple(name for name in table.columns if name in hidden)
 
 
-def _derived(views: Sequence[View], table: Table) -> dict[str, tuple[str, ...]]:
+def shown_bits(views: Sequence[View], table: Table) -> dict[str, tuple[str, ...]]:
+    """The published 0/1 columns of every attribute with several values in a cell."""
     shown = {name for view in views for name in view.attributes}
     return {name: tuple(bit for bit in bits if bit in shown) for name, bits in table.derived.items()}
 
 
-def _type(dtype: pl.DataType) -> str:
+def type_name(dtype: pl.DataType) -> str:
+    """The type of a published field as the manifest names it."""
     if dtype.is_integer():
         return "integer"
     if dtype.is_numeric():
@@ -99,7 +101,7 @@ def _type(dtype: pl.DataType) -> str:
     return {pl.Boolean(): "boolean", pl.Date(): "date"}.get(dtype, "text")
 
 
-def _public(promises: Sequence[Promise], table: Table) -> tuple[Mapping[str, object], ...]:
+def described_promises(promises: Sequence[Promise], table: Table) -> tuple[Mapping[str, object], ...]:
     """The promises as the manifest lists them; the bits of a multi-valued attribute share one entry."""
     listed: list[Mapping[str, object]] = []
     for promise in promises:
@@ -185,7 +187,8 @@ def _series(field: _Field, codes: NDArray[np.integer]) -> pl.Series:
     return field.values.gather(codes).alias(field.name)
 
 
-def _published_recodings(draft: Draft) -> dict[tuple[str, str], pl.DataFrame]:
+def published_recodings(draft: Draft) -> dict[tuple[str, str], pl.DataFrame]:
+    """Which originals each published label covers, by view and attribute."""
     published = {}
     for attribute, recoding in draft.recodings.items():
         if recoding.covers is None:

@@ -22,7 +22,6 @@ def leveled(held: Held, view: Leveled) -> "DataFrame":
     """The published table of a view, in no order."""
     known = tuple(dict.fromkeys((*view.columns, *view.levels)))
     fields = sorted({held.field(name) for name in known})
-    sample = _published(held, view, known, {field: np.zeros(0, dtype=np.int64) for field in fields})
 
     def make(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -30,24 +29,43 @@ def leveled(held: Held, view: Leveled) -> "DataFrame":
         for batch in batches:
             raw = {name: batch.column(name).to_numpy().astype(np.int64) for name in fields}
             published = _published(held_here, view, known, raw)
-            yield from pa.Table.from_batches(published.to_arrow().to_batches(), schema=None).to_batches()
+            renamed = published.to_arrow().rename_columns([f"{FIELD}{n}" for n in range(published.width)])
+            yield from renamed.cast(_plain(renamed.schema, pa)).to_batches()
 
     # Rows are not sent along: a batch brings its own.
     held_here = Held(None, held.sketch, held.places)  # type: ignore[arg-type]
-    return held.rows.select(*fields).mapInArrow(make, _schema(sample.schema))
+    return held.rows.select(*fields).mapInArrow(make, _schema(published_schema(held, view)))
+
+
+def published_schema(held: Held, view: Leveled) -> Mapping[str, pl.DataType]:
+    """The type of every published field."""
+    known = tuple(dict.fromkeys((*view.columns, *view.levels)))
+    nobody = {held.field(name): np.zeros(0, dtype=np.int64) for name in known}
+    return _published(held, view, known, nobody).schema
 
 
 def _published(held: Held, view: Leveled, known: tuple[str, ...], raw: Mapping[str, Any]) -> pl.DataFrame:
     table = held.table_of(raw, known)
     draft = view.drafted(table)
-    frame = unsorted_column(draft, view.columns, table)
-    return frame.rename({name: f"{FIELD}{place}" for place, name in enumerate(frame.columns)})
+    return unsorted_column(draft, view.columns, table)
 
 
 def _schema(schema: Mapping[str, pl.DataType]) -> Any:
     from pyspark.sql import types as t
 
-    return t.StructType([t.StructField(name, _type(dtype)) for name, dtype in schema.items()])
+    return t.StructType(
+        [t.StructField(f"{FIELD}{place}", _type(dtype)) for place, dtype in enumerate(schema.values())]
+    )
+
+
+def _plain(schema: Any, pa: Any) -> Any:
+    """Texts as Spark expects them."""
+    return pa.schema(
+        [
+            (each.name, pa.string() if pa.types.is_large_string(each.type) or str(each.type) == "string_view" else each.type)
+            for each in schema
+        ]
+    )
 
 
 def _type(dtype: pl.DataType) -> "DataType":
