@@ -7,7 +7,7 @@ It promises what the whole table keeps as one group, and keeps any rule of that 
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.explain import breaks_as_one_group, refuse
 from manyveils.methods.keeping import watch_counts
-from manyveils.methods.views import Leveled
+from manyveils.methods.leveled import Leveled
 from manyveils.methods.work import Decided, Made, Method, Options, Work, drafted
 from manyveils.policy.guarantees import (
     CappedShare,

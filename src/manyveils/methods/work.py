@@ -8,8 +8,9 @@ from pydantic import BaseModel, ConfigDict
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.keys.key import Key
+from manyveils.methods.dealt import Dealt
 from manyveils.methods.entries import Ids, dense
-from manyveils.methods.views import View
+from manyveils.methods.leveled import Leveled
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import exact
 from manyveils.policy.promises import dependencies_of
@@ -92,7 +93,7 @@ def shuffled_rows(work: Work, purpose: str) -> Ids:
 class Decided:
     """Views to be made, by whoever holds the rows, and notes on how they were decided."""
 
-    views: tuple[View, ...]
+    views: tuple[Leveled | Dealt, ...]
     notes: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -105,9 +106,16 @@ class Made:
     key: Key | None = None
 
 
-def drafted(work: Work, decided: Decided) -> Made:
-    """The decided views of the rows at hand."""
-    return Made(tuple(view.drafted(work.table) for view in decided.views), decided.notes)
+def drafted(work: Work, decided: Decided, shuffled: Ids | None = None) -> Made:
+    """The decided views of the rows at hand; where rows are dealt, equal ones in the order of `shuffled`."""
+    drafts = []
+    for view in decided.views:
+        if isinstance(view, Dealt):
+            assert shuffled is not None
+            drafts.append(view.drafted(work.table, shuffled))
+        else:
+            drafts.append(view.drafted(work.table))
+    return Made(tuple(drafts), decided.notes)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from manyveils.methods.views import Leveled
+from manyveils.methods.leveled import Leveled
 from manyveils.release.seal import unsorted_column
 from manyveils.spark.held import Held
 
@@ -62,7 +62,12 @@ def _plain(schema: Any, pa: Any) -> Any:
     """Texts as Spark expects them."""
     return pa.schema(
         [
-            (each.name, pa.string() if pa.types.is_large_string(each.type) or str(each.type) == "string_view" else each.type)
+            (
+                each.name,
+                pa.string()
+                if pa.types.is_large_string(each.type) or str(each.type) == "string_view"
+                else each.type,
+            )
             for each in schema
         ]
     )

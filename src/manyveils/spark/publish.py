@@ -11,7 +11,7 @@ import polars as pl
 
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods import Work, method_of, read_options
-from manyveils.methods.views import Leveled
+from manyveils.methods.leveled import Leveled
 from manyveils.methods.work import Decided
 from manyveils.policy import Policy
 from manyveils.release.folder import write_text
@@ -119,9 +119,7 @@ def _not_yet(policy: Policy) -> Problem:
     )
 
 
-def job_of(
-    data: object, policy: Policy, *, master: str | None, seed: int | None, progress: Progress
-) -> Job:
+def job_of(data: object, policy: Policy, *, master: str | None, seed: int | None, progress: Progress) -> Job:
     """Read the data and count what every decision needs."""
     from pyspark.sql import DataFrame
 

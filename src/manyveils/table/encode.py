@@ -72,9 +72,7 @@ def refuse_columns(columns: Sequence[str], policy: Policy) -> None:
     if len(missing) == len(policy.attributes):
         raise DataError([_nothing_in_common(len(columns), policy)])
     problems = [
-        Problem(
-            f"{policy.name}: attributes.{name}", "the data have no such column.", _hint(name, columns)
-        )
+        Problem(f"{policy.name}: attributes.{name}", "the data have no such column.", _hint(name, columns))
         for name in missing
     ]
     problems += [

@@ -8,20 +8,25 @@ It cannot hide that a person is in the table: the quasi-identifiers are publishe
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.methods.anatomize.crowd import gather, kinds_of
-from manyveils.methods.anatomize.deal import deal, excess
-from manyveils.methods.entries import Ids, arranged, dense
+from manyveils.methods.anatomize.deal import excess
+from manyveils.methods.dealing import Deal
+from manyveils.methods.dealt import Dealt
+from manyveils.methods.entries import Entries, Ids, count, dense
 from manyveils.methods.explain import refuse
 from manyveils.methods.keeping import Watch, all_kept, count_for, watch
 from manyveils.methods.variety import variety
-from manyveils.methods.work import Made, Method, Options, Work, shuffled_rows
+from manyveils.methods.work import Decided, Made, Method, Options, Work, drafted, shuffled_rows
 from manyveils.policy.guarantees import KAnonymity, Promise
 from manyveils.release import Draft
+from manyveils.table import Table
+from manyveils.table.columns import tally as people
 
 # Chance decides whether the last rows find a place.
 TRIES = 3
@@ -33,10 +38,36 @@ class AnatomizeOptions(Options):
     link: list[list[str]] = []
 
 
+def decide(work: Work) -> Decided:
+    """How to deal rows by their sensitive values, decided from how many rows have each combination of them."""
+    options = work.options
+    assert isinstance(options, AnatomizeOptions)
+    _refuse_nothing(work)
+    families = _families(work, options.link)
+    table = work.counts(work.sensitive)
+    watches = _watches(work, table, families)
+    for dealt in _dealings(work, table):
+        lost = _lost(dealt, watches)
+        if dealt.n_gone + sum(n for _, _, n in lost) <= work.limit and dealt.deal.n_rows:
+            return _decided(work, dealt, lost, families)
+    raise refuse(work, watches)
+
+
 def make(work: Work) -> Made:
     """Publish one view: the quasi-identifiers in one column, each sensitive attribute in another, inside buckets."""
     options = work.options
     assert isinstance(options, AnatomizeOptions)
+    _refuse_nothing(work)
+    families = _families(work, options.link)
+    shuffled = shuffled_rows(work, "anatomize.order")
+    for buckets in _gathered(work, shuffled):
+        verdict = _settled(buckets, _watches(work, work.table, families), work.limit)
+        if verdict is not None:
+            return _made(work, verdict, families)
+    return drafted(work, decide(work), shuffled)
+
+
+def _refuse_nothing(work: Work) -> None:
     if not work.sensitive:
         raise PolicyError(
             [
@@ -45,17 +76,12 @@ def make(work: Work) -> Made:
                 )
             ]
         )
-    families = _families(work, options.link)
-    watches = tuple(
-        each
-        for promise in work.promises
-        for each in watch((promise,), work.table, _company(promise, families))
+
+
+def _watches(work: Work, table: Table, families: list[tuple[str, ...]]) -> tuple[Watch, ...]:
+    return tuple(
+        each for promise in work.promises for each in watch((promise,), table, _company(promise, families))
     )
-    for buckets in _attempts(work, shuffled_rows(work, "anatomize.order")):
-        verdict = _settled(buckets, watches, work.limit)
-        if verdict is not None:
-            return _made(work, verdict, families)
-    raise refuse(work, watches)
 
 
 def _families(work: Work, link: list[list[str]]) -> list[tuple[str, ...]]:
@@ -83,43 +109,110 @@ def _company(promise: Promise, families: list[tuple[str, ...]]) -> tuple[str, ..
     return next((family for family in families if set(promise.protects) & set(family)), ())
 
 
-def _attempts(work: Work, shuffled: Ids) -> Iterator[Ids]:
-    """Bucketings from the finest to a single bucket; rows without a bucket have -1.
+def _gathered(work: Work, shuffled: Ids) -> Iterator[Ids]:
+    """Bucketings in which no two rows of a bucket share a protected value; rows without a bucket have -1.
+
+    None where there is one attribute, all of whose values are protected: dealing does as well there.
 
     Claim: rows with equal sensitive values are equally likely to fall into any bucket.
     Why: which values a bucket gets is decided by how many rows have them, and rows of one value are taken in random
     order.
     Tested by: tests/claims/test_anatomize.py
     """
+    size, least = _sizes(work)
+    protected = [_protected(work, name, work.table[name].n_values) for name in work.sensitive]
+    if len(protected) == 1 and protected[0].all():
+        return
+    kinds = kinds_of([work.table[name].codes.astype(np.int64) for name in work.sensitive], protected)
+    rng = work.streams.of("anatomize.kinds")
+    for _ in range(TRIES):
+        yield _merged(gather(kinds, shuffled, size, rng), -(-least // size))
+
+
+def _sizes(work: Work) -> tuple[int, int]:
+    """How many different values a bucket needs, and how many rows."""
     size = max([variety(promise) for promise in work.promises], default=1)
-    least = max(
-        [promise.guarantee.k for promise in work.promises if isinstance(promise.guarantee, KAnonymity)],
-        default=1,
-    )
-    attributes = [work.table[name] for name in work.sensitive]
-    protected = [_protected(work, column.name, column.n_values) for column in attributes]
-    groups, _ = dense(work.table.codes(work.sensitive), work.table.sizes(work.sensitive), work.table.n_rows)
-    order = arranged(shuffled, groups)
-    if len(attributes) == 1 and protected[0].all():
-        order = _trimmed(order, groups, size, work.limit)
-    else:
-        kinds = kinds_of([column.codes.astype(np.int64) for column in attributes], protected)
-        rng = work.streams.of("anatomize.kinds")
-        for _ in range(TRIES):
-            yield _merged(gather(kinds, shuffled, size, rng), -(-least // size))
-    yield from _dealt(order, work.table.n_rows, size, least)
+    ks = [promise.guarantee.k for promise in work.promises if isinstance(promise.guarantee, KAnonymity)]
+    return size, max(ks, default=1)
 
 
-def _dealt(order: Ids, n_rows: int, size: int, least: int) -> Iterator[Ids]:
+@dataclass(frozen=True, repr=False)
+class Dealing:
+    """A way to deal: how many rows of each combination are left out first, and the combination of each counted row."""
+
+    deal: Deal
+    gone: Ids
+    groups: Ids
+
+    @property
+    def n_gone(self) -> int:
+        """Rows that are left out before dealing."""
+        return int(self.gone.sum())
+
+    @property
+    def example(self) -> Ids:
+        """A counted row of each combination."""
+        found = np.zeros(self.gone.size, dtype=np.int64)
+        found[self.groups] = np.arange(self.groups.size)
+        return found
+
+
+def _dealings(work: Work, table: Table) -> Iterator[Dealing]:
     """Rows dealt to ever fewer buckets, so that each comes ever closer to the whole table."""
-    n_buckets = max(order.size // size, 1)
+    size, least = _sizes(work)
+    groups, n_groups = dense(table.codes(work.sensitive), table.sizes(work.sensitive), table.n_rows)
+    counts = people(groups, table.weights, n_groups)
+    gone = _excess(work, counts, size)
+    stops = np.cumsum(counts - gone)
+    n_rows = int(stops[-1])
+    n_dealt = max(n_rows // size, 1)
     while True:
-        buckets = np.full(n_rows, -1, dtype=np.int64)
-        buckets[order] = deal(order.size, n_buckets)
-        yield _merged(buckets, -(-least * n_buckets // max(order.size, 1)))
-        if n_buckets == 1:
+        times = max(-(-least * n_dealt // max(n_rows, 1)), 1)
+        yield Dealing(Deal(stops - (counts - gone), stops, n_dealt, times), gone, groups)
+        if n_dealt == 1:
             return
-        n_buckets = n_buckets * 3 // 4
+        n_dealt = n_dealt * 3 // 4
+
+
+def _excess(work: Work, counts: Ids, size: int) -> Ids:
+    """How many rows of the commonest values go so that none fills too much, if the limit allows it."""
+    [first, *others] = work.sensitive
+    gone = excess(counts, size)
+    is_plain = not others and _protected(work, first, work.table[first].n_values).all()
+    return gone if is_plain and gone.sum() <= work.limit else np.zeros_like(counts)
+
+
+def _lost(dealing: Dealing, watches: tuple[Watch, ...]) -> list[tuple[int, int, int]]:
+    """The buckets that break a promise: the first, how many from there on, and their rows."""
+    buckets, alike = dealing.deal.kinds()
+    entries = dealing.deal.entries(buckets)
+    sizes = people(entries.owners, entries.counts, buckets.size)
+    rows = dealing.example[entries.codes]
+    counted: dict[int, Entries] = {}
+    for each in watches:
+        if each.subject is not None and id(each.subject) not in counted:
+            dealt = replace(each.subject, codes=each.subject.codes[rows], weights=entries.counts)
+            counted[id(each.subject)] = count(dealt, entries.owners, buckets.size)
+    held = tuple(None if each.subject is None else counted[id(each.subject)] for each in watches)
+    fine = all_kept(watches, held, sizes)
+    return [
+        (int(first), int(n), int(n * size))
+        for first, n, size in zip(buckets[~fine], alike[~fine], sizes[~fine], strict=True)
+    ]
+
+
+def _decided(
+    work: Work, dealing: Dealing, lost: list[tuple[int, int, int]], families: list[tuple[str, ...]]
+) -> Decided:
+    known = tuple(name for name in work.published if name not in work.sensitive)
+    columns = ((known,) if known else ()) + tuple(families)
+    gone = [bucket for first, n, _ in lost for bucket in range(first, first + n)]
+    table = work.counts(work.sensitive)
+    values = np.stack([table[name].codes[dealing.example] for name in work.sensitive]).T.astype(np.int64)
+    view = Dealt(
+        "main", columns, work.sensitive, values, dealing.deal, dealing.gone, np.array(gone, dtype=np.int64)
+    )
+    return Decided((view,), view.notes)
 
 
 def _merged(buckets: Ids, times: int) -> Ids:
@@ -137,19 +230,6 @@ def _protected(work: Work, name: str, n_values: int) -> NDArray[np.bool_]:
         if name in promise.protects:
             flags |= np.array([text not in promise.insensitive for text in work.table[name].texts])
     return flags
-
-
-def _trimmed(order: Ids, values: Ids, size: int, limit: int) -> Ids:
-    """The rows without so many of the commonest values that none fills too much, if the limit allows it.
-
-    `order` lists rows value by value; the first ones of a value go.
-    """
-    counts = np.bincount(values)
-    gone = excess(counts, size)
-    if not 0 < gone.sum() <= limit:
-        return order
-    place = np.arange(order.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    return order[place >= np.repeat(gone, counts)]
 
 
 def _settled(buckets: Ids, watches: tuple[Watch, ...], limit: int) -> Ids | None:
@@ -182,4 +262,4 @@ def _made(work: Work, buckets: Ids, families: list[tuple[str, ...]]) -> Made:
     return Made((Draft("main", columns, rows, buckets=buckets[rows]),), notes)
 
 
-METHOD = Method("anatomize", "Xiao, Tao 2006: Anatomy", AnatomizeOptions, make, suppresses=True)
+METHOD = Method("anatomize", "Xiao, Tao 2006: Anatomy", AnatomizeOptions, make, decide, suppresses=True)

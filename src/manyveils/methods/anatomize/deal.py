@@ -6,13 +6,7 @@ from manyveils.methods.entries import Ids
 
 
 def deal(n_rows: int, n_buckets: int) -> Ids:
-    """Deal rows in turn: the bucket of each row of a list in which equal values stand together.
-
-    Claim: a bucket gets a value at most once if the value has no more rows than there are buckets,
-    and any two buckets get it equally often, give or take one, otherwise.
-    Why: equal values sit in one run, and dealing in turn gives every bucket each n_buckets-th row of it.
-    Tested by: tests/claims/test_deal.py
-    """
+    """The bucket of each row of a list, dealt in turn."""
     return np.arange(n_rows) % n_buckets
 
 

@@ -24,7 +24,7 @@ from manyveils.methods.codip.notes import Entry, notes_of
 from manyveils.methods.codip.parts import given_plan, smallest_parts
 from manyveils.methods.codip.refusals import refuse_many
 from manyveils.methods.codip.search import Found, Limits, Search
-from manyveils.methods.views import Leveled
+from manyveils.methods.leveled import Leveled
 from manyveils.methods.work import Decided, Made, Method, Options, Work, drafted
 from manyveils.policy.guarantees import KAnonymity, Promise, exact
 from manyveils.policy.sections import Number

@@ -10,7 +10,7 @@ from manyveils.methods.generalize.lattice import Lattice, count_base
 from manyveils.methods.generalize.objectives import OBJECTIVES
 from manyveils.methods.generalize.search import Search
 from manyveils.methods.keeping import all_kept, watch_counts
-from manyveils.methods.views import Leveled
+from manyveils.methods.leveled import Leveled
 from manyveils.methods.work import Decided, Work
 
 MOST_NODES = 20_000_000

@@ -1,4 +1,4 @@
-"""Views as they are decided: what is to be done to rows, wherever they are."""
+"""A view of one table whose quasi-identifiers stand at levels of their hierarchies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -56,6 +56,3 @@ def _among(rows: list[NDArray[np.int32]], listed: Ids, sizes: list[int]) -> NDAr
         )
         keys, wanted = both[: keys.size] * size + column, both[keys.size :] * size + other
     return np.isin(keys, wanted)
-
-
-View = Leveled
