@@ -37,6 +37,26 @@ def leveled(held: Held, view: Leveled) -> "DataFrame":
     return held.rows.select(*fields).mapInArrow(make, _schema(published_schema(held, view)))
 
 
+def bucketed(held: Held, placed: "DataFrame", attributes: tuple[str, ...]) -> "DataFrame":
+    """One published column of rows that have a bucket, in no order."""
+    fields = sorted({held.field(name) for name in attributes})
+    here = Held(None, held.sketch, held.places)  # type: ignore[arg-type]
+    plain = Leveled("", attributes)
+
+    def make(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            raw = {name: batch.column(name).to_numpy().astype(np.int64) for name in fields}
+            published = _published(here, plain, attributes, raw).to_arrow()
+            named = published.rename_columns([f"{FIELD}{n + 1}" for n in range(published.num_columns)])
+            cast = named.cast(_plain(named.schema, pa))
+            yield from cast.add_column(0, f"{FIELD}0", pa.array(batch.column("bucket"))).to_batches()
+
+    schema = {"bucket": pl.Int64(), **published_schema(held, plain)}
+    return placed.select("bucket", *fields).mapInArrow(make, _schema(schema))
+
+
 def published_schema(held: Held, view: Leveled) -> Mapping[str, pl.DataType]:
     """The type of every published field."""
     known = tuple(dict.fromkeys((*view.columns, *view.levels)))

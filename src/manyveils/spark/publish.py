@@ -11,16 +11,18 @@ import polars as pl
 
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods import Work, method_of, read_options
+from manyveils.methods.dealt import Dealt
 from manyveils.methods.leveled import Leveled
 from manyveils.methods.work import Decided
 from manyveils.policy import Policy
 from manyveils.release.folder import write_text
 from manyveils.release.names import Names
 from manyveils.release.release import MANIFEST
-from manyveils.release.seal import described_promises, published_recodings, shown_bits, type_name
+from manyveils.release.seal import BUCKET, described_promises, published_recodings, shown_bits, type_name
 from manyveils.release.views import ColumnFile, Manifest, View
-from manyveils.spark.apply import leveled, published_schema
+from manyveils.spark.apply import bucketed, leveled, published_schema
 from manyveils.spark.counts import Counts
+from manyveils.spark.deal import Dealer, dealt
 from manyveils.spark.held import Held, hold_there
 from manyveils.spark.source import rows_of
 from manyveils.spark.write import write_sorted
@@ -68,7 +70,9 @@ class Job:
         write_text(folder / MANIFEST, said + "\n")
         return manifest
 
-    def _written(self, view: Leveled, names: Names, folder: Path) -> "_Written":
+    def _written(self, view: Leveled | Dealt, names: Names, folder: Path) -> "_Written":
+        if isinstance(view, Dealt):
+            return self._written_in_buckets(view, names, folder)
         table = self._beside(view)
         draft = replace(view, columns=tuple(table.columns)).drafted(table)
         n_rows = int(table.weights[draft.rows].sum()) if table.weights is not None else len(draft.rows)
@@ -78,6 +82,20 @@ class Job:
         schema = published_schema(self.held, view)
         file = ColumnFile(view.columns, stem, {name: type_name(schema[name]) for name in view.columns})
         return _Written(View(view.name, (file,), False, n_rows), published_recodings(draft))
+
+    def _written_in_buckets(self, view: Dealt, names: Names, folder: Path) -> "_Written":
+        streams = self.work.streams.apart(view.name)
+        dealer = Dealer(view, streams.secret("spark.order"), streams.secret("spark.buckets"))
+        placed = dealt(self.held, dealer)
+        n_rows, files = placed.count(), []
+        for attributes in view.columns:
+            stem = names.of(view.name, attributes)
+            made = bucketed(self.held, placed, attributes)
+            write_sorted(made, (BUCKET, *attributes), n_rows, folder / "tables" / f"{stem}.parquet")
+            schema = published_schema(self.held, Leveled("", attributes))
+            files.append(ColumnFile(attributes, stem, {name: type_name(schema[name]) for name in attributes}))
+        placed.unpersist()
+        return _Written(View(view.name, tuple(files), True, n_rows, view.enforces), {})
 
     def _beside(self, view: Leveled) -> Table:
         """Counts that tell which rows and values of a view are published."""
