@@ -41,6 +41,8 @@ def session(master: str | None = None) -> "SparkSession":
 def _settings() -> dict[str, str]:
     quiet = f"-Dlog4j2.configurationFile={QUIET.as_uri()}"
     return {
+        # A task costs more than a few thousand rows.
+        "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",

@@ -118,6 +118,7 @@ def _header(path: Path, start: str, delimiter: str) -> list[str]:
 
 
 def find_delimiter(header: str) -> str:
+    """The delimiter that a header line has most of, outside quotes."""
     outside_quotes = "".join(header.split('"')[::2])
     return max(DELIMITERS, key=outside_quotes.count)
 

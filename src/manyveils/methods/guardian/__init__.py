@@ -7,23 +7,27 @@ It cannot promise anything to combinations of attributes, nor against dependenci
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from manyveils.errors import InfeasibleError
+from manyveils.methods.dealt import Dealt
 from manyveils.methods.entries import Ids, dense
 from manyveils.methods.explain import refuse, whole_table_problems
-from manyveils.methods.guardian.anonymize import anonymized, strength
+from manyveils.methods.guardian.anonymize import anonymized, inner_work, strength
 from manyveils.methods.guardian.demands import Demand, column_dependencies, demands_of
 from manyveils.methods.guardian.gd import by_repair
 from manyveils.methods.guardian.pieces import Demands, Piece
 from manyveils.methods.guardian.score import Divergence
 from manyveils.methods.guardian.uad import by_colouring
-from manyveils.methods.keeping import watch
-from manyveils.methods.work import Made, Method, Options, Work
+from manyveils.methods.keeping import watch_counts
+from manyveils.methods.leveled import Leveled
+from manyveils.methods.work import Decided, Made, Method, Options, Work
 from manyveils.policy.promises import rules_of
 from manyveils.release import Draft
+from manyveils.table import Table
 
 
 class GuardianOptions(Options):
@@ -33,15 +37,47 @@ class GuardianOptions(Options):
     anonymizer: Literal["anatomize", "slice", "generalize"] = "anatomize"
 
 
+def decide(work: Work) -> Decided | None:
+    """The tables and how each hides what it guards; nothing where tables are found or hidden by looking at rows."""
+    options = work.options
+    assert isinstance(options, GuardianOptions)
+    if (options.decompose, options.anonymizer) != ("uad", "anatomize"):
+        return None
+    demands = _demands(work)
+    together = Demands(demands, column_dependencies(work))
+    pieces = by_colouring(work.published, together)
+    assert together.all_kept(pieces), "the tables are not in Guardian Normal Form"
+    views = tuple(_view(work, number, piece, demands) for number, piece in enumerate(pieces))
+    return Decided(views, _notes(work, options, pieces, together))
+
+
+def _demands(work: Work) -> tuple[Demand, ...]:
+    """What must be kept; refused if the whole table as one group does not keep it."""
+    demands = demands_of(work)
+    # Whatever the tables are, each attribute's own distribution is in one of them.
+    alone = watch_counts(work, tuple(dict.fromkeys(demand.promise for demand in demands)), ())
+    if list(whole_table_problems(work, alone)):
+        raise refuse(work, alone)
+    return demands
+
+
+def _view(work: Work, number: int, piece: Piece, demands: tuple[Demand, ...]) -> Leveled | Dealt:
+    name, columns = f"table{number + 1}", _columns(work, piece)
+    if piece.protects is None or len(columns) == 1:
+        return Leveled(name, columns)
+    method, inner = inner_work(work, piece, demands, "anatomize")
+    decided = method.decide(inner)
+    assert decided is not None
+    [view] = decided.views
+    assert isinstance(view, Dealt)
+    return replace(view, name=name, enforces=_enforced(columns, piece, demands))
+
+
 def make(work: Work) -> Made:
     """Publish tables in Guardian Normal Form."""
     options = work.options
     assert isinstance(options, GuardianOptions)
-    demands = demands_of(work)
-    # Whatever the tables are, each attribute's own distribution is in one of them.
-    alone = watch(tuple(dict.fromkeys(demand.promise for demand in demands)), work.table, ())
-    if list(whole_table_problems(work, alone)):
-        raise refuse(work, alone)
+    demands = _demands(work)
     together = Demands(demands, column_dependencies(work))
     pieces = _decomposed(work, options.decompose, together)
     assert together.all_kept(pieces), "the tables are not in Guardian Normal Form"
@@ -76,17 +112,24 @@ def _anonymizer(asked: str, piece: Piece, pieces: tuple[Piece, ...]) -> str:
 
 
 def _draft(work: Work, number: int, piece: Piece, demands: tuple[Demand, ...], anonymizer: str) -> Draft:
-    name = f"table{number + 1}"
-    columns = tuple(each for each in work.published if each in piece.columns)
+    name, columns = f"table{number + 1}", _columns(work, piece)
     if piece.protects is None or len(columns) == 1:
         return Draft(name, (columns,), np.arange(work.table.n_rows))
     [draft] = anonymized(work, piece, demands, anonymizer).drafts
-    enforces = {
+    return replace(draft, name=name, enforces=_enforced(columns, piece, demands))
+
+
+def _columns(work: Work, piece: Piece) -> tuple[str, ...]:
+    return tuple(each for each in work.published if each in piece.columns)
+
+
+def _enforced(columns: tuple[str, ...], piece: Piece, demands: tuple[Demand, ...]) -> dict[str, object]:
+    assert piece.protects is not None
+    return {
         "given": [each for each in columns if each != piece.protects],
         "protect": piece.protects,
         "l": strength(piece.protects, demands),
     }
-    return Draft(name, draft.columns, draft.rows, draft.buckets, draft.recodings, enforces)
 
 
 def _notes(
@@ -121,12 +164,13 @@ def _false_dependencies(work: Work) -> Iterator[str]:
     for each in work.policy.dependencies:
         left = work.table.expand(each.from_)
         both = (*left, *work.table.expand([each.to]))
-        n_left, n_both = (
-            dense(work.table.codes(names), work.table.sizes(names), work.table.n_rows)[1]
-            for names in (left, both)
-        )
+        n_left, n_both = (_n_combinations(work.counts(names), names) for names in (left, both))
         if n_left != n_both:
             yield f"{', '.join(each.from_)} → {each.to}"
+
+
+def _n_combinations(table: Table, names: tuple[str, ...]) -> int:
+    return dense(table.codes(names), table.sizes(names), table.n_rows)[1]
 
 
 METHOD = Method(
@@ -134,5 +178,6 @@ METHOD = Method(
     "Jin, Zhang, Das 2010: versatile publishing, paper 002",
     GuardianOptions,
     make,
+    decide,
     takes_rules=True,
 )

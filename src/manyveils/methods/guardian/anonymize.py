@@ -9,13 +9,18 @@ from manyveils.methods.guardian.demands import Demand
 from manyveils.methods.guardian.pieces import Piece
 from manyveils.methods.work import Made, Method, Work
 from manyveils.policy.guarantees import FrequencyDiversity, KAnonymity, Promise
-from manyveils.table import Table
 
 ONLY_SENSITIVE = ("insensitive", "guarantee", "multivalued")
 
 
 def anonymized(work: Work, piece: Piece, demands: Sequence[Demand], anonymizer: str) -> Made:
     """Publish the columns of one table so that its demands are kept against those who know all the others."""
+    method, inner = inner_work(work, piece, demands, anonymizer)
+    return method.make(inner)
+
+
+def inner_work(work: Work, piece: Piece, demands: Sequence[Demand], anonymizer: str) -> tuple[Method, Work]:
+    """The publication of one table by itself, and the method for it."""
     assert piece.protects is not None
     method: Method = import_module(f"manyveils.methods.{anonymizer}").METHOD
     columns = tuple(name for name in work.published if name in piece.columns)
@@ -26,12 +31,13 @@ def anonymized(work: Work, piece: Piece, demands: Sequence[Demand], anonymizer: 
         dependencies=[],
         publish={"method": anonymizer},
     )
-    table = Table({name: work.table[name] for name in columns}, work.table.n_rows)
+    table = replace(work.table, columns={name: work.table[name] for name in columns}, derived={})
     given = tuple(name for name in columns if name != piece.protects)
     promises = _promises(piece.protects, given, demands)
     # Buckets of two tables that were made by the same chance would tell of each other.
     streams = work.streams.apart(f"{given} and {piece.protects}")
-    return method.make(Work(policy, table, promises, method.options(), streams, work.progress))
+    inner = Work(policy, table, promises, method.options(), streams, work.progress, counted=work.counted)
+    return method, inner
 
 
 def _promises(protect: str, given: tuple[str, ...], demands: Sequence[Demand]) -> tuple[Promise, ...]:
