@@ -137,6 +137,26 @@ def _not_yet(policy: Policy) -> Problem:
     )
 
 
+def publish_there(
+    data: object,
+    policy: Policy,
+    folder: Path,
+    *,
+    master: str | None = None,
+    seed: int | None = None,
+    progress: Progress,
+) -> tuple[Manifest, Decided]:
+    """Publish into a folder that is being prepared; the audit comes after."""
+    job = job_of(data, policy, master=master, seed=seed, progress=progress)
+    try:
+        progress("deciding", 0.3)
+        decided = job.decide()
+        progress("writing", 0.5)
+        return job.write(decided, folder), decided
+    finally:
+        job.held.rows.unpersist()
+
+
 def job_of(data: object, policy: Policy, *, master: str | None, seed: int | None, progress: Progress) -> Job:
     """Read the data and count what every decision needs."""
     from pyspark.sql import DataFrame
