@@ -1,0 +1,47 @@
+"""Rows that are dealt on Spark: promises are kept, and neither chance nor the place of a row decides."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import manyveils as mv
+from manyveils.spark.publish import publish_there
+from manyveils.spark.scramble import scrambled
+
+
+@given(st.integers(1, 3000), st.binary(min_size=1, max_size=32))
+def test_scrambling_is_a_permutation(n, key):
+    """Every number below n appears once."""
+    assert sorted(scrambled(np.arange(n), n, key).tolist()) == list(range(n))
+
+
+def table(n, skew):
+    """People with an age and an illness, the first of which is as common as `skew` says."""
+    rng = np.random.default_rng(3)
+    ill = np.where(rng.random(n) < skew, 0, rng.integers(1, 9, n))
+    return pl.DataFrame({"age": rng.integers(20, 30, n), "ill": [f"ill{code}" for code in ill]})
+
+
+POLICY = {
+    "attributes": {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}},
+    "guarantee": {"l": 3, "l_kind": "frequency"},
+    "publish": {"method": "anatomize", "suppression": 0.1},
+}
+
+
+@pytest.mark.parametrize("skew", [0.1, 0.33])
+def test_the_same_wherever_rows_are(spark, tmp_path, skew):
+    """Shuffled and split in other ways, the same seed gives the same release, which keeps its promises."""
+    data, policy = table(400, skew), mv.Policy(**POLICY)
+    found = []
+    for number, n_parts in enumerate((1, 3, 7)):
+        rows = spark.createDataFrame(data.sample(fraction=1, shuffle=True, seed=number).to_arrow())
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        publish_there(rows.repartition(n_parts), policy, folder, seed=5, progress=lambda stage, share: None)
+        release = mv.Release.load(folder)
+        assert mv.audit(release, data, policy).kept
+        found.append({name: frame.to_dicts() for name, frame in release.frames.items()})
+    assert found[0] == found[1] == found[2]
