@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.methods.entries import Ids
+from manyveils.methods.entries import LARGEST_KEY, Ids
 from manyveils.release import Draft, Recoding
 from manyveils.release.draft import recode_to_level
 from manyveils.table import Table
@@ -46,13 +46,12 @@ class Leveled:
 
 def _among(rows: list[NDArray[np.int32]], listed: Ids, sizes: list[int]) -> NDArray[np.bool_]:
     """Which rows are in a list; both by columns of numbers below `sizes`."""
-    keys, wanted = np.zeros(rows[0].size, dtype=np.int64), np.zeros(listed.shape[1], dtype=np.int64)
+    keys, wanted, span = np.zeros(rows[0].size, dtype=np.int64), np.zeros(listed.shape[1], dtype=np.int64), 1
     for column, other, size in zip(rows, listed, sizes, strict=True):
-        # Numbered anew before they grow too long.
-        both = (
-            np.unique(np.append(keys, wanted), return_inverse=True)[1]
-            if keys.size
-            else np.append(keys, wanted)
-        )
-        keys, wanted = both[: keys.size] * size + column, both[keys.size :] * size + other
+        if span * size >= LARGEST_KEY:
+            # Numbered anew before they grow too long.
+            found, both = np.unique(np.append(keys, wanted), return_inverse=True)
+            keys, wanted, span = both[: keys.size], both[keys.size :], found.size
+        keys, wanted = keys * size + column, wanted * size + other
+        span *= size
     return np.isin(keys, wanted)
