@@ -45,3 +45,19 @@ def test_the_same_wherever_rows_are(spark, tmp_path, skew):
         assert mv.audit(release, data, policy).kept
         found.append({name: frame.to_dicts() for name, frame in release.frames.items()})
     assert found[0] == found[1] == found[2]
+
+
+def test_guardian_tables(spark, tmp_path):
+    """Tables of rules are dealt each by itself, and keep every rule."""
+    data = table(300, 0.2).with_columns(town=pl.Series([f"town{n % 5}" for n in range(300)]))
+    policy = mv.Policy(
+        attributes={name: {"role": "neutral"} for name in ("age", "ill", "town")},
+        rules=[{"given": ["age"], "protect": "ill", "l": 2}, {"given": ["ill"], "protect": "town", "l": 2}],
+        publish={"method": "guardian"},
+    )
+    rows = spark.createDataFrame(data.to_arrow())
+    folder = tmp_path / "out"
+    folder.mkdir()
+    manifest, _ = publish_there(rows, policy, folder, seed=5, progress=lambda stage, share: None)
+    assert mv.audit(folder, data, policy).kept
+    assert len(manifest.views) == len(mv.publish(data, policy, seed=5).views)
