@@ -1,6 +1,7 @@
 """Slicing: columns by correlation, buckets by strict cuts, and what a target's values tell."""
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from unittest.mock import patch
@@ -16,10 +17,12 @@ from manyveils.methods import Work, read_options
 from manyveils.methods.generalize import mondrian
 from manyveils.methods.slice import grouping, make
 from manyveils.methods.slice.correlation import cluster_cuts, contingency
+from manyveils.methods.slice.layout import lay_out
 from manyveils.methods.slice.medoids import medoid_clusters, silhouette
 from manyveils.methods.slice.posterior import beliefs
 from manyveils.methods.slice.regions import Region
 from manyveils.table import Streams, hold, resolve
+from manyveils.testing.counting import counted_once
 from manyveils.testing.strategies import cases
 
 quick = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
@@ -197,6 +200,44 @@ def test_contingency_follows_the_definition(pairs):
     smaller = min(len(a), len(b))
     total = sum((cells[i, j] / n - a[i] * b[j] / n**2) ** 2 / (a[i] * b[j] / n**2) for i, j in product(a, b))
     assert contingency(one, other) == pytest.approx(total / (smaller - 1) if smaller > 1 else 0.0, abs=1e-9)
+
+
+@quick
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.integers(0, 3),
+            st.one_of(st.none(), st.integers(0, 30)),
+            st.sampled_from(["x", "x;y", "y;z", "z"]),
+            st.integers(0, 15),
+        ),
+        min_size=2,
+        max_size=40,
+    ),
+    discretize=st.sampled_from(["equal-width", "cluster"]),
+    columns=st.sampled_from(["auto", 2, 3]),
+)
+def test_columns_follow_from_counts_of_pairs(rows, discretize, columns):
+    """Distinct pairs of values with how often they occur give the same correlations and columns as all rows."""
+    policy = mv.Policy(
+        attributes={
+            "a": {"role": "quasi", "kind": "categorical"},
+            "b": {"role": "quasi", "kind": "numeric"},
+            "c": {"role": "sensitive", "multivalued": ";"},
+            "d": {"role": "sensitive", "kind": "numeric"},
+        },
+        publish={"method": "slice"},
+    )
+    frame = pl.DataFrame(
+        rows, schema={"a": pl.Int64, "b": pl.Int64, "c": pl.String, "d": pl.Int64}, orient="row"
+    )
+    table, _ = hold(frame, policy)
+    work = Work(policy, table, (), read_options(policy), Streams(1))
+    asked = {"columns": columns, "discretize": discretize, "bins": 4, "overlap": [], "joint": False}
+    here = lay_out(work, **asked)
+    there = lay_out(replace(work, counted=lambda names: counted_once(table, names)), **asked)
+    assert here.columns == there.columns
+    assert (here.correlation == there.correlation).all()
 
 
 @quick

@@ -16,8 +16,8 @@ WAYS = {
 def published(rows, policy, folder):
     """Publish on Spark into a folder, and read it back."""
     folder.mkdir()
-    _, decided = publish_there(rows, policy, folder, seed=1, progress=lambda stage, share: None)
-    return mv.Release.load(folder), decided
+    _, notes = publish_there(rows, policy, folder, seed=1, progress=lambda stage, share: None)
+    return mv.Release.load(folder), notes
 
 
 @pytest.mark.parametrize("name", WAYS)
@@ -27,11 +27,11 @@ def test_same_as_locally(spark, tmp_path, name, n_parts):
     data = hospital(n=200)
     policy = hospital_policy().replaced(publish=WAYS[name])
     rows = spark.createDataFrame(data.to_arrow()).repartition(n_parts)
-    there, decided = published(rows, policy, tmp_path / "out")
+    there, notes = published(rows, policy, tmp_path / "out")
     here = mv.publish(data, policy, seed=1)
     assert {name: frame.to_dicts() for name, frame in there.frames.items()} == {
         name: frame.to_dicts() for name, frame in here.frames.items()
     }
     assert there.manifest == here.manifest
-    assert dict(decided.notes) == dict(here.notes)
+    assert dict(notes) == dict(here.notes)
     assert all(pairs.equals(here.recodings[key]) for key, pairs in there.recodings.items())

@@ -11,11 +11,13 @@ from itertools import product
 
 import polars as pl
 
+from manyveils.audits.counting import people_in, with_people
 from manyveils.audits.evidence import BUCKET, Evidence
 from manyveils.audits.groups import Groups, cells_of, with_reference
 from manyveils.audits.labels import Labels, labels_of
 from manyveils.audits.sight import Sight
 from manyveils.policy import Promise
+from manyveils.table import Column, Table
 
 Parts = tuple[Sight, ...]
 
@@ -91,7 +93,8 @@ def _found_groups(evidence: Evidence, seen: Sight) -> pl.DataFrame:
     numbers = pl.Series("group", evidence.group_numbers(seen.file, seen.key))
     place = [BUCKET] if BUCKET in seen.key else []
     rows = evidence.frame(seen.file).select(place).with_columns(numbers) if place else numbers.to_frame()
-    found = rows.group_by(*place, "group").len("rows").with_columns(pl.col("rows").cast(pl.Int64))
+    rows = with_people(rows, evidence.weights(seen.file))
+    found = rows.group_by(*place, "group").agg(people_in(rows).alias("rows"))
     return found.with_columns(pl.col("rows").sum().over(BUCKET)) if place else found
 
 
@@ -109,17 +112,21 @@ def _crossed(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 def _matched_by_original(evidence: Evidence, parts: Parts) -> pl.DataFrame | None:
     """Follow the original's rows into the groups of every view; None where a row may be in several."""
+    known = tuple(dict.fromkeys(name for seen in parts for name in seen.key if name != BUCKET))
+    if not evidence.joins(known):
+        return None
+    table = evidence.table.whole(known)
     columns = {}
     for place, seen in enumerate(parts):
-        followed = _followed(evidence, seen)
+        followed = _followed(evidence, seen, table)
         if followed is None:
             return None
         columns[f"match_{place}"] = followed
-    together = pl.DataFrame(columns).drop_nulls()
-    return together.group_by(together.columns).len("rows").with_columns(pl.col("rows").cast(pl.Int64))
+    together = with_people(pl.DataFrame(columns), table.weights).drop_nulls()
+    return together.group_by(*columns).agg(people_in(together).alias("rows"))
 
 
-def _followed(evidence: Evidence, seen: Sight) -> pl.Series | None:
+def _followed(evidence: Evidence, seen: Sight, table: Table) -> pl.Series | None:
     if BUCKET in seen.key:
         return None
     frame = evidence.frame(seen.file).select(seen.key)
@@ -128,15 +135,15 @@ def _followed(evidence: Evidence, seen: Sight) -> pl.Series | None:
         return None
     numbers = pl.Series("group", evidence.group_numbers(seen.file, seen.key))
     if not seen.key:
-        return pl.zeros(evidence.table.n_rows, dtype=pl.Int64, eager=True)
+        return pl.zeros(table.n_rows, dtype=pl.Int64, eager=True)
     groups = (
         frame.with_columns(numbers)
         .unique("group")
         .with_columns(pl.col(name).cast(pl.String).fill_null("") for name in seen.key)
     )
-    original = pl.DataFrame({name: _published_texts(found) for name, found in labels.items()})
+    original = pl.DataFrame({name: _published_texts(found, table[name]) for name, found in labels.items()})
     return original.join(groups, on=list(seen.key), how="left", maintain_order="left")["group"]
 
 
-def _published_texts(labels: Labels) -> pl.Series:
-    return pl.Series(labels.texts, dtype=pl.String).gather(labels.of_code[labels.column.codes])
+def _published_texts(labels: Labels, column: Column) -> pl.Series:
+    return pl.Series(labels.texts, dtype=pl.String).gather(labels.of_code[column.codes])

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from manyveils.audits.counting import people_in, with_people
 from manyveils.audits.evidence import BUCKET, Evidence
 from manyveils.audits.finding import Finding
 from manyveils.release import View
@@ -91,11 +92,9 @@ def _torn_buckets(evidence: Evidence, view: View) -> int:
     """Buckets that have different numbers of rows in different columns."""
     first, *others = (evidence.frame(file)[BUCKET] for file in view.files)
     # Tables are sorted by bucket, so columns that agree have the same list of buckets.
-    if all(first.equals(other) for other in others):
+    if not evidence.release.weights and all(first.equals(other) for other in others):
         return 0
-    counts = [
-        evidence.frame(file).group_by(BUCKET).len(f"len_{place}") for place, file in enumerate(view.files)
-    ]
+    counts = [_bucket_sizes(evidence, file, f"len_{place}") for place, file in enumerate(view.files)]
     together = counts[0]
     for other in counts[1:]:
         together = together.join(other, on=BUCKET, how="full", coalesce=True, nulls_equal=True)
@@ -103,3 +102,8 @@ def _torn_buckets(evidence: Evidence, view: View) -> int:
         pl.col("len_0").ne_missing(pl.col(f"len_{place}")) for place in range(len(counts))
     )
     return together.filter(differs).height
+
+
+def _bucket_sizes(evidence: Evidence, file: ColumnFile, name: str) -> pl.DataFrame:
+    rows = with_people(evidence.frame(file).select(BUCKET), evidence.weights(file))
+    return rows.group_by(BUCKET).agg(people_in(rows).alias(name))

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from manyveils.audits.counting import distinct
 from manyveils.audits.evidence import Evidence
 from manyveils.audits.keys import Numbers
 from manyveils.audits.labels import texts_of
@@ -30,7 +31,7 @@ def measure_eliminations(evidence: Evidence, promise: Promise, seen: Sight) -> p
     groups = evidence.group_numbers(seen.file, seen.key)
     values, texts = _meant(evidence, seen, seen.shows[0])
     harmless = [code for code, text in enumerate(texts) if text in promise.insensitive]
-    sizes = np.bincount(groups)
+    sizes = evidence.tally(seen.file, groups)
     near = _near(evidence, seen, others, guarantee.eliminations, sizes)[groups]
     parts = {f"other_{place}": _askable(evidence, seen, name) for place, name in enumerate(others)}
     asked = {name: part.filter(pl.Series(near)) for name, part in parts.items()}
@@ -63,8 +64,8 @@ def _commonest(evidence: Evidence, seen: Sight, name: str) -> Numbers:
 def _counted(evidence: Evidence, seen: Sight, name: str) -> Numbers:
     groups = evidence.group_numbers(seen.file, seen.key)
     codes, texts = _meant(evidence, seen, name)
-    keys, counts = np.unique(groups * len(texts) + codes, return_counts=True)
-    owners = keys // max(len(texts), 1)
+    first, counts = distinct(groups * len(texts) + codes, evidence.weights(seen.file))
+    owners = groups[first]
     order = np.lexsort((-counts, owners))
     owners, counts = owners[order], counts[order]
     place = np.arange(owners.size) - np.searchsorted(owners, owners)

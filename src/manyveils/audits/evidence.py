@@ -7,11 +7,12 @@ from typing import TypeVar, cast
 import numpy as np
 import polars as pl
 
+from manyveils.audits.counting import tally
 from manyveils.audits.keys import Numbers, combined, dense
 from manyveils.policy import Policy
 from manyveils.release import Release, View
 from manyveils.release.views import ColumnFile
-from manyveils.table import Table
+from manyveils.table import Column, Table
 
 BUCKET = "bucket"
 Key = tuple[str, ...]
@@ -37,9 +38,44 @@ class Evidence:
     policy: Policy
     _found: dict[Question, object] = field(default_factory=dict)
 
+    @property
+    def n_people(self) -> int:
+        """How many people the original is about, even where only a part of its rows is here."""
+        return self.table.whole(()).n_people
+
+    def original(self, name: str) -> Column:
+        """A column of the original whose counts are those of all people."""
+        return self.table.whole((name,))[name]
+
+    def joins(self, names: Key) -> bool:
+        """Whether the original tells who has which values of these columns together.
+
+        Secret columns are known as the release shows them, and nobody sees whose their values are.
+        """
+        secret = set(self.release.manifest.secret)
+        return secret.isdisjoint(names) or secret.issuperset(names)
+
     def frame(self, file: ColumnFile) -> pl.DataFrame:
         """The published table of one column."""
         return self.release.frames[file.table]
+
+    def weights(self, file: ColumnFile) -> Numbers | None:
+        """How many published rows each row of the table stands for; None where each is one."""
+        return self.release.weights.get(file.table)
+
+    def people(self, file: ColumnFile) -> int:
+        """How many published rows there are."""
+        weights = self.weights(file)
+        return self.frame(file).height if weights is None else int(weights.sum())
+
+    def tally(self, file: ColumnFile, numbers: Numbers, n: int = 0) -> Numbers:
+        """Published rows per number, for one number per row of the table."""
+        return tally(numbers, self.weights(file), n)
+
+    def counts(self, file: ColumnFile, name: str) -> Numbers:
+        """Published rows per code of one field."""
+        field = self.coded(file, name)
+        return self.tally(file, field.codes, len(field.values))
 
     def is_whole(self, view: View) -> bool:
         """Whether every file of a view is there with the fields that the manifest lists."""
@@ -49,7 +85,7 @@ class Evidence:
         )
 
     def group_numbers(self, file: ColumnFile, key: Key) -> Numbers:
-        """Number the groups of rows that are alike in `key`, from 0; one number per published row."""
+        """Number the groups of rows that are alike in `key`, from 0; one number per row of the table."""
         return self.remembered(("groups", file.table, key, ()), lambda: self._group_numbers(file, key))
 
     def _group_numbers(self, file: ColumnFile, key: Key) -> Numbers:

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from manyveils.audits.counting import distinct, people_in, with_people
 from manyveils.audits.evidence import Evidence
 from manyveils.audits.keys import combined
 from manyveils.audits.labels import Labels, labels_of, unrecoded
@@ -14,6 +15,7 @@ from manyveils.audits.measures import EXACT, ROUNDED, Arithmetic
 from manyveils.audits.sight import Sight
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import CappedShare
+from manyveils.table import Table
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,21 +25,33 @@ class Groups:
     `cells`: group, value, count, size (what the counts of the group add up to), rows (rows of the group),
     sensitive (whether the promise speaks of the value). Only values that occur have a cell. Where an adversary
     weighs several buckets the counts are shares.
-    `values`: value, count (rows of the original), sensitive; in the order of the domain.
-    `row_values`: the value of each row of the original. `seen` is None where several columns were combined.
+    `values`: value, part_0, … (what it is made of), count (people of the original), sensitive; in the order of the
+    domain. `seen` is None where several columns were combined.
     """
 
     cells: pl.DataFrame
     values: pl.DataFrame
-    row_values: NDArray[np.int64]
     labels: tuple[Labels, ...]
     evidence: Evidence
     seen: Sight | None = None
 
     @property
     def n_rows(self) -> int:
-        """Rows of the original."""
-        return self.evidence.table.n_rows
+        """People of the original."""
+        return self.evidence.n_people
+
+    @property
+    def protects(self) -> tuple[str, ...]:
+        """The attributes whose values are counted."""
+        return tuple(found.column.name for found in self.labels)
+
+    def values_of(self, table: Table) -> NDArray[np.int64]:
+        """The value of each row of a table that has what is protected."""
+        rows = _parts(table, self.labels)
+        if rows.width == 1:
+            return rows["part_0"].to_numpy()
+        joined = rows.join(self.values, on=rows.columns, how="left", maintain_order="left")
+        return joined["value"].to_numpy()
 
     @property
     def arithmetic(self) -> Arithmetic:
@@ -84,9 +98,9 @@ def _counted(evidence: Evidence, seen: Sight) -> tuple[list[Labels], pl.DataFram
         found = labels_of(evidence, seen.view.name, name, field.values)
         labels.append(found)
         parts.append(found.numbers_of(field.values)[field.codes])
-    _, first, counts = np.unique(combined([groups, *parts]), return_index=True, return_counts=True)
+    first, counts = distinct(combined([groups, *parts]), evidence.weights(seen.file))
     numbered = {f"part_{place}": part[first] for place, part in enumerate(parts)}
-    sizes = np.bincount(groups)[groups[first]]
+    sizes = evidence.tally(seen.file, groups)[groups[first]]
     cells = {"group": groups[first], **numbered, "count": counts, "size": sizes, "rows": sizes}
     return labels, pl.DataFrame({name: column.astype(np.int64) for name, column in cells.items()})
 
@@ -99,34 +113,37 @@ def with_reference(
     seen: Sight | None = None,
 ) -> Groups:
     """Number the values or combinations of the cells and count them in the original."""
-    rows = _original_rows(labels)
-    values = _combinations(rows, cells, labels)
-    parts = [name for name in rows.columns if name.startswith("part_")]
-    if len(parts) == 1:
-        # Recoded values may overlap, so one row of the original can count for several.
-        values = values.with_columns(count=pl.Series(labels[0].counts))
-        row_values = rows["part_0"].to_numpy()
+    if len(labels) == 1:
+        values = _single_values(labels[0])
         cells = cells.rename({"part_0": "value"})
     else:
-        row_values = rows.join(values, on=parts, how="left", maintain_order="left")["value"].to_numpy()
+        values = _combinations(evidence, cells, labels)
+        parts = [f"part_{part}" for part in range(len(labels))]
         cells = cells.join(values.select("value", *parts), on=parts).drop(parts)
-    values = values.with_columns(sensitive=_sensitive(promise, values, labels)).drop(parts).sort("value")
+    values = values.with_columns(sensitive=_sensitive(promise, values, labels))
     cells = cells.with_columns(sensitive=values["sensitive"].gather(cells["value"]))
-    return Groups(cells, values, row_values, tuple(labels), evidence, seen)
+    return Groups(cells, values, tuple(labels), evidence, seen)
 
 
-def _original_rows(labels: Sequence[Labels]) -> pl.DataFrame:
+def _parts(table: Table, labels: Sequence[Labels]) -> pl.DataFrame:
+    """The value of each row of a table, attribute by attribute."""
     return pl.DataFrame(
-        {f"part_{part}": found.of_code[found.column.codes] for part, found in enumerate(labels)}
+        {f"part_{part}": found.of_code[table[found.column.name].codes] for part, found in enumerate(labels)}
     )
 
 
-def _combinations(rows: pl.DataFrame, cells: pl.DataFrame, labels: Sequence[Labels]) -> pl.DataFrame:
-    parts = rows.columns
-    if len(parts) == 1:
-        numbers = np.arange(len(labels[0].texts), dtype=np.int64)
-        return pl.DataFrame({"value": numbers, "part_0": numbers})
-    original = rows.group_by(parts).len("count").with_columns(pl.col("count").cast(pl.Int64))
+def _single_values(labels: Labels) -> pl.DataFrame:
+    """The values of one attribute; recoded ones may overlap, so one person of the original can count for several."""
+    numbers = np.arange(len(labels.texts), dtype=np.int64)
+    return pl.DataFrame({"value": numbers, "part_0": numbers, "count": labels.counts})
+
+
+def _combinations(evidence: Evidence, cells: pl.DataFrame, labels: Sequence[Labels]) -> pl.DataFrame:
+    """The combinations that the original or the cells have; columns are counted together, over all people."""
+    whole = evidence.table.whole(tuple(found.column.name for found in labels))
+    rows = with_people(_parts(whole, labels), whole.weights)
+    parts = [f"part_{part}" for part in range(len(labels))]
+    original = rows.group_by(parts).agg(people_in(rows).alias("count"))
     published = cells.select(parts).unique().with_columns(count=pl.lit(0, dtype=pl.Int64))
     together = pl.concat([original, published]).group_by(parts).agg(pl.col("count").sum())
     return together.sort(parts).with_row_index("value").with_columns(pl.col("value").cast(pl.Int64))

@@ -1,7 +1,9 @@
 """From promises to findings: every promise, in every view that shows what it protects, in every reading."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
 from typing import Any, Literal
 
 import polars as pl
@@ -39,6 +41,7 @@ from manyveils.policy.guarantees import (
 )
 
 Measure = Callable[[Any, Groups], pl.DataFrame]
+Worst = Literal["smallest", "largest"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Gauge:
     """How a guarantee is measured, whether small or large measures are bad, and what it is compared with."""
 
     measure: Measure
-    worst: Literal["smallest", "largest"]
+    worst: Worst
     bound: str
 
 
@@ -64,10 +67,24 @@ GAUGES: Mapping[type[Guarantee], Gauge] = {
     Likeness: Gauge(measure_gain, "largest", "beta"),
     Disclosure: Gauge(measure_ratio, "largest", "delta"),
 }
+# Sizes and eliminations are measured in ways of their own.
+KINDS: Mapping[str, Worst] = {
+    KAnonymity.kind: "smallest",
+    Elimination.kind: "smallest",
+    **{guarantee.kind: gauge.worst for guarantee, gauge in GAUGES.items()},
+}
 
 
 def judge(evidence: Evidence, promise: Promise, *, promised: bool) -> Iterator[Finding]:
     """The findings about one promise: as promised, and as it would fare against more knowledge."""
+    yield from worst_columns(judge_columns(evidence, promise, promised=promised))
+
+
+def judge_columns(evidence: Evidence, promise: Promise, *, promised: bool) -> Iterator[Finding]:
+    """The findings about one promise, with one about each column where `judge` has the worst column's alone.
+
+    How many there are, and about what, is decided by the manifest: parts of a release have the same findings.
+    """
     if isinstance(promise.guarantee, KAnonymity):
         yield from _judge_sizes(evidence, promise, promise.guarantee, promised=promised)
         return
@@ -96,24 +113,33 @@ def _judge_sizes(
             yield replace(stub, view=view, kept=False)
             continue
         seen = [sight(promise, found, file, known_in(found, promise, evidence)) for found, file in files]
-        each = [measure_sizes(guarantee, evidence, one) for one in seen]
-        # Columns with one key show the same groups; the worst column speaks for the view.
-        yield min(
-            (_summed_up(replace(stub, view=view), measured, "smallest") for measured in each), key=_smallness
-        )
+        for one in seen:
+            yield _finding(
+                evidence, replace(stub, view=view), (one,), partial(measure_sizes, guarantee, evidence, one)
+            )
     if not shown:
         yield replace(stub, kept=True)
+
+
+def worst_columns(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings, of which those about sizes are one per view.
+
+    Columns with one key show the same groups; the worst column speaks for the view.
+    """
+    for (kind, *_), about in groupby(findings, key=_subject):
+        columns = list(about)
+        yield from [min(columns, key=_smallness)] if kind == KAnonymity.kind else columns
+
+
+def _subject(finding: Finding) -> tuple[object, ...]:
+    return finding.promise, finding.view, finding.promised, finding.required
 
 
 def _judge_eliminations(
     evidence: Evidence, promise: Promise, guarantee: Elimination, *, promised: bool
 ) -> Iterator[Finding]:
     stub = _stub(promise, "marginal", float(guarantee.eliminations), promised=promised)
-    shown = [
-        (view, file)
-        for view, file in columns_with(frozenset(promise.protects), evidence)
-        if not evidence.is_whole(view) or evidence.frame(file).height
-    ]
+    shown = list(columns_with(frozenset(promise.protects), evidence))
     for view in views_beyond_the_guardian(promise, evidence):
         yield replace(stub, view=view.name, kept=False)
     for view, file in shown:
@@ -123,7 +149,7 @@ def _judge_eliminations(
             continue
         # A bucket that is not found for certain is judged as if it were: knowing more never hides a leak.
         seen = sight(promise, view, file, known_in(view, promise, evidence))
-        yield _summed_up(here, measure_eliminations(evidence, promise, seen), "smallest")
+        yield _finding(evidence, here, (seen,), partial(measure_eliminations, evidence, promise, seen))
     if not shown:
         yield replace(stub, kept=True)
 
@@ -146,16 +172,15 @@ def _judge_values(
         # Two views to compare can tell more than each of them, and judging them one by one is not enough.
         for view in views_beyond_the_guardian(promise, evidence):
             yield replace(stub, view=view.name, kept=False)
-    rows = [(view, file) for view, file in shown if evidence.frame(file).height]
     sights = [
         _unless_linked(sight(promise, view, file, known_in(view, promise, evidence), others), evidence)
-        for view, file in rows
+        for view, file in shown
     ]
     found = False
     for parts in parts_of(promise, sights):
         found = True
         here = replace(stub, view="+".join(dict.fromkeys(part.view.name for part in parts)))
-        yield _summed_up(here, _measured(evidence, promise, parts, gauge.measure), gauge.worst)
+        yield _finding(evidence, here, parts, partial(_measured, evidence, promise, parts, gauge.measure))
     if not found:
         # What is not published cannot be learnt from the release.
         yield replace(stub, kept=True)
@@ -190,12 +215,18 @@ def _stub(promise: Promise, reading: Reading, required: float, *, promised: bool
     )
 
 
-def _summed_up(
-    stub: Finding, measured: pl.DataFrame | None, worst: Literal["smallest", "largest"]
+def _finding(
+    evidence: Evidence, stub: Finding, parts: Parts, measure: Callable[[], pl.DataFrame | None]
 ) -> Finding:
+    """What a measure finds in some columns; where there is no row, nothing can be learnt."""
+    if not all(evidence.people(seen.file) for seen in parts):
+        return replace(stub, kept=True)
+    measured = measure()
+    return stub if measured is None else _summed_up(stub, measured, KINDS[stub.promise])
+
+
+def _summed_up(stub: Finding, measured: pl.DataFrame, worst: Worst) -> Finding:
     """The finding that the measures of all groups add up to."""
-    if measured is None:
-        return stub
     short = measured.filter(~pl.col("kept"))
     known = measured.drop_nulls("measure").sort("measure", "rows", descending=[worst == "largest", False])
     return replace(

@@ -38,7 +38,7 @@ class Labels:
 
     @cached_property
     def counts(self) -> Numbers:
-        """Rows of the original under each value; none under a value the original does not have."""
+        """People of the original under each value; none under a value the original does not have."""
         counts = np.zeros(len(self.texts), dtype=np.int64)
         np.add.at(counts, self.label, self.column.counts[self.code])
         return counts
@@ -74,7 +74,7 @@ def texts_of(published: pl.Series) -> list[str]:
 
 def labels_of(evidence: Evidence, view: str, attribute: str, published: pl.Series) -> Labels:
     """The values of an attribute in a view: those of the original, or its public labels, and any others seen."""
-    column = evidence.table[attribute]
+    column = evidence.original(attribute)
     pairs = evidence.release.recodings.get((view, attribute))
     own = unrecoded(column) if pairs is None else _recoded(column, pairs)
     strange = [text for text in texts_of(published) if text not in own.number]

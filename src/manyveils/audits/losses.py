@@ -34,9 +34,9 @@ def loss_findings(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _suppression(evidence: Evidence) -> Finding:
-    allowed = exact(evidence.policy.publish.suppression) * evidence.table.n_rows
+    allowed = exact(evidence.policy.publish.suppression) * evidence.n_people
     most = allowed.numerator // allowed.denominator
-    left_out = evidence.table.n_rows - evidence.release.rows
+    left_out = evidence.n_people - evidence.release.rows
     return Finding(
         "suppression",
         "",
@@ -52,9 +52,9 @@ def _suppression(evidence: Evidence) -> Finding:
 def _unaccounted(evidence: Evidence, view: View) -> int:
     """Rows by which a view differs from what the manifest says, and cells that no row of the original explains."""
     manifest = evidence.release.manifest
-    off = abs(manifest.rows + manifest.suppressed - evidence.table.n_rows) + abs(view.rows - manifest.rows)
+    off = abs(manifest.rows + manifest.suppressed - evidence.n_people) + abs(view.rows - manifest.rows)
     for file in view.files:
-        off += abs(evidence.frame(file).height - manifest.rows)
+        off += abs(evidence.people(file) - manifest.rows)
         off += sum(
             _unexplained(evidence, view, file, name)
             for name in file.attributes
@@ -68,11 +68,10 @@ def _unexplained(evidence: Evidence, view: View, file: ColumnFile, name: str) ->
 
     Together with the row count this says that exactly the suppressed rows are missing.
     """
-    field = evidence.coded(file, name)
-    found = labels_of(evidence, view.name, name, field.values)
+    values = evidence.coded(file, name).values
+    found = labels_of(evidence, view.name, name, values)
     most = _most_cells(evidence, view, name, found.counts.tolist(), found.texts)
-    published = np.bincount(field.codes, minlength=len(field.values)).tolist()
-    cells = zip(texts_of(field.values), published, strict=True)
+    cells = zip(texts_of(values), evidence.counts(file, name).tolist(), strict=True)
     return sum(max(0, count - most.get(text, 0)) for text, count in cells)
 
 
@@ -99,6 +98,6 @@ def _most_cells(
     most = dict(zip(texts, counts, strict=True))
     pairs = evidence.release.recodings.get((view.name, name))
     if pairs is None:
-        return most | _range_counts(evidence.table[name], texts)
+        return most | _range_counts(evidence.original(name), texts)
     listed = set(texts_of(pairs["published"]))
     return {text: count for text, count in most.items() if text in listed}

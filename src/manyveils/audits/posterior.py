@@ -72,7 +72,7 @@ def measure_beliefs(
     evidence: Evidence, promise: Promise, parts: Sequence[Sight], measure: Measure
 ) -> pl.DataFrame | None:
     """The measures of what is believed of each target: rows, measure, kept; None where that cannot be told."""
-    if len(parts) > MOST_COLUMNS:
+    if len(parts) > MOST_COLUMNS or not evidence.joins(tuple(parts[0].known)):
         return None
     found = [pl.DataFrame(schema=MEASURED)]
     for each in weighed(evidence, promise, parts):

@@ -1,30 +1,36 @@
 """Whether secret labels are what was chosen: codes and grades beside the original, as far as they can be told."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from manyveils.audits.counting import PEOPLE, people_in, tally, with_people
+from manyveils.audits.evidence import Evidence
 from manyveils.audits.finding import Finding
 from manyveils.policy import Policy
-from manyveils.release import Release, View
+from manyveils.release import View
 from manyveils.release.views import ColumnFile
 from manyveils.table import Column, Table
+from manyveils.table.levels import Codes
 
 CODE = re.compile(r"[A-Z2-7]{10}")
 
 
-def secret_findings(release: Release, table: Table, policy: Policy) -> Iterator[Finding]:
-    """A finding for every secret column in every view: numbers keep their ranks, and choices are respected."""
-    for view in release.views:
+def secret_findings(evidence: Evidence) -> Iterator[Finding]:
+    """A finding for every secret column in every view: numbers keep their ranks, and choices are respected.
+
+    The evidence has the original with its secret columns, not as it is published.
+    """
+    table = evidence.table
+    for view in evidence.release.views:
         for file in view.files:
             for name in file.attributes:
-                if name in release.manifest.secret and name in table.columns:
+                if name in evidence.release.manifest.secret and name in table.columns:
                     promise = "ranks-kept" if table[name].kind == "numeric" else "choices-respected"
-                    wrong = _wrong(release, view, file, table, policy, name)
+                    wrong = _wrong(evidence, view, file, name)
                     yield Finding(
                         promise,
                         table.home(name),
@@ -37,25 +43,26 @@ def secret_findings(release: Release, table: Table, policy: Policy) -> Iterator[
                     )
 
 
-def _wrong(
-    release: Release, view: View, file: ColumnFile, table: Table, policy: Policy, name: str
-) -> int | None:
+def _wrong(evidence: Evidence, view: View, file: ColumnFile, name: str) -> int | None:
     """Rows that cannot be right; None where the column is not there, or rows were left out and nobody knows which."""
+    release, policy = evidence.release, evidence.policy
     frame = release.frames.get(file.table, pl.DataFrame())
     if release.suppressed or not {name, *file.attributes} <= {*frame.columns}:
         return None
-    beside = _beside(release, view, file, table, policy)
+    beside = _beside(evidence, view, file)
+    table = evidence.table.whole((*beside, name, *policy.having("choice")))
+    shown = with_people(frame, evidence.weights(file))
     if table[name].kind == "numeric":
-        return _out_of_range(frame[name], table[name], policy) + _moved(frame, beside, table, name)
-    return _unchosen(frame, beside, table, policy, name)
+        return _out_of_range(shown, table[name], policy) + _moved(shown, beside, table, name)
+    return _unchosen(shown, beside, table, policy, name)
 
 
-def _beside(release: Release, view: View, file: ColumnFile, table: Table, policy: Policy) -> tuple[str, ...]:
+def _beside(evidence: Evidence, view: View, file: ColumnFile) -> tuple[str, ...]:
     """Quasi-identifiers that stand beside a secret as they are, by which rows can be matched with the original's."""
     if view.bucketed:
         return ()
-    known = [name for name in table.expand(policy.quasi) if name in file.attributes]
-    return tuple(name for name in known if (view.name, name) not in release.recodings)
+    known = [name for name in evidence.table.expand(evidence.policy.quasi) if name in file.attributes]
+    return tuple(name for name in known if (view.name, name) not in evidence.release.recodings)
 
 
 def _texts(columns: Mapping[str, Column], names: Sequence[str]) -> list[pl.Series]:
@@ -64,16 +71,29 @@ def _texts(columns: Mapping[str, Column], names: Sequence[str]) -> list[pl.Serie
 
 def _differing(one: pl.DataFrame, other: pl.DataFrame) -> int:
     """By how many rows two tables differ, whatever their order."""
-    keys = one.columns
-    counts = [frame.group_by(keys).len(f"#{place}") for place, frame in enumerate((one, other))]
+    keys = [name for name in one.columns if name != PEOPLE]
+    counts = [
+        frame.group_by(keys).agg(people_in(frame).alias(f"#{place}"))
+        for place, frame in enumerate((one, other))
+    ]
     both = counts[0].join(counts[1], on=keys, how="full", coalesce=True, nulls_equal=True).fill_null(0)
-    return int(both.select(((pl.col("#0").cast(pl.Int64) - pl.col("#1")).abs()).sum()).item()) // 2
+    return int(both.select(((pl.col("#0") - pl.col("#1")).abs()).sum()).item()) // 2
+
+
+def _height(rows: pl.DataFrame) -> int:
+    """How many people the rows stand for."""
+    return int(rows.select(people_in(rows)).item())
+
+
+def _kept(rows: pl.DataFrame) -> list[str]:
+    """The field that says how many people a row stands for, if there is one."""
+    return [PEOPLE] if PEOPLE in rows.columns else []
 
 
 def _moved(frame: pl.DataFrame, beside: tuple[str, ...], table: Table, name: str) -> int:
     """Rows whose number stands in another rank than the original's, ties included."""
     if not frame[name].dtype.is_numeric():
-        return frame.height
+        return _height(frame)
     column = table[name]
     present = column.counts[: column.n_values - column.has_missing] > 0
     ranks = np.append(np.cumsum(present), [0] * column.has_missing)[column.codes]
@@ -81,21 +101,24 @@ def _moved(frame: pl.DataFrame, beside: tuple[str, ...], table: Table, name: str
     shown = frame.select(
         *(pl.col(each).cast(pl.String).fill_null("") for each in beside),
         pl.col(name).rank("dense").cast(pl.Int64).fill_null(0).alias("#rank"),
+        *_kept(frame),
     )
-    return _differing(original, shown)
+    return _differing(with_people(original, table.weights), shown)
 
 
-def _out_of_range(published: pl.Series, column: Column, policy: Policy) -> int:
+def _out_of_range(frame: pl.DataFrame, column: Column, policy: Policy) -> int:
     """Rows that no category has; all rows if the numbers are simply the original's."""
+    published = frame[column.name]
     if not published.dtype.is_numeric():
-        return len(published)
+        return _height(frame)
     asked = policy.publish.options.get("categories", 5)
     asked = asked.get(column.name, 5) if isinstance(asked, Mapping) else asked
     most = asked if isinstance(asked, int) else len(asked)
-    numbers = published.drop_nulls().cast(pl.Float64)
-    if numbers.n_unique() > most and set(numbers) == set(column.numbers[column.counts > 0].tolist()):
-        return len(published)
-    return int(((numbers < 1) | (numbers >= most + 1)).sum())
+    numbers = published.drop_nulls().cast(pl.Float64).unique()
+    if len(numbers) > most and set(numbers) == set(column.numbers[column.counts > 0].tolist()):
+        return _height(frame)
+    number = pl.col(column.name).cast(pl.Float64)
+    return _height(frame.filter((number < 1) | (number >= most + 1)))
 
 
 def _unchosen(frame: pl.DataFrame, beside: tuple[str, ...], table: Table, policy: Policy, name: str) -> int:
@@ -106,19 +129,29 @@ def _unchosen(frame: pl.DataFrame, beside: tuple[str, ...], table: Table, policy
     column, choice = table[name], _choices(table, policy)
     is_missing = (column.codes == column.n_values - 1) & column.has_missing
     openly = (choice == 1) | is_missing
-    original = pl.DataFrame(_texts(table.columns, (*beside, name))).filter(pl.Series(openly))
-    shown = frame.select(pl.col(each).cast(pl.String).fill_null("") for each in (*beside, name))
+    original = with_people(pl.DataFrame(_texts(table.columns, (*beside, name))), table.weights)
+    original = original.filter(pl.Series(openly))
+    shown = frame.select(
+        *(pl.col(each).cast(pl.String).fill_null("") for each in (*beside, name)), *_kept(frame)
+    )
     is_open = shown[name].is_in(list(column.texts))
     parents = column.levels[min(1, len(column.levels) - 1)].label_of[column.codes]
     wanted = [
-        *np.bincount(parents[(choice == 2) & ~is_missing]).tolist(),
-        *np.bincount(column.codes[(choice == 3) & ~is_missing]).tolist(),
+        *_tallied(parents, (choice == 2) & ~is_missing, table),
+        *_tallied(column.codes, (choice == 3) & ~is_missing, table),
     ]
-    codes = Counter(shown.filter(~is_open)[name].to_list())
+    hidden = shown.filter(~is_open)
+    codes = dict(hidden.group_by(name).agg(people_in(hidden)).iter_rows())
     strange = sum(count for code, count in codes.items() if not CODE.fullmatch(code))
     opened = shown.filter(is_open)
-    off = _differing(original, opened) + abs(original.height - opened.height)
+    off = _differing(original, opened) + abs(_height(original) - _height(opened))
     return off + strange + _uneven(wanted, list(codes.values()))
+
+
+def _tallied(numbers: Codes, chosen: NDArray[np.bool_], table: Table) -> list[int]:
+    """People per number, of some rows of a table."""
+    weights = None if table.weights is None else table.weights[chosen]
+    return tally(numbers[chosen].astype(np.int64), weights).tolist()
 
 
 def _uneven(wanted: list[int], found: list[int]) -> int:

@@ -1,6 +1,5 @@
 """k-anonymity: the number of rows of each group."""
 
-import numpy as np
 import polars as pl
 
 from manyveils.audits.evidence import Evidence
@@ -13,7 +12,8 @@ def measure_sizes(guarantee: KAnonymity, evidence: Evidence, seen: Sight) -> pl.
     """The rows of each group of one published column, which must be k or more."""
     if seen.is_spread:
         return measure_target_sizes(guarantee, evidence, seen)
-    sizes = pl.Series("rows", np.bincount(evidence.group_numbers(seen.file, seen.key)), dtype=pl.Int64)
+    groups = evidence.group_numbers(seen.file, seen.key)
+    sizes = pl.Series("rows", evidence.tally(seen.file, groups), dtype=pl.Int64)
     return sizes.to_frame().with_columns(
         measure=pl.col("rows").cast(pl.Float64), kept=pl.col("rows") >= guarantee.k
     )

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from manyveils.audits.counting import distinct
 from manyveils.audits.covering import Covering, covering_of
 from manyveils.audits.evidence import BUCKET, Evidence, Key
 from manyveils.audits.keys import Numbers, combined, dense, example
@@ -56,7 +57,7 @@ class Slice:
 
 @dataclass(frozen=True, repr=False)
 class Slices:
-    """The columns that hold something known, or something protected, and the rows of the original of each target."""
+    """The columns that hold something known, or something protected, and how many people of the original are each target."""
 
     each: tuple[Slice, ...]
     rows: Numbers
@@ -78,13 +79,13 @@ def _sliced(evidence: Evidence, view: View, known: frozenset[str], tables: Key) 
     covers = {name: covering_of(evidence, view.name, name) for names in beside for name in names}
     sought = [_sought(evidence, names, covers) for names in beside]
     rows = combined([numbers for numbers, _ in sought])
-    first, counts = np.unique(rows, return_index=True, return_counts=True)[1:]
+    first, counts = distinct(rows, evidence.table.weights)
     buckets, n_buckets = _buckets(evidence, files)
     each = [
         _slice(evidence, file, names, covers, numbers[first], wanted, buckets[place], n_buckets)
         for place, (file, names, (numbers, wanted)) in enumerate(zip(files, beside, sought, strict=True))
     ]
-    return Slices(tuple(each), counts.astype(np.int64))
+    return Slices(tuple(each), counts)
 
 
 def _sought(evidence: Evidence, names: Key, covers: dict[str, Covering]) -> tuple[Numbers, pl.DataFrame]:
@@ -128,7 +129,7 @@ def _slice(
             "group": np.arange(len(shown)),
             "bucket": buckets[shown],
             "value": evidence.group_numbers(file, names)[shown],
-            "count": np.bincount(groups),
+            "count": evidence.tally(file, groups),
         }
     )
     matched = _matching(evidence, file, names, covers, wanted).join(published, on="value")
@@ -137,7 +138,7 @@ def _slice(
     matched = matched.with_columns(unit=pl.col("key").rle_id().cast(pl.Int64))
     units = matched.group_by("unit", maintain_order=True).agg(pl.col("key").first(), pl.col("count").sum())
     keys, counts = units["key"].to_numpy(), units["count"].to_numpy()
-    shares = counts / np.bincount(buckets)[keys % n_buckets]
+    shares = counts / evidence.tally(file, buckets)[keys % n_buckets]
     return Slice(file.table, of_target, n_buckets, keys, counts, shares, matched.select("unit", "group"))
 
 

@@ -12,11 +12,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.audits.closeness import coarser, distances
+from manyveils.audits.counting import people_in, with_people
 from manyveils.audits.evidence import BUCKET
 from manyveils.audits.groups import Groups
 from manyveils.audits.labels import Labels, labels_of
 from manyveils.audits.measures import EXACT, ROWS, Arithmetic
 from manyveils.policy.guarantees import SupersetCloseness
+from manyveils.table import Table
 
 
 def measure_supersets(guarantee: SupersetCloseness, groups: Groups) -> pl.DataFrame:
@@ -45,8 +47,13 @@ def _candidates(guarantee: SupersetCloseness, groups: Groups) -> Iterator[pl.Dat
         yield distances(groups, guarantee.ground)
     if groups.seen is None or not groups.seen.key or BUCKET in groups.seen.key:
         return
+    names = (*groups.seen.key, *groups.protects)
+    if not groups.evidence.joins(names):
+        return
+    original = groups.evidence.table.whole(names)
+    rows = with_people(pl.DataFrame({"value": groups.values_of(original)}), original.weights)
     for ancestors, known in _lattice(groups):
-        yield from _near_ancestors(guarantee, groups, ancestors, known)
+        yield from _near_ancestors(guarantee, groups, ancestors, _labelled(rows, original, known))
 
 
 def _lattice(groups: Groups) -> Iterator[tuple[pl.DataFrame, list[tuple[Labels, int]]]]:
@@ -86,16 +93,24 @@ def _raised(
     return lowest[values], label[values].astype(np.int64)
 
 
+def _labelled(rows: pl.DataFrame, original: Table, known: list[tuple[Labels, int]]) -> pl.DataFrame:
+    """The rows of the original beside label_0, label_1, …: the labels of what is known, each at its level."""
+    return rows.with_columns(
+        pl.Series(
+            f"label_{place}",
+            found.column.levels[height].label_of[original[found.column.name].codes],
+            dtype=pl.Int64,
+        )
+        for place, (found, height) in enumerate(known)
+    )
+
+
 def _near_ancestors(
-    guarantee: SupersetCloseness, groups: Groups, ancestors: pl.DataFrame, known: list[tuple[Labels, int]]
+    guarantee: SupersetCloseness, groups: Groups, ancestors: pl.DataFrame, rows: pl.DataFrame
 ) -> Iterator[pl.DataFrame]:
-    names = [f"label_{place}" for place in range(len(known))]
-    original = {
-        name: found.column.levels[height].label_of[found.column.codes].astype(np.int64)
-        for name, (found, height) in zip(names, known, strict=True)
-    }
-    rows = pl.DataFrame({**original, "value": groups.row_values}).join(ancestors, on=names, how="semi")
-    counted = rows.group_by(*names, "value").len("other").with_columns(pl.col("other").cast(pl.Int64))
+    names = [name for name in ancestors.columns if name != "group"]
+    within = rows.join(ancestors, on=names, how="semi")
+    counted = within.group_by(*names, "value").agg(people_in(within).alias("other"))
     sizes = (
         counted.group_by(names)
         .agg(pl.col("other").sum().alias("other_size"))

@@ -170,6 +170,58 @@ def _cut_labels(
 
 
 @njit(cache=True)
+def best_cut(
+    found: np.ndarray,
+    counts: np.ndarray,
+    a: int,
+    tally: np.ndarray,
+    least: int,
+    relaxed: bool,
+    styles: np.ndarray,
+    numbers: np.ndarray,
+    number_starts: np.ndarray,
+    missing: np.ndarray,
+    wholes: np.ndarray,
+    labels: np.ndarray,
+    label_starts: np.ndarray,
+    losses: np.ndarray,
+    loss_starts: np.ndarray,
+    n_levels: np.ndarray,
+) -> tuple[float, int, int, int]:
+    """The best cut of a group along attribute `a`, of which it has the codes `found` so often as `counts` says.
+
+    Gain, level (-1 for runs), code or label, rows on the left; `tally` is left as zeros.
+    """
+    n_rows = counts.sum()
+    if styles[a] == LABEL:
+        return _cut_labels(
+            found,
+            counts,
+            n_rows,
+            least,
+            relaxed,
+            labels,
+            label_starts[a],
+            losses,
+            loss_starts[a],
+            n_levels[a],
+            tally,
+        )
+    gain, cut, take = _cut_runs(
+        found,
+        counts,
+        n_rows,
+        least,
+        relaxed,
+        styles[a],
+        numbers[number_starts[a] :],
+        missing[a],
+        wholes[a],
+    )
+    return gain, -1, cut, take
+
+
+@njit(cache=True)
 def propose(
     codes: np.ndarray,
     rows: np.ndarray,
@@ -202,34 +254,30 @@ def propose(
             continue
         for a in range(n_attributes):
             found, counts = _runs(codes[a], rows, starts[segment], stops[segment], hist)
-            if styles[a] == LABEL:
-                gain, level, cut, take = _cut_labels(
-                    found,
-                    counts,
-                    n_rows,
-                    least,
-                    relaxed,
-                    labels,
-                    label_starts[a],
-                    losses,
-                    loss_starts[a],
-                    n_levels[a],
-                    tally,
-                )
-                levels[segment, a] = level
-            else:
-                gain, cut, take = _cut_runs(
-                    found,
-                    counts,
-                    n_rows,
-                    least,
-                    relaxed,
-                    styles[a],
-                    numbers[number_starts[a] :],
-                    missing[a],
-                    wholes[a],
-                )
-            gains[segment, a], cuts[segment, a], takes[segment, a] = gain, cut, take
+            gain, level, cut, take = best_cut(
+                found,
+                counts,
+                a,
+                tally,
+                least,
+                relaxed,
+                styles,
+                numbers,
+                number_starts,
+                missing,
+                wholes,
+                labels,
+                label_starts,
+                losses,
+                loss_starts,
+                n_levels,
+            )
+            gains[segment, a], levels[segment, a], cuts[segment, a], takes[segment, a] = (
+                gain,
+                level,
+                cut,
+                take,
+            )
     return gains, levels, cuts, takes
 
 

@@ -1,13 +1,14 @@
 """A view whose rows are dealt into buckets by their sensitive values, and by chance among equal ones."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from manyveils.methods.dealing import Deal
 from manyveils.methods.entries import Ids, arranged
+from manyveils.methods.labelling import Lookups, in_secret, labelled, needed
 from manyveils.release import Draft
 from manyveils.table import Table
 
@@ -17,7 +18,8 @@ class Dealt:
     """Columns inside buckets: rows are listed by their values of `by`, and dealt.
 
     `values` has a row of codes for each combination of `by`, in order; the first `gone` rows of each are left out,
-    and so are the buckets of `lost`.
+    and so are the buckets of `lost`. `lookups` are the columns that are published in secret; their codes in `values`
+    are those of labels.
     """
 
     name: str
@@ -28,6 +30,17 @@ class Dealt:
     gone: Ids
     lost: Ids
     enforces: Mapping[str, Any] | None = None
+    lookups: Lookups = field(default_factory=dict)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that must be at hand for a draft."""
+        return needed((*(name for column in self.columns for name in column), *self.by), self.lookups)
+
+    @property
+    def dealt_by(self) -> tuple[str, ...]:
+        """The columns that must be at hand to tell a row's combination."""
+        return needed(self.by, self.lookups)
 
     @property
     def notes(self) -> dict[str, object]:
@@ -51,6 +64,7 @@ class Dealt:
 
     def combinations_of(self, table: Table) -> Ids:
         """The number of each row's combination."""
+        table = labelled(table, self.lookups)
         keys, wanted = np.zeros(table.n_rows, dtype=np.int64), np.zeros(len(self.values), dtype=np.int64)
         for place, name in enumerate(self.by):
             size = table[name].n_values
@@ -69,4 +83,5 @@ class Dealt:
         buckets = np.empty(table.n_rows, dtype=np.int64)
         buckets[order] = self.buckets_of(combinations[order], ranks)
         rows = np.flatnonzero(buckets >= 0)
-        return Draft(self.name, self.columns, rows, buckets[rows], enforces=self.enforces)
+        draft = Draft(self.name, self.columns, rows, buckets[rows], enforces=self.enforces)
+        return in_secret(draft, labelled(table, self.lookups), self.lookups)

@@ -98,7 +98,24 @@ def subject_of(names: tuple[str, ...], table: Table, known: Known | None = None)
     if known is None:
         known = np.zeros(table.n_rows, dtype=np.int64), 1
     reference = people(values, table.weights, n_values)
+    if table.reference is not None:
+        reference = _of_all(names, table, values, n_values)
+        n_values = reference.size
     return Subject(values * known[1] + known[0], n_values, known[1], reference, table.weights)
+
+
+def _of_all(names: tuple[str, ...], table: Table, values: Ids, n_values: int) -> Ids:
+    """How many of all people have each value that the rows at hand have; values that only others have come last."""
+    if len(names) < 2:
+        return table[names[0]].counts if names else people(values, table.weights, n_values)
+    whole = table.whole(names)
+    both = [np.append(one, other) for one, other in zip(table.codes(names), whole.codes(names), strict=True)]
+    numbers, n_numbers = dense(tuple(both), table.sizes(names), values.size + whole.n_rows)
+    here = np.full(n_numbers, -1, dtype=np.int64)
+    here[numbers[: values.size]] = values
+    others = here < 0
+    here[others] = n_values + np.arange(np.count_nonzero(others))
+    return people(here[numbers[values.size :]], whole.weights, n_numbers)
 
 
 def members_of(subject: Subject, columns: tuple[Column, ...]) -> NDArray[np.int32]:

@@ -53,7 +53,7 @@ def watch_counts(
     work: Work, promises: tuple[Promise, ...], sensitive: tuple[str, ...], by: tuple[str, ...] = ()
 ) -> tuple[Watch, ...]:
     """Prepare promises for being decided on what can be counted of their columns beside the columns `by`."""
-    tables = [work.counts((*by, *_needed(promise, work.table, sensitive))) for promise in promises]
+    tables = [work.counts((*by, *needed(promise, work.table, sensitive))) for promise in promises]
     found: dict[int, Watch] = {}
     for table in {id(each): each for each in tables}.values():
         places = [place for place, each in enumerate(tables) if each is table]
@@ -62,7 +62,7 @@ def watch_counts(
     return tuple(found[place] for place in range(len(promises)))
 
 
-def _needed(promise: Promise, table: Table, sensitive: tuple[str, ...]) -> tuple[str, ...]:
+def needed(promise: Promise, table: Table, sensitive: tuple[str, ...]) -> tuple[str, ...]:
     """The columns that decide whether a promise is kept in a group."""
     others = [name for name in sensitive if name not in _family(promise.protects, table)]
     known = others if promise.conditional else []

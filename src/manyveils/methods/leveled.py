@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.methods.entries import LARGEST_KEY, Ids
+from manyveils.methods.labelling import Lookups, in_secret, labelled, needed
 from manyveils.release import Draft, Recoding
 from manyveils.release.draft import recode_to_level
 from manyveils.table import Table
@@ -19,22 +21,32 @@ class Leveled:
     """One table without buckets: each quasi-identifier at one level of its hierarchy, some classes left out.
 
     `lost` has a row of labels, one for each attribute of `levels`, for every class that is left out.
+    `lookups` are the columns that are published in secret.
     """
 
     name: str
     columns: tuple[str, ...]
     levels: Mapping[str, int] = field(default_factory=dict)
     lost: Ids = field(default_factory=lambda: NONE_LOST)
+    enforces: Mapping[str, Any] | None = None
+    lookups: Lookups = field(default_factory=dict)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that must be at hand for a draft."""
+        return needed((*self.columns, *self.levels), self.lookups)
 
     def drafted(self, table: Table) -> Draft:
         """The view of rows that are at hand."""
+        table = labelled(table, self.lookups)
         rows = self._kept(table)
         recodings: dict[str, Recoding] = {}
         for name, level in self.levels.items():
             recoding = recode_to_level(table[name], level, rows)
             if recoding is not None:
                 recodings[name] = recoding
-        return Draft(self.name, (self.columns,), rows, recodings=recodings)
+        draft = Draft(self.name, (self.columns,), rows, recodings=recodings, enforces=self.enforces)
+        return in_secret(draft, table, self.lookups)
 
     def _kept(self, table: Table) -> NDArray[np.intp]:
         if not len(self.lost):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -91,9 +92,22 @@ def shuffled_rows(work: Work, purpose: str) -> Ids:
 
 @dataclass(frozen=True)
 class Decided:
-    """Views to be made, by whoever holds the rows, and notes on how they were decided."""
+    """Views to be made, by whoever holds the rows, notes on how they were decided, and the key to what is secret in them."""
 
     views: tuple[Leveled | Dealt, ...]
+    notes: Mapping[str, object] = field(default_factory=dict)
+    key: Key | None = None
+
+
+@dataclass(frozen=True)
+class InParts:
+    """Rows to be cut by quasi-identifiers, in the style of some labels, and made part by part with the same options.
+
+    Whatever is chosen by looking at all rows is in the options, so that parts choose alike.
+    """
+
+    options: Options
+    labels: Literal["auto", "ranges", "sets", "hierarchy"]
     notes: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -115,7 +129,7 @@ def drafted(work: Work, decided: Decided, shuffled: Ids | None = None) -> Made:
             drafts.append(view.drafted(work.table, shuffled))
         else:
             drafts.append(view.drafted(work.table))
-    return Made(tuple(drafts), decided.notes)
+    return Made(tuple(drafts), decided.notes, decided.key)
 
 
 @dataclass(frozen=True)
@@ -128,6 +142,8 @@ class Method:
     make: Callable[[Work], Made]
     # What to do, decided from counts alone; nothing where a decision needs the rows.
     decide: "Callable[[Work], Decided | None]" = lambda work: None
+    # How parts of the rows are made one by one, once they are cut by quasi-identifiers; nothing where all must be seen.
+    part: "Callable[[Work], InParts | None]" = lambda work: None
     takes_rules: bool = False
     # Whether leaving out single rows can make a promise keepable.
     suppresses: bool = False

@@ -8,8 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 import polars as pl
 import polars.selectors as cs
+from numpy.typing import NDArray
 
 from manyveils.errors import DataError, Problem
 from manyveils.notebook import as_table
@@ -39,7 +41,8 @@ class Release:
     """What is published: views, as sorted multisets of their columns, and nothing else.
 
     `notes` (how the method went about it) and `key` (what secret labels mean, if there are any) are for the publisher
-    and are never saved with it.
+    and are never saved with it. `weights` are for tables that are held as distinct rows: for how many equal published
+    rows each stands.
     """
 
     def __init__(
@@ -51,12 +54,14 @@ class Release:
         restore: Restore = _unchanged,
         notes: Mapping[str, object] | None = None,
         key: "Key | None" = None,
+        weights: Mapping[str, NDArray[np.int64]] | None = None,
     ) -> None:
         self.manifest = manifest
         self.frames = dict(frames)
         self.recodings = dict(recodings)
         self.notes = dict(notes or {})
         self.key = key
+        self.weights = dict(weights or {})
         self._restore = restore
 
     @property

@@ -1,6 +1,7 @@
 """The original beside a release with secret labels: as far as the public can see it, or without what is secret."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -18,26 +19,57 @@ def as_published(release: Release, table: Table) -> Table:
     They have the published values with their counts, and which row has which is lost; so promises about them are
     judged against what is published of them over all.
     """
-    shown = {
-        name: _column(release, name, table[name]) for name in release.manifest.secret if name in table.columns
-    }
-    return replace(table, columns={**table.columns, **shown}) if shown else table
+    homes = {name: _home(release, name) for name in release.manifest.secret if name in table.columns}
+    shown = {name: _column(release, name, home) for name, home in homes.items() if home is not None}
+    if not shown:
+        return table
+    return replace(table, columns={**table.columns, **shown}, reference=_Whole(table, shown, homes).of)
 
 
-def _column(release: Release, name: str, original: Column) -> Column:
+@dataclass(frozen=True, repr=False)
+class _Whole:
+    """Counts over all people: of secret columns as the release shows them, of all others as the original has them."""
+
+    table: Table
+    shown: Mapping[str, Column]
+    homes: Mapping[str, str | None]
+
+    def of(self, names: tuple[str, ...]) -> Table:
+        """A table in which columns that are secret, or columns that are not, can be counted together."""
+        secret = {name: self.shown[name] for name in names if name in self.shown}
+        if not secret:
+            return self.table.whole(names)
+        if len({self.homes[name] for name in secret}) > 1:
+            # What stands in different tables is laid side by side row by row, as it was published.
+            secret = {name: _row_by_row(column) for name, column in secret.items()}
+        first = next(iter(secret.values()))
+        return Table(secret, len(first.codes), derived=self.table.derived, weights=first.weights)
+
+
+def _row_by_row(column: Column) -> Column:
+    codes = column.codes if column.weights is None else np.repeat(column.codes, column.weights)
+    return replace(column, codes=codes, weights=None)
+
+
+def _home(release: Release, name: str) -> str | None:
+    """The first table that shows an attribute."""
     tables = [file.table for view in release.views for file in view.files if name in file.attributes]
-    frames = [release.frames[table] for table in tables if name in release.frames.get(table, pl.DataFrame())]
-    if not frames:
-        return original
-    published = frames[0][name]
+    return next((table for table in tables if name in release.frames.get(table, pl.DataFrame())), None)
+
+
+def _column(release: Release, name: str, home: str) -> Column:
+    published = release.frames[home][name]
     domain = published.drop_nulls().unique().sort()
     if published.null_count():
         domain = domain.append(pl.Series([None], dtype=domain.dtype))
     numbered = pl.DataFrame({"value": domain, "code": np.arange(len(domain), dtype=np.int32)})
-    joined = published.to_frame("value").join(numbered, on="value", how="left", nulls_equal=True)
+    joined = published.to_frame("value").join(
+        numbered, on="value", how="left", nulls_equal=True, maintain_order="left"
+    )
     texts = [text if text is not None else "" for text in domain.cast(pl.String).to_list()]
     kind: Kind = "numeric" if domain.dtype.is_numeric() else "categorical"
-    return Column(name, kind, joined["code"].to_numpy(), domain.alias(name), value_or_top(texts))
+    codes, weights = joined["code"].to_numpy(), release.weights.get(home)
+    return Column(name, kind, codes, domain.alias(name), value_or_top(texts), weights=weights)
 
 
 def without_secrets(release: Release, table: Table) -> tuple[Release, Table]:

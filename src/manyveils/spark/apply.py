@@ -33,14 +33,14 @@ def leveled(held: Held, view: Leveled) -> "DataFrame":
             yield from renamed.cast(_plain(renamed.schema, pa)).to_batches()
 
     # Rows are not sent along: a batch brings its own.
-    held_here = Held(None, held.sketch, held.places)  # type: ignore[arg-type]
+    held_here = held.without_rows()
     return held.rows.select(*fields).mapInArrow(make, _schema(published_schema(held, view)))
 
 
 def bucketed(held: Held, placed: "DataFrame", attributes: tuple[str, ...]) -> "DataFrame":
     """One published column of rows that have a bucket, in no order."""
     fields = sorted({held.field(name) for name in attributes})
-    here = Held(None, held.sketch, held.places)  # type: ignore[arg-type]
+    here = held.without_rows()
     plain = Leveled("", attributes)
 
     def make(batches: Iterator[Any]) -> Iterator[Any]:
@@ -74,7 +74,7 @@ def _schema(schema: Mapping[str, pl.DataType]) -> Any:
     from pyspark.sql import types as t
 
     return t.StructType(
-        [t.StructField(f"{FIELD}{place}", _type(dtype)) for place, dtype in enumerate(schema.values())]
+        [t.StructField(f"{FIELD}{place}", spark_type(dtype)) for place, dtype in enumerate(schema.values())]
     )
 
 
@@ -93,7 +93,8 @@ def _plain(schema: Any, pa: Any) -> Any:
     )
 
 
-def _type(dtype: pl.DataType) -> "DataType":
+def spark_type(dtype: pl.DataType) -> "DataType":
+    """The type that Spark has for a published field."""
     from pyspark.sql import types as t
 
     kinds: dict[pl.DataType, DataType] = {

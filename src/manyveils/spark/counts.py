@@ -1,15 +1,25 @@
 """Counts of combinations, brought to the driver as far as they fit."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from manyveils.errors import InfeasibleError, Problem
+from manyveils.methods.entries import Ids
+from manyveils.methods.parting import Cuts
 from manyveils.spark.held import Held
+from manyveils.spark.limits import CELLS, driver_cells
 from manyveils.table import Table
 
-MOST_CELLS = 60_000_000
+PART, COUNT = "part", "count"
+
+
+class TooManyError(InfeasibleError):
+    """Counts that do not fit the driver."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -17,7 +27,7 @@ class Counts:
     """What Spark has counted so far; the same question is asked once."""
 
     held: Held
-    most_cells: int = MOST_CELLS
+    most_cells: int = field(default_factory=driver_cells)
     _found: dict[frozenset[str], Table] = field(default_factory=dict)
 
     def of(self, names: tuple[str, ...]) -> Table:
@@ -28,39 +38,75 @@ class Counts:
         return self._found[key]
 
     def _counted(self, names: tuple[str, ...]) -> Table:
-        held = self.held
         if not names:
-            n = np.array([held.sketch.n_people])
-            return Table({}, 1, derived=held.sketch.derived, weights=n)
-        fields = sorted({held.field(name) for name in names})
-        most = self.most_cells // (len(fields) + 1)
-        grouped = held.rows.groupBy(*fields).count()
-        found = pl.DataFrame(grouped.limit(most + 1).toArrow())
+            n = np.array([self.held.sketch.n_people])
+            return Table({}, 1, derived=self.held.sketch.derived, weights=n)
+        return self._brought(self.held.rows, names, ())[0]
+
+    def in_parts(self, names: tuple[str, ...], cuts: Cuts) -> tuple[Table, Ids]:
+        """The same in every part, with the part of each combination."""
+        table, [parts] = self._brought(parted(self.held, cuts, names), names, (PART,))
+        return table, parts
+
+    def _brought(
+        self, rows: Any, names: tuple[str, ...], beside: tuple[str, ...]
+    ) -> tuple[Table, list[NDArray[np.int64]]]:
+        fields = sorted({self.held.field(name) for name in names})
+        most = self.most_cells // (len(fields) + len(beside) + 1)
+        found = pl.DataFrame(rows.groupBy(*beside, *fields).count().limit(most + 1).toArrow())
         if found.height > most:
-            raise InfeasibleError([self._too_many(names, most)])
-        found = found.sort(fields)
-        raw = {each: found[each].to_numpy().astype(np.int64) for each in fields}
-        return _compact(held.table_of(raw, names, found["count"].to_numpy()))
-
-    def _too_many(self, names: tuple[str, ...], most: int) -> Problem:
-        homes = ", ".join(dict.fromkeys(self.held.sketch.home(name) for name in names))
-        return Problem(
-            "data",
-            f"more than {most:,} combinations of {homes}: their counts do not fit the driver.",
-            "Round numbers or group rare values before publishing, give fewer quasi-identifiers, or raise "
-            "MANYVEILS_DRIVER_CELLS if the driver has the memory (8 bytes each).",
-        )
+            raise TooManyError([_too_many(self.held, names, most)])
+        found = found.sort(*beside, *fields)
+        raw = {each: found[each].to_numpy().astype(np.int64) for each in (*beside, *fields)}
+        table = self.held.table_of({each: raw[each] for each in fields}, names, found[COUNT].to_numpy())
+        table = table if fields else replace(table, n_rows=found.height)
+        return _compact(table, {each: raw[each] for each in beside})
 
 
-def _compact(table: Table) -> Table:
+def parted(held: Held, cuts: Cuts, names: tuple[str, ...]) -> Any:
+    """The rows with their parts and the fields of some columns."""
+    fields = sorted({held.field(name) for name in names})
+    needed = sorted({*fields, *(held.field(name) for name in cuts.columns)})
+    here = held.without_rows()
+
+    def divide(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            raw = {each: batch.column(each).to_numpy().astype(np.int64) for each in needed}
+            table = here.table_of(raw, cuts.columns)
+            parts = cuts.parts_of({name: table[name].codes for name in cuts.columns}, batch.num_rows)
+            arrays = [pa.array(parts.astype(np.int32)), *(batch.column(each) for each in fields)]
+            yield pa.RecordBatch.from_arrays(arrays, names=[PART, *fields])
+
+    # A batch without a column would not tell how many rows it has.
+    chosen = needed or [f"c{place}" for place in held.places.values()][:1]
+    schema = ", ".join(f"{each} int" for each in [PART, *fields])
+    return held.rows.select(*chosen).mapInArrow(divide, schema)
+
+
+def _too_many(held: Held, names: tuple[str, ...], most: int) -> Problem:
+    homes = ", ".join(dict.fromkeys(held.sketch.home(name) for name in names))
+    return Problem(
+        "data",
+        f"more than {most:,} combinations of {homes}: their counts do not fit the driver.",
+        "Round numbers or group rare values before publishing, give fewer quasi-identifiers, or raise "
+        f"{CELLS} if the driver has the memory (some 50 bytes for each).",
+    )
+
+
+def _compact(table: Table, beside: dict[str, NDArray[np.int64]]) -> tuple[Table, list[NDArray[np.int64]]]:
     """One row per combination of codes: several raw values may have one."""
     assert table.weights is not None
-    frame = pl.DataFrame({name: column.codes for name, column in table.columns.items()})
-    frame = frame.with_columns(pl.Series("#", table.weights)).group_by(*table.columns).agg(pl.col("#").sum())
-    frame = frame.sort(list(table.columns))
-    weights = frame["#"].to_numpy()
+    keys: dict[str, Any] = {f"b{place}": each for place, each in enumerate(beside.values())}
+    keys |= {f"k{place}": column.codes for place, column in enumerate(table.columns.values())}
+    frame = pl.DataFrame({**keys, COUNT: table.weights})
+    if keys:
+        frame = frame.group_by(*keys).agg(pl.col(COUNT).sum()).sort(*keys)
+    weights = frame[COUNT].to_numpy()
     columns = {
-        name: replace(column, codes=frame[name].to_numpy(), weights=weights)
-        for name, column in table.columns.items()
+        name: replace(column, codes=frame[f"k{place}"].to_numpy(), weights=weights)
+        for place, (name, column) in enumerate(table.columns.items())
     }
-    return Table(columns, frame.height, derived=table.derived, weights=weights)
+    made = Table(columns, frame.height, derived=table.derived, weights=weights)
+    return made, [frame[f"b{place}"].to_numpy() for place in range(len(beside))]

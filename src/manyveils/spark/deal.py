@@ -66,7 +66,7 @@ def _slots(view: Dealt) -> int:
 
 def _combined(held: Held, view: Dealt, fields: list[str]) -> "DataFrame":
     """Rows with the number of their combination of sensitive values."""
-    here = Held(None, held.sketch, held.places)  # type: ignore[arg-type]
+    here = held.without_rows()
 
     def combine(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa

@@ -43,6 +43,10 @@ class Held:
     sketch: Sketch
     places: Mapping[str, int]
 
+    def without_rows(self) -> "Held":
+        """What the numbers mean, to be sent where rows are: a batch brings its own."""
+        return replace(self, rows=None)  # type: ignore[arg-type]
+
     def field(self, column: str) -> str:
         """The field of `rows` that a column is read from."""
         return f"c{self.places[self.sketch.home(column)]}"
@@ -169,7 +173,7 @@ def _numbered(chosen: "DataFrame", found: Mapping[str, pl.DataFrame], kept: Sequ
                 names=[f"c{place}" for place in range(len(texts))],
             )
 
-    return chosen.mapInArrow(number, schema).persist()  # type: ignore[arg-type]
+    return chosen.mapInArrow(number, schema).persist()
 
 
 def _places(values: pl.Series, dictionary: pl.Series) -> NDArray[np.int32]:

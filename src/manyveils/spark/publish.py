@@ -1,34 +1,44 @@
-"""The trail on Spark: rows → dictionaries and counts → the method's decision → written views."""
+"""One publication on Spark: counts are brought to the driver, what they decide is applied where rows are, and written."""
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import polars as pl
 
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods import Work, method_of, read_options
 from manyveils.methods.dealt import Dealt
-from manyveils.methods.leveled import Leveled
-from manyveils.methods.work import Decided
+from manyveils.methods.explain import breaks_as_one_group, refuse
+from manyveils.methods.keeping import watch_counts
+from manyveils.methods.work import Decided, InParts
 from manyveils.policy import Policy
 from manyveils.release.folder import write_text
 from manyveils.release.names import Names
 from manyveils.release.release import MANIFEST
-from manyveils.release.seal import BUCKET, described_promises, published_recodings, shown_bits, type_name
+from manyveils.release.seal import BUCKET, described_promises, shown_bits
 from manyveils.release.views import ColumnFile, Manifest, View
-from manyveils.spark.apply import bucketed, leveled, published_schema
 from manyveils.spark.counts import Counts
-from manyveils.spark.deal import Dealer, dealt
 from manyveils.spark.held import Held, hold_there
+from manyveils.spark.joined import joined, noted_together
+from manyveils.spark.parts import cuts_of, make_parts
+from manyveils.spark.ready import Ready, ready_dealt, ready_leveled, ready_parts
 from manyveils.spark.source import rows_of
 from manyveils.spark.write import write_sorted
-from manyveils.table import Streams, Table, resolve
+from manyveils.table import Streams, resolve
 
 Progress = Callable[[str, float], None]
+
+# What Spark does not do yet, and why.
+GAPS = {
+    "codip": "with this anonymizer every projection would be cut by itself, and projections are cut together",
+    "grade": "what comes after grading cuts rows, and grades are given to all rows at once",
+    "guardian": "with this anonymizer tables are made from rows",
+    "multi-sa": "its search looks at the clock, so a task that is done again could choose other rows",
+    "alpha-beta-k": "without quasi-identifiers all rows are one group, which no task may hold",
+}
+REMEDY = 'Use the local engine, recoding = "full-domain" or anonymizer = "full-domain", or another method.'
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,31 +48,56 @@ class Job:
     policy: Policy
     held: Held
     work: Work
+    counts: Counts
 
-    def decide(self) -> Decided:
-        """What is to be done, decided on the driver from counts."""
+    def views(self) -> tuple[Iterator[Ready], Mapping[str, object]]:
+        """The views, each made when it is asked for, and notes on how they were decided."""
         method = method_of(self.policy)
         decided = method.decide(self.work)
-        if decided is None:
-            raise InfeasibleError([_not_yet(self.policy)])
-        return decided
+        if decided is not None:
+            return self._decided(decided), decided.notes
+        plan = method.part(self.work)
+        if plan is None:
+            raise InfeasibleError([_not_there(self.policy)])
+        ready, notes = self._in_parts(plan)
+        return iter((ready,)), notes
 
-    def write(self, decided: Decided, folder: Path) -> Manifest:
+    def _decided(self, decided: Decided) -> Iterator[Ready]:
+        for view in decided.views:
+            if isinstance(view, Dealt):
+                yield ready_dealt(self.held, self.work, view)
+            else:
+                yield ready_leveled(self.held, self.work, view)
+
+    def _in_parts(self, plan: InParts) -> tuple[Ready, Mapping[str, object]]:
+        watches = watch_counts(self.work, self.work.promises, self.work.sensitive)
+        if breaks_as_one_group(watches, self.held.sketch.n_people):
+            raise refuse(self.work, watches)
+        cuts = cuts_of(self.work, plan, self.counts, self.held.sketch.n_people)
+        parts = joined(make_parts(self.held, self.work, plan, cuts), cuts.n_parts)
+        each = [note["notes"] for note in parts.notes]
+        notes = noted_together(each, [note["rows"] for note in parts.notes]) | dict(plan.notes)
+        if cuts.each:
+            notes["parts"] = cuts.n_parts
+        return ready_parts(self.held, self.work, parts), notes
+
+    def write(self, views: Iterator[Ready], folder: Path) -> Manifest:
         """Write the views and their manifest into a folder that is being prepared."""
         (folder / "tables").mkdir()
-        names, recoding_names = Names(), Names()
-        views, recodings = [], {}
-        for view in decided.views:
-            made = self._written(view, names, folder)
-            views.append(made.view)
-            recodings |= made.recodings
+        names, recoding_names, listed = Names(), Names(), []
+        recodings: dict[tuple[str, str], pl.DataFrame] = {}
+        for ready in views:
+            listed.append(_written(ready, names, folder))
+            recodings |= ready.recodings
+            ready.forget()
+        n_rows = max((view.rows for view in listed), default=0)
         manifest = Manifest(
             method=self.policy.publish.method,
-            rows=max((view.rows for view in views), default=0),
-            suppressed=self.held.sketch.n_people - max((view.rows for view in views), default=0),
+            rows=n_rows,
+            suppressed=self.held.sketch.n_people - n_rows,
             promises=described_promises(self.work.promises, self.held.sketch),
-            views=tuple(views),
-            derived=shown_bits(views, self.held.sketch),
+            views=tuple(listed),
+            derived=shown_bits(listed, self.held.sketch),
             recodings={key: recoding_names.of(key[0], (key[1],)) for key in recodings},
         )
         _write_recodings(recodings, manifest, folder)
@@ -70,54 +105,15 @@ class Job:
         write_text(folder / MANIFEST, said + "\n")
         return manifest
 
-    def _written(self, view: Leveled | Dealt, names: Names, folder: Path) -> "_Written":
-        if isinstance(view, Dealt):
-            return self._written_in_buckets(view, names, folder)
-        table = self._beside(view)
-        draft = replace(view, columns=tuple(table.columns)).drafted(table)
-        n_rows = int(table.weights[draft.rows].sum()) if table.weights is not None else len(draft.rows)
-        view = replace(view, columns=_without_lost(view, draft.rows, table))
-        stem = names.of(view.name, ())
-        write_sorted(leveled(self.held, view), view.columns, n_rows, folder / "tables" / f"{stem}.parquet")
-        schema = published_schema(self.held, view)
-        file = ColumnFile(view.columns, stem, {name: type_name(schema[name]) for name in view.columns})
-        return _Written(View(view.name, (file,), False, n_rows), published_recodings(draft))
 
-    def _written_in_buckets(self, view: Dealt, names: Names, folder: Path) -> "_Written":
-        streams = self.work.streams.apart(view.name)
-        dealer = Dealer(view, streams.secret("spark.order"), streams.secret("spark.buckets"))
-        placed = dealt(self.held, dealer)
-        n_rows, files = placed.count(), []
-        for attributes in view.columns:
-            stem = names.of(view.name, attributes)
-            made = bucketed(self.held, placed, attributes)
-            write_sorted(made, (BUCKET, *attributes), n_rows, folder / "tables" / f"{stem}.parquet")
-            schema = published_schema(self.held, Leveled("", attributes))
-            files.append(ColumnFile(attributes, stem, {name: type_name(schema[name]) for name in attributes}))
-        placed.unpersist()
-        return _Written(View(view.name, tuple(files), True, n_rows, view.enforces), {})
-
-    def _beside(self, view: Leveled) -> Table:
-        """Counts that tell which rows and values of a view are published."""
-        bits = {bit for bits in self.held.sketch.derived.values() for bit in bits}
-        lost = tuple(name for name in view.columns if name in bits) if len(view.lost) else ()
-        return self.work.counts((*view.levels, *lost))
-
-
-@dataclass(frozen=True)
-class _Written:
-    view: View
-    recodings: Mapping[tuple[str, str], pl.DataFrame]
-
-
-def _without_lost(view: Leveled, rows: Any, table: Table) -> tuple[str, ...]:
-    """The columns without 0/1 columns of values that only suppressed rows have: their names would tell."""
-    kept = {
-        name
-        for name in view.columns
-        if name not in table.columns or table[name].absence < 0 or np.any(table[name].codes[rows])
-    }
-    return tuple(name for name in view.columns if name in kept)
+def _written(ready: Ready, names: Names, folder: Path) -> View:
+    files = []
+    for column in ready.columns:
+        stem = names.of(ready.name, column.attributes if ready.bucketed else ())
+        fields = (BUCKET, *column.attributes) if ready.bucketed else column.attributes
+        write_sorted(column.rows, fields, ready.n_rows, folder / "tables" / f"{stem}.parquet")
+        files.append(ColumnFile(column.attributes, stem, column.types))
+    return View(ready.name, tuple(files), ready.bucketed, ready.n_rows, ready.enforces)
 
 
 def _write_recodings(
@@ -129,12 +125,9 @@ def _write_recodings(
         pairs.write_csv(folder / "recodings" / f"{manifest.recodings[key]}.csv", separator=";")
 
 
-def _not_yet(policy: Policy) -> Problem:
-    return Problem(
-        f"{policy.name}: publish.method",
-        f"{policy.publish.method!r} with these keys looks at rows, which the Spark engine does not bring together.",
-        'Use recoding = "full-domain" (generalize), anonymizer = "full-domain" (codip), or the local engine.',
-    )
+def _not_there(policy: Policy) -> Problem:
+    name = policy.publish.method
+    return Problem(f"{policy.name}: publish.method", f"{name!r} is not on Spark: {GAPS[name]}.", REMEDY)
 
 
 def publish_there(
@@ -145,14 +138,14 @@ def publish_there(
     master: str | None = None,
     seed: int | None = None,
     progress: Progress,
-) -> tuple[Manifest, Decided]:
+) -> tuple[Manifest, Mapping[str, object]]:
     """Publish into a folder that is being prepared; the audit comes after."""
     job = job_of(data, policy, master=master, seed=seed, progress=progress)
     try:
         progress("deciding", 0.3)
-        decided = job.decide()
+        views, notes = job.views()
         progress("writing", 0.5)
-        return job.write(decided, folder), decided
+        return job.write(views, folder), notes
     finally:
         job.held.rows.unpersist()
 
@@ -167,6 +160,7 @@ def job_of(data: object, policy: Policy, *, master: str | None, seed: int | None
     options = read_options(policy)
     progress("reading", 0.0)
     held = hold_there(rows_of(data, policy, spark), policy)
+    counts = Counts(held)
     work = Work(
         policy,
         held.sketch,
@@ -175,6 +169,6 @@ def job_of(data: object, policy: Policy, *, master: str | None, seed: int | None
         Streams() if seed is None else Streams(seed),
         progress,
         suppresses=method_of(policy).suppresses,
-        counted=Counts(held).of,
+        counted=counts.of,
     )
-    return Job(policy, held, work)
+    return Job(policy, held, work, counts)

@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +32,9 @@ def session(master: str | None = None) -> "SparkSession":
         remedy = "Install it with: pip install 'manyveils[spark]'"
         raise InputError([Problem("engine", "Spark is not installed.", remedy)]) from None
     find_java()
+    if master is None or master.startswith("local"):
+        # Workers on this machine need the packages of this interpreter.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("manyveils").master(master or "local[*]")
     for key, value in _settings().items():
         builder = builder.config(key, value)

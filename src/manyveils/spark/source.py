@@ -32,7 +32,7 @@ def rows_of(data: object, policy: Policy, spark: "SparkSession") -> "DataFrame":
     if files[0].suffix.lower() in PARQUET:
         return spark.read.parquet(*map(str, files))
     delimiter = policy.data.delimiter or _delimiter(files[0])
-    options = {"header": True, "sep": delimiter, "escape": QUOTE, "mode": "FAILFAST"}
+    options: dict[str, str] = {"header": "true", "sep": delimiter, "escape": QUOTE, "mode": "FAILFAST"}
     return spark.read.options(**options).csv([str(file) for file in files], inferSchema=False)
 
 

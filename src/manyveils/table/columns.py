@@ -1,6 +1,6 @@
 """A table held as columns of small integers, each with a dictionary of its values."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -40,6 +40,8 @@ class Column:
     levels: Levels
     absence: int = -1
     weights: NDArray[np.int64] | None = None
+    # People per value among all, where the rows are only a part of them.
+    of_all: NDArray[np.int64] | None = None
 
     @property
     def n_values(self) -> int:
@@ -58,7 +60,9 @@ class Column:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """People per value."""
+        """People per value, among all people."""
+        if self.of_all is not None:
+            return self.of_all
         return tally(self.codes, self.weights, self.n_values)
 
     @cached_property
@@ -78,7 +82,10 @@ class Column:
 
 @dataclass(frozen=True, repr=False)
 class Table:
-    """The rows of one data set, without identifiers."""
+    """The rows of one data set, without identifiers.
+
+    Rows may be a part of all there are; `reference` then counts columns over all people.
+    """
 
     columns: Mapping[str, Column]
     n_rows: int
@@ -86,6 +93,7 @@ class Table:
     derived: Mapping[str, tuple[str, ...]] = None  # type: ignore[assignment]
     inferred: tuple[str, ...] = ()
     weights: NDArray[np.int64] | None = None
+    reference: "Callable[[tuple[str, ...]], Table] | None" = None
 
     def __post_init__(self) -> None:
         if self.derived is None:
@@ -98,6 +106,10 @@ class Table:
     def n_people(self) -> int:
         """How many people the rows stand for."""
         return self.n_rows if self.weights is None else int(self.weights.sum())
+
+    def whole(self, names: tuple[str, ...]) -> "Table":
+        """A table in which these columns can be counted together over all people."""
+        return self if self.reference is None else self.reference(names)
 
     def expand(self, names: tuple[str, ...] | list[str]) -> tuple[str, ...]:
         """The columns that stand for attributes: a multi-valued one stands as its 0/1 columns."""

@@ -19,7 +19,7 @@ from manyveils.methods.explain import breaks_as_one_group, refuse
 from manyveils.methods.generalize.cutting import Labels
 from manyveils.methods.generalize.tables import cut_table
 from manyveils.methods.keeping import watch
-from manyveils.methods.work import Made, Method, Options, Work
+from manyveils.methods.work import InParts, Made, Method, Options, Work
 from manyveils.policy.alpha_beta_k import AlphaBetaK
 from manyveils.policy.guarantees import Elimination
 from manyveils.policy.hierarchies import TOP
@@ -100,4 +100,11 @@ def _notes(name: str, best: Repaired) -> dict[str, object]:
     }
 
 
-METHOD = Method("alpha-beta-k", "Wang 2013", AlphaBetaKOptions, make)
+def part(work: Work) -> InParts | None:
+    """Groups are divided and repaired inside every part; without quasi-identifiers all rows are one group."""
+    options = work.options
+    assert isinstance(options, AlphaBetaKOptions)
+    return InParts(options, options.labels) if work.quasi else None
+
+
+METHOD = Method("alpha-beta-k", "Wang 2013", AlphaBetaKOptions, make, part=part)

@@ -15,7 +15,7 @@ from manyveils.methods.generalize.cutting import Labels
 from manyveils.methods.generalize.full_domain import decide_full_domain
 from manyveils.methods.generalize.tables import cut_table, label_groups
 from manyveils.methods.keeping import watch
-from manyveils.methods.work import Decided, Made, Method, Options, Work, drafted
+from manyveils.methods.work import Decided, InParts, Made, Method, Options, Work, drafted
 from manyveils.release import Draft
 
 
@@ -35,6 +35,13 @@ def decide(work: Work) -> Decided | None:
     if options.recoding == "full-domain" or not work.quasi:
         return decide_full_domain(work, options.objective)
     return None
+
+
+def part(work: Work) -> InParts:
+    """Mondrian goes on inside every part as it would have done."""
+    options = work.options
+    assert isinstance(options, GeneralizeOptions)
+    return InParts(options, options.labels)
 
 
 def make(work: Work) -> Made:
@@ -71,4 +78,5 @@ METHOD = Method(
     GeneralizeOptions,
     make,
     decide,
+    part,
 )

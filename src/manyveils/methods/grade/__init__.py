@@ -7,6 +7,7 @@ graded table to another method, which keeps the guarantees of the policy on what
 It cannot hide common values: a code has the frequency of its value, and grades have the order of theirs.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, Literal
@@ -17,17 +18,20 @@ from pydantic import Field
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.keys.key import Aliases, Grades, Key
-from manyveils.methods.entries import dense
-from manyveils.methods.grade.aliases import aliased, choices_of
+from manyveils.methods.entries import Ids, dense
+from manyveils.methods.grade.aliases import aliased, choices_of, lookup_of
 from manyveils.methods.grade.categories import asked_for, categories_of, grades_of
-from manyveils.methods.keeping import all_kept, count_for, watch
-from manyveils.methods.work import Made, Method, Options, Work
+from manyveils.methods.grade.seen import seen
+from manyveils.methods.keeping import all_kept, count_for, watch_counts
+from manyveils.methods.labelling import Lookup, Lookups, in_secret
+from manyveils.methods.leveled import Leveled
+from manyveils.methods.tally import Kept
+from manyveils.methods.work import Decided, Made, Method, Options, Work, drafted
 from manyveils.policy import Policy
 from manyveils.policy.check import section_problems
 from manyveils.policy.sections import Count, Number
-from manyveils.release import Draft, Recoding
-from manyveils.table import Column, Table, resolve
-from manyveils.table.levels import value_or_top
+from manyveils.table import resolve
+from manyveils.table.columns import tally as people
 
 FOLLOWING = ("generalize", "anatomize", "slice", "codip", "separate")
 Categories = Count | list[tuple[Number, Number]]
@@ -42,27 +46,52 @@ class GradeOptions(Options):
     then: str | dict[str, Any] | None = Field(None)
 
 
+def decide(work: Work) -> Decided | None:
+    """What everybody's values read, and what follows; nothing where what follows looks at rows."""
+    options = work.options
+    assert isinstance(options, GradeOptions)
+    _refuse_strangers(work, options)
+    lookups, key = _graded(work, options)
+    after = _following_work(seen(work, lookups), options)
+    if options.then is None:
+        _refuse_broken(after)
+        decided: Decided | None = Decided((Leveled("main", work.published),))
+    else:
+        decided = _method(options).decide(after)
+    if decided is None:
+        return None
+    views = tuple(replace(view, lookups=lookups) for view in decided.views)
+    return Decided(views, _notes(key, decided.notes, options), key)
+
+
 def make(work: Work) -> Made:
     """Publish the table with sensitive values as codes and grades, as it is or by the method that follows."""
     options = work.options
     assert isinstance(options, GradeOptions)
+    if options.then is None:
+        decided = decide(work)
+        assert decided is not None
+        return drafted(work, decided)
     _refuse_strangers(work, options)
-    columns, key = _graded(work, options)
-    table = replace(work.table, columns={**work.table.columns, **columns})
-    made = _followed(work, table, options) if options.then is not None else _alone(work, table)
-    drafts = tuple(_in_secret(draft, columns) for draft in made.drafts)
-    notes = {
+    lookups, key = _graded(work, options)
+    after = _following_work(seen(work, lookups), options)
+    made = _method(options).make(after)
+    drafts = tuple(in_secret(draft, after.table, lookups) for draft in made.drafts)
+    return Made(drafts, _notes(key, made.notes, options), key)
+
+
+def _notes(key: Key, then: Mapping[str, object], options: GradeOptions) -> dict[str, object]:
+    return {
         "graded": {name: len(grades.categories) for name, grades in key.grades.items()},
         "aliased": {name: len(each.values) + len(each.groups) for name, each in key.aliases.items()},
-        **({"then": dict(made.notes)} if options.then is not None else {}),
+        **({"then": dict(then)} if options.then is not None else {}),
     }
-    return Made(drafts, notes, key)
 
 
-def _graded(work: Work, options: GradeOptions) -> tuple[dict[str, Column], Key]:
-    """The sensitive columns as they are published, and what they mean."""
+def _graded(work: Work, options: GradeOptions) -> tuple[Lookups, Key]:
+    """What is read in place of sensitive values, and what it means; decided from counts."""
     choices = choices_of(work, options.default_choice)
-    columns: dict[str, Column] = {}
+    lookups: dict[str, Lookup] = {}
     aliases: dict[str, Aliases] = {}
     grades: dict[str, Grades] = {}
     for name in work.sensitive:
@@ -72,75 +101,62 @@ def _graded(work: Work, options: GradeOptions) -> tuple[dict[str, Column], Key]:
             asked = asked_for(name, options.categories)
             found, grades[name] = grades_of(column, categories_of(column, asked, options.spacing, where))
             domain = pl.Series(name, found).fill_nan(None)
-            columns[name] = _as_column(name, "numeric", column.codes, domain)
+            places = np.arange(column.n_values, dtype=np.int32)[np.newaxis, :]
+            lookups[name] = lookup_of("numeric", domain, places)
         else:
-            codes, labels, aliases[name] = aliased(work, column, choices)
-            columns[name] = _compact(name, codes, labels)
-    return columns, Key(aliases, grades)
+            lookups[name], aliases[name] = aliased(work, column, choices)
+    return lookups, Key(aliases, grades)
 
 
-def _as_column(name: str, kind: Any, codes: Any, domain: pl.Series) -> Column:
-    texts = [text if text is not None else "" for text in domain.cast(pl.String).to_list()]
-    return Column(name, kind, codes, domain, value_or_top(texts))
-
-
-def _compact(name: str, codes: Any, labels: tuple[str | None, ...]) -> Column:
-    """A column of the labels that occur, in the order of their texts, a missing one last."""
-    used = np.flatnonzero(np.bincount(codes, minlength=len(labels)))
-    ordered = sorted(used.tolist(), key=lambda place: (labels[place] is None, labels[place] or ""))
-    rank = np.zeros(len(labels), dtype=np.int32)
-    rank[ordered] = np.arange(len(ordered))
-    domain = pl.Series(name, [labels[place] for place in ordered], dtype=pl.String)
-    return _as_column(name, "categorical", rank[codes], domain)
-
-
-def _in_secret(draft: Draft, columns: dict[str, Column]) -> Draft:
-    """The draft with graded values in place of the originals, and nothing to read them by."""
-    shown = [name for column in draft.columns for name in column if name in columns]
-    secret = {name: _recoding(columns[name], draft) for name in shown}
-    return replace(draft, recodings={**draft.recodings, **secret})
-
-
-def _recoding(column: Column, draft: Draft) -> Recoding:
-    return Recoding(column.codes[draft.rows], column.domain, None, is_secret=True)
-
-
-def _alone(work: Work, table: Table) -> Made:
-    """One view with one column; refused if the policy promises what unchanged quasi-identifiers do not keep."""
-    promises = resolve(_understood(work.policy, "grade", {}), table)
-    groups, n_groups = dense(table.codes(work.quasi), table.sizes(work.quasi), table.n_rows)
-    watches = watch(promises, table, work.sensitive)
-    sizes = np.bincount(groups, minlength=n_groups)
-    fine = all_kept(watches, count_for(watches, groups, n_groups), sizes)
+def _refuse_broken(work: Work) -> None:
+    """Refuse if the policy promises what unchanged quasi-identifiers do not keep."""
+    fine, sizes = _judged(work)
     if not fine.all():
-        kinds = ", ".join(sorted({promise.guarantee.kind for promise in promises}))
+        kinds = ", ".join(sorted({promise.guarantee.kind for promise in work.promises}))
         raise InfeasibleError(
             [
                 Problem(
                     work.policy.name,
-                    f"grading leaves quasi-identifiers as they are: {int((~fine).sum())} of {n_groups} groups "
+                    f"grading leaves quasi-identifiers as they are: {int((~fine).sum())} of {fine.size} groups "
                     f"({int(sizes[~fine].sum())} rows) do not keep {kinds}.",
                     'Drop [guarantee], or let another method follow, such as then = "generalize" or "anatomize".',
                 )
             ]
         )
-    return Made((Draft("main", (work.published,), np.arange(table.n_rows)),))
 
 
-def _followed(work: Work, table: Table, options: GradeOptions) -> Made:
-    """What the following method makes of the graded table."""
-    name, keys = _following(options)
-    method: Method = import_module(f"manyveils.methods.{name}").METHOD
+def _judged(work: Work) -> tuple[Kept, Ids]:
+    """Which groups of equal quasi-identifiers keep every promise, and how many people are in each."""
+    fine, sizes = np.ones(0, dtype=bool), np.zeros(0, dtype=np.int64)
+    watches = watch_counts(work, work.promises, work.sensitive, work.quasi)
+    for table in {id(each.table): each.table for each in watches}.values():
+        # Groups are numbered by their quasi-identifiers, so every table has the same.
+        groups, n_groups = dense(table.codes(work.quasi), table.sizes(work.quasi), table.n_rows)
+        sizes = people(groups, table.weights, n_groups)
+        some = tuple(each for each in watches if each.table is table)
+        kept = all_kept(some, count_for(some, groups, n_groups), sizes)
+        fine = kept & fine if fine.size else kept
+    return fine, sizes
+
+
+def _following_work(work: Work, options: GradeOptions) -> Work:
+    """What is to be made of the graded table; promises are those of codes and grades."""
+    name, keys = _following(options) if options.then is not None else ("grade", {})
     policy = _understood(work.policy, name, keys)
-    following = Work(
+    return Work(
         policy,
-        table,
-        resolve(policy, table),
-        method.options.model_validate(keys),
+        work.table,
+        resolve(policy, work.table),
+        options if options.then is None else _method(options).options.model_validate(keys),
         work.streams.apart("then"),
         work.progress,
+        counted=work.counted,
     )
-    return method.make(following)
+
+
+def _method(options: GradeOptions) -> Method:
+    method: Method = import_module(f"manyveils.methods.{_following(options)[0]}").METHOD
+    return method
 
 
 def _following(options: GradeOptions) -> tuple[str, dict[str, Any]]:
@@ -201,4 +217,4 @@ def _refuse_strangers(work: Work, options: GradeOptions) -> None:
         raise PolicyError(problems)
 
 
-METHOD = Method("grade", "Poovammal and Ponnavaikko 2009", GradeOptions, make)
+METHOD = Method("grade", "Poovammal and Ponnavaikko 2009", GradeOptions, make, decide)

@@ -1,24 +1,37 @@
 """Aliases: random codes in place of values, or of groups of values, as each person chose."""
 
 import base64
+from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.errors import DataError, Problem
 from manyveils.keys.key import Aliases
+from manyveils.methods.labelling import Lookup
 from manyveils.methods.work import Work
+from manyveils.policy.sections import Kind
 from manyveils.table import Column
+from manyveils.table.levels import Codes, value_or_top
 
 ACTUAL, GENERALIZED, HIDDEN = 1, 2, 3
 LENGTH = 10
 
 
-def choices_of(work: Work, default: int) -> NDArray[np.int64]:
-    """Each person's choice; the default where there is none, or no column of choices."""
+@dataclass(frozen=True)
+class Choices:
+    """What people chose: the column of choices, if there is one, and what each of its values means."""
+
+    column: str | None
+    meant: NDArray[np.int64]
+
+
+def choices_of(work: Work, default: int) -> Choices:
+    """The choices of a table; the default where there is none, or no column of choices."""
     names = work.policy.having("choice")
     if not names:
-        return np.full(work.table.n_rows, default)
+        return Choices(None, np.array([default]))
     column = work.table[names[0]]
     meant = {
         "": default,
@@ -41,13 +54,11 @@ def choices_of(work: Work, default: int) -> NDArray[np.int64]:
                 )
             ]
         )
-    return np.array([meant[text] for text in column.texts], dtype=np.int64)[column.codes]
+    return Choices(names[0], np.array([meant[text] for text in column.texts], dtype=np.int64))
 
 
-def aliased(
-    work: Work, column: Column, choices: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], tuple[str | None, ...], Aliases]:
-    """What is published of a column: a number per row, what each number reads, and the key.
+def aliased(work: Work, column: Column, choices: Choices) -> tuple[Lookup, Aliases]:
+    """What is published of a column for each choice and value, and the key; decided from how they occur together.
 
     A missing cell stays missing, whatever was chosen.
     """
@@ -57,21 +68,59 @@ def aliased(
     codes = _codes(work, column, n_values + n_parents)
     own, of_value, of_parent = list(column.texts), codes[:n_values], codes[n_values:]
     labels = (*(text or None for text in own), *of_value, *of_parent)
-    numbers = np.where(
-        choices == ACTUAL,
-        column.codes,
-        np.where(choices == HIDDEN, n_values + column.codes, 2 * n_values + parents.label_of[column.codes]),
-    )
-    if column.has_missing:
-        numbers = np.where(column.codes == n_values - 1, n_values - 1, numbers)
-    used = np.bincount(numbers, minlength=len(labels)) > 0
+    numbers = _numbers(column, parents.label_of, choices)
+    used = np.zeros(len(labels), dtype=bool)
+    used[numbers[_occurring(work, column, choices)]] = True
     values = {code: own[place] for place, code in enumerate(of_value) if used[n_values + place]}
     groups = {
         code: (_named(parents.labels[place], n_parents), _members(column, place))
         for place, code in enumerate(of_parent)
         if used[2 * n_values + place]
     }
-    return numbers.astype(np.int32), labels, Aliases(values, groups)
+    return _lookup(column.name, numbers, labels, used, choices), Aliases(values, groups)
+
+
+def _numbers(column: Column, parent_of: Codes, choices: Choices) -> NDArray[np.int64]:
+    """What is read for each choice and value: a number below the values, the codes of values or those of parents."""
+    n_values, every, meant = column.n_values, np.arange(column.n_values), choices.meant[:, np.newaxis]
+    hidden, generalized = n_values + every, 2 * n_values + parent_of
+    numbers = np.where(meant == ACTUAL, every, np.where(meant == HIDDEN, hidden, generalized))
+    if column.has_missing:
+        numbers[:, -1] = n_values - 1
+    return numbers
+
+
+def _occurring(work: Work, column: Column, choices: Choices) -> NDArray[np.bool_]:
+    """Which values occur with which choices."""
+    if choices.column is None:
+        return column.counts[np.newaxis, :] > 0
+    both = work.counts((column.name, choices.column))
+    keys = both[choices.column].codes.astype(np.int64) * column.n_values + both[column.name].codes
+    span = choices.meant.size * column.n_values
+    return (np.bincount(keys, minlength=span) > 0).reshape(-1, column.n_values)
+
+
+def _lookup(
+    name: str,
+    numbers: NDArray[np.int64],
+    labels: tuple[str | None, ...],
+    used: NDArray[np.bool_],
+    choices: Choices,
+) -> Lookup:
+    """A column of the labels that occur, in the order of their texts, a missing one last."""
+    ordered = sorted(
+        np.flatnonzero(used).tolist(), key=lambda place: (labels[place] is None, labels[place] or "")
+    )
+    rank = np.zeros(len(labels), dtype=np.int32)
+    rank[ordered] = np.arange(len(ordered))
+    domain = pl.Series(name, [labels[place] for place in ordered], dtype=pl.String)
+    return lookup_of("categorical", domain, rank[numbers], choices.column)
+
+
+def lookup_of(kind: Kind, domain: pl.Series, places: NDArray[np.int32], choice: str | None = None) -> Lookup:
+    """Labels that stand for themselves, or for anything."""
+    texts = [text if text is not None else "" for text in domain.cast(pl.String).to_list()]
+    return Lookup(kind, domain, value_or_top(texts), places, choice)
 
 
 def _named(label: str, n_labels: int) -> str:

@@ -19,6 +19,7 @@ from manyveils.methods.explain import refuse, whole_table_problems
 from manyveils.methods.guardian.anonymize import anonymized, inner_work, strength
 from manyveils.methods.guardian.demands import Demand, column_dependencies, demands_of
 from manyveils.methods.guardian.gd import by_repair
+from manyveils.methods.guardian.hiding import Hiding, by_counts, by_rows
 from manyveils.methods.guardian.pieces import Demands, Piece
 from manyveils.methods.guardian.score import Divergence
 from manyveils.methods.guardian.uad import by_colouring
@@ -38,16 +39,19 @@ class GuardianOptions(Options):
 
 
 def decide(work: Work) -> Decided | None:
-    """The tables and how each hides what it guards; nothing where tables are found or hidden by looking at rows."""
+    """The tables and how each hides what it guards; nothing where slices hide it, which are cut by looking at rows."""
     options = work.options
     assert isinstance(options, GuardianOptions)
-    if (options.decompose, options.anonymizer) != ("uad", "anatomize"):
+    if options.anonymizer == "slice":
         return None
     demands = _demands(work)
     together = Demands(demands, column_dependencies(work))
-    pieces = by_colouring(work.published, together)
+    hiding = by_counts(work.counts, lambda piece: _dealt(work, piece, demands))
+    pieces = _decomposed(work, options.decompose, together, hiding)
     assert together.all_kept(pieces), "the tables are not in Guardian Normal Form"
-    views = tuple(_view(work, number, piece, demands) for number, piece in enumerate(pieces))
+    views = tuple(
+        _view(work, number, piece, demands, options.anonymizer) for number, piece in enumerate(pieces)
+    )
     return Decided(views, _notes(work, options, pieces, together))
 
 
@@ -61,16 +65,31 @@ def _demands(work: Work) -> tuple[Demand, ...]:
     return demands
 
 
-def _view(work: Work, number: int, piece: Piece, demands: tuple[Demand, ...]) -> Leveled | Dealt:
+def _view(
+    work: Work, number: int, piece: Piece, demands: tuple[Demand, ...], anonymizer: str
+) -> Leveled | Dealt:
     name, columns = f"table{number + 1}", _columns(work, piece)
     if piece.protects is None or len(columns) == 1:
         return Leveled(name, columns)
-    method, inner = inner_work(work, piece, demands, "anatomize")
+    [view] = _inner(work, piece, demands, anonymizer).views
+    return replace(view, name=name, enforces=_enforced(columns, piece, demands))
+
+
+def _inner(work: Work, piece: Piece, demands: tuple[Demand, ...], anonymizer: str) -> Decided:
+    """How one table hides what it guards, decided from counts."""
+    method, inner = inner_work(work, piece, demands, anonymizer)
     decided = method.decide(inner)
     assert decided is not None
-    [view] = decided.views
+    return decided
+
+
+def _dealt(work: Work, piece: Piece, demands: tuple[Demand, ...]) -> Dealt | None:
+    try:
+        [view] = _inner(work, piece, demands, "anatomize").views
+    except InfeasibleError:
+        return None
     assert isinstance(view, Dealt)
-    return replace(view, name=name, enforces=_enforced(columns, piece, demands))
+    return view
 
 
 def make(work: Work) -> Made:
@@ -79,7 +98,8 @@ def make(work: Work) -> Made:
     assert isinstance(options, GuardianOptions)
     demands = _demands(work)
     together = Demands(demands, column_dependencies(work))
-    pieces = _decomposed(work, options.decompose, together)
+    hiding = by_rows(work.table, lambda piece: _buckets(work, piece, demands))
+    pieces = _decomposed(work, options.decompose, together, hiding)
     assert together.all_kept(pieces), "the tables are not in Guardian Normal Form"
     drafts = tuple(
         _draft(work, number, piece, demands, _anonymizer(options.anonymizer, piece, pieces))
@@ -88,21 +108,21 @@ def make(work: Work) -> Made:
     return Made(drafts, _notes(work, options, pieces, together))
 
 
-def _decomposed(work: Work, how: str, demands: Demands) -> tuple[Piece, ...]:
+def _decomposed(work: Work, how: str, demands: Demands, hiding: Hiding) -> tuple[Piece, ...]:
     if how == "uad":
         return by_colouring(work.published, demands)
-
-    def buckets(piece: Piece) -> Ids | None:
-        try:
-            [draft] = anonymized(work, piece, demands.each, "anatomize").drafts
-        except InfeasibleError:
-            return None
-        return draft.buckets
-
-    score = Divergence(work.table, buckets)
+    score = Divergence(work.counts, hiding)
     return by_repair(
         work.published, demands, score, lambda share: work.progress("adding columns back", share)
     )
+
+
+def _buckets(work: Work, piece: Piece, demands: tuple[Demand, ...]) -> Ids | None:
+    try:
+        [draft] = anonymized(work, piece, demands, "anatomize").drafts
+    except InfeasibleError:
+        return None
+    return draft.buckets
 
 
 def _anonymizer(asked: str, piece: Piece, pieces: tuple[Piece, ...]) -> str:

@@ -18,7 +18,7 @@ from manyveils.methods.keeping import watch
 from manyveils.methods.slice.grouping import cut_buckets, group_buckets
 from manyveils.methods.slice.layout import Layout, lay_out
 from manyveils.methods.slice.regions import Region, regions_of
-from manyveils.methods.work import Made, Method, Options, Work, shuffled_rows
+from manyveils.methods.work import InParts, Made, Method, Options, Work, shuffled_rows
 from manyveils.release import Draft
 
 
@@ -42,14 +42,7 @@ def make(work: Work) -> Made:
     everything = watch(work.promises, work.table, ())
     if breaks_as_one_group(everything, work.table.n_rows):
         raise refuse(work, everything)
-    layout = lay_out(
-        work,
-        columns=options.columns,
-        discretize=options.discretize,
-        bins=options.bins,
-        overlap=options.overlap,
-        joint=options.joint,
-    )
+    layout = _layout(work, options)
     _refuse_parted(work, layout)
     order = shuffled_rows(work, "slice.order")
     regions = tuple(regions_of(work, column, order, column_k=options.column_k) for column in layout.columns)
@@ -59,6 +52,17 @@ def make(work: Work) -> Made:
     else:
         buckets = group_buckets(work, regions, order, design=options.partition, size=options.bucket)
     return _made(work, layout, regions, buckets)
+
+
+def _layout(work: Work, options: SliceOptions) -> Layout:
+    return lay_out(
+        work,
+        columns=options.columns,
+        discretize=options.discretize,
+        bins=options.bins,
+        overlap=options.overlap,
+        joint=options.joint,
+    )
 
 
 def _refuse_parted(work: Work, layout: Layout) -> None:
@@ -99,12 +103,33 @@ def _made(work: Work, layout: Layout, regions: tuple[Region, ...], buckets: Ids)
         "buckets": 1 if single else int(sizes.size),
         "smallest_bucket": int(sizes.min()),
         "largest_bucket": int(sizes.max()),
+        **_described(layout),
+    }
+    return Made((draft,), notes)
+
+
+def _described(layout: Layout) -> dict[str, object]:
+    return {
         "correlation": {
             name: dict(zip(layout.names, (round(float(x), 4) for x in row), strict=True))
             for name, row in zip(layout.names, layout.correlation, strict=True)
         },
     }
-    return Made((draft,), notes)
 
 
-METHOD = Method("slice", "Slicing: paper 003", SliceOptions, make)
+def part(work: Work) -> InParts | None:
+    """Columns are laid out by what all rows tell, and buckets cut inside every part.
+
+    Claim: promises that hold in every part hold in the whole.
+    Why: rows of two parts differ in a quasi-identifier of which no value stands in both, so nobody of one part
+    matches a bucket of the other.
+    Tested by: tests/spark/test_parts.py
+    """
+    options = work.options
+    assert isinstance(options, SliceOptions)
+    layout = _layout(work, options)
+    homes = [list(dict.fromkeys(work.table.home(name) for name in column)) for column in layout.columns]
+    return InParts(options.model_copy(update={"columns": homes}), "ranges", _described(layout))
+
+
+METHOD = Method("slice", "Slicing: paper 003", SliceOptions, make, part=part)

@@ -31,9 +31,9 @@ def lay_out(
     overlap: list[str],
     joint: bool,
 ) -> Layout:
-    """Choose columns by correlation, or check those that were given."""
+    """Choose columns by correlation, or check those that were given; decided from counts of pairs of attributes."""
     names = work.policy.published
-    matrix = correlations(work.table, names, discretize=discretize, bins=bins)
+    matrix = correlations(work.table, names, discretize=discretize, bins=bins, counts=work.counts)
     if isinstance(columns, list):
         return Layout(_given(work, columns, overlap), names, matrix)
     if isinstance(columns, int) and columns > len(names):

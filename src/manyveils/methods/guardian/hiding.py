@@ -1,0 +1,129 @@
+"""How well a guardian table still tells what it protects: by the buckets that rows fell into, or as expected from counts."""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.kernels.expectation import expected_beside
+from manyveils.kernels.grouping import number
+from manyveils.methods.dealt import Dealt
+from manyveils.methods.entries import Ids, dense
+from manyveils.methods.guardian.pieces import Piece
+from manyveils.table import Table
+from manyveils.table.columns import tally as people
+
+Names = frozenset[str]
+# Minus the mean log probability that a table gives to some columns, one of which it protects; None if it cannot be made.
+Hiding = Callable[[Piece, Names], float | None]
+
+
+def by_rows(table: Table, buckets: Callable[[Piece], Ids | None]) -> Hiding:
+    """What the buckets tell that rows fell into."""
+    found = cache(buckets)
+
+    def hidden(piece: Piece, names: Names) -> float | None:
+        assert piece.protects is not None
+        held = found(piece)
+        return None if held is None else _told(table, names - {piece.protects}, piece.protects, held)
+
+    return hidden
+
+
+def by_counts(counts: Callable[[tuple[str, ...]], Table], dealt: Callable[[Piece], Dealt | None]) -> Hiding:
+    """What buckets are expected to tell, since chance decides which rows of a value fall into which.
+
+    Claim: the number of people taken as the expectation is exact; only its logarithm is not that of one dealing.
+    Why: how often a value stands in a bucket is decided; each of its rows is as likely to stand there as any other,
+    and a bucket's pairs are in proportion to how many of its rows look alike.
+    Tested by: tests/claims/test_guardian_hiding.py
+    """
+
+    # Dealing looks at what is protected alone, whatever stands beside it.
+    found: dict[str | None, Dealt | None] = {}
+
+    def hidden(piece: Piece, names: Names) -> float | None:
+        if piece.protects not in found:
+            found[piece.protects] = dealt(piece)
+        view = found[piece.protects]
+        return None if view is None else expected_loss(counts(tuple(sorted(names))), names, view)
+
+    return hidden
+
+
+def expected_loss(table: Table, names: Names, view: Dealt) -> float:
+    """Minus the mean log of the expected share of each person's values, from counts of them."""
+    counts, expected = expected_people(table, names, view)
+    n = table.n_people
+    return float(np.log(n) - (counts * np.log(expected)).sum() / n)
+
+
+def expected_people(table: Table, names: Names, view: Dealt) -> tuple[Ids, NDArray[np.float64]]:
+    """How many people have each combination of some columns, and how many are expected by the buckets."""
+    [protect] = view.by
+    others, _ = _ids(table, names - {protect})
+    values = view.combinations_of(table)
+    cells, n_cells = dense((others, values), (int(others.max()) + 1, len(view.values)), table.n_rows)
+    counts = people(cells, table.weights, n_cells)
+    example = np.zeros(n_cells, dtype=np.int64)
+    example[cells] = np.arange(cells.size)
+    of_cell = values[example]
+    starts = np.append(np.flatnonzero(np.diff(others[example], prepend=-1)), n_cells)
+    shares = counts / people(values, table.weights, len(view.values))[of_cell]
+    return counts, expected_beside(starts, of_cell, shares, *_entries(view))
+
+
+def _entries(view: Dealt) -> tuple[Ids, Ids, Ids, NDArray[np.float64]]:
+    """Where each value's entries start, their kinds of buckets and how often it stands there, and the kinds' weights."""
+    kinds, alike = view.deal.kinds()
+    entries = view.deal.entries(kinds)
+    sizes = people(entries.owners, entries.counts, kinds.size)
+    starts = np.searchsorted(entries.codes, np.arange(len(view.values) + 1))
+    return starts, entries.owners, entries.counts, alike / sizes
+
+
+def _told(table: Table, others: Names, protect: str, buckets: Ids) -> float:
+    """Minus the mean log share of each row's values, where the protected column is shuffled inside buckets."""
+    left, _ = _ids(table, others)
+    right, n_right = _ids(table, frozenset({protect}))
+    keys, weights = _pairs(buckets, left, right, n_right)
+    order = np.argsort(keys, kind="stable")
+    keys, weights = keys[order], weights[order]
+    first = np.append(True, np.diff(keys) != 0)
+    sums = np.add.reduceat(weights, np.flatnonzero(first)) / table.n_rows
+    places = np.searchsorted(keys[first], left * n_right + right)
+    return -float(np.log(sums[places]).mean())
+
+
+def _ids(table: Table, names: Names) -> tuple[Ids, int]:
+    ordered = tuple(sorted(names))
+    return dense(table.codes(ordered), table.sizes(ordered), table.n_rows)
+
+
+def _pairs(buckets: Ids, left: Ids, right: Ids, n_right: int) -> tuple[Ids, np.ndarray]:
+    """Every left value with every right value of its bucket, and how many rows the pair is expected to have."""
+    one = _cells(buckets, left)
+    other = _cells(buckets, right)
+    sizes = np.bincount(buckets)
+    per_bucket = np.bincount(other[0], minlength=sizes.size)
+    starts = np.cumsum(per_bucket) - per_bucket
+    lengths = per_bucket[one[0]]
+    ends = np.cumsum(lengths)
+    within = np.arange(int(ends[-1])) - np.repeat(ends - lengths, lengths)
+    places = np.repeat(starts[one[0]], lengths) + within
+    keys = np.repeat(one[1], lengths) * n_right + other[1][places]
+    weights = np.repeat(one[2] / sizes[one[0]], lengths) * other[2][places]
+    return keys, weights
+
+
+def _cells(buckets: Ids, values: Ids) -> tuple[Ids, Ids, Ids]:
+    """Bucket, value and count of every different pair, in order of bucket."""
+    span = int(values.max(initial=0)) + 1
+    keys = buckets * span + values
+    numbers, firsts = number(keys)
+    counts = np.bincount(numbers, minlength=len(firsts))
+    found = keys[firsts]
+    order = np.argsort(found, kind="stable")
+    held, codes = np.divmod(found[order], span)
+    return held, codes, counts[order]

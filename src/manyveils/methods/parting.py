@@ -1,0 +1,146 @@
+"""Cut all rows at the top into parts that can be made one by one, decided from counts alone."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.kernels.cuts import best_cut
+from manyveils.methods.entries import Ids
+from manyveils.methods.generalize.cutting import Cutting, Labels, cutting_of
+from manyveils.methods.keeping import all_kept, count_for, needed, watch
+from manyveils.methods.work import Work
+from manyveils.table import Table
+from manyveils.table.columns import Column, tally
+
+Side = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Cut:
+    """Part `part` is cut: rows whose code of `column` is not in `left` become part `new`."""
+
+    part: int
+    new: int
+    column: str
+    left: Side
+
+
+@dataclass(frozen=True, repr=False)
+class Cuts:
+    """Cuts one after another, from one part on.
+
+    Claim: rows of two parts differ in a column in which no value stands in both.
+    Why: they were parted by some cut, and a cut sends all rows with one value to one side.
+    Tested by: tests/claims/test_parting.py
+    """
+
+    each: tuple[Cut, ...] = ()
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+        return 1 + len(self.each)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that rows are cut by."""
+        return tuple(dict.fromkeys(cut.column for cut in self.each))
+
+    def parts_of(self, codes: Mapping[str, NDArray[np.integer]], n_rows: int) -> Ids:
+        """The part of every row."""
+        parts = np.zeros(n_rows, dtype=np.int64)
+        for cut in self.each:
+            rows = np.flatnonzero(parts == cut.part)
+            parts[rows[~cut.left[codes[cut.column][rows]]]] = cut.new
+        return parts
+
+
+# Counts of some columns in every part: rows with weights, and the part of each.
+Counted = Callable[[tuple[str, ...], Cuts], tuple[Table, Ids]]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Proposal:
+    """A cut along one column, and how much less the rows of the part would lose."""
+
+    part: int
+    column: str
+    left: Side
+    gain: float
+
+
+@dataclass(frozen=True, repr=False)
+class Parting:
+    """Rows to be cut into parts of at most `most_rows`, and how they are counted."""
+
+    work: Work
+    labels: Labels
+    most_rows: int
+    counted: Counted
+
+    def cuts(self) -> Cuts:
+        """Cut every part that is too large along the column that gains most, if both sides keep every promise.
+
+        A part that no cut makes smaller stays as it is.
+        """
+        made, open_ = Cuts(), self._proposals(Cuts(), [0])
+        while open_:
+            tried = [max(open_, key=lambda each: (each.part == part, each.gain)) for part in _parts(open_)]
+            fine = self._kept(_after(made, tried))
+            kept = [each for new, each in enumerate(tried, made.n_parts) if fine[each.part] and fine[new]]
+            fresh = [*_parts(kept), *range(made.n_parts, made.n_parts + len(kept))]
+            made = _after(made, kept)
+            left = [each for each in open_ if each.part not in fresh and each not in tried]
+            open_ = left + self._proposals(made, fresh)
+        return made
+
+    def _proposals(self, cuts: Cuts, parts: Sequence[int]) -> list[Proposal]:
+        """The best cut along every column, of those among some parts that are too large."""
+        cutting, found = self._cutting(), []
+        for place, name in enumerate(self.work.quasi if parts else ()):
+            table, owners = self.counted((name,), cuts)
+            assert table.weights is not None
+            for part in parts:
+                rows = owners == part
+                counts = tally(table[name].codes[rows], table.weights[rows], table[name].n_values)
+                if counts.sum() > self.most_rows:
+                    found.append(_proposal(cutting, place, table[name], counts, part, self.most_rows // 4))
+        return [each for each in found if each.gain > 0]
+
+    def _cutting(self) -> Cutting:
+        columns = tuple(self.work.table[name] for name in self.work.quasi)
+        leaves = tuple(len(self.work.policy.lines(each.name) or ()) or each.n_values for each in columns)
+        # Only what the values lose is asked, not which rows have them.
+        return cutting_of(
+            tuple(each.taking(np.zeros(0, dtype=np.intp)) for each in columns), leaves, self.labels
+        )
+
+    def _kept(self, cuts: Cuts) -> Side:
+        """Which parts keep every promise."""
+        work, fine = self.work, np.ones(cuts.n_parts, dtype=bool)
+        for promise in work.promises:
+            table, owners = self.counted(needed(promise, work.table, work.sensitive), cuts)
+            watches = watch((promise,), table, work.sensitive)
+            sizes = tally(owners, table.weights, cuts.n_parts)
+            fine &= all_kept(watches, count_for(watches, owners, cuts.n_parts), sizes)
+        return fine
+
+
+def _parts(proposals: Iterable[Proposal]) -> list[int]:
+    return list(dict.fromkeys(each.part for each in proposals))
+
+
+def _after(cuts: Cuts, proposals: Sequence[Proposal]) -> Cuts:
+    more = (Cut(each.part, new, each.column, each.left) for new, each in enumerate(proposals, cuts.n_parts))
+    return Cuts((*cuts.each, *more))
+
+
+def _proposal(cutting: Cutting, place: int, column: Column, counts: Ids, part: int, least: int) -> Proposal:
+    found = np.flatnonzero(counts)
+    scratch = np.zeros(cutting.numbers.size + 1, dtype=np.int64)
+    asked = (found, counts[found], place, scratch, max(least, 1), False)
+    gain, level, cut, _ = best_cut(*asked, *cutting.measures)
+    left = np.arange(column.n_values) <= cut if level < 0 else column.levels[level].label_of == cut
+    return Proposal(part, column.name, left, float(gain))

@@ -1,0 +1,130 @@
+"""What the parts of a table have noted, put together by the driver."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from manyveils import errors
+from manyveils.methods.entries import Ids
+from manyveils.methods.generalize.labels import MOST_PAIRS
+from manyveils.spark.counts import PART
+from manyveils.spark.parts import FIELD, NOTE
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Columns = tuple[tuple[str, ...], ...]
+Pairs = pl.DataFrame
+
+
+@dataclass(frozen=True, repr=False)
+class Joined:
+    """The notes of all parts, in their order."""
+
+    rows: "DataFrame"
+    notes: tuple[Mapping[str, Any], ...]
+
+    @property
+    def view(self) -> str:
+        """The name of the view."""
+        return str(self.notes[0]["view"])
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of the view, which all parts have."""
+        return tuple(tuple(column) for column in self.notes[0]["columns"])
+
+    @property
+    def n_rows(self) -> int:
+        """Published rows."""
+        return sum(note["rows"] for note in self.notes)
+
+    @property
+    def bucketed(self) -> bool:
+        """Whether rows are in buckets."""
+        return self.notes[0]["buckets"] is not None
+
+    @property
+    def first_buckets(self) -> Ids:
+        """How many buckets the parts before each part have, and in the end all of them."""
+        return np.cumsum([0, *(note["buckets"] or 0 for note in self.notes)])
+
+    @property
+    def recoded(self) -> frozenset[str]:
+        """The attributes that some part has recoded."""
+        return frozenset(name for note in self.notes for name in note["recoded"])
+
+    def fields(self) -> dict[str, str]:
+        """The field of every published attribute; one that stands in two columns has the same values in both."""
+        flat = [name for column in self.columns for name in column]
+        return {name: f"{FIELD}{place}" for place, name in enumerate(flat)}
+
+    def covers(self) -> dict[tuple[str, str], Pairs]:
+        """Which originals each label covers; nothing where there are too many to list."""
+        found = {name: self._covered(name) for name in sorted(self.recoded)}
+        return {(self.view, name): pairs for name, pairs in found.items() if pairs is not None}
+
+    def _covered(self, name: str) -> Pairs | None:
+        listed = [note["covers"].get(name) for note in self.notes if name in note["recoded"]]
+        if any(pairs is None for pairs in listed):
+            return None
+        schema = {"published": pl.String, "original": pl.String}
+        each = [pl.DataFrame(pairs, schema=schema, orient="row") for pairs in listed]
+        plain = self._values(
+            name, [place for place, note in enumerate(self.notes) if name not in note["recoded"]]
+        )
+        pairs = pl.concat([*each, pl.DataFrame({"published": plain, "original": plain}, schema=schema)])
+        pairs = pairs.unique().sort("published", "original")
+        return pairs if pairs.height <= MOST_PAIRS else None
+
+    def _values(self, name: str, parts: Sequence[int]) -> list[str | None]:
+        """The values of an attribute in parts that publish it as it is."""
+        if not parts:
+            return []
+        rows = self.rows.where(self.rows[NOTE].isNull() & self.rows[PART].isin(list(parts)))
+        return [row[0] for row in rows.select(self.fields()[name]).distinct().collect()]
+
+
+def joined(made: "DataFrame", n_parts: int) -> Joined:
+    """Collect the notes of all parts; what one of them refuses is refused."""
+    found = made.where(made[NOTE].isNotNull()).select(PART, NOTE).collect()
+    notes = [json.loads(row[NOTE]) for row in sorted(found, key=lambda row: row[PART])]
+    refused = [note for note in notes if "refused" in note]
+    if refused:
+        problems = [errors.Problem(*said) for note in refused for said in note["problems"]]
+        raise getattr(errors, refused[0]["refused"])(dict.fromkeys(problems))
+    if len(notes) != n_parts:
+        raise AssertionError(f"{n_parts} parts were to be made, and {len(notes)} were")
+    return Joined(made, tuple(notes))
+
+
+def noted_together(notes: Sequence[Mapping[str, Any]], rows: Sequence[int]) -> dict[str, Any]:
+    """The notes of all parts as one: counts add up, sizes are the smallest or largest, shares are means over rows."""
+    return {key: _together(key, [note[key] for note in notes], rows) for key in notes[0]}
+
+
+def _together(key: str, values: Sequence[Any], rows: Sequence[int]) -> Any:
+    first = values[0]
+    if isinstance(first, Mapping) and all(value.keys() == first.keys() for value in values):
+        return {inner: _together(key, [value[inner] for value in values], rows) for inner in first}
+    if all(value == first for value in values) and not _adds_up(first):
+        return first
+    if not all(_is_number(value) for value in values):
+        return sorted({json.dumps(value) for value in values})
+    if key.startswith("smallest"):
+        return min(values)
+    if key.startswith("largest"):
+        return max(values)
+    return sum(values) if _adds_up(first) else float(np.average(values, weights=rows))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _adds_up(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,193 @@
+"""Rows cut at the top, and each part made where it is by the local method: the parts together are the release.
+
+What is decided at the top is decided from counts; a task that is done again gets the same rows and the same seed.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from manyveils.errors import InfeasibleError, ManyveilsError, Problem
+from manyveils.methods import method_of
+from manyveils.methods.keeping import needed
+from manyveils.methods.parting import Counted, Cuts, Parting
+from manyveils.methods.work import InParts, Work, silent
+from manyveils.release import Draft
+from manyveils.release.seal import published_recodings, unsorted_column
+from manyveils.spark.counts import PART, Counts, TooManyError, parted
+from manyveils.spark.held import Held
+from manyveils.spark.limits import ROWS, part_rows
+from manyveils.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+BUCKET, NOTE, FIELD = "bucket", "note", "f"
+# A part that no cut makes smaller may have so many times the rows that were asked for.
+TOLERATED = 4
+
+
+@dataclass(frozen=True, repr=False)
+class Wholes:
+    """Counts of some columns over all people, for those who see a part only."""
+
+    tables: tuple[Table, ...]
+
+    def __call__(self, names: tuple[str, ...]) -> Table:
+        """A table in which some columns can be counted together."""
+        return next(table for table in self.tables if set(names) <= set(table.columns))
+
+
+def cuts_of(work: Work, plan: InParts, counts: Counts, n_people: int) -> Cuts:
+    """Where rows are cut: decided on the driver if the counts fit it, and with Spark's help otherwise."""
+    most = part_rows()
+    if n_people <= most or not work.quasi:
+        cuts = Cuts()
+    else:
+        cuts = Parting(work, plan.labels, most, _counted(work, counts)).cuts()
+    largest = _largest(counts, cuts) if cuts.each else n_people
+    if largest > TOLERATED * most:
+        raise InfeasibleError([_too_large(work, largest, most)])
+    return cuts
+
+
+def _largest(counts: Counts, cuts: Cuts) -> int:
+    sizes = counts.in_parts((), cuts)[0].weights
+    assert sizes is not None
+    return int(sizes.max())
+
+
+def _counted(work: Work, counts: Counts) -> Counted:
+    asked = [needed(promise, work.table, work.sensitive) for promise in work.promises]
+    try:
+        table = counts.of((*work.quasi, *(name for names in asked for name in names)))
+    except TooManyError:
+        return counts.in_parts
+    return lambda names, cuts: (
+        table,
+        cuts.parts_of({name: table[name].codes for name in cuts.columns}, table.n_rows),
+    )
+
+
+def _too_large(work: Work, largest: int, most: int) -> Problem:
+    return Problem(
+        work.policy.name,
+        f"{largest:,} rows cannot be cut further by quasi-identifiers without breaking a promise, and one task makes "
+        f"{TOLERATED * most:,} at most.",
+        f"Raise {ROWS} if executors have the memory (some 2 kB for each row), use more or finer quasi-identifiers, "
+        'or recoding = "full-domain".',
+    )
+
+
+def make_parts(held: Held, work: Work, plan: InParts, cuts: Cuts) -> "DataFrame":
+    """What every part publishes: part, bucket, note, and the published fields as texts; a note tells of a whole part."""
+    names = tuple(work.table.columns)
+    width = len(_flat(work, plan))
+    # Counting is over, and what counts is not sent along.
+    alone = replace(work, options=plan.options, progress=silent, counted=None, table=Table({}, 0))
+    job = _Part(held.without_rows(), alone, _wholes(work), width)
+    schema = ", ".join(
+        [f"{PART} int", f"{BUCKET} long", f"{NOTE} string", *(f"{FIELD}{n} string" for n in range(width))]
+    )
+    # Spark looks at how many arguments a function takes.
+    return parted(held, cuts, names).groupBy(PART).applyInArrow(lambda rows: job.made(rows), schema).persist()
+
+
+def _flat(work: Work, plan: InParts) -> tuple[str, ...]:
+    given = getattr(plan.options, "columns", None)
+    if isinstance(given, list):
+        return tuple(name for column in given for name in work.table.expand(column))
+    return work.published
+
+
+def _wholes(work: Work) -> Wholes:
+    """What promises about several columns at once are compared with."""
+    asked = [
+        needed(replace(promise, conditional=False), work.table, work.sensitive) for promise in work.promises
+    ]
+    return Wholes(tuple(work.counts(names) for names in dict.fromkeys(asked) if len(names) > 1))
+
+
+@dataclass(frozen=True, repr=False)
+class _Part:
+    """What a task needs to make a part."""
+
+    held: Held
+    work: Work
+    wholes: Wholes
+    width: int
+
+    def made(self, rows: Any) -> Any:
+        """The published rows of one part, and a note about it."""
+        part = int(rows.column(PART)[0].as_py())
+        try:
+            table = self._table(rows)
+            streams = self.work.streams.apart(f"part {part}")
+            made = method_of(self.work.policy).make(replace(self.work, table=table, streams=streams))
+        except ManyveilsError as error:
+            return _arrow(part, pl.DataFrame(), None, _refused(error), self.width)
+        [draft] = made.drafts
+        published = [unsorted_column(draft, column, table) for column in draft.columns]
+        texts = [each.cast(pl.String) for frame in published for each in frame.get_columns()]
+        cells = pl.DataFrame([each.alias(f"{FIELD}{place}") for place, each in enumerate(texts)])
+        return _arrow(part, cells, draft.buckets, _noted(draft, made.notes), self.width)
+
+    def _table(self, rows: Any) -> Table:
+        ordered = pl.DataFrame(rows).drop(PART)
+        ordered = ordered.sort(ordered.columns)
+        raw = {each: ordered[each].to_numpy().astype(np.int64) for each in ordered.columns}
+        table = self.held.table_of(raw, tuple(self.held.sketch.columns))
+        columns = {
+            name: replace(column, of_all=self.held.sketch[name].counts)
+            for name, column in table.columns.items()
+        }
+        return replace(table, columns=columns, reference=self.wholes)
+
+
+def _arrow(part: int, cells: pl.DataFrame, buckets: Any, note: Mapping[str, Any], width: int) -> Any:
+    fields = [f"{FIELD}{n}" for n in range(width)]
+    rows = cells.with_columns(
+        pl.lit(part, dtype=pl.Int32).alias(PART),
+        pl.Series(BUCKET, buckets if buckets is not None else [None] * cells.height, dtype=pl.Int64),
+        pl.lit(None, dtype=pl.String).alias(NOTE),
+    )
+    last = {PART: part, BUCKET: None, NOTE: json.dumps(note)} | dict.fromkeys(fields)
+    schema = {PART: pl.Int32, BUCKET: pl.Int64, NOTE: pl.String} | dict.fromkeys(fields, pl.String)
+    both = pl.concat(
+        [rows.select(*schema) if cells.height else pl.DataFrame(schema=schema), pl.DataFrame([last], schema)]
+    )
+    return _plain(both.to_arrow())
+
+
+def _plain(table: Any) -> Any:
+    import pyarrow as pa
+
+    texts = (pa.types.is_large_string, pa.types.is_string_view)
+    schema = [
+        (each.name, pa.string() if any(is_text(each.type) for is_text in texts) else each.type)
+        for each in table.schema
+    ]
+    return table.cast(pa.schema(schema))
+
+
+def _refused(error: ManyveilsError) -> dict[str, Any]:
+    said = [(each.where, each.what, each.remedy) for each in error.problems]
+    return {"refused": type(error).__name__, "problems": said}
+
+
+def _noted(draft: Draft, notes: Mapping[str, object]) -> dict[str, Any]:
+    """What the driver must know of a part: rows, buckets, which columns were recoded and what labels cover."""
+    listed = {name: pairs.rows() for (_, name), pairs in published_recodings(draft).items()}
+    return {
+        "view": draft.name,
+        "columns": draft.columns,
+        "rows": len(draft.rows),
+        "buckets": None if draft.buckets is None else int(draft.buckets.max(initial=-1)) + 1,
+        "recoded": sorted(draft.recodings),
+        "covers": listed,
+        "notes": dict(notes),
+    }

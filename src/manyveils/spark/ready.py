@@ -1,0 +1,128 @@
+"""Views that are ready to be written: for each published column its rows, in no order, and how they are to be described."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from manyveils.methods.dealt import Dealt
+from manyveils.methods.leveled import Leveled
+from manyveils.methods.work import Work
+from manyveils.release.seal import BUCKET, published_recodings, type_name
+from manyveils.spark.apply import bucketed, leveled, published_schema, spark_type
+from manyveils.spark.counts import PART
+from manyveils.spark.deal import Dealer, dealt
+from manyveils.spark.held import Held
+from manyveils.spark.joined import Joined
+from manyveils.spark.parts import NOTE
+from manyveils.spark.scramble import scrambled
+from manyveils.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True, repr=False)
+class ReadyColumn:
+    """One column: its attributes, its rows (the bucket first, if there are any), and the types of its attributes."""
+
+    attributes: tuple[str, ...]
+    rows: "DataFrame"
+    types: Mapping[str, str]
+
+
+@dataclass(frozen=True, repr=False)
+class Ready:
+    """One view."""
+
+    name: str
+    columns: tuple[ReadyColumn, ...]
+    bucketed: bool
+    n_rows: int
+    recodings: Mapping[tuple[str, str], pl.DataFrame] = field(default_factory=dict)
+    enforces: Mapping[str, Any] | None = None
+    forget: Callable[[], object] = lambda: None
+
+
+def ready_leveled(held: Held, work: Work, view: Leveled) -> Ready:
+    """A table whose attributes stand at levels."""
+    table = _beside(held, work, view)
+    draft = replace(view, columns=tuple(table.columns)).drafted(table)
+    n_rows = int(table.weights[draft.rows].sum()) if table.weights is not None else len(draft.rows)
+    view = replace(view, columns=_without_lost(view, draft.rows, table))
+    schema = published_schema(held, view)
+    types = {name: type_name(schema[name]) for name in view.columns}
+    column = ReadyColumn(view.columns, leveled(held, view), types)
+    return Ready(view.name, (column,), False, n_rows, published_recodings(draft))
+
+
+def _beside(held: Held, work: Work, view: Leveled) -> Table:
+    """Counts that tell which rows and values of a view are published."""
+    bits = {bit for bits in held.sketch.derived.values() for bit in bits}
+    lost = tuple(name for name in view.columns if name in bits) if len(view.lost) else ()
+    return work.counts((*view.levels, *lost))
+
+
+def _without_lost(view: Leveled, rows: Any, table: Table) -> tuple[str, ...]:
+    """The columns without 0/1 columns of values that only suppressed rows have: their names would tell."""
+    kept = {
+        name
+        for name in view.columns
+        if name not in table.columns or table[name].absence < 0 or np.any(table[name].codes[rows])
+    }
+    return tuple(name for name in view.columns if name in kept)
+
+
+def ready_dealt(held: Held, work: Work, view: Dealt) -> Ready:
+    """Columns inside buckets that rows are dealt to."""
+    streams = work.streams.apart(view.name)
+    dealer = Dealer(view, streams.secret("spark.order"), streams.secret("spark.buckets"))
+    placed = dealt(held, dealer)
+    columns = []
+    for attributes in view.columns:
+        schema = published_schema(held, Leveled("", attributes))
+        types = {name: type_name(schema[name]) for name in attributes}
+        columns.append(ReadyColumn(attributes, bucketed(held, placed, attributes), types))
+    return Ready(
+        view.name, tuple(columns), True, placed.count(), enforces=view.enforces, forget=placed.unpersist
+    )
+
+
+def ready_parts(held: Held, work: Work, parts: Joined) -> Ready:
+    """What was made part by part; attributes that no part has recoded have their own type again."""
+    rows = _numbered(parts, work.streams.secret("spark.buckets"))
+    columns = []
+    for attributes in parts.columns:
+        types = {
+            name: pl.String() if name in parts.recoded else held.sketch[name].domain.dtype
+            for name in attributes
+        }
+        fields = [rows[parts.fields()[name]].cast(spark_type(types[name])) for name in attributes]
+        chosen = rows.select(*([BUCKET] if parts.bucketed else []), *fields)
+        columns.append(
+            ReadyColumn(attributes, chosen, {name: type_name(kind) for name, kind in types.items()})
+        )
+    return Ready(
+        parts.view, tuple(columns), parts.bucketed, parts.n_rows, parts.covers(), forget=parts.rows.unpersist
+    )
+
+
+def _numbered(parts: Joined, key: bytes) -> "DataFrame":
+    """The published rows with buckets that are numbered through all parts, and scrambled."""
+    rows = parts.rows.where(parts.rows[NOTE].isNull())
+    if not parts.bucketed:
+        return rows
+    first = parts.first_buckets
+
+    def number(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            before = first[batch.column(PART).to_numpy()]
+            buckets = scrambled(before + batch.column(BUCKET).to_numpy(), int(first[-1]), key)
+            place = batch.schema.get_field_index(BUCKET)
+            yield batch.set_column(place, BUCKET, pa.array(buckets))
+
+    return rows.mapInArrow(number, rows.schema)
