@@ -1,6 +1,6 @@
 """Whether a release shows what it lists and nothing else: no other column, and no order that tells."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import polars as pl
 
@@ -11,8 +11,18 @@ from manyveils.release import View
 from manyveils.release.views import ColumnFile
 
 
-def content_findings(evidence: Evidence) -> Iterator[Finding]:
-    """The findings about columns, order and buckets, view by view."""
+Descents = Callable[[Evidence, View, ColumnFile], int]
+TornBuckets = Callable[[Evidence, View], int]
+
+
+def content_findings(
+    evidence: Evidence, *, descents: Descents | None = None, torn_buckets: TornBuckets | None = None
+) -> Iterator[Finding]:
+    """The findings about columns, order and buckets, view by view.
+
+    Where rows are elsewhere, order and buckets are looked at there.
+    """
+    descents, torn_buckets = descents or _descents, torn_buckets or _torn_buckets
     yield _finding("nothing-but-listed", "", _strays(evidence))
     for view in evidence.release.views:
         yield _finding(
@@ -20,10 +30,10 @@ def content_findings(evidence: Evidence) -> Iterator[Finding]:
         )
         if evidence.is_whole(view):
             yield _finding(
-                "order-tells-nothing", view.name, sum(_descents(evidence, view, file) for file in view.files)
+                "order-tells-nothing", view.name, sum(descents(evidence, view, file) for file in view.files)
             )
             if view.bucketed:
-                yield _finding("buckets-agree", view.name, _torn_buckets(evidence, view))
+                yield _finding("buckets-agree", view.name, torn_buckets(evidence, view))
 
 
 def _finding(promise: str, view: str, n_wrong: int) -> Finding:
@@ -60,11 +70,11 @@ def _descents(evidence: Evidence, view: View, file: ColumnFile) -> int:
     """Count the rows that sort below the row before them, as the file writes values or as the original types them."""
     names = (BUCKET, *file.attributes) if view.bucketed else file.attributes
     written = evidence.frame(file).select(names)
-    falls = _falls(written)
+    n_falls = count_falls(written)
     typed = (
-        written.with_columns(_typed(evidence, view, written[name]) for name in names) if falls else written
+        written.with_columns(_typed(evidence, view, written[name]) for name in names) if n_falls else written
     )
-    return min(falls, _falls(typed)) if falls else 0
+    return min(n_falls, count_falls(typed)) if n_falls else 0
 
 
 def _typed(evidence: Evidence, view: View, published: pl.Series) -> pl.Series:
@@ -77,7 +87,8 @@ def _typed(evidence: Evidence, view: View, published: pl.Series) -> pl.Series:
     return typed if typed.null_count() == published.null_count() else published
 
 
-def _falls(frame: pl.DataFrame) -> int:
+def count_falls(frame: pl.DataFrame) -> int:
+    """How many rows sort below the row before them."""
     tied, falls = pl.lit(value=True), pl.lit(value=False)
     for name in frame.columns:
         here, before = pl.col(name), pl.col(name).shift(1)

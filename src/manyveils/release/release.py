@@ -122,27 +122,30 @@ class Release:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a release folder; files the manifest does not list are refused."""
+        outline = cls.outline(path)
+        files = {file.table: file for view in outline.views for file in view.files}
+        outline.frames = {
+            table: read_table(found, files[table].types) for table, found in table_files(Path(path)).items()
+        }
+        return outline
+
+    @classmethod
+    def outline(cls, path: str | Path) -> Self:
+        """Read the manifest and the recodings of a release folder, and none of its tables."""
         folder = Path(path)
         document = _read_manifest(folder)
         try:
             manifest = parse_manifest(document)
-            listed = {column["file"] for view in document["views"] for column in view["columns"]}
-            listed |= {entry["file"] for entry in document.get("recodings", [])}
-            files = {
-                column["file"]: column.get("types", {})
-                for view in document["views"]
-                for column in view["columns"]
-            }
+            listed = {entry["file"] for entry in document.get("recodings", [])} | {*_listed(document)}
         except (KeyError, TypeError, ValueError, AttributeError, IndexError):
             raise DataError([Problem(str(folder / MANIFEST), "is not a manifest of this format.")]) from None
         _refuse_unlisted(folder, listed)
         _refuse_other_keys(folder, document)
-        frames = {stem_of(file): _read_table(folder / file, types) for file, types in files.items()}
         recodings = {
             key: _read_recoding(folder / "recodings" / f"{stem}.csv")
             for key, stem in manifest.recodings.items()
         }
-        return cls(manifest, frames, recodings)
+        return cls(manifest, {}, recodings)
 
     def _repr_html_(self) -> str:
         rows = [
@@ -170,6 +173,15 @@ def _write_table(frame: pl.DataFrame, path: Path) -> None:
     except pl.exceptions.ComputeError as error:
         # This is how the library says that the disk is full.
         raise OSError(str(error)) from None
+
+
+def table_files(folder: Path) -> dict[str, Path]:
+    """The file of every published table, or the folder that has its parts; the manifest has been checked."""
+    return {stem_of(file): folder / file for file in _listed(_read_manifest(folder))}
+
+
+def _listed(document: Mapping[str, Any]) -> list[str]:
+    return [column["file"] for view in document["views"] for column in view["columns"]]
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -224,7 +236,8 @@ def _refuse_other_keys(folder: Path, document: Mapping[str, Any]) -> None:
         )
 
 
-def _read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
+def read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
+    """One published table, with the types that the manifest lists."""
     try:
         if path.suffix == ".parquet":
             return pl.read_parquet(path / "part-*.parquet" if path.is_dir() else path)

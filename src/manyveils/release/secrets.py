@@ -40,15 +40,21 @@ class _Whole:
         if not secret:
             return self.table.whole(names)
         if len({self.homes[name] for name in secret}) > 1:
-            # What stands in different tables is laid side by side row by row, as it was published.
-            secret = {name: _row_by_row(column) for name, column in secret.items()}
+            secret = _side_by_side(secret)
         first = next(iter(secret.values()))
         return Table(secret, len(first.codes), derived=self.table.derived, weights=first.weights)
 
 
-def _row_by_row(column: Column) -> Column:
-    codes = column.codes if column.weights is None else np.repeat(column.codes, column.weights)
-    return replace(column, codes=codes, weights=None)
+def _side_by_side(columns: Mapping[str, Column]) -> dict[str, Column]:
+    """Columns of different tables row by row, as they were published; of a damaged release as far as all go."""
+    rows = {
+        name: column.codes if column.weights is None else np.repeat(column.codes, column.weights)
+        for name, column in columns.items()
+    }
+    n_rows = min(len(codes) for codes in rows.values())
+    return {
+        name: replace(column, codes=rows[name][:n_rows], weights=None) for name, column in columns.items()
+    }
 
 
 def _home(release: Release, name: str) -> str | None:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from manyveils.methods.labelling import Lookups
 from manyveils.methods.leveled import Leveled
 from manyveils.release.seal import unsorted_column
+from manyveils.spark.arrow import plain_arrow
 from manyveils.spark.held import Held
 
 if TYPE_CHECKING:
@@ -20,38 +22,37 @@ FIELD = "f"
 
 def leveled(held: Held, view: Leveled) -> "DataFrame":
     """The published table of a view, in no order."""
-    known = tuple(dict.fromkeys((*view.columns, *view.levels)))
+    known = view.needs
     fields = sorted({held.field(name) for name in known})
 
     def make(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
         for batch in batches:
             raw = {name: batch.column(name).to_numpy().astype(np.int64) for name in fields}
-            published = _published(held_here, view, known, raw)
-            renamed = published.to_arrow().rename_columns([f"{FIELD}{n}" for n in range(published.width)])
-            yield from renamed.cast(_plain(renamed.schema, pa)).to_batches()
+            published = plain_arrow(_published(held_here, view, known, raw))
+            names = [f"{FIELD}{n}" for n in range(published.num_columns)]
+            yield from published.rename_columns(names).to_batches()
 
     # Rows are not sent along: a batch brings its own.
     held_here = held.without_rows()
     return held.rows.select(*fields).mapInArrow(make, _schema(published_schema(held, view)))
 
 
-def bucketed(held: Held, placed: "DataFrame", attributes: tuple[str, ...]) -> "DataFrame":
+def bucketed(
+    held: Held, placed: "DataFrame", attributes: tuple[str, ...], lookups: Lookups | None = None
+) -> "DataFrame":
     """One published column of rows that have a bucket, in no order."""
-    fields = sorted({held.field(name) for name in attributes})
     here = held.without_rows()
-    plain = Leveled("", attributes)
+    plain = Leveled("", attributes, lookups=lookups or {})
+    fields = sorted({held.field(name) for name in plain.needs})
 
     def make(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         for batch in batches:
             raw = {name: batch.column(name).to_numpy().astype(np.int64) for name in fields}
-            published = _published(here, plain, attributes, raw).to_arrow()
+            published = plain_arrow(_published(here, plain, plain.needs, raw))
             named = published.rename_columns([f"{FIELD}{n + 1}" for n in range(published.num_columns)])
-            cast = named.cast(_plain(named.schema, pa))
-            yield from cast.add_column(0, f"{FIELD}0", pa.array(batch.column("bucket"))).to_batches()
+            yield from named.add_column(0, f"{FIELD}0", pa.array(batch.column("bucket"))).to_batches()
 
     schema = {"bucket": pl.Int64(), **published_schema(held, plain)}
     return placed.select("bucket", *fields).mapInArrow(make, _schema(schema))
@@ -59,7 +60,7 @@ def bucketed(held: Held, placed: "DataFrame", attributes: tuple[str, ...]) -> "D
 
 def published_schema(held: Held, view: Leveled) -> Mapping[str, pl.DataType]:
     """The type of every published field."""
-    known = tuple(dict.fromkeys((*view.columns, *view.levels)))
+    known = view.needs
     nobody = {held.field(name): np.zeros(0, dtype=np.int64) for name in known}
     return _published(held, view, known, nobody).schema
 
@@ -75,21 +76,6 @@ def _schema(schema: Mapping[str, pl.DataType]) -> Any:
 
     return t.StructType(
         [t.StructField(f"{FIELD}{place}", spark_type(dtype)) for place, dtype in enumerate(schema.values())]
-    )
-
-
-def _plain(schema: Any, pa: Any) -> Any:
-    """Texts as Spark expects them."""
-    return pa.schema(
-        [
-            (
-                each.name,
-                pa.string()
-                if pa.types.is_large_string(each.type) or str(each.type) == "string_view"
-                else each.type,
-            )
-            for each in schema
-        ]
     )
 
 

@@ -18,6 +18,7 @@ from manyveils.methods.parting import Counted, Cuts, Parting
 from manyveils.methods.work import InParts, Work, silent
 from manyveils.release import Draft
 from manyveils.release.seal import published_recodings, unsorted_column
+from manyveils.spark.arrow import plain_arrow
 from manyveils.spark.counts import PART, Counts, TooManyError, parted
 from manyveils.spark.held import Held
 from manyveils.spark.limits import ROWS, part_rows
@@ -36,9 +37,12 @@ class Wholes:
     """Counts of some columns over all people, for those who see a part only."""
 
     tables: tuple[Table, ...]
+    sketch: Table
 
     def __call__(self, names: tuple[str, ...]) -> Table:
         """A table in which some columns can be counted together."""
+        if len(names) < 2:
+            return self.sketch
         return next(table for table in self.tables if set(names) <= set(table.columns))
 
 
@@ -109,7 +113,8 @@ def _wholes(work: Work) -> Wholes:
     asked = [
         needed(replace(promise, conditional=False), work.table, work.sensitive) for promise in work.promises
     ]
-    return Wholes(tuple(work.counts(names) for names in dict.fromkeys(asked) if len(names) > 1))
+    tables = tuple(work.counts(names) for names in dict.fromkeys(asked) if len(names) > 1)
+    return Wholes(tables, work.table)
 
 
 @dataclass(frozen=True, repr=False)
@@ -160,18 +165,7 @@ def _arrow(part: int, cells: pl.DataFrame, buckets: Any, note: Mapping[str, Any]
     both = pl.concat(
         [rows.select(*schema) if cells.height else pl.DataFrame(schema=schema), pl.DataFrame([last], schema)]
     )
-    return _plain(both.to_arrow())
-
-
-def _plain(table: Any) -> Any:
-    import pyarrow as pa
-
-    texts = (pa.types.is_large_string, pa.types.is_string_view)
-    schema = [
-        (each.name, pa.string() if any(is_text(each.type) for is_text in texts) else each.type)
-        for each in table.schema
-    ]
-    return table.cast(pa.schema(schema))
+    return plain_arrow(both)
 
 
 def _refused(error: ManyveilsError) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from manyveils.errors import InfeasibleError, Problem
+from manyveils.keys.key import Key
 from manyveils.methods import Work, method_of, read_options
 from manyveils.methods.dealt import Dealt
 from manyveils.methods.explain import breaks_as_one_group, refuse
@@ -50,17 +51,17 @@ class Job:
     work: Work
     counts: Counts
 
-    def views(self) -> tuple[Iterator[Ready], Mapping[str, object]]:
-        """The views, each made when it is asked for, and notes on how they were decided."""
+    def views(self) -> tuple[Iterator[Ready], Mapping[str, object], Key | None]:
+        """The views, each made when it is asked for, notes on how they were decided, and the key to what is secret."""
         method = method_of(self.policy)
         decided = method.decide(self.work)
         if decided is not None:
-            return self._decided(decided), decided.notes
+            return self._decided(decided), decided.notes, decided.key
         plan = method.part(self.work)
         if plan is None:
             raise InfeasibleError([_not_there(self.policy)])
         ready, notes = self._in_parts(plan)
-        return iter((ready,)), notes
+        return iter((ready,)), notes, None
 
     def _decided(self, decided: Decided) -> Iterator[Ready]:
         for view in decided.views:
@@ -81,7 +82,7 @@ class Job:
             notes["parts"] = cuts.n_parts
         return ready_parts(self.held, self.work, parts), notes
 
-    def write(self, views: Iterator[Ready], folder: Path) -> Manifest:
+    def write(self, views: Iterator[Ready], folder: Path, key: Key | None = None) -> Manifest:
         """Write the views and their manifest into a folder that is being prepared."""
         (folder / "tables").mkdir()
         names, recoding_names, listed = Names(), Names(), []
@@ -98,7 +99,8 @@ class Job:
             promises=described_promises(self.work.promises, self.held.sketch),
             views=tuple(listed),
             derived=shown_bits(listed, self.held.sketch),
-            recodings={key: recoding_names.of(key[0], (key[1],)) for key in recodings},
+            recodings={each: recoding_names.of(each[0], (each[1],)) for each in recodings},
+            secret=tuple(name for name in self.held.sketch.columns if key and name in key.attributes),
         )
         _write_recodings(recodings, manifest, folder)
         said = json.dumps(manifest.describe("parquet"), indent=2, ensure_ascii=False)
@@ -130,6 +132,15 @@ def _not_there(policy: Policy) -> Problem:
     return Problem(f"{policy.name}: publish.method", f"{name!r} is not on Spark: {GAPS[name]}.", REMEDY)
 
 
+@dataclass(frozen=True, repr=False)
+class Written:
+    """What was written, and for the publisher notes on how it came about and the key to what is secret in it."""
+
+    manifest: Manifest
+    notes: Mapping[str, object]
+    key: Key | None = None
+
+
 def publish_there(
     data: object,
     policy: Policy,
@@ -140,12 +151,26 @@ def publish_there(
     progress: Progress,
 ) -> tuple[Manifest, Mapping[str, object]]:
     """Publish into a folder that is being prepared; the audit comes after."""
+    written = write_there(data, policy, folder, master=master, seed=seed, progress=progress)
+    return written.manifest, written.notes
+
+
+def write_there(
+    data: object,
+    policy: Policy,
+    folder: Path,
+    *,
+    master: str | None = None,
+    seed: int | None = None,
+    progress: Progress,
+) -> Written:
+    """Publish into a folder that is being prepared, with the key to what is secret in it."""
     job = job_of(data, policy, master=master, seed=seed, progress=progress)
     try:
         progress("deciding", 0.3)
-        views, notes = job.views()
+        views, notes, key = job.views()
         progress("writing", 0.5)
-        return job.write(views, folder), notes
+        return Written(job.write(views, folder, key), notes, key)
     finally:
         job.held.rows.unpersist()
 

@@ -1,0 +1,101 @@
+"""The distinct values of every column, brought to the driver in one pass, and rows as numbers in them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from manyveils.errors import InfeasibleError, Problem
+from manyveils.spark.arrow import plain_arrow
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+MOST_VALUES = 5_000_000
+WHOLE = ("tinyint", "smallint", "int", "bigint")
+BROKEN = ("float", "double")
+
+
+def as_texts(names: Sequence[str], missing: Sequence[str] = ()) -> "list[Column]":
+    """Some columns as texts, under the plain names `c0`, `c1` and so on; cells that mean a missing one are null."""
+    from pyspark.sql import functions as f
+
+    cells = [f.col(f"`{name.replace('`', '``')}`").cast("string") for name in names]
+    return [f.when(~cell.isin(["", *missing]), cell).alias(f"c{place}") for place, cell in enumerate(cells)]
+
+
+def dictionaries(rows: "DataFrame", n_columns: int) -> list[pl.DataFrame]:
+    """The distinct texts of `c0`, `c1`, … with their counts: value, count, in the order of values."""
+    from pyspark.sql import functions as f
+
+    def count(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            frame = pl.DataFrame(batch)
+            each = [_counted(frame[f"c{place}"], place) for place in range(n_columns)]
+            yield from plain_arrow(pl.concat(each)).to_batches()
+
+    schema = "place int, value string, count long"
+    counted = rows.select(*(f"c{place}" for place in range(n_columns))).mapInArrow(count, schema)
+    summed = counted.groupBy("place", "value").agg(f.sum("count").alias("count"))
+    found = pl.DataFrame(summed.limit(MOST_VALUES + 1).toArrow())
+    if found.height > MOST_VALUES:
+        raise InfeasibleError([_too_many()])
+    parts = found.sort("place", "value").partition_by("place", as_dict=True, include_key=False)
+    return [parts.get((place,), found.clear().drop("place")) for place in range(n_columns)]
+
+
+def _counted(values: pl.Series, place: int) -> pl.DataFrame:
+    counted = values.alias("value").value_counts()
+    return counted.select(
+        pl.lit(place, dtype=pl.Int32).alias("place"),
+        pl.col("value").cast(pl.String),
+        pl.col("count").cast(pl.Int64),
+    )
+
+
+def numbered(
+    rows: "DataFrame", texts: Sequence[pl.Series], beside: Mapping[str, str] | None = None
+) -> "DataFrame":
+    """The rows with the number of each text in its dictionary; fields of `beside` (name, type) stay as they are."""
+    kept = dict(beside or {})
+
+    def number(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            frame = pl.DataFrame(batch.select([f"c{place}" for place in range(len(texts))]))
+            numbers = [_places(frame[f"c{place}"], text) for place, text in enumerate(texts)]
+            arrays = [*(batch.column(name) for name in kept), *(pa.array(each) for each in numbers)]
+            yield pa.RecordBatch.from_arrays(arrays, names=[*kept, *(f"c{n}" for n in range(len(texts)))])
+
+    fields = [*(f"{name} {kind}" for name, kind in kept.items()), *(f"c{n} int" for n in range(len(texts)))]
+    return rows.mapInArrow(number, ", ".join(fields))
+
+
+def _places(values: pl.Series, dictionary: pl.Series) -> NDArray[np.int32]:
+    """The place of each value in its dictionary, where a missing one stands first if there is one."""
+    first = int(dictionary.null_count())
+    known = pl.Enum(dictionary.drop_nulls())
+    codes = values.cast(pl.String).cast(known).to_physical().cast(pl.Int64)
+    return (codes.fill_null(-1) + first).to_numpy().astype(np.int32)
+
+
+def typed(values: pl.Series, kind: str) -> pl.Series:
+    """Values that went through text with the type that Spark has for them."""
+    if kind in WHOLE:
+        return values.cast(pl.Int64)
+    if kind in BROKEN:
+        return values.cast(pl.Float64)
+    if kind == "boolean":
+        return values == "true"
+    return values.str.to_date("%Y-%m-%d") if kind == "date" else values
+
+
+def _too_many() -> Problem:
+    return Problem(
+        "data",
+        f"all columns together have more than {MOST_VALUES:,} different values, which do not fit the driver.",
+        'Set role = "identifier" for columns that need not be published, or round numbers before publishing.',
+    )

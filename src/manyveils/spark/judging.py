@@ -1,0 +1,92 @@
+"""A view judged part by part, where its rows are: the audit's own code on whole groups, and findings added up."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from manyveils.audits.finding import Finding
+from manyveils.audits.together import promise_findings
+from manyveils.policy import Policy
+from manyveils.release import Release, View
+from manyveils.spark.arrow import plain_arrow
+from manyveils.spark.counts import COUNT, PART
+from manyveils.spark.held import Held
+from manyveils.spark.published import PublishedTable
+from manyveils.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+FILE, FOUND = "file", "found"
+
+
+@dataclass(frozen=True, repr=False)
+class Judge:
+    """What a task needs to judge a part of one view."""
+
+    outline: Release
+    view: View
+    tables: Mapping[str, PublishedTable]
+    table: Table
+    policy: Policy
+    levels: Mapping[str, float]
+    held: Held
+
+    def judged(self, rows: Any, targets: Any = None) -> Any:
+        """The findings about one part, as one row of text."""
+        release = self._release(pl.DataFrame(rows))
+        table = self.table if targets is None else self._targets(pl.DataFrame(targets))
+        found = promise_findings(release, table, self.policy, self.levels)
+        return plain_arrow(pl.DataFrame({FOUND: [json.dumps([asdict(finding) for finding in found])]}))
+
+    def _release(self, rows: pl.DataFrame) -> Release:
+        """The part as a release of its own: of this view it has some rows, and of all others none."""
+        frames = {name: table.empty for name, table in self.tables.items()}
+        weights = {}
+        for place, file in enumerate(self.view.files):
+            here = rows.filter(pl.col(FILE) == place)
+            frames[file.table] = self.tables[file.table].frame(here)
+            weights[file.table] = here[COUNT].to_numpy().astype(np.int64)
+        n_rows = max(int(each.sum()) for each in weights.values())
+        views = tuple(
+            replace(view, rows=n_rows if view.name == self.view.name else 0) for view in self.outline.views
+        )
+        manifest = replace(self.outline.manifest, views=views)
+        return Release(manifest, frames, self.outline.recodings, weights=weights)
+
+    def _targets(self, rows: pl.DataFrame) -> Table:
+        """The people whom buckets of this part may hold."""
+        raw = {each: rows[each].to_numpy().astype(np.int64) for each in rows.columns if each != PART}
+        names = tuple(name for name in self.held.sketch.columns if self.held.field(name) in raw)
+        found = self.held.table_of(raw, names)
+        return replace(self.table, columns={**self.table.columns, **found.columns}, n_rows=rows.height)
+
+
+def rows_of_view(view: View, tables: Mapping[str, PublishedTable]) -> "DataFrame":
+    """The rows of all tables of a view below each other: file, bucket if there are any, numbers of values, count."""
+    from pyspark.sql import functions as f
+
+    found = None
+    for place, file in enumerate(view.files):
+        rows = tables[file.table].rows
+        # Rows of buckets hardly ever repeat; others may be few.
+        counted = rows.withColumn(COUNT, f.lit(1)) if view.bucketed else rows.groupBy(*rows.columns).count()
+        named = counted.withColumn(FILE, f.lit(place)).withColumn(COUNT, f.col(COUNT).cast("long"))
+        found = named if found is None else found.unionByName(named, allowMissingColumns=True)
+    assert found is not None
+    return found
+
+
+def findings_of(judge: Judge, parts: "DataFrame", targets: "DataFrame | None" = None) -> list[list[Finding]]:
+    """The findings about every part; `parts` have the number of each row's part, and so do the targets."""
+    # Spark looks at how many arguments a function takes.
+    if targets is None:
+        made = parts.groupBy(PART).applyInArrow(lambda rows: judge.judged(rows), f"{FOUND} string")
+    else:
+        both = parts.groupBy(PART).cogroup(targets.groupBy(PART))
+        made = both.applyInArrow(lambda rows, people: judge.judged(rows, people), f"{FOUND} string")
+    return [[Finding(**said) for said in json.loads(row[FOUND])] for row in made.collect()]

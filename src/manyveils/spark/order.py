@@ -1,0 +1,59 @@
+"""Order and buckets of published tables, looked at where their rows are."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from manyveils.audits.content import count_falls
+from manyveils.release import View
+from manyveils.release.release import read_table
+from manyveils.release.seal import BUCKET
+from manyveils.spark.published import PublishedTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Ends = tuple[int, list[dict[str, object]]]
+
+
+def descents_of(table: PublishedTable, fields: Sequence[str], spark: "SparkSession") -> int:
+    """How many rows of a table sort below the row before them, part after part."""
+    path, types, names = table.path, dict(table.file.types), list(fields)
+    parts = sorted(path.glob("part-*.parquet")) if path.is_dir() else [path]
+    if not parts:
+        return 0
+    found = (
+        spark.sparkContext.parallelize(parts, len(parts))
+        .map(lambda part: _ends(part, types, names))
+        .collect()
+    )
+    schema = table.empty.select(names).schema
+    between = [row for _, ends in found for row in ends]
+    # The first and last rows of all parts in turn: what falls inside a part is counted there.
+    inside = sum(falls for falls, _ in found)
+    borders = [
+        pl.DataFrame([last, first], schema) for last, first in zip(between[1::2], between[2::2], strict=False)
+    ]
+    return inside + sum(count_falls(border) for border in borders)
+
+
+def _ends(part: Path, types: Mapping[str, str], names: list[str]) -> Ends:
+    frame = read_table(part, types).select(names)
+    return count_falls(frame), [frame.row(place, named=True) for place in (0, -1)] if frame.height else []
+
+
+def torn_buckets_of(view: View, tables: Mapping[str, PublishedTable]) -> int:
+    """Buckets that have different numbers of rows in different columns."""
+    from pyspark.sql import functions as f
+
+    found = None
+    for file in view.files:
+        counts = tables[file.table].rows.groupBy(BUCKET).count()
+        found = counts if found is None else found.unionAll(counts)
+    assert found is not None
+    each = found.groupBy(BUCKET).agg(
+        f.min("count").alias("low"), f.max("count").alias("high"), f.count("*").alias("n")
+    )
+    return each.where((each["low"] != each["high"]) | (each["n"] != len(view.files))).count()

@@ -1,0 +1,131 @@
+"""Published tables as Spark reads them: rows as numbers, and the values of every field with their counts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from manyveils.errors import DataError, Problem
+from manyveils.release import Release
+from manyveils.release.release import table_files
+from manyveils.release.seal import BUCKET
+from manyveils.release.views import ColumnFile
+from manyveils.spark.counts import COUNT, TooManyError
+from manyveils.spark.dictionaries import as_texts, dictionaries, numbered, typed
+from manyveils.spark.limits import CELLS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# What Spark calls the types of a manifest.
+KINDS = {"integer": "bigint", "number": "double", "boolean": "boolean", "date": "date"}
+
+
+@dataclass(frozen=True, repr=False)
+class PublishedTable:
+    """One published table: `rows` has the bucket, if there are any, and the number of each field's value."""
+
+    path: Path
+    file: ColumnFile
+    columns: tuple[str, ...]
+    rows: "DataFrame"
+    values: Mapping[str, pl.Series]
+    counts: Mapping[str, NDArray[np.int64]]
+    n_rows: int
+
+    @property
+    def numbers(self) -> list[str]:
+        """The fields of `rows` that hold numbers of values."""
+        return [f"c{place}" for place in range(len(self.values))]
+
+    @property
+    def empty(self) -> pl.DataFrame:
+        """The table without its rows."""
+        schema = {name: pl.Int64() if name == BUCKET else self.values[name].dtype for name in self.columns}
+        return pl.DataFrame(schema=schema)
+
+    def frame(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows that were brought here, as they are published, in order."""
+        fields = {name: f"c{place}" for place, name in enumerate(self.values)}
+        series = [
+            rows[BUCKET].cast(pl.Int64)
+            if name == BUCKET
+            else self.values[name].gather(rows[fields[name]].to_numpy()).alias(name)
+            for name in self.columns
+        ]
+        return pl.DataFrame(series)
+
+    def without_rows(self) -> "PublishedTable":
+        """What the numbers mean, to be sent where rows are."""
+        return replace(self, rows=None)  # type: ignore[arg-type]
+
+    @property
+    def least_cells(self) -> int:
+        """How many cells the different rows have at least: rows of buckets are taken to be all different."""
+        return self.n_rows * len(self.columns) if BUCKET in self.columns else 0
+
+    def showing(self, names: set[str]) -> "PublishedTable":
+        """The table with some of its fields only."""
+        fields = {name: f"c{place}" for place, name in enumerate(self.values) if name in names}
+        rows = self.rows.select(*(self.rows[old].alias(f"c{new}") for new, old in enumerate(fields.values())))
+        values = {name: self.values[name] for name in fields}
+        return replace(self, columns=tuple(fields), rows=rows, values=values)
+
+    def distinct(self, most_cells: int) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+        """The different rows in order, and how often each is there."""
+        most = most_cells // (len(self.columns) + 1)
+        rows = self.rows.groupBy(*self.rows.columns).count().limit(most + 1)
+        found = pl.DataFrame(rows.toArrow())
+        if found.height > most:
+            raise TooManyError([_too_many(self.file, most)])
+        frame = self.frame(found).with_columns(found[COUNT].alias("#"))
+        frame = frame.sort(self.columns)
+        return frame.drop("#"), frame["#"].to_numpy()
+
+
+def read_published(folder: Path, outline: Release, spark: "SparkSession") -> dict[str, PublishedTable]:
+    """All tables of a release."""
+    paths = table_files(folder)
+    files = {file.table: file for view in outline.views for file in view.files}
+    return {table: _read(paths[table], file, spark) for table, file in files.items()}
+
+
+def _read(path: Path, file: ColumnFile, spark: "SparkSession") -> PublishedTable:
+    from pyspark.errors import PySparkException
+
+    is_parquet = path.suffix == ".parquet"
+    try:
+        rows = spark.read.parquet(str(path)) if is_parquet else _read_csv(path, spark)
+        names = [name for name in rows.columns if name != BUCKET]
+        bucket = {BUCKET: "long"} if BUCKET in rows.columns else {}
+        texts = rows.select(*(rows[each].cast(kind) for each, kind in bucket.items()), *as_texts(names))
+        found = dictionaries(texts, len(names))
+        n_rows = int(found[0]["count"].sum()) if names else texts.count()
+    except PySparkException:
+        raise DataError([Problem(str(path), "is damaged: Spark cannot read it.")]) from None
+    kinds = (
+        dict(rows.dtypes) if is_parquet else {name: KINDS.get(kind, "") for name, kind in file.types.items()}
+    )
+    values = {
+        name: typed(each["value"], kinds.get(name, "")).alias(name)
+        for name, each in zip(names, found, strict=True)
+    }
+    counts = {name: each["count"].to_numpy() for name, each in zip(names, found, strict=True)}
+    coded = numbered(texts, [each["value"] for each in found], bucket).persist()
+    return PublishedTable(path, file, tuple(rows.columns), coded, values, counts, n_rows)
+
+
+def _read_csv(path: Path, spark: "SparkSession") -> "DataFrame":
+    return spark.read.options(header="true", escape='"', mode="FAILFAST").csv(str(path), inferSchema=False)
+
+
+def _too_many(file: ColumnFile, most: int) -> Problem:
+    return Problem(
+        file.table,
+        f"has more than {most:,} different rows, which do not fit the driver.",
+        f"Raise {CELLS} if the driver has the memory (some 50 bytes for each).",
+    )
