@@ -4,10 +4,12 @@ Start reading here; each step is one package.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Literal
 
 from manyveils.audits import Audit
 from manyveils.audits import audit as judge
@@ -20,6 +22,7 @@ from manyveils.policy.model import read_document
 from manyveils.release import Release, seal
 from manyveils.release.folder import refuse_existing, staged, write_text
 from manyveils.table import Restore, Streams, Table, hold, resolve
+from manyveils.table.door import is_sparks
 from manyveils.utility import Utility
 from manyveils.utility import measure as weigh
 from manyveils.utility.held_out import read_held_out
@@ -30,17 +33,37 @@ if TYPE_CHECKING:
     from manyveils.reports import Report
 
 Progress = Callable[[str, float], None]
+Engine = Literal["local", "spark"]
 
 
 def publish(
     data: object, policy: "Policy | str | Path | Mapping[str, Any]", seed: int | None = None
 ) -> Release:
-    """Publish data under a policy; the release is audited, and a broken promise is an error instead of a release."""
+    """Publish data under a policy; the release is audited, and a broken promise is an error instead of a release.
+
+    Spark publishes its own dataframes.
+    """
     policy = as_policy(policy)
+    if is_sparks(data):
+        return _publish_there(data, policy, seed)
     table, restore = hold(data, policy)
     release = make(table, policy, restore, seed=seed)
     refuse_broken(judge(release, table, policy))
     return release
+
+
+def _publish_there(data: object, policy: Policy, seed: int | None) -> Release:
+    from manyveils.spark.engine import publish_there
+    from manyveils.spark.release import SparkRelease, in_own_folder
+
+    refuse_seed(seed)
+
+    def write(folder: Path) -> SparkRelease:
+        found = publish_there(data, policy, folder, seed=seed, progress=silent)
+        refuse_broken(found.audit)
+        return found.release
+
+    return in_own_folder(write)
 
 
 def make(
@@ -67,11 +90,35 @@ def audit(
     policy: "Policy | str | Path | Mapping[str, Any]",
     *,
     levels: Mapping[str, float] | None = None,
+    engine: Engine = "local",
+    master: str | None = None,
+    progress: Progress = silent,
 ) -> Audit:
-    """Derive every promise again, from the release and the original alone."""
+    """Derive every promise again, from the release and the original alone; with Spark if it has the original."""
     policy = as_policy(policy)
+    if engine == "spark" or is_sparks(data):
+        from manyveils.spark.engine import audit_folder
+
+        with _in_folder(release) as folder:
+            return audit_folder(folder, data, policy, master=master, levels=levels, progress=progress)
+    _refuse_master(master)
     table, _ = hold(data, policy)
     return judge(as_release(release), table, policy, levels=levels)
+
+
+@contextmanager
+def _in_folder(release: "Release | str | Path") -> Iterator[Path]:
+    """The folder of a release; one that is in memory is written for the time being."""
+    if isinstance(release, Release):
+        with TemporaryDirectory(prefix="manyveils-") as folder:
+            yield release.save(Path(folder) / "release", format="parquet")
+    else:
+        yield Path(release)
+
+
+def _refuse_master(master: str | None) -> None:
+    if master is not None:
+        raise InputError([Problem("master", "is Spark's.", "Give --engine spark too, or leave it out.")])
 
 
 def attack(
@@ -217,29 +264,80 @@ def publish_to(
     out: Path,
     *,
     data: object = None,
-    format: str = "csv",  # noqa: A002
+    format: str | None = None,  # noqa: A002
     seed: int | None = None,
     private: Path | None = None,
     force: bool = False,
     secret: str | bytes | None = None,
+    engine: Engine = "local",
+    master: str | None = None,
     progress: Progress = silent,
 ) -> Published:
-    """Publish into a folder: write aside, audit the written files, and only then let the folder appear."""
+    """Publish into a folder: write aside, audit the written files, and only then let the folder appear.
+
+    Tables are csv unless `format` says otherwise; Spark writes parquet.
+    """
     policy = read_policy(policy)
     private = private or out.with_name(out.name + ".private")
     for target in (out, private):
         refuse_existing(target, force=force)
-    table, restore = hold(data, policy)
-    release = make(table, policy, restore, seed=seed, progress=progress)
+    if engine == "spark" or is_sparks(data):
+        write = _writing_there(data, policy, format, seed=seed, master=master, progress=progress)
+    else:
+        _refuse_master(master)
+        write = _writing_here(data, policy, format or "csv", seed=seed, progress=progress)
     # The release is the last to appear.
     with staged(out, force=force) as folder, staged(private, force=force, mode=0o700) as aside:
-        release.write(folder, format=format)
-        verdict = judge(Release.load(folder), table, policy)
+        release, verdict = write(folder)
         refuse_broken(verdict)
         _write_private(aside, verdict, release, seed)
         if release.key is not None:
             write_key(release.key, aside / "key.json", secret)
-    return Published(release, verdict, out, private)
+    return Published(release.moved(out), verdict, out, private)
+
+
+Writing = Callable[[Path], tuple[Release, Audit]]
+
+
+def _writing_here(
+    data: object,
+    policy: Policy,
+    format: str,  # noqa: A002
+    *,
+    seed: int | None,
+    progress: Progress,
+) -> Writing:
+    table, restore = hold(data, policy)
+    release = make(table, policy, restore, seed=seed, progress=progress)
+
+    def write(folder: Path) -> tuple[Release, Audit]:
+        release.write(folder, format=format)
+        return release, judge(Release.load(folder), table, policy)
+
+    return write
+
+
+def _writing_there(
+    data: object,
+    policy: Policy,
+    format: str | None,  # noqa: A002
+    *,
+    seed: int | None,
+    master: str | None,
+    progress: Progress,
+) -> Writing:
+    refuse_seed(seed)
+    if format not in (None, "parquet"):
+        raise InputError(
+            [Problem("format", "Spark writes parquet.", "Leave it out, or use the local engine.")]
+        )
+    from manyveils.spark.engine import publish_there
+
+    def write(folder: Path) -> tuple[Release, Audit]:
+        found = publish_there(data, policy, folder, master=master, seed=seed, progress=progress)
+        return found.release, found.audit
+
+    return write
 
 
 def _write_private(folder: Path, verdict: Audit, release: Release, seed: int | None) -> None:

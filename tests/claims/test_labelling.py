@@ -94,6 +94,19 @@ def test_labels_are_decided_from_counts(drawn, then):
 
 @few
 @given(drawn=rows)
+def test_the_key_has_what_is_published_alone(drawn):
+    """The codes in the key are those that stand in some row, and no label is there that nobody has."""
+    work = work_for(drawn)
+    decided = METHOD.decide(from_counts(work))
+    [draft] = drafted(work, decided).drafts
+    recoding, key = draft.recodings["ill"], decided.key.aliases["ill"]
+    read = set(recoding.values.gather(recoding.codes).to_list())
+    assert {*key.values, *key.groups} == read - {None, *(leaf for leaves in TREE.values() for leaf in leaves)}
+    assert set(recoding.values.to_list()) == read
+
+
+@few
+@given(drawn=rows)
 def test_rows_are_dealt_by_their_labels(drawn):
     """Rows that are dealt by what they read fall where those of the labelled table fall, with the same labels."""
     work = work_for(drawn, then="anatomize")

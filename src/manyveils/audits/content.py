@@ -10,7 +10,6 @@ from manyveils.audits.finding import Finding
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
 
-
 Descents = Callable[[Evidence, View, ColumnFile], int]
 TornBuckets = Callable[[Evidence, View], int]
 

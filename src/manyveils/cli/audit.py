@@ -2,11 +2,11 @@
 
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from manyveils.cli.door import Json, open_door, show_json, show_table
+from manyveils.cli.door import EngineOption, Json, Master, open_door, progress_bar, show_json, show_table
 from manyveils.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -24,13 +24,23 @@ def command(
     level: Annotated[
         list[str] | None, typer.Option(help="Also count what falls short of another level, as k=10.")
     ] = None,
+    engine: Annotated[Literal["local", "spark"], EngineOption] = "local",
+    master: Annotated[str | None, Master] = None,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
     """Check every promise from the released files alone plus the original; exit status 1 if one is broken."""
-    with open_door(as_json=as_json):
+    with open_door(as_json=as_json), progress_bar(as_json=as_json) as progress:
         from manyveils.run import audit
 
-        verdict = audit(release, data, policy, levels=_levels(level or []))
+        verdict = audit(
+            release,
+            data,
+            policy,
+            levels=_levels(level or []),
+            engine=engine,
+            master=master,
+            progress=progress,
+        )
         if as_json:
             show_json(verdict.describe())
         else:

@@ -17,6 +17,12 @@ from manyveils.errors import ManyveilsError, Problem
 from manyveils.plain import plain, readable
 
 INTERRUPTED, FAULT = 130, 70
+EngineOption = typer.Option(
+    "--engine", help="Who does it: this process, or Spark for more rows than it holds."
+)
+Master = typer.Option(
+    "--master", help="Where Spark runs, as spark://host:7077; all cores of this machine unless given."
+)
 Json = typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
 
 

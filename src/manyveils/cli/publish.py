@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from manyveils.cli.audit import show_audit
-from manyveils.cli.door import Json, open_door, progress_bar, show_json
+from manyveils.cli.door import EngineOption, Json, Master, open_door, progress_bar, show_json
 from manyveils.errors import InputError, Problem
 
 EXAMPLE = "Example: manyveils publish policy.toml --out release"
@@ -17,7 +17,10 @@ def command(
     policy: Annotated[Path, typer.Argument(help="The policy file, TOML or JSON.")],
     out: Annotated[Path, typer.Option(help="The release folder; it must not exist.")],
     data: Annotated[Path | None, typer.Option(help="The data, if not where the policy says.")] = None,
-    format: Annotated[Literal["csv", "parquet"], typer.Option(help="How tables are written.")] = "csv",  # noqa: A002
+    format: Annotated[  # noqa: A002
+        Literal["csv", "parquet"] | None,
+        typer.Option(help="How tables are written: csv, or parquet, which is all that Spark writes."),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="For tests: the same seed gives the same release.")
     ] = None,
@@ -30,6 +33,8 @@ def command(
             help="Encrypt the key of a graded release with the passphrase in this file, or in MANYVEILS_PASSPHRASE."
         ),
     ] = None,
+    engine: Annotated[Literal["local", "spark"], EngineOption] = "local",
+    master: Annotated[str | None, Master] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing release.")] = False,
     as_json: Annotated[bool, Json] = False,
 ) -> None:
@@ -47,6 +52,8 @@ def command(
             private=private,
             force=force,
             secret=_passphrase(passphrase_file),
+            engine=engine,
+            master=master,
             progress=progress,
         )
         if as_json:

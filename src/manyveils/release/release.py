@@ -105,6 +105,10 @@ class Release:
             self.write(folder, format=format)
         return Path(path)
 
+    def moved(self, folder: Path) -> "Release":
+        """The release after its files were moved to a folder; one in memory does not mind."""
+        return self
+
     def write(self, folder: Path, *, format: str = "csv") -> None:  # noqa: A002
         """Write the files of the release into a folder that is being prepared."""
         if format not in ("csv", "parquet"):

@@ -165,32 +165,26 @@ def write_there(
     progress: Progress,
 ) -> Written:
     """Publish into a folder that is being prepared, with the key to what is secret in it."""
-    job = job_of(data, policy, master=master, seed=seed, progress=progress)
-    try:
-        progress("deciding", 0.3)
-        views, notes, key = job.views()
-        progress("writing", 0.5)
-        return Written(job.write(views, folder, key), notes, key)
-    finally:
-        job.held.rows.unpersist()
-
-
-def job_of(data: object, policy: Policy, *, master: str | None, seed: int | None, progress: Progress) -> Job:
-    """Read the data and count what every decision needs."""
-    from pyspark.sql import DataFrame
-
     from manyveils.spark.session import session
 
-    spark = data.sparkSession if isinstance(data, DataFrame) else session(master)
-    options = read_options(policy)
-    progress("reading", 0.0)
+    spark = session(master)
     held = hold_there(rows_of(data, policy, spark), policy)
+    job = job_of(held, policy, seed=seed, progress=progress)
+    try:
+        views, notes, key = job.views()
+        return Written(job.write(views, folder, key), notes, key)
+    finally:
+        held.rows.unpersist()
+
+
+def job_of(held: Held, policy: Policy, *, seed: int | None, progress: Progress) -> Job:
+    """A publication of rows that Spark holds."""
     counts = Counts(held)
     work = Work(
         policy,
         held.sketch,
         resolve(policy, held.sketch),
-        options,
+        read_options(policy),
         Streams() if seed is None else Streams(seed),
         progress,
         suppresses=method_of(policy).suppresses,

@@ -5,6 +5,10 @@ import shutil
 import stat
 import sys
 import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +17,8 @@ from manyveils.errors import InputError, Problem
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# Errors of Spark may quote cells, so it is silent unless asked.
+LOG = "MANYVEILS_SPARK_LOG"
 QUIET = Path(__file__).with_name("quiet.properties")
 # Spark asks for a module that small runtimes leave out, and that only its own linear algebra would use.
 JAVA = """#!/bin/sh
@@ -26,11 +32,9 @@ exec "{java}" "$@"
 
 def session(master: str | None = None) -> "SparkSession":
     """The session that is there, or a new one: on this machine with all cores unless a master is named."""
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        remedy = "Install it with: pip install 'manyveils[spark]'"
-        raise InputError([Problem("engine", "Spark is not installed.", remedy)]) from None
+    refuse_absence()
+    from pyspark.sql import SparkSession
+
     find_java()
     if master is None or master.startswith("local"):
         # Workers on this machine need the packages of this interpreter.
@@ -38,8 +42,35 @@ def session(master: str | None = None) -> "SparkSession":
     builder = SparkSession.builder.appName("manyveils").master(master or "local[*]")
     for key, value in _settings().items():
         builder = builder.config(key, value)
-    found: SparkSession = builder.getOrCreate()
+    with _silence():
+        found: SparkSession = builder.getOrCreate()
+    found.sparkContext.setLogLevel(os.environ.get(LOG, "OFF"))
     return found
+
+
+def refuse_absence() -> None:
+    """Spark is an extra, which not everybody has."""
+    if find_spec("pyspark") is None:
+        remedy = "Install it with: pip install 'manyveils[spark]'"
+        raise InputError([Problem("engine", "Spark is not installed.", remedy)])
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Start Java, and through it the workers, with nowhere to complain to, unless logs are asked for."""
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    if os.environ.get(LOG):
+        yield
+        return
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _settings() -> dict[str, str]:

@@ -17,6 +17,11 @@ def take_in(data: object, *, delimiter: str | None = None) -> tuple[pl.DataFrame
     """Read a path or a dataframe, and say how to hand back one of the same kind (Polars for a path)."""
     if isinstance(data, str | Path):
         return read_file(Path(data), delimiter=delimiter), _unchanged
+    if is_sparks(data):
+        remedy = (
+            "Publish and audit take it as it is; elsewhere give what toPandas() makes of it, or of a sample."
+        )
+        raise DataError([Problem("data", "a dataframe of Spark's is not brought here.", remedy)])
     if isinstance(data, pl.Series) or not _is_tabular(data):
         kind = type(data).__name__
         raise DataError(
@@ -28,6 +33,11 @@ def take_in(data: object, *, delimiter: str | None = None) -> tuple[pl.DataFrame
     except Exception as error:
         # Whatever library the data came from, its own message may quote cells.
         raise DataError([_strange(error)]) from None
+
+
+def is_sparks(data: object) -> bool:
+    """Whether data are a dataframe of Spark's, whose rows are elsewhere."""
+    return type(data).__module__.partition(".")[0] == "pyspark"
 
 
 def _is_tabular(data: object) -> bool:

@@ -1,0 +1,105 @@
+"""The Spark engine as the trail sees it: publish into a folder, and audit one."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from manyveils.audits import Audit
+from manyveils.errors import DataError, Problem
+from manyveils.policy import Policy
+from manyveils.release import Release
+from manyveils.spark.audit import audit_there
+from manyveils.spark.held import Held, hold_there
+from manyveils.spark.publish import job_of
+from manyveils.spark.release import SparkRelease
+from manyveils.spark.session import LOG, refuse_absence, session
+from manyveils.spark.source import rows_of
+from manyveils.spark.watching import watched
+from manyveils.table.door import is_sparks
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, repr=False)
+class Published:
+    """What was written, and how it was judged."""
+
+    release: SparkRelease
+    audit: Audit
+
+
+def publish_there(
+    data: object,
+    policy: Policy,
+    folder: Path,
+    *,
+    master: str | None = None,
+    seed: int | None = None,
+    progress: Progress,
+) -> Published:
+    """Write a release into a folder that is being prepared, and judge what was written."""
+    with _spark(data, master) as spark, _held(data, policy, spark, progress) as held:
+        job = job_of(held, policy, seed=seed, progress=progress)
+        with watched(spark, "deciding", progress):
+            views, notes, key = job.views()
+        with watched(spark, "writing", progress):
+            job.write(views, folder, key)
+        with watched(spark, "auditing", progress):
+            verdict = audit_there(folder, held, policy, spark=spark)
+        release = SparkRelease(Release.outline(folder), folder, spark, notes=notes, key=key)
+    return Published(release, verdict)
+
+
+def audit_folder(
+    folder: Path,
+    data: object,
+    policy: Policy,
+    *,
+    master: str | None = None,
+    levels: Mapping[str, float] | None = None,
+    progress: Progress,
+) -> Audit:
+    """Judge a release from its files and the original."""
+    with (
+        _spark(data, master) as spark,
+        _held(data, policy, spark, progress) as held,
+        watched(spark, "auditing", progress),
+    ):
+        return audit_there(folder, held, policy, spark=spark, levels=levels)
+
+
+@contextmanager
+def _held(data: object, policy: Policy, spark: "SparkSession", progress: Progress) -> Iterator[Held]:
+    with watched(spark, "reading", progress):
+        held = hold_there(rows_of(data, policy, spark), policy)
+    try:
+        yield held
+    finally:
+        held.rows.unpersist()
+
+
+@contextmanager
+def _spark(data: object, master: str | None) -> Iterator["SparkSession"]:
+    """The session that has the data, or one of our own; what goes wrong in it is told without what it says of cells."""
+    refuse_absence()
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield data.sparkSession if is_sparks(data) else session(master)  # type: ignore[attr-defined]
+    except (PySparkException, Py4JError) as error:
+        raise DataError([_failed(error)]) from None
+
+
+def _failed(error: Exception) -> Problem:
+    said = getattr(error, "getCondition", lambda: None)() or type(error).__name__
+    return Problem(
+        "Spark",
+        f"gave up ({said}).",
+        f"Look into the executors' logs, or set {LOG}=WARN; beware that logs may quote cells of the data.",
+    )
