@@ -74,6 +74,29 @@ def test_same_as_locally(spark, tmp_path, name, choices):
     assert mv.audit(tmp_path / "7", data, asked).kept
 
 
+@pytest.mark.parametrize("choices", [True, False])
+def test_dealt_after_grading(spark, tmp_path, choices):
+    """Rows are dealt by their labels: nothing but labels is published, promises are kept, partitions do not matter."""
+    data = people() if choices else people().drop("wish")
+    asked = policy("alone", choices=choices).replaced(
+        guarantee={"l": 2}, publish={"method": "grade", "then": "anatomize"}
+    )
+    here = mv.publish(data, asked, seed=1)
+    found = []
+    for n_parts in (1, 7):
+        there, written = published(spark, data, asked, tmp_path / str(n_parts), n_parts)
+        assert there.manifest.secret == ("ill", "pay")
+        assert written.key.describe() == here.key.describe()
+        assert mv.audit(tmp_path / str(n_parts), data, asked).kept
+        found.append({name: frame.to_dicts() for name, frame in there.frames.items()})
+    assert found[0] == found[1]
+    assert all(
+        sorted(frame["ill"].to_list(), key=str) == sorted(here.frames[name]["ill"].to_list(), key=str)
+        for name, frame in there.frames.items()
+        if "ill" in frame.columns
+    )
+
+
 def test_promises_that_grades_do_not_keep(spark, tmp_path):
     """A guarantee that unchanged quasi-identifiers break is refused as locally, word for word."""
     data = people()

@@ -40,18 +40,7 @@ def published(spark, data, policy, folder, n_parts):
     return mv.Release.load(folder)
 
 
-@pytest.mark.parametrize(
-    "anonymizer",
-    [
-        "anatomize",
-        pytest.param(
-            "generalize",
-            marks=pytest.mark.xfail(
-                strict=True, reason="the manifest does not say yet what a table at levels enforces"
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("anonymizer", ["anatomize", "generalize"])
 @pytest.mark.parametrize("decompose", ["uad", "gd"])
 def test_same_tables_as_locally(spark, tmp_path, decompose, anonymizer):
     """The tables have the attributes and guard the same as locally, every rule is kept, and partitions do not matter."""

@@ -47,8 +47,7 @@ def dealt(held: Held, dealer: Dealer) -> "DataFrame":
     from pyspark.sql import functions as f
 
     view = dealer.view
-    names = [name for column in view.columns for name in column]
-    fields = sorted({held.field(name) for name in (*names, *view.by)})
+    fields = sorted({held.field(name) for name in view.needs})
     rows = _combined(held, view, fields)
     texts = [f.col(each).cast("string") for each in fields]
     digest = f.sha2(f.concat_ws("|", f.lit(dealer.order.hex()), *texts), 256)
@@ -73,7 +72,7 @@ def _combined(held: Held, view: Dealt, fields: list[str]) -> "DataFrame":
 
         for batch in batches:
             raw = {name: batch.column(name).to_numpy().astype(np.int64) for name in fields}
-            numbers = view.combinations_of(here.table_of(raw, view.by))
+            numbers = view.combinations_of(here.table_of(raw, view.dealt_by))
             yield pa.RecordBatch.from_arrays(
                 [*(batch.column(name) for name in fields), pa.array(numbers, type=pa.int32())],
                 names=[*fields, "combination"],

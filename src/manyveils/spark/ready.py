@@ -55,7 +55,7 @@ def ready_leveled(held: Held, work: Work, view: Leveled) -> Ready:
     schema = published_schema(held, view)
     types = {name: type_name(schema[name]) for name in view.columns}
     column = ReadyColumn(view.columns, leveled(held, view), types)
-    return Ready(view.name, (column,), False, n_rows, published_recodings(draft))
+    return Ready(view.name, (column,), False, n_rows, published_recodings(draft), view.enforces)
 
 
 def _beside(held: Held, work: Work, view: Leveled) -> Table:
@@ -82,9 +82,9 @@ def ready_dealt(held: Held, work: Work, view: Dealt) -> Ready:
     placed = dealt(held, dealer)
     columns = []
     for attributes in view.columns:
-        schema = published_schema(held, Leveled("", attributes))
+        schema = published_schema(held, Leveled("", attributes, lookups=view.lookups))
         types = {name: type_name(schema[name]) for name in attributes}
-        columns.append(ReadyColumn(attributes, bucketed(held, placed, attributes), types))
+        columns.append(ReadyColumn(attributes, bucketed(held, placed, attributes, view.lookups), types))
     return Ready(
         view.name, tuple(columns), True, placed.count(), enforces=view.enforces, forget=placed.unpersist
     )

@@ -18,7 +18,6 @@ from pydantic import Field
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.keys.key import Aliases, Grades, Key
-from manyveils.methods.dealt import Dealt
 from manyveils.methods.entries import Ids, dense
 from manyveils.methods.grade.aliases import aliased, choices_of, lookup_of
 from manyveils.methods.grade.categories import asked_for, categories_of, grades_of
@@ -59,7 +58,7 @@ def decide(work: Work) -> Decided | None:
         decided: Decided | None = Decided((Leveled("main", work.published),))
     else:
         decided = _method(options).decide(after)
-    if decided is None or any(isinstance(view, Dealt) for view in decided.views):
+    if decided is None:
         return None
     views = tuple(replace(view, lookups=lookups) for view in decided.views)
     return Decided(views, _notes(key, decided.notes, options), key)

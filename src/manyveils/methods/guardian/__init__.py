@@ -14,12 +14,12 @@ import numpy as np
 
 from manyveils.errors import InfeasibleError
 from manyveils.methods.dealt import Dealt
-from manyveils.methods.entries import Ids, dense
+from manyveils.methods.entries import dense
 from manyveils.methods.explain import refuse, whole_table_problems
 from manyveils.methods.guardian.anonymize import anonymized, inner_work, strength
 from manyveils.methods.guardian.demands import Demand, column_dependencies, demands_of
 from manyveils.methods.guardian.gd import by_repair
-from manyveils.methods.guardian.hiding import Hiding, by_counts, by_rows
+from manyveils.methods.guardian.hiding import by_counts
 from manyveils.methods.guardian.pieces import Demands, Piece
 from manyveils.methods.guardian.score import Divergence
 from manyveils.methods.guardian.uad import by_colouring
@@ -46,9 +46,7 @@ def decide(work: Work) -> Decided | None:
         return None
     demands = _demands(work)
     together = Demands(demands, column_dependencies(work))
-    hiding = by_counts(work.counts, lambda piece: _dealt(work, piece, demands))
-    pieces = _decomposed(work, options.decompose, together, hiding)
-    assert together.all_kept(pieces), "the tables are not in Guardian Normal Form"
+    pieces = _decomposed(work, options.decompose, together)
     views = tuple(
         _view(work, number, piece, demands, options.anonymizer) for number, piece in enumerate(pieces)
     )
@@ -98,9 +96,7 @@ def make(work: Work) -> Made:
     assert isinstance(options, GuardianOptions)
     demands = _demands(work)
     together = Demands(demands, column_dependencies(work))
-    hiding = by_rows(work.table, lambda piece: _buckets(work, piece, demands))
-    pieces = _decomposed(work, options.decompose, together, hiding)
-    assert together.all_kept(pieces), "the tables are not in Guardian Normal Form"
+    pieces = _decomposed(work, options.decompose, together)
     drafts = tuple(
         _draft(work, number, piece, demands, _anonymizer(options.anonymizer, piece, pieces))
         for number, piece in enumerate(pieces)
@@ -108,21 +104,15 @@ def make(work: Work) -> Made:
     return Made(drafts, _notes(work, options, pieces, together))
 
 
-def _decomposed(work: Work, how: str, demands: Demands, hiding: Hiding) -> tuple[Piece, ...]:
+def _decomposed(work: Work, how: str, demands: Demands) -> tuple[Piece, ...]:
     if how == "uad":
-        return by_colouring(work.published, demands)
-    score = Divergence(work.counts, hiding)
-    return by_repair(
-        work.published, demands, score, lambda share: work.progress("adding columns back", share)
-    )
-
-
-def _buckets(work: Work, piece: Piece, demands: tuple[Demand, ...]) -> Ids | None:
-    try:
-        [draft] = anonymized(work, piece, demands, "anatomize").drafts
-    except InfeasibleError:
-        return None
-    return draft.buckets
+        pieces = by_colouring(work.published, demands)
+    else:
+        hiding = by_counts(work.counts, lambda piece: _dealt(work, piece, demands.each))
+        progress = lambda share: work.progress("adding columns back", share)  # noqa: E731
+        pieces = by_repair(work.published, demands, Divergence(work.counts, hiding), progress)
+    assert demands.all_kept(pieces), "the tables are not in Guardian Normal Form"
+    return pieces
 
 
 def _anonymizer(asked: str, piece: Piece, pieces: tuple[Piece, ...]) -> str:

@@ -1,13 +1,11 @@
-"""How well a guardian table still tells what it protects: by the buckets that rows fell into, or as expected from counts."""
+"""How well a guardian table still tells what it protects, as expected from counts."""
 
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.expectation import expected_beside
-from manyveils.kernels.grouping import number
 from manyveils.methods.dealt import Dealt
 from manyveils.methods.entries import Ids, dense
 from manyveils.methods.guardian.pieces import Piece
@@ -19,18 +17,6 @@ Names = frozenset[str]
 Hiding = Callable[[Piece, Names], float | None]
 
 
-def by_rows(table: Table, buckets: Callable[[Piece], Ids | None]) -> Hiding:
-    """What the buckets tell that rows fell into."""
-    found = cache(buckets)
-
-    def hidden(piece: Piece, names: Names) -> float | None:
-        assert piece.protects is not None
-        held = found(piece)
-        return None if held is None else _told(table, names - {piece.protects}, piece.protects, held)
-
-    return hidden
-
-
 def by_counts(counts: Callable[[tuple[str, ...]], Table], dealt: Callable[[Piece], Dealt | None]) -> Hiding:
     """What buckets are expected to tell, since chance decides which rows of a value fall into which.
 
@@ -39,7 +25,6 @@ def by_counts(counts: Callable[[tuple[str, ...]], Table], dealt: Callable[[Piece
     and a bucket's pairs are in proportion to how many of its rows look alike.
     Tested by: tests/claims/test_guardian_hiding.py
     """
-
     # Dealing looks at what is protected alone, whatever stands beside it.
     found: dict[str | None, Dealt | None] = {}
 
@@ -83,47 +68,6 @@ def _entries(view: Dealt) -> tuple[Ids, Ids, Ids, NDArray[np.float64]]:
     return starts, entries.owners, entries.counts, alike / sizes
 
 
-def _told(table: Table, others: Names, protect: str, buckets: Ids) -> float:
-    """Minus the mean log share of each row's values, where the protected column is shuffled inside buckets."""
-    left, _ = _ids(table, others)
-    right, n_right = _ids(table, frozenset({protect}))
-    keys, weights = _pairs(buckets, left, right, n_right)
-    order = np.argsort(keys, kind="stable")
-    keys, weights = keys[order], weights[order]
-    first = np.append(True, np.diff(keys) != 0)
-    sums = np.add.reduceat(weights, np.flatnonzero(first)) / table.n_rows
-    places = np.searchsorted(keys[first], left * n_right + right)
-    return -float(np.log(sums[places]).mean())
-
-
 def _ids(table: Table, names: Names) -> tuple[Ids, int]:
     ordered = tuple(sorted(names))
     return dense(table.codes(ordered), table.sizes(ordered), table.n_rows)
-
-
-def _pairs(buckets: Ids, left: Ids, right: Ids, n_right: int) -> tuple[Ids, np.ndarray]:
-    """Every left value with every right value of its bucket, and how many rows the pair is expected to have."""
-    one = _cells(buckets, left)
-    other = _cells(buckets, right)
-    sizes = np.bincount(buckets)
-    per_bucket = np.bincount(other[0], minlength=sizes.size)
-    starts = np.cumsum(per_bucket) - per_bucket
-    lengths = per_bucket[one[0]]
-    ends = np.cumsum(lengths)
-    within = np.arange(int(ends[-1])) - np.repeat(ends - lengths, lengths)
-    places = np.repeat(starts[one[0]], lengths) + within
-    keys = np.repeat(one[1], lengths) * n_right + other[1][places]
-    weights = np.repeat(one[2] / sizes[one[0]], lengths) * other[2][places]
-    return keys, weights
-
-
-def _cells(buckets: Ids, values: Ids) -> tuple[Ids, Ids, Ids]:
-    """Bucket, value and count of every different pair, in order of bucket."""
-    span = int(values.max(initial=0)) + 1
-    keys = buckets * span + values
-    numbers, firsts = number(keys)
-    counts = np.bincount(numbers, minlength=len(firsts))
-    found = keys[firsts]
-    order = np.argsort(found, kind="stable")
-    held, codes = np.divmod(found[order], span)
-    return held, codes, counts[order]
