@@ -1,6 +1,5 @@
 """The audit on Spark finds what the audit finds, whether rows fit the driver or not."""
 
-import polars as pl
 import pytest
 
 import manyveils as mv
@@ -24,7 +23,10 @@ FEW_CELLS = "1000"
 def findings(audit):
     """All findings as plain values, numbers rounded."""
     return [
-        {key: round(value, 9) if isinstance(value, float) else value for key, value in each.describe().items()}
+        {
+            key: round(value, 9) if isinstance(value, float) else value
+            for key, value in each.describe().items()
+        }
         for each in audit.findings
     ]
 

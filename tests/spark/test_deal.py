@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import manyveils as mv
-from manyveils.spark.publish import publish_there
+from manyveils.run import publish_to
 from manyveils.spark.scramble import scrambled
 
 
@@ -39,8 +39,7 @@ def test_the_same_wherever_rows_are(spark, tmp_path, skew):
     for number, n_parts in enumerate((1, 3, 7)):
         rows = spark.createDataFrame(data.sample(fraction=1, shuffle=True, seed=number).to_arrow())
         folder = tmp_path / str(number)
-        folder.mkdir()
-        publish_there(rows.repartition(n_parts), policy, folder, seed=5, progress=lambda stage, share: None)
+        publish_to(policy, folder, data=rows.repartition(n_parts), seed=5)
         release = mv.Release.load(folder)
         assert mv.audit(release, data, policy).kept
         found.append({name: frame.to_dicts() for name, frame in release.frames.items()})
@@ -56,8 +55,6 @@ def test_guardian_tables(spark, tmp_path):
         publish={"method": "guardian"},
     )
     rows = spark.createDataFrame(data.to_arrow())
-    folder = tmp_path / "out"
-    folder.mkdir()
-    manifest, _ = publish_there(rows, policy, folder, seed=5, progress=lambda stage, share: None)
-    assert mv.audit(folder, data, policy).kept
-    assert len(manifest.views) == len(mv.publish(data, policy, seed=5).views)
+    published = publish_to(policy, tmp_path / "out", data=rows, seed=5)
+    assert mv.audit(published.folder, data, policy).kept
+    assert len(published.release.views) == len(mv.publish(data, policy, seed=5).views)

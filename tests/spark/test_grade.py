@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import manyveils as mv
-from manyveils.spark.publish import write_there
+from manyveils.run import publish_to
 
 TREE = {"lungs": ["flu", "asthma"], "gut": ["ulcer", "colic", "gastritis"]}
 ILLS = [leaf for leaves in TREE.values() for leaf in leaves]
@@ -49,10 +49,9 @@ def policy(name, *, choices):
 
 def published(spark, data, asked, folder, n_parts):
     """Publish on Spark from so many partitions; the release and what the publisher keeps."""
-    folder.mkdir()
     rows = spark.createDataFrame(data.to_arrow()).repartition(n_parts)
-    written = write_there(rows, asked, folder, seed=1, progress=lambda stage, share: None)
-    return mv.Release.load(folder), written
+    release = publish_to(asked, folder, data=rows, seed=1).release
+    return mv.Release.load(folder), release
 
 
 @pytest.mark.parametrize("choices", [True, False])

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import manyveils as mv
-from manyveils.spark.publish import publish_there
+from manyveils.run import publish_to
 
 RULES = [
     {"given": ["age", "work"], "protect": "ill", "l": 3},
@@ -34,9 +34,8 @@ def policy(**publish):
 
 def published(spark, data, policy, folder, n_parts):
     """Publish on Spark from so many partitions."""
-    folder.mkdir()
     rows = spark.createDataFrame(data.to_arrow()).repartition(n_parts)
-    publish_there(rows, policy, folder, seed=5, progress=lambda stage, share: None)
+    publish_to(policy, folder, data=rows, seed=5)
     return mv.Release.load(folder)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 import manyveils as mv
 from manyveils.datasets import hospital, hospital_policy
-from manyveils.spark.publish import publish_there
+from manyveils.run import publish_to
 
 WAYS = {
     "full-domain": {"method": "generalize", "suppression": 0.02},
@@ -15,9 +15,8 @@ WAYS = {
 
 def published(rows, policy, folder):
     """Publish on Spark into a folder, and read it back."""
-    folder.mkdir()
-    _, notes = publish_there(rows, policy, folder, seed=1, progress=lambda stage, share: None)
-    return mv.Release.load(folder), notes
+    found = publish_to(policy, folder, data=rows, seed=1)
+    return mv.Release.load(folder), found.release.notes
 
 
 @pytest.mark.parametrize("name", WAYS)

@@ -1,6 +1,7 @@
 """The audit of a release whose rows stay with Spark.
 
-Where the different rows of all tables fit the driver, it brings them with their counts and judges them as everywhere.
+Where all tables fit the driver, it reads them and judges them as everywhere.
+Where only their different rows fit, it brings these with their counts.
 Otherwise every view is judged part by part where its rows are: by whole buckets, by whole groups, or between seams.
 """
 
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyveils.audits import Audit, Finding
+from manyveils.audits import Audit, Finding, audit
 from manyveils.audits.content import content_findings
 from manyveils.audits.evidence import BUCKET, Coded, Evidence
 from manyveils.audits.judge import worst_columns
@@ -30,10 +31,10 @@ from manyveils.spark.counts import Counts, TooManyError
 from manyveils.spark.grouped import Grouped, is_spread
 from manyveils.spark.held import Held
 from manyveils.spark.judging import Judge
-from manyveils.spark.limits import CELLS
+from manyveils.spark.limits import CELLS, driver_cells
 from manyveils.spark.order import descents_of, torn_buckets_of
 from manyveils.spark.parts import Wholes
-from manyveils.spark.published import PublishedTable, read_published
+from manyveils.spark.published import PublishedTable, cells_of, read_published
 from manyveils.table import Table, resolve
 
 if TYPE_CHECKING:
@@ -50,12 +51,25 @@ def audit_there(
 ) -> Audit:
     """Judge every promise of the policy on the files of a release."""
     outline = Release.outline(folder)
+    if cells_of(folder, outline) <= driver_cells():
+        return _audit_here(Release.load(folder), held, policy, levels or {})
     tables = read_published(folder, outline, spark)
     try:
         return _Auditing(outline, tables, held, policy, levels or {}).audit()
     finally:
         for table in tables.values():
             table.rows.unpersist()
+
+
+def _audit_here(release: Release, held: Held, policy: Policy, levels: Mapping[str, float]) -> Audit:
+    """The audit as everywhere, where all tables fit the driver; the original is counted by Spark."""
+    counts = Counts(held)
+    original: Table = replace(held.sketch, reference=counts.of)
+    asked = resolve(policy, original)
+    evidence = Evidence(release, original, policy)
+    if any(is_spread(view, evidence, asked) for view in release.views):
+        original = replace(counts.of(tuple(held.sketch.columns)), reference=counts.of)
+    return audit(release, original, policy, levels=levels)
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,7 +136,7 @@ class _Auditing:
 
     @cached_property
     def _original(self) -> Table:
-        return replace(self.held.sketch, reference=self._counts.whole)
+        return replace(self.held.sketch, reference=self._counts.of)
 
     @cached_property
     def _secrets_shown(self) -> Release:
@@ -151,7 +165,7 @@ class _Auditing:
         release, original = self._with_rows(self.tables.values()), self._original
         if any(is_spread(view, self._evidence, self._asked) for view in release.views):
             names = tuple(self.held.sketch.columns)
-            original = replace(self._counts.of(names), reference=self._counts.whole)
+            original = replace(self._counts.of(names), reference=self._counts.of)
         evidence = Evidence(release, as_published(release, original), self.policy)
         return tuple(columns_judged(evidence, self.levels))
 

@@ -34,17 +34,21 @@ class Counts:
         """Distinct combinations of some columns, with how many rows have each."""
         key = frozenset(names)
         if key not in self._found:
-            self._found[key] = self._counted(names)
+            self._found[key] = self._counted(tuple(sorted(key)))
         return self._found[key]
 
-    def whole(self, names: tuple[str, ...]) -> Table:
-        """The same, without counting what the dictionaries tell."""
-        return self.of(names) if len(names) > 1 else self.held.sketch
-
     def _counted(self, names: tuple[str, ...]) -> Table:
-        if not names:
-            n = np.array([self.held.sketch.n_people])
-            return Table({}, 1, derived=self.held.sketch.derived, weights=n)
+        """Counted from what is here already, if it has these columns; from all rows otherwise."""
+        if len(names) < 2:
+            return _compact(self.held.sketch.alone(names), {})[0]
+        everything = tuple(sorted(self.held.sketch.columns))
+        known = [table for table in self._found.values() if set(names) <= set(table.columns)]
+        if known:
+            return _compact(_projected(min(known, key=lambda table: table.n_rows), names), {})[0]
+        if self.held.sketch.n_people * (len(everything) + 1) <= self.most_cells and names != everything:
+            # So few rows that all of them can be counted at once.
+            self.of(everything)
+            return self._counted(names)
         return self._brought(self.held.rows, names, ())[0]
 
     def in_parts(self, names: tuple[str, ...], cuts: Cuts) -> tuple[Table, Ids]:
@@ -87,6 +91,10 @@ def parted(held: Held, cuts: Cuts, names: tuple[str, ...]) -> Any:
     chosen = needed or [f"c{place}" for place in held.places.values()][:1]
     schema = ", ".join(f"{each} int" for each in [PART, *fields])
     return held.rows.select(*chosen).mapInArrow(divide, schema)
+
+
+def _projected(table: Table, names: tuple[str, ...]) -> Table:
+    return replace(table, columns={name: table[name] for name in names})
 
 
 def _too_many(held: Held, names: tuple[str, ...], most: int) -> Problem:

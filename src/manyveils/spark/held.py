@@ -18,6 +18,8 @@ from manyveils.table.levels import Codes
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+ROWS_OF_A_TASK = 250_000
+
 Raw = NDArray[np.int64]
 
 
@@ -27,6 +29,13 @@ class Sketch(Table):
     def codes(self, names: tuple[str, ...]) -> tuple[Codes, ...]:
         """Refuse: several columns are counted together by Spark."""
         raise AssertionError(f"{len(names)} columns of a sketch have no common rows")
+
+    def alone(self, names: tuple[str, ...]) -> Table:
+        """A table of one column, which its dictionary tells, or of none."""
+        [column] = [self[name] for name in names] or [None]
+        if column is None or column.weights is None:
+            return Table({}, 1, derived=self.derived, weights=np.array([self.n_people]))
+        return Table({column.name: column}, len(column.codes), derived=self.derived, weights=column.weights)
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,6 +83,8 @@ def hold_there(rows: "DataFrame", policy: Policy) -> Held:
     inferred = tuple(name for name in kept if policy.attributes[name].kind is None)
     sketch = Sketch(columns, n_people, 0, derived, inferred)
     places = {name: place for place, name in enumerate(kept)}
+    # A task costs more than some hundred thousand rows do.
+    chosen = chosen.coalesce(-(-n_people // ROWS_OF_A_TASK))
     return Held(numbered(chosen, [found[name]["value"] for name in kept]).persist(), sketch, places)
 
 

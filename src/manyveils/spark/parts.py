@@ -20,7 +20,7 @@ from manyveils.release import Draft
 from manyveils.release.seal import published_recodings, unsorted_column
 from manyveils.spark.arrow import plain_arrow
 from manyveils.spark.counts import PART, Counts, TooManyError, parted
-from manyveils.spark.held import Held
+from manyveils.spark.held import Held, Sketch
 from manyveils.spark.limits import ROWS, part_rows
 from manyveils.table import Table
 
@@ -37,12 +37,12 @@ class Wholes:
     """Counts of some columns over all people, for those who see a part only."""
 
     tables: tuple[Table, ...]
-    sketch: Table
+    sketch: Sketch
 
     def __call__(self, names: tuple[str, ...]) -> Table:
         """A table in which some columns can be counted together."""
         if len(names) < 2:
-            return self.sketch
+            return self.sketch.alone(names)
         return next(table for table in self.tables if set(names) <= set(table.columns))
 
 
@@ -114,6 +114,7 @@ def _wholes(work: Work) -> Wholes:
         needed(replace(promise, conditional=False), work.table, work.sensitive) for promise in work.promises
     ]
     tables = tuple(work.counts(names) for names in dict.fromkeys(asked) if len(names) > 1)
+    assert isinstance(work.table, Sketch)
     return Wholes(tables, work.table)
 
 

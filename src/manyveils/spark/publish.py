@@ -21,11 +21,10 @@ from manyveils.release.release import MANIFEST
 from manyveils.release.seal import BUCKET, described_promises, shown_bits
 from manyveils.release.views import ColumnFile, Manifest, View
 from manyveils.spark.counts import Counts
-from manyveils.spark.held import Held, hold_there
+from manyveils.spark.held import Held
 from manyveils.spark.joined import joined, noted_together
 from manyveils.spark.parts import cuts_of, make_parts
 from manyveils.spark.ready import Ready, ready_dealt, ready_leveled, ready_parts
-from manyveils.spark.source import rows_of
 from manyveils.spark.write import write_sorted
 from manyveils.table import Streams, resolve
 
@@ -130,51 +129,6 @@ def _write_recodings(
 def _not_there(policy: Policy) -> Problem:
     name = policy.publish.method
     return Problem(f"{policy.name}: publish.method", f"{name!r} is not on Spark: {GAPS[name]}.", REMEDY)
-
-
-@dataclass(frozen=True, repr=False)
-class Written:
-    """What was written, and for the publisher notes on how it came about and the key to what is secret in it."""
-
-    manifest: Manifest
-    notes: Mapping[str, object]
-    key: Key | None = None
-
-
-def publish_there(
-    data: object,
-    policy: Policy,
-    folder: Path,
-    *,
-    master: str | None = None,
-    seed: int | None = None,
-    progress: Progress,
-) -> tuple[Manifest, Mapping[str, object]]:
-    """Publish into a folder that is being prepared; the audit comes after."""
-    written = write_there(data, policy, folder, master=master, seed=seed, progress=progress)
-    return written.manifest, written.notes
-
-
-def write_there(
-    data: object,
-    policy: Policy,
-    folder: Path,
-    *,
-    master: str | None = None,
-    seed: int | None = None,
-    progress: Progress,
-) -> Written:
-    """Publish into a folder that is being prepared, with the key to what is secret in it."""
-    from manyveils.spark.session import session
-
-    spark = session(master)
-    held = hold_there(rows_of(data, policy, spark), policy)
-    job = job_of(held, policy, seed=seed, progress=progress)
-    try:
-        views, notes, key = job.views()
-        return Written(job.write(views, folder, key), notes, key)
-    finally:
-        held.rows.unpersist()
 
 
 def job_of(held: Held, policy: Policy, *, seed: int | None, progress: Progress) -> Job:
