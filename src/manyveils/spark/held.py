@@ -32,10 +32,11 @@ class Sketch(Table):
 
     def alone(self, names: tuple[str, ...]) -> Table:
         """A table of one column, which its dictionary tells, or of none."""
-        [column] = [self[name] for name in names] or [None]
-        if column is None or column.weights is None:
+        if not names:
             return Table({}, 1, derived=self.derived, weights=np.array([self.n_people]))
-        return Table({column.name: column}, len(column.codes), derived=self.derived, weights=column.weights)
+        [name] = names
+        column = self[name]
+        return Table({name: column}, len(column.codes), derived=self.derived, weights=column.weights)
 
 
 @dataclass(frozen=True, repr=False)
