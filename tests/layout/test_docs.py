@@ -15,6 +15,8 @@ from manyveils.methods import METHODS
 from manyveils.policy import Policy
 from manyveils.policy import guarantees as promised
 from manyveils.policy.sections import LISTS, SECTIONS, Attribute, Hierarchy
+from manyveils.spark import limits, session
+from manyveils.spark.publish import GAPS
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -50,11 +52,14 @@ def example(tmp_path_factory):
     (folder / "patients.csv").write_text(blocks("README.md", "csv")[0], encoding="utf-8")
     (folder / "policy.toml").write_text(blocks("README.md", "toml")[0], encoding="utf-8")
     lines = [line for block in blocks("README.md", "sh") for line in block.splitlines()]
+    lines = [line for line in lines if "spark" not in line]
     command = [sys.executable, "-c", "from manyveils.cli import main; main()"]
     printed = [
         run([*command, *shlex.split(line)[1:]], folder) for line in lines if line.startswith("manyveils ")
     ]
-    printed += [run([sys.executable, "-c", block], folder) for block in blocks("README.md", "python")]
+    # What the README does with Spark is run by tests/spark.
+    scripts = [block for block in blocks("README.md", "python") if "spark" not in block]
+    printed += [run([sys.executable, "-c", script], folder) for script in scripts]
     return folder, "\n".join(printed)
 
 
@@ -181,6 +186,50 @@ def test_every_method_has_a_page(method):
     options = import_module(f"manyveils.methods.{method.replace('-', '_')}").METHOD.options
     assert text.startswith(f"# {method}\n")
     assert [key for key in keys_of(options) if f"| `{key}` |" not in text] == []
+
+
+def rows_below(page, header):
+    """The rows of the table with this header, each as its cells."""
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    found = []
+    for line in lines[lines.index(header) + 2 :]:
+        if not line.startswith("|"):
+            break
+        found.append([cell.strip() for cell in line.strip("|").split("|")])
+    return found
+
+
+def test_spark_page_lists_every_gap():
+    """docs/spark.md says of the same methods as the code that they are not on Spark, with the same reason."""
+    found = {name.strip("`"): why for name, _, why in rows_below("docs/spark.md", "| method | when | why |")}
+    assert found == GAPS
+
+
+def test_spark_page_says_how_every_method_goes():
+    """Every method has a row in the table of docs/spark.md, and its own page tells how it goes on Spark."""
+    header = "| method | on Spark | the release of the local engine? |"
+    told = {
+        name for row in rows_below("docs/spark.md", header) for name in re.findall(r"`([a-z-]+)`", row[0])
+    }
+    assert told == set(METHODS)
+    pages = [ROOT / f"docs/methods/{'slicing' if name == 'slice' else name}.md" for name in METHODS]
+    assert [page.name for page in pages if "\n## On Spark\n" not in page.read_text(encoding="utf-8")] == []
+
+
+def test_spark_page_lists_limits_and_settings(monkeypatch):
+    """The environment's variables with their defaults, and every setting of our own session, are in docs/spark.md."""
+    for name in (limits.CELLS, limits.ROWS):
+        monkeypatch.delenv(name, raising=False)
+    told = {
+        row[0]: row[1] for row in rows_below("docs/spark.md", "| environment variable | default | means |")
+    }
+    assert told == {
+        f"`{limits.CELLS}`": f"{limits.driver_cells():,}",
+        f"`{limits.ROWS}`": f"{limits.part_rows():,}",
+        f"`{session.LOG}`": "off",
+    }
+    rows = rows_below("docs/spark.md", "| setting | value | why |")
+    assert {name for row in rows for name in re.findall(r"`([^`]+)`", row[0])} == set(session._settings())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

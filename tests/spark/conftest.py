@@ -1,10 +1,22 @@
 """A Spark session for all tests of the engine, on two cores of this machine."""
 
 import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("pyspark")
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items):
+    """Keep all tests of the engine on one worker: a session takes longer to start than most of them."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session")
@@ -15,5 +27,54 @@ def spark():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         found = session("local[2]")
+        # Tables are small, and every partition of a shuffle costs a task.
+        found.conf.set("spark.sql.shuffle.partitions", "2")
         yield found
         found.stop()
+
+
+@dataclass(frozen=True)
+class There:
+    """What publishing on Spark came to: a release as it is read back, or a refusal."""
+
+    refused: str = ""
+    release: Any = None
+    audit: Any = None
+    notes: Any = None
+    key: Any = None
+
+    @property
+    def tables(self):
+        """All cells, in order."""
+        return tables_of(self.release)
+
+
+def tables_of(release):
+    """All cells of a release, in order, with the types of its columns."""
+    return {name: (frame.schema, frame.rows()) for name, frame in release.frames.items()}
+
+
+def spread(spark, frame, n_partitions, *, shuffled=0):
+    """The rows in another order, in so many partitions."""
+    moved = frame.sample(fraction=1, shuffle=True, seed=shuffled) if shuffled else frame
+    return spark.createDataFrame(moved.to_arrow()).repartition(n_partitions)
+
+
+@pytest.fixture
+def publish(spark, tmp_path_factory):
+    """A way to publish a frame on Spark from so many partitions of shuffled rows."""
+    from manyveils.errors import ManyveilsError
+    from manyveils.release import Release
+    from manyveils.run import publish_to
+
+    def publish(frame, policy, n_partitions=3, *, shuffled=0, seed=1):
+        folder = tmp_path_factory.mktemp("there") / "out"
+        rows = spread(spark, frame, n_partitions, shuffled=shuffled)
+        try:
+            found = publish_to(policy, folder, data=rows, seed=seed)
+        except ManyveilsError as error:
+            assert not folder.exists()
+            return There(refused=f"{type(error).__name__}: {error}")
+        return There("", Release.load(folder), found.audit, dict(found.release.notes), found.release.key)
+
+    return publish

@@ -1,0 +1,71 @@
+"""Published tables as they are written: parts that are one sorted multiset, and nothing beside them."""
+
+from collections import Counter
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from manyveils.audits.content import count_falls
+from manyveils.spark import write
+from manyveils.spark.write import write_sorted
+
+few = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+CELLS = {
+    "b": st.one_of(st.none(), st.integers(-3, 3)),
+    "a b": st.one_of(st.none(), st.sampled_from(["", "é", "z", "Z", "a,b", 'say "so"', "😀", "\uffff"])),
+    "x.y`": st.one_of(st.none(), st.booleans()),
+    "n": st.one_of(st.none(), st.sampled_from([0.5, -1.0, 1e300, 2.0])),
+}
+SCHEMA = {"b": pl.Int64, "a b": pl.String, "x.y`": pl.Boolean, "n": pl.Float64}
+
+
+def written(spark, frame, n_partitions, folder):
+    """Write a frame, and read its parts in the order of their names."""
+    plain = frame.rename({name: f"f{place}" for place, name in enumerate(frame.columns)})
+    rows = spark.createDataFrame(plain.to_arrow()).repartition(n_partitions)
+    write_sorted(rows, frame.columns, frame.height, folder)
+    return [pl.read_parquet(part) for part in sorted(folder.iterdir())]
+
+
+@pytest.mark.parametrize("most", [5, 1000])
+@few
+@given(data=st.data(), n_partitions=st.sampled_from([1, 3, 7]))
+def test_parts_are_one_sorted_multiset(spark, tmp_path_factory, most, data, n_partitions):
+    """Nothing is lost, nothing falls inside a part or from one to the next, and there are no other files."""
+    rows = data.draw(st.lists(st.tuples(*CELLS.values()), min_size=12, max_size=40))
+    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    folder = tmp_path_factory.mktemp("write") / "main.parquet"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(write, "ROWS_OF_A_PART", most)
+        parts = written(spark, frame, n_partitions, folder)
+    whole = pl.concat(parts)
+    assert whole.columns == frame.columns
+    assert Counter(whole.rows()) == Counter(frame.rows())
+    assert count_falls(whole) == 0
+    assert [path.name for path in folder.parent.iterdir()] == ["main.parquet"]
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == [f"part-{place:05d}.parquet" for place in range(len(names))]
+    assert len(names) == 1 if most == 1000 else len(names) <= -(-frame.height // most)
+
+
+def test_several_parts(spark, tmp_path, monkeypatch):
+    """Different rows go to as many parts as are needed, none of which is much too large."""
+    monkeypatch.setattr(write, "ROWS_OF_A_PART", 50)
+    parts = written(spark, pl.DataFrame({"n": range(199, -1, -1)}), 7, tmp_path / "main.parquet")
+    assert len(parts) == 4
+    assert max(part.height for part in parts) <= 100
+    assert pl.concat(parts)["n"].to_list() == list(range(200))
+
+
+def test_nothing_tells_how_it_was_made(spark, tmp_path):
+    """Files hold the named columns and no word of the fields, the partitions or the folder they came from."""
+    written(spark, pl.DataFrame({"age": [3, 1, 2]}), 3, tmp_path / "main.parquet")
+    import pyarrow.parquet as pq
+
+    [part] = (tmp_path / "main.parquet").iterdir()
+    said = pq.read_metadata(part).metadata
+    assert b"f0" not in part.read_bytes()
+    assert str(tmp_path).encode() not in part.read_bytes()
+    assert set(said) <= {b"org.apache.spark.version", b"org.apache.spark.sql.parquet.row.metadata"}
