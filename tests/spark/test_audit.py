@@ -4,6 +4,7 @@ import pytest
 
 import manyveils as mv
 from manyveils.datasets import hospital, hospital_policy
+from manyveils.spark import grouped
 from manyveils.spark.audit import audit_there
 from manyveils.spark.held import hold_there
 
@@ -16,6 +17,8 @@ WAYS = {
     "slice": {"method": "slice", "columns": 3},
     "alpha-beta-k": {"method": "alpha-beta-k", "k": 4, "beta": 2},
 }
+# The different rows of "separate" are few enough for the driver, and slices made as one have no seam.
+WHOLE = ("separate", "slice")
 # Too few to bring the rows, and enough to bring dictionaries.
 FEW_CELLS = "1000"
 
@@ -31,10 +34,19 @@ def findings(audit):
     ]
 
 
-@pytest.mark.parametrize("cells", ["", FEW_CELLS])
-@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize(
+    ("name", "cells"), [*((name, FEW_CELLS) for name in WAYS), ("full-domain", ""), ("slice", "")]
+)
 def test_same_findings(spark, tmp_path, monkeypatch, name, cells):
     """Finding by finding, the audit is that of the local engine."""
+    parts, findings_of = [], grouped.findings_of
+
+    def watched(*arguments):
+        found = findings_of(*arguments)
+        parts.append(len(found))
+        return found
+
+    monkeypatch.setattr(grouped, "findings_of", watched)
     monkeypatch.setenv("MANYVEILS_DRIVER_CELLS", cells)
     monkeypatch.setenv("MANYVEILS_PART_ROWS", "100")
     data = hospital(n=300)
@@ -46,3 +58,4 @@ def test_same_findings(spark, tmp_path, monkeypatch, name, cells):
     there = audit_there(tmp_path / "out", held, policy, spark=spark, levels={"t": 0.3})
     here = mv.audit(tmp_path / "out", data, policy, levels={"t": 0.3})
     assert findings(there) == findings(here)
+    assert (max(parts, default=0) > 1) == (cells == FEW_CELLS and name not in WHOLE), parts

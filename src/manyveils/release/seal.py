@@ -147,24 +147,32 @@ def _sorted_column(
 
 def unsorted_column(draft: Draft, attributes: tuple[str, ...], table: Table) -> pl.DataFrame:
     """One published column in the order of the table: not fit to be seen before it is sorted."""
-    return pl.DataFrame([_values(draft, name, table) for name in attributes])
+    each = (coded_values(draft, name, table) for name in attributes)
+    return pl.DataFrame(
+        [values.gather(codes).alias(name) for name, (codes, values) in zip(attributes, each, strict=True)]
+    )
 
 
-def _values(draft: Draft, name: str, table: Table) -> pl.Series:
+def coded_values(draft: Draft, name: str, table: Table) -> tuple[NDArray[np.integer], pl.Series]:
+    """What is published of an attribute: a code per row, and the value of each code."""
     recoding = draft.recodings.get(name)
     if recoding is None:
-        return table[name].domain.gather(table[name].codes[draft.rows]).alias(name)
-    return recoding.values.gather(recoding.codes).alias(name)
+        return table[name].codes[draft.rows], table[name].domain
+    return recoding.codes, recoding.values
+
+
+def in_order(values: pl.Series) -> tuple[NDArray[np.int32], pl.Series]:
+    """The rank of every value, and the values in order, a missing one first."""
+    order = values.arg_sort(nulls_last=False)
+    rank = np.empty(len(values), dtype=np.int32)
+    rank[order.to_numpy()] = np.arange(len(values))
+    return rank, values.gather(order)
 
 
 def _field(draft: Draft, name: str, table: Table) -> _Field:
-    recoding = draft.recodings.get(name)
-    domain = table[name].domain if recoding is None else recoding.values
-    codes = table[name].codes[draft.rows] if recoding is None else recoding.codes
-    order = domain.arg_sort(nulls_last=False)
-    rank = np.empty(len(domain), dtype=np.int32)
-    rank[order.to_numpy()] = np.arange(len(domain))
-    return _Field(name, rank[codes], domain.gather(order), max(len(domain), 1))
+    codes, domain = coded_values(draft, name, table)
+    rank, values = in_order(domain)
+    return _Field(name, rank[codes], values, max(len(domain), 1))
 
 
 def _sorted_as_numbers(fields: list[_Field]) -> list[pl.Series]:

@@ -1,16 +1,22 @@
-"""What was decided, applied to rows where they are: batch by batch, by the code that applies it everywhere."""
+"""What was decided, applied to rows where they are: batch by batch, by the code that applies it everywhere.
+
+Published values go by their ranks until they are written, since numbers are sorted and sent faster than texts.
+"""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from manyveils.methods.labelling import Lookups
 from manyveils.methods.leveled import Leveled
-from manyveils.release.seal import unsorted_column
-from manyveils.spark.arrow import plain_arrow
+from manyveils.release.draft import Draft
+from manyveils.release.seal import BUCKET, coded_values, in_order
 from manyveils.spark.held import Held
+from manyveils.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -20,63 +26,56 @@ if TYPE_CHECKING:
 FIELD = "f"
 
 
-def leveled(held: Held, view: Leveled) -> "DataFrame":
-    """The published table of a view, in no order."""
-    known = view.needs
-    fields = sorted({held.field(name) for name in known})
+@dataclass(frozen=True, repr=False)
+class Ranked:
+    """Published rows in no order, as ranks of values, a bucket first if there are any; and the values by rank."""
 
-    def make(batches: Iterator[Any]) -> Iterator[Any]:
-        for batch in batches:
-            raw = {name: batch.column(name).to_numpy().astype(np.int64) for name in fields}
-            published = plain_arrow(_published(held_here, view, known, raw))
-            names = [f"{FIELD}{n}" for n in range(published.num_columns)]
-            yield from published.rename_columns(names).to_batches()
+    rows: "DataFrame"
+    values: Mapping[str, pl.Series]
 
-    # Rows are not sent along: a batch brings its own.
-    held_here = held.without_rows()
-    return held.rows.select(*fields).mapInArrow(make, _schema(published_schema(held, view)))
+
+def leveled(held: Held, view: Leveled) -> Ranked:
+    """The published table of a view."""
+    fields = sorted({held.field(name) for name in view.needs})
+    return _ranked(held, view, held.rows.select(*fields))
 
 
 def bucketed(
     held: Held, placed: "DataFrame", attributes: tuple[str, ...], lookups: Lookups | None = None
-) -> "DataFrame":
-    """One published column of rows that have a bucket, in no order."""
-    here = held.without_rows()
+) -> Ranked:
+    """One published column of rows that have a bucket."""
     plain = Leveled("", attributes, lookups=lookups or {})
     fields = sorted({held.field(name) for name in plain.needs})
+    return _ranked(held, plain, placed.select(BUCKET, *fields))
+
+
+def _ranked(held: Held, view: Leveled, rows: "DataFrame") -> Ranked:
+    here, ranks, values = held.without_rows(), {}, {}
+    nobody = {held.field(name): np.zeros(0, dtype=np.int64) for name in view.needs}
+    draft, table = _drafted(here, view, nobody)
+    for name in view.columns:
+        ranks[name], values[name] = in_order(coded_values(draft, name, table)[1])
+    names = [FIELD + str(number) for number in range(len(ranks))]
+    kept = [BUCKET] if BUCKET in rows.columns else []
 
     def make(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         for batch in batches:
-            raw = {name: batch.column(name).to_numpy().astype(np.int64) for name in fields}
-            published = plain_arrow(_published(here, plain, plain.needs, raw))
-            named = published.rename_columns([f"{FIELD}{n + 1}" for n in range(published.num_columns)])
-            yield from named.add_column(0, f"{FIELD}0", pa.array(batch.column("bucket"))).to_batches()
+            raw = {each: batch.column(each).to_numpy().astype(np.int64) for each in nobody}
+            draft, table = _drafted(here, view, raw)
+            found = [rank[coded_values(draft, name, table)[0]] for name, rank in ranks.items()]
+            # Rows of buckets are all published; what is left out was left out before.
+            beside = [batch.column(each) for each in kept]
+            yield pa.RecordBatch.from_arrays([*beside, *map(pa.array, found)], names=[*kept, *names])
 
-    schema = {"bucket": pl.Int64(), **published_schema(held, plain)}
-    return placed.select("bucket", *fields).mapInArrow(make, _schema(schema))
-
-
-def published_schema(held: Held, view: Leveled) -> Mapping[str, pl.DataType]:
-    """The type of every published field."""
-    known = view.needs
-    nobody = {held.field(name): np.zeros(0, dtype=np.int64) for name in known}
-    return _published(held, view, known, nobody).schema
+    schema = ", ".join([*(f"{each} long" for each in kept), *(f"{name} int" for name in names)])
+    return Ranked(rows.mapInArrow(make, schema), values)
 
 
-def _published(held: Held, view: Leveled, known: tuple[str, ...], raw: Mapping[str, Any]) -> pl.DataFrame:
-    table = held.table_of(raw, known)
-    draft = view.drafted(table)
-    return unsorted_column(draft, view.columns, table)
-
-
-def _schema(schema: Mapping[str, pl.DataType]) -> Any:
-    from pyspark.sql import types as t
-
-    return t.StructType(
-        [t.StructField(f"{FIELD}{place}", spark_type(dtype)) for place, dtype in enumerate(schema.values())]
-    )
+def _drafted(held: Held, view: Leveled, raw: Mapping[str, NDArray[np.int64]]) -> tuple[Draft, Table]:
+    table = held.table_of(raw, view.needs)
+    return view.drafted(table), table
 
 
 def spark_type(dtype: pl.DataType) -> "DataType":

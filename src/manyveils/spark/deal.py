@@ -3,7 +3,7 @@
 A task that is done again gives the same rows: no number is drawn, and rows that tie in everything are interchangeable.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +42,8 @@ class Dealer:
         return buckets
 
 
-def dealt(held: Held, dealer: Dealer) -> "DataFrame":
-    """The rows that are published, as numbers of raw values, each with its bucket."""
+def dealt(held: Held, dealer: Dealer) -> "tuple[DataFrame, Callable[[], None]]":
+    """The rows that are published, as numbers of raw values, each with its bucket; and how to let go of them."""
     from pyspark.sql import functions as f
 
     view = dealer.view
@@ -54,7 +54,13 @@ def dealt(held: Held, dealer: Dealer) -> "DataFrame":
     # Fifteen digits fit a signed number of 64 bits.
     rows = rows.withColumn("hash", f.conv(f.substring(digest, 1, 15), 16, 10).cast("long"))
     rows = rows.withColumn("slot", f.pmod(f.col("hash"), f.lit(_slots(view)))).persist()
-    return _placed(_ranked(rows, fields), dealer, fields)
+    placed = _placed(_ranked(rows, fields), dealer, fields)
+
+    def forget() -> None:
+        placed.unpersist()
+        rows.unpersist()
+
+    return placed, forget
 
 
 def _slots(view: Dealt) -> int:

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from manyveils.audits import Audit
-from manyveils.errors import DataError, Problem
+from manyveils.errors import DataError, InfeasibleError, Problem
 from manyveils.policy import Policy
 from manyveils.release import Release
 from manyveils.spark.audit import audit_there
+from manyveils.spark.counts import TooManyError
 from manyveils.spark.held import Held, hold_there
 from manyveils.spark.publish import job_of
 from manyveils.spark.release import SparkRelease
@@ -92,14 +93,20 @@ def _spark(data: object, master: str | None) -> Iterator["SparkSession"]:
 
     try:
         yield data.sparkSession if is_sparks(data) else session(master)  # type: ignore[attr-defined]
+    except TooManyError as error:
+        raise InfeasibleError(error.problems) from None
     except (PySparkException, Py4JError) as error:
         raise DataError([_failed(error)]) from None
 
 
 def _failed(error: Exception) -> Problem:
+    if "MALFORMED" in str(error):
+        what = "a row of a csv file has more or fewer cells than the header, or a line break in a cell."
+        return Problem("data", what, "Mend the file, or give parquet.")
     said = getattr(error, "getCondition", lambda: None)() or type(error).__name__
     return Problem(
         "Spark",
         f"gave up ({said}).",
-        f"Look into the executors' logs, or set {LOG}=WARN; beware that logs may quote cells of the data.",
+        "Check that executors have memory, the package and its Python (PYSPARK_PYTHON). Look into their logs, or set "
+        f"{LOG}=WARN; beware that logs may quote cells of the data.",
     )

@@ -88,7 +88,10 @@ class Grouped:
         placed = _placed(boxes, cuts, sorted(known))
         parts = rows.join(placed, on=rows[BUCKET].eqNullSafe(placed["box"])).drop("box")
         names = tuple(name for name in self.held.sketch.columns if name in self.judge.view.attributes)
-        return findings_of(self.judge, parts, parted(self.held, cuts, names))
+        try:
+            return findings_of(self.judge, parts, parted(self.held, cuts, names))
+        finally:
+            boxes.unpersist()
 
     def _boxes(self, known: Sequence[str]) -> "DataFrame":
         """Every bucket with the lowest and highest original that its labels stand for, column by column."""

@@ -38,7 +38,13 @@ GAPS = {
     "multi-sa": "its search looks at the clock, so a task that is done again could choose other rows",
     "alpha-beta-k": "without quasi-identifiers all rows are one group, which no task may hold",
 }
-REMEDY = 'Use the local engine, recoding = "full-domain" or anonymizer = "full-domain", or another method.'
+REMEDY = {
+    "codip": 'Use anonymizer = "full-domain", or the local engine.',
+    "grade": 'Use then = "generalize", "anatomize", "codip" or "separate", or the local engine.',
+    "guardian": 'Use anonymizer = "anatomize" or "generalize", or the local engine.',
+    "multi-sa": "Use another method, or the local engine.",
+    "alpha-beta-k": "Give quasi-identifiers, or use the local engine.",
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,7 +118,8 @@ def _written(ready: Ready, names: Names, folder: Path) -> View:
     for column in ready.columns:
         stem = names.of(ready.name, column.attributes if ready.bucketed else ())
         fields = (BUCKET, *column.attributes) if ready.bucketed else column.attributes
-        write_sorted(column.rows, fields, ready.n_rows, folder / "tables" / f"{stem}.parquet")
+        target = folder / "tables" / f"{stem}.parquet"
+        write_sorted(column.rows, fields, ready.n_rows, target, column.values)
         files.append(ColumnFile(column.attributes, stem, column.types))
     return View(ready.name, tuple(files), ready.bucketed, ready.n_rows, ready.enforces)
 
@@ -128,7 +135,7 @@ def _write_recodings(
 
 def _not_there(policy: Policy) -> Problem:
     name = policy.publish.method
-    return Problem(f"{policy.name}: publish.method", f"{name!r} is not on Spark: {GAPS[name]}.", REMEDY)
+    return Problem(f"{policy.name}: publish.method", f"{name!r} is not on Spark: {GAPS[name]}.", REMEDY[name])
 
 
 def job_of(held: Held, policy: Policy, *, seed: int | None, progress: Progress) -> Job:

@@ -17,6 +17,7 @@ from manyveils.release.views import ColumnFile
 from manyveils.spark.counts import COUNT, TooManyError
 from manyveils.spark.dictionaries import as_texts, dictionaries, numbered, typed
 from manyveils.spark.limits import CELLS
+from manyveils.spark.places import address
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -116,7 +117,7 @@ def _read(path: Path, file: ColumnFile, spark: "SparkSession") -> PublishedTable
 
     is_parquet = path.suffix == ".parquet"
     try:
-        rows = spark.read.parquet(str(path)) if is_parquet else _read_csv(path, spark)
+        rows = spark.read.parquet(address(path)) if is_parquet else _read_csv(path, spark)
         names = [name for name in rows.columns if name != BUCKET]
         bucket = {BUCKET: "long"} if BUCKET in rows.columns else {}
         texts = rows.select(*(rows[each].cast(kind) for each, kind in bucket.items()), *as_texts(names))
@@ -137,7 +138,9 @@ def _read(path: Path, file: ColumnFile, spark: "SparkSession") -> PublishedTable
 
 
 def _read_csv(path: Path, spark: "SparkSession") -> "DataFrame":
-    return spark.read.options(header="true", escape='"', mode="FAILFAST").csv(str(path), inferSchema=False)
+    return spark.read.options(header="true", escape='"', mode="FAILFAST").csv(
+        address(path), inferSchema=False
+    )
 
 
 def _too_many(file: ColumnFile, most: int) -> Problem:

@@ -11,7 +11,7 @@ from manyveils.methods.dealt import Dealt
 from manyveils.methods.leveled import Leveled
 from manyveils.methods.work import Work
 from manyveils.release.seal import BUCKET, published_recodings, type_name
-from manyveils.spark.apply import bucketed, leveled, published_schema, spark_type
+from manyveils.spark.apply import Ranked, bucketed, leveled, spark_type
 from manyveils.spark.counts import PART
 from manyveils.spark.deal import Dealer, dealt
 from manyveils.spark.held import Held
@@ -26,11 +26,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class ReadyColumn:
-    """One column: its attributes, its rows (the bucket first, if there are any), and the types of its attributes."""
+    """One column: its attributes, its rows (the bucket first, if there are any), and the types of its attributes.
+
+    Where there are `values`, rows have their ranks.
+    """
 
     attributes: tuple[str, ...]
     rows: "DataFrame"
     types: Mapping[str, str]
+    values: Mapping[str, pl.Series] | None = None
+
+
+def _ranked_column(made: Ranked) -> ReadyColumn:
+    types = {name: type_name(each.dtype) for name, each in made.values.items()}
+    return ReadyColumn(tuple(made.values), made.rows, types, made.values)
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,9 +61,7 @@ def ready_leveled(held: Held, work: Work, view: Leveled) -> Ready:
     draft = replace(view, columns=tuple(table.columns)).drafted(table)
     n_rows = int(table.weights[draft.rows].sum()) if table.weights is not None else len(draft.rows)
     view = replace(view, columns=_without_lost(view, draft.rows, table))
-    schema = published_schema(held, view)
-    types = {name: type_name(schema[name]) for name in view.columns}
-    column = ReadyColumn(view.columns, leveled(held, view), types)
+    column = _ranked_column(leveled(held, view))
     return Ready(view.name, (column,), False, n_rows, published_recodings(draft), view.enforces)
 
 
@@ -79,15 +86,11 @@ def ready_dealt(held: Held, work: Work, view: Dealt) -> Ready:
     """Columns inside buckets that rows are dealt to."""
     streams = work.streams.apart(view.name)
     dealer = Dealer(view, streams.secret("spark.order"), streams.secret("spark.buckets"))
-    placed = dealt(held, dealer)
-    columns = []
-    for attributes in view.columns:
-        schema = published_schema(held, Leveled("", attributes, lookups=view.lookups))
-        types = {name: type_name(schema[name]) for name in attributes}
-        columns.append(ReadyColumn(attributes, bucketed(held, placed, attributes, view.lookups), types))
-    return Ready(
-        view.name, tuple(columns), True, placed.count(), enforces=view.enforces, forget=placed.unpersist
+    placed, forget = dealt(held, dealer)
+    columns = tuple(
+        _ranked_column(bucketed(held, placed, attributes, view.lookups)) for attributes in view.columns
     )
+    return Ready(view.name, columns, True, placed.count(), enforces=view.enforces, forget=forget)
 
 
 def ready_parts(held: Held, work: Work, parts: Joined) -> Ready:

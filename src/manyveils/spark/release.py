@@ -12,6 +12,7 @@ import polars as pl
 from manyveils.keys.key import Key
 from manyveils.release import Release
 from manyveils.release.release import table_files
+from manyveils.spark.places import address
 
 
 class SparkRelease(Release):
@@ -39,7 +40,9 @@ class SparkRelease(Release):
     @property
     def tables(self) -> dict[str, Any]:
         """The published tables by name, as Spark's dataframes."""
-        return {name: self._spark.read.parquet(str(path)) for name, path in table_files(self.folder).items()}
+        return {
+            name: self._spark.read.parquet(address(path)) for name, path in table_files(self.folder).items()
+        }
 
     def moved(self, folder: Path) -> "SparkRelease":
         """The release after its files were moved to a folder."""

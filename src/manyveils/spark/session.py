@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 # Errors of Spark may quote cells, so it is silent unless asked.
 LOG = "MANYVEILS_SPARK_LOG"
 QUIET = Path(__file__).with_name("quiet.properties")
+SETTINGS = {
+    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={QUIET.as_uri()}",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+    "spark.sql.parquet.compression.codec": "zstd",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
 # Spark asks for a module that small runtimes leave out, and that only its own linear algebra would use.
 JAVA = """#!/bin/sh
 for argument do
@@ -31,21 +39,39 @@ exec "{java}" "$@"
 
 
 def session(master: str | None = None) -> "SparkSession":
-    """The session that is there, or a new one: on this machine with all cores unless a master is named."""
+    """The session that is there, as it is, or a new one.
+
+    A new one runs where `master` says, or where it was submitted to, or on all cores of this machine.
+    """
     refuse_absence()
     from pyspark.sql import SparkSession
 
+    found = SparkSession.getActiveSession()
+    return _started(master) if found is None else found
+
+
+def _started(master: str | None) -> "SparkSession":
+    from pyspark.sql import SparkSession
+
     find_java()
-    if master is None or master.startswith("local"):
+    builder = SparkSession.builder.appName("manyveils")
+    if master is not None or not _is_submitted():
+        builder = builder.master(master or "local[*]")
+    here = (master or "local").startswith("local") and not (master is None and _is_submitted())
+    if here:
         # Workers on this machine need the packages of this interpreter.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.appName("manyveils").master(master or "local[*]")
-    for key, value in _settings().items():
+    for key, value in (SETTINGS | (_settings_here() if here else {})).items():
         builder = builder.config(key, value)
     with _silence():
         found: SparkSession = builder.getOrCreate()
     found.sparkContext.setLogLevel(os.environ.get(LOG, "OFF"))
     return found
+
+
+def _is_submitted() -> bool:
+    """Whether spark-submit, or arguments for it, say where to run."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ or "--master" in os.environ.get("PYSPARK_SUBMIT_ARGS", "")
 
 
 def refuse_absence() -> None:
@@ -73,17 +99,11 @@ def _silence() -> Iterator[None]:
         os.close(nowhere)
 
 
-def _settings() -> dict[str, str]:
-    quiet = f"-Dlog4j2.configurationFile={QUIET.as_uri()}"
+def _settings_here() -> dict[str, str]:
+    """What a session on this machine needs besides."""
     return {
         # A task costs more than a few thousand rows.
         "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)),
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
-        "spark.sql.parquet.compression.codec": "zstd",
-        "spark.driver.extraJavaOptions": quiet,
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
     }

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from manyveils.errors import DataError, Problem
 from manyveils.policy import Policy
+from manyveils.spark.places import address
 from manyveils.table.read import find_delimiter
 
 if TYPE_CHECKING:
@@ -30,10 +31,10 @@ def rows_of(data: object, policy: Policy, spark: "SparkSession") -> "DataFrame":
         remedy = "Name a csv or parquet file, or a folder of them."
         raise DataError([Problem(str(path), "there are no such data.", remedy)])
     if files[0].suffix.lower() in PARQUET:
-        return spark.read.parquet(*map(str, files))
+        return spark.read.parquet(*map(address, files))
     delimiter = policy.data.delimiter or _delimiter(files[0])
     options: dict[str, str] = {"header": "true", "sep": delimiter, "escape": QUOTE, "mode": "FAILFAST"}
-    return spark.read.options(**options).csv([str(file) for file in files], inferSchema=False)
+    return spark.read.options(**options).csv([address(file) for file in files], inferSchema=False)
 
 
 def _files(path: Path) -> list[Path]:
