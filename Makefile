@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench docs notebook reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
+.PHONY: help setup demo test test-spark-cluster check format bench bench-spark docs notebook reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -21,7 +21,10 @@ demo: $(STAMP) ## publish an embedded table with every method, audit and compare
 	$(BIN)/manyveils demo
 
 test: $(STAMP) ## run the tests
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+test-spark-cluster: $(STAMP) ## kill executors of a Spark cluster in every stage; takes minutes
+	MANYVEILS_TEST_CLUSTER=1 $(BIN)/python -m pytest tests/spark/test_cluster.py
 
 check: $(STAMP) ## lint, strict types, import contracts
 	$(BIN)/ruff check src tests benchmarks
@@ -35,6 +38,9 @@ format: $(STAMP) ## lay out the code and mend what can be mended
 
 bench: $(STAMP) ## measure speed beside the peers and write docs/benchmarks.md
 	$(BIN)/python -m benchmarks
+
+bench-spark: $(STAMP) ## measure the Spark engine and write its section of docs/benchmarks.md
+	$(BIN)/python -m benchmarks.spark
 
 reproduce-alpha-beta-k: $(STAMP) ## do the (α,β,k) paper's experiments again and write docs/reproductions/alpha-beta-k.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'

@@ -1,6 +1,7 @@
 """The table on the terminal and in the documentation."""
 
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 
 from rich.console import Console
@@ -12,6 +13,7 @@ from benchmarks.peer_process import versions as peers
 
 HEADINGS = ("what", "ours", "reference", "ratio", "wanted", "met?")
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+SPARK = "\n## Spark\n\n"
 INTRODUCTION = """\
 # Benchmarks
 
@@ -46,9 +48,25 @@ def show(lines: Sequence[Line]) -> None:
 
 
 def write(lines: Sequence[Line]) -> Path:
-    """Write docs/benchmarks.md."""
+    """Write docs/benchmarks.md; the section about Spark, which is measured apart, stays."""
     measured = f"\nMeasured on {machine()}, load average {busy():.0f}.\nWith {versions()}.\nPeers: {peers() or 'none'}.\n\n"
-    rows = [HEADINGS, ("---",) * len(HEADINGS), *map(cells, lines)]
-    body = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    PAGE.write_text(f"{INTRODUCTION}{measured}{body}\n", encoding="utf-8", newline="\n")
+    _, heading, section = PAGE.read_text(encoding="utf-8").partition(SPARK) if PAGE.exists() else ("", "", "")
+    _keep(f"{INTRODUCTION}{measured}{_body(lines)}\n{heading}{section}")
     return PAGE
+
+
+def write_spark(introduction: str, lines: Sequence[Line]) -> Path:
+    """Write the section about Spark, and nothing else of docs/benchmarks.md."""
+    before, _, _ = PAGE.read_text(encoding="utf-8").partition(SPARK)
+    measured = f"\nMeasured on {machine()}, load average {busy():.0f}.\nWith {versions()}, pyspark {version('pyspark')}.\n\n"
+    _keep(f"{before}{SPARK}{introduction}{measured}{_body(lines)}\n")
+    return PAGE
+
+
+def _body(lines: Sequence[Line]) -> str:
+    rows = [HEADINGS, ("---",) * len(HEADINGS), *map(cells, lines)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _keep(text: str) -> None:
+    PAGE.write_text(text, encoding="utf-8", newline="\n")

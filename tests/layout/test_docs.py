@@ -229,7 +229,10 @@ def test_spark_page_lists_limits_and_settings(monkeypatch):
         f"`{session.LOG}`": "off",
     }
     rows = rows_below("docs/spark.md", "| setting | value | why |")
-    assert {name for row in rows for name in re.findall(r"`([^`]+)`", row[0])} == set(session._settings())
+    assert {name for row in rows for name in re.findall(r"`([^`]+)`", row[0])} == {
+        *session.SETTINGS,
+        *session.settings_here(),
+    }
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

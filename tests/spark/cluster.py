@@ -1,20 +1,22 @@
-"""A publication on a cluster of processes, from which an executor is taken in the middle of a stage.
+"""Publications on a cluster of processes, from which executors are taken in the middle of stages.
 
-Run as a script: `cluster.py WAY FOLDER [STAGE]`, since a process holds one cluster at most.
-It publishes, audits again, and prints what it found as one line of JSON.
+Run as a script, since a process holds one cluster at most: `cluster.py FOLDER WAY[:STAGE] …`.
+It publishes into folders of these names, and prints for each, as one line of JSON, what happened.
 """
 
 import json
 import os
 import signal
 import sys
-import threading
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from manyveils.datasets import hospital, hospital_policy
 from manyveils.errors import ManyveilsError
-from manyveils.run import audit, publish_to
+from manyveils.run import publish_to
+from manyveils.spark import audit, engine, publish
 
 MASTER = "local-cluster[2,1,1024]"
 WAYS = {
@@ -22,76 +24,109 @@ WAYS = {
     "anatomize": ({"method": "anatomize"}, {"l": 2, "l_kind": "frequency"}),
     "slice": ({"method": "slice", "columns": 3}, {"l": 2, "l_kind": "frequency"}),
 }
-N_ROWS = 400
-EXECUTOR = "CoarseGrainedExecutorBackend"
+N_ROWS, N_PARTITIONS, SEED = 300, 4, 1
+# Rows are cut with the help of counts that stay where they are, and judged there.
+LIMITS = {"MANYVEILS_PART_ROWS": "80", "MANYVEILS_DRIVER_CELLS": "2000"}
 
 
 def policy_of(way):
     """The hospital's policy with a method and a promise that it keeps."""
-    publish, guarantee = WAYS[way]
-    return hospital_policy().replaced(publish=publish, guarantee=guarantee)
+    section, guarantee = WAYS[way]
+    return hospital_policy().replaced(publish=section, guarantee=guarantee)
 
 
-def executors():
-    """The executors that this process has started, as numbers of processes."""
-    parents, commands = {}, {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
+def limits_of(way):
+    """What the environment says; levels are found from all counts."""
+    return {} if way == "full-domain" else LIMITS
+
+
+def deadly(rows, marker):
+    """The same rows, of which the first to be looked at takes its executor with it; the marker says that it has."""
+
+    def pass_on(batches: Iterator[object]) -> Iterator[object]:
+        for batch in batches:
             try:
-                status = (folder / "stat").read_text().rsplit(")", 1)[1].split()
-                commands[int(folder.name)] = (folder / "cmdline").read_bytes().decode(errors="replace")
-                parents[int(folder.name)] = int(status[1])
-            except (OSError, IndexError):
+                os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                yield batch
                 continue
-    return sorted(one for one, said in commands.items() if EXECUTOR in said and _is_ours(one, parents))
+            os.kill(_executor(), signal.SIGKILL)
+
+    return rows.mapInArrow(pass_on, rows.schema)
 
 
-def _is_ours(process, parents):
-    while process in parents:
-        if process == os.getpid():
-            return True
-        process = parents[process]
-    return False
+def _executor():
+    """The executor that this worker works for."""
+    process = os.getpid()
+    while b"CoarseGrainedExecutorBackend" not in Path(f"/proc/{process}/cmdline").read_bytes():
+        process = int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    return process
 
 
-class Killer:
-    """Takes an executor away as soon as a task of the named stage of the trail is running."""
+@contextmanager
+def killing(stage, marker):
+    """Make the rows deadly that a stage works on."""
+    hold, make, write, read = (
+        engine.hold_there,
+        publish.make_parts,
+        publish.write_sorted,
+        audit.read_published,
+    )
 
-    def __init__(self, stage):
-        self.stage, self.now, self.killed = stage, "", []
+    def hold_there(rows, policy):
+        if stage == "reading":
+            return hold(deadly(rows, marker), policy)
+        held = hold(rows, policy)
+        return replace(held, rows=deadly(held.rows, marker)) if stage == "deciding" else held
 
-    def told(self, step, share):
-        """Hear from the trail what is being done."""
-        self.now = step
+    def make_parts(*arguments):
+        return deadly(make(*arguments), marker)
 
-    def watch(self, tracker):
-        """Wait for the moment."""
-        while not self.killed:
-            active = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
-            running = any(each is not None and each.numActiveTasks for each in active)
-            found = executors() if running and self.now == self.stage else []
-            if found:
-                os.kill(found[0], signal.SIGKILL)
-                self.killed.append(self.now)
-            time.sleep(0.002)
+    def write_sorted(rows, *arguments):
+        write(deadly(rows, marker), *arguments)
+
+    def read_published(*arguments):
+        found = read(*arguments)
+        return {name: replace(each, rows=deadly(each.rows, marker)) for name, each in found.items()}
+
+    engine.hold_there = hold_there
+    publish.make_parts = make_parts if stage == "making" else make
+    publish.write_sorted = write_sorted if stage == "writing" else write
+    audit.read_published = read_published if stage == "auditing" else read
+    yield
+    engine.hold_there, publish.make_parts, publish.write_sorted, audit.read_published = (
+        hold,
+        make,
+        write,
+        read,
+    )
 
 
-def main(way, folder, stage=""):
-    """Publish in the way into the folder, then audit it; without an executor from the stage on."""
+def published(spark, way, stage, folder):
+    """Publish in a way, without an executor from the middle of the stage on, and say what happened."""
+    for name in LIMITS:
+        os.environ.pop(name, None)
+    os.environ.update(limits_of(way))
+    marker = str(folder.with_suffix(".killed"))
+    rows = spark.createDataFrame(hospital(n=N_ROWS).to_arrow()).repartition(N_PARTITIONS)
+    refused = ""
+    try:
+        with killing(stage, marker):
+            publish_to(policy_of(way), folder, data=rows, seed=SEED)
+    except ManyveilsError as error:
+        refused = f"{type(error).__name__}: {error}"
+    return {"killed": Path(marker).exists(), "refused": refused}
+
+
+def main(folder, *asked):
+    """Publish one after another on one cluster."""
     from manyveils.spark.session import session
 
     spark = session(MASTER)
-    killer, policy = Killer(stage), policy_of(way)
-    rows = spark.createDataFrame(hospital(n=N_ROWS).to_arrow()).repartition(4)
-    if stage:
-        threading.Thread(target=killer.watch, args=[spark.sparkContext.statusTracker()], daemon=True).start()
-    refused, kept = "", None
-    try:
-        publish_to(policy, Path(folder), data=rows, seed=1, progress=killer.told)
-        kept = audit(Path(folder), rows, policy, progress=killer.told).kept
-    except ManyveilsError as error:
-        refused = f"{type(error).__name__}: {error}"
-    print(json.dumps({"killed": killer.killed, "refused": refused, "kept": kept, "executors": len(executors())}))
+    spark.conf.set("spark.sql.shuffle.partitions", "2")
+    for each in asked:
+        way, _, stage = each.partition(":")
+        print(json.dumps(published(spark, way, stage, Path(folder) / each.replace(":", "-"))), flush=True)
     spark.stop()
 
 

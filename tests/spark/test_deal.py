@@ -2,7 +2,6 @@
 
 import numpy as np
 import polars as pl
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,19 +30,18 @@ POLICY = {
 }
 
 
-@pytest.mark.parametrize("skew", [0.1, 0.33])
-def test_the_same_wherever_rows_are(spark, tmp_path, skew):
+def test_the_same_wherever_rows_are(spark, tmp_path):
     """Shuffled and split in other ways, the same seed gives the same release, which keeps its promises."""
-    data, policy = table(400, skew), mv.Policy(**POLICY)
+    data, policy = table(400, 0.33), mv.Policy(**POLICY)
     found = []
-    for number, n_parts in enumerate((1, 3, 7)):
+    for number, n_parts in enumerate((1, 7)):
         rows = spark.createDataFrame(data.sample(fraction=1, shuffle=True, seed=number).to_arrow())
         folder = tmp_path / str(number)
         publish_to(policy, folder, data=rows.repartition(n_parts), seed=5)
         release = mv.Release.load(folder)
         assert mv.audit(release, data, policy).kept
         found.append({name: frame.to_dicts() for name, frame in release.frames.items()})
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
 
 
 def test_guardian_tables(spark, tmp_path):

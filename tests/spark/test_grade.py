@@ -54,30 +54,27 @@ def published(spark, data, asked, folder, n_parts):
     return mv.Release.load(folder), release
 
 
-@pytest.mark.parametrize("choices", [True, False])
-@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize(("name", "choices"), [*((name, True) for name in WAYS), ("alone", False)])
 def test_same_as_locally(spark, tmp_path, name, choices):
     """However rows are split, release, notes and key are those of the local engine, and promises are kept."""
     data = people() if choices else people().drop("wish")
     asked = policy(name, choices=choices)
     here = mv.publish(data, asked, seed=1)
-    for n_parts in (1, 7):
-        there, written = published(spark, data, asked, tmp_path / str(n_parts), n_parts)
-        assert {each: frame.to_dicts() for each, frame in there.frames.items()} == {
-            each: frame.to_dicts() for each, frame in here.frames.items()
-        }
-        assert there.manifest == here.manifest
-        assert there.manifest.secret == ("ill", "pay")
-        assert dict(written.notes) == dict(here.notes)
-        assert written.key.describe() == here.key.describe()
+    there, written = published(spark, data, asked, tmp_path / "7", 7)
+    assert {each: frame.to_dicts() for each, frame in there.frames.items()} == {
+        each: frame.to_dicts() for each, frame in here.frames.items()
+    }
+    assert there.manifest == here.manifest
+    assert there.manifest.secret == ("ill", "pay")
+    assert dict(written.notes) == dict(here.notes)
+    assert written.key.describe() == here.key.describe()
     assert mv.audit(tmp_path / "7", data, asked).kept
 
 
-@pytest.mark.parametrize("choices", [True, False])
-def test_dealt_after_grading(spark, tmp_path, choices):
+def test_dealt_after_grading(spark, tmp_path):
     """Rows are dealt by their labels: nothing but labels is published, promises are kept, partitions do not matter."""
-    data = people() if choices else people().drop("wish")
-    asked = policy("alone", choices=choices).replaced(
+    data = people()
+    asked = policy("alone", choices=True).replaced(
         guarantee={"l": 2}, publish={"method": "grade", "then": "anatomize"}
     )
     here = mv.publish(data, asked, seed=1)
@@ -105,13 +102,3 @@ def test_promises_that_grades_do_not_keep(spark, tmp_path):
     with pytest.raises(mv.InfeasibleError) as there:
         published(spark, data, asked, tmp_path / "out", 3)
     assert str(there.value) == str(here.value)
-
-
-@pytest.mark.parametrize("then", ["slice", {"method": "generalize", "recoding": "mondrian"}])
-def test_rows_are_not_cut_after_grading(spark, tmp_path, then):
-    """What would cut rows after grading is refused with the reason."""
-    asked = policy("alone", choices=True).replaced(
-        guarantee={"l": 2}, publish={"method": "grade", "then": then}
-    )
-    with pytest.raises(mv.InfeasibleError, match="grade"):
-        published(spark, people(60), asked, tmp_path / "out", 1)

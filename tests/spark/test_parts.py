@@ -32,8 +32,8 @@ def published(rows, policy, folder):
 @pytest.mark.parametrize("name", WAYS)
 def test_parts_keep_the_promises_of_the_whole(spark, tmp_path, monkeypatch, name):
     """However rows are split and shuffled, the parts are the same, and the local audit finds every promise kept."""
-    data, policy = hospital(n=600), policy_for(WAYS[name])
-    monkeypatch.setenv("MANYVEILS_PART_ROWS", "150")
+    data, policy = hospital(n=300), policy_for(WAYS[name])
+    monkeypatch.setenv("MANYVEILS_PART_ROWS", "75")
     found = []
     for n_parts in (1, 5):
         rows = spark.createDataFrame(data.sample(fraction=1, shuffle=True, seed=n_parts).to_arrow())

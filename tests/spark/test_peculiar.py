@@ -63,7 +63,10 @@ def policy(way, missing="category"):
     """The policy of the odd table."""
     publish, guarantee = way
     return mv.Policy(
-        attributes=ATTRIBUTES, guarantee=guarantee, publish=publish, data={"missing": missing, "source": "odd"}
+        attributes=ATTRIBUTES,
+        guarantee=guarantee,
+        publish=publish,
+        data={"missing": missing, "source": "odd"},
     )
 
 
@@ -72,8 +75,18 @@ def cells(release):
     return {name: (frame.schema, frame.rows()) for name, frame in release.frames.items()}
 
 
-@pytest.mark.parametrize("missing", ["category", "drop"])
-@pytest.mark.parametrize("name", FROM_COUNTS)
+def locally(data, asked):
+    """The release of the local engine, or what it refuses."""
+    try:
+        return mv.publish(data, asked, seed=1), ""
+    except ManyveilsError as error:
+        return None, f"{type(error).__name__}: {error}"
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [("full-domain", "category"), ("full-domain", "drop"), ("codip", "drop"), ("separate", "category")],
+)
 def test_odd_tables_as_locally(publish, name, missing):
     """Kinds, texts and holes are read, and published, as the local engine does."""
     data, asked = odd(), policy(FROM_COUNTS[name], missing)
@@ -106,16 +119,15 @@ def test_missing_cells_are_refused_as_locally(publish):
     assert publish(data, asked).refused == f"DataError: {here.value}"
 
 
-@pytest.mark.parametrize("name", [*FROM_COUNTS, *FROM_ROWS])
-@pytest.mark.parametrize("n", [1, 12])
+@pytest.mark.parametrize(
+    ("name", "n"),
+    [("full-domain", 1), ("codip", 12), ("anatomize", 1), ("mondrian", 12), ("slice", 1), ("slice", 12)],
+)
 def test_hardly_any_rows(publish, name, n):
     """One row, or twelve that are alike, in more partitions than there are different rows: published or refused as here."""
     way, _ = {**FROM_COUNTS, **FROM_ROWS}[name]
     data, asked = pl.concat([odd()[:1]] * n), policy((way, {"k": 1}))
     there = publish(data, asked, 7)
-    try:
-        here = mv.publish(data, asked, seed=1)
-    except ManyveilsError as error:
-        assert there.refused == f"{type(error).__name__}: {error}"
-    else:
-        assert there.tables == cells(here)
+    release, refused = locally(data, asked)
+    assert there.refused == refused
+    assert release is None or there.tables == cells(release)

@@ -20,12 +20,11 @@ def published(rows, policy, folder):
 
 
 @pytest.mark.parametrize("name", WAYS)
-@pytest.mark.parametrize("n_parts", [1, 7])
-def test_same_as_locally(spark, tmp_path, name, n_parts):
+def test_same_as_locally(spark, tmp_path, name):
     """However rows are split, the release is that of the local engine."""
     data = hospital(n=200)
     policy = hospital_policy().replaced(publish=WAYS[name])
-    rows = spark.createDataFrame(data.to_arrow()).repartition(n_parts)
+    rows = spark.createDataFrame(data.to_arrow()).repartition(7)
     there, notes = published(rows, policy, tmp_path / "out")
     here = mv.publish(data, policy, seed=1)
     assert {name: frame.to_dicts() for name, frame in there.frames.items()} == {

@@ -21,7 +21,9 @@ N = 120
 
 def policy_for(name):
     """The hospital's policy with promises that many changes break."""
-    guarantee = {"k": 3, "l": 2, "l_kind": "frequency"} if name == "mondrian" else {"l": 2, "l_kind": "frequency"}
+    guarantee = (
+        {"k": 3, "l": 2, "l_kind": "frequency"} if name == "mondrian" else {"l": 2, "l_kind": "frequency"}
+    )
     return hospital_policy().replaced(publish=WAYS[name], guarantee=guarantee)
 
 
@@ -69,7 +71,10 @@ TOUCHES = {
     "reordered": lambda frame: frame.reverse(),
     "a column more": lambda frame: frame.with_columns(guest=pl.lit("x")),
     "a value nobody has": lambda frame: frame.with_columns(
-        pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("stranger")).otherwise(pl.col("insurance")).alias("insurance")
+        pl.when(pl.int_range(pl.len()) == 0)
+        .then(pl.lit("stranger"))
+        .otherwise(pl.col("insurance"))
+        .alias("insurance")
         if "insurance" in frame.columns
         else pl.all()
     ),
@@ -98,7 +103,10 @@ def said(audit):
     except ManyveilsError as error:
         return f"{type(error).__name__}: {error}"
     return [
-        {key: round(value, 9) if isinstance(value, float) else value for key, value in each.describe().items()}
+        {
+            key: round(value, 9) if isinstance(value, float) else value
+            for key, value in each.describe().items()
+        }
         for each in found.findings
     ]
 

@@ -51,7 +51,8 @@ def audit_there(
 ) -> Audit:
     """Judge every promise of the policy on the files of a release."""
     outline = Release.outline(folder)
-    if cells_of(folder, outline) <= driver_cells():
+    # Judging takes a few times the memory of what is judged.
+    if 4 * cells_of(folder, outline) <= driver_cells():
         return _audit_here(Release.load(folder), held, policy, levels or {})
     tables = read_published(folder, outline, spark)
     try:

@@ -51,9 +51,9 @@ class Counts:
             return self._counted(names)
         return self._brought(self.held.rows, names, ())[0]
 
-    def in_parts(self, names: tuple[str, ...], cuts: Cuts) -> tuple[Table, Ids]:
-        """The same in every part, with the part of each combination."""
-        table, [parts] = self._brought(parted(self.held, cuts, names), names, (PART,))
+    def in_parts(self, rows: Any, names: tuple[str, ...]) -> tuple[Table, Ids]:
+        """The same of rows that have their parts, with the part of each combination."""
+        table, [parts] = self._brought(rows, names, (PART,))
         return table, parts
 
     def _brought(

@@ -103,6 +103,9 @@ def _failed(error: Exception) -> Problem:
     if "MALFORMED" in str(error):
         what = "a row of a csv file has more or fewer cells than the header, or a line break in a cell."
         return Problem("data", what, "Mend the file, or give parquet.")
+    if "CSV header does not conform" in str(error):
+        what = "the csv files of a folder have different headers."
+        return Problem("data", what, "Give all of them the same columns in the same order.")
     said = getattr(error, "getCondition", lambda: None)() or type(error).__name__
     return Problem(
         "Spark",

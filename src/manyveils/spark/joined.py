@@ -104,7 +104,13 @@ def joined(made: "DataFrame", n_parts: int) -> Joined:
 
 def noted_together(notes: Sequence[Mapping[str, Any]], rows: Sequence[int]) -> dict[str, Any]:
     """The notes of all parts as one: counts add up, sizes are the smallest or largest, shares are means over rows."""
-    return {key: _together(key, [note[key] for note in notes], rows) for key in notes[0]}
+    keys = dict.fromkeys(key for note in notes for key in note)
+    # What a part has nothing to say about stands for none of its rows.
+    told = {key: [place for place, note in enumerate(notes) if key in note] for key in keys}
+    return {
+        key: _together(key, [notes[place][key] for place in places], [rows[place] for place in places])
+        for key, places in told.items()
+    }
 
 
 def _together(key: str, values: Sequence[Any], rows: Sequence[int]) -> Any:

@@ -4,7 +4,8 @@ What is decided at the top is decided from counts; a task that is done again get
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import polars as pl
 
 from manyveils.errors import InfeasibleError, ManyveilsError, Problem
 from manyveils.methods import method_of
+from manyveils.methods.entries import Ids
 from manyveils.methods.keeping import needed
 from manyveils.methods.parting import Counted, Cuts, Parting
 from manyveils.methods.work import InParts, Work, silent
@@ -23,6 +25,7 @@ from manyveils.spark.counts import PART, Counts, TooManyError, parted
 from manyveils.spark.held import Held, Sketch
 from manyveils.spark.limits import ROWS, part_rows
 from manyveils.table import Table
+from manyveils.table.columns import tally
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -46,35 +49,63 @@ class Wholes:
         return next(table for table in self.tables if set(names) <= set(table.columns))
 
 
-def cuts_of(work: Work, plan: InParts, counts: Counts, n_people: int) -> Cuts:
+def cuts_of(work: Work, plan: InParts, counts: Counts) -> Cuts:
     """Where rows are cut: decided on the driver if the counts fit it, and with Spark's help otherwise."""
-    most = part_rows()
+    most, n_people = part_rows(), counts.held.sketch.n_people
     if n_people <= most or not work.quasi:
-        cuts = Cuts()
+        cuts, largest = Cuts(), n_people
     else:
-        cuts = Parting(work, plan.labels, most, _counted(work, counts)).cuts()
-    largest = _largest(counts, cuts) if cuts.each else n_people
+        with _Counting(work, counts).open() as counted:
+            cuts = Parting(work, plan.labels, most, counted).cuts()
+            table, parts = counted((), cuts)
+        largest = int(tally(parts, table.weights, cuts.n_parts).max())
     if largest > TOLERATED * most:
         raise InfeasibleError([_too_large(work, largest, most)])
     return cuts
 
 
-def _largest(counts: Counts, cuts: Cuts) -> int:
-    sizes = counts.in_parts((), cuts)[0].weights
-    assert sizes is not None
-    return int(sizes.max())
+@dataclass(repr=False)
+class _Counting:
+    """Counts in parts: of combinations with quasi-identifiers that are here, or else of rows where they are."""
 
+    work: Work
+    counts: Counts
+    cuts: Cuts | None = None
+    rows: Any = None
 
-def _counted(work: Work, counts: Counts) -> Counted:
-    asked = [needed(promise, work.table, work.sensitive) for promise in work.promises]
-    try:
-        table = counts.of((*work.quasi, *(name for names in asked for name in names)))
-    except TooManyError:
-        return counts.in_parts
-    return lambda names, cuts: (
-        table,
-        cuts.parts_of({name: table[name].codes for name in cuts.columns}, table.n_rows),
-    )
+    @contextmanager
+    def open(self) -> Iterator[Counted]:
+        """Count, and let go of what was kept for it."""
+        too_many: set[tuple[str, ...]] = set()
+
+        def counted(names: tuple[str, ...], cuts: Cuts) -> tuple[Table, Ids]:
+            if names not in too_many:
+                try:
+                    table = self.counts.of((*self.work.quasi, *names))
+                    codes = {name: table[name].codes for name in cuts.columns}
+                    return table, cuts.parts_of(codes, table.n_rows)
+                except TooManyError:
+                    too_many.add(names)
+            return self.counts.in_parts(self._parted(cuts), names)
+
+        try:
+            yield counted
+        finally:
+            self._forget()
+
+    def _parted(self, cuts: Cuts) -> Any:
+        """Rows with their parts, kept as long as the cuts are the same."""
+        if self.cuts is not cuts:
+            self._forget()
+            self.cuts, self.rows = (
+                cuts,
+                parted(self.counts.held, cuts, tuple(self.work.table.columns)).persist(),
+            )
+        return self.rows
+
+    def _forget(self) -> None:
+        if self.rows is not None:
+            self.rows.unpersist()
 
 
 def _too_large(work: Work, largest: int, most: int) -> Problem:

@@ -79,7 +79,7 @@ class Job:
         watches = watch_counts(self.work, self.work.promises, self.work.sensitive)
         if breaks_as_one_group(watches, self.held.sketch.n_people):
             raise refuse(self.work, watches)
-        cuts = cuts_of(self.work, plan, self.counts, self.held.sketch.n_people)
+        cuts = cuts_of(self.work, plan, self.counts)
         parts = joined(make_parts(self.held, self.work, plan, cuts), cuts.n_parts)
         each = [note["notes"] for note in parts.notes]
         notes = noted_together(each, [note["rows"] for note in parts.notes]) | dict(plan.notes)

@@ -61,7 +61,8 @@ def _started(master: str | None) -> "SparkSession":
     if here:
         # Workers on this machine need the packages of this interpreter.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    for key, value in (SETTINGS | (_settings_here() if here else {})).items():
+    is_cluster = (master or "").startswith("local-cluster")
+    for key, value in (SETTINGS | (settings_here(is_cluster=is_cluster) if here else {})).items():
         builder = builder.config(key, value)
     with _silence():
         found: SparkSession = builder.getOrCreate()
@@ -99,14 +100,25 @@ def _silence() -> Iterator[None]:
         os.close(nowhere)
 
 
-def _settings_here() -> dict[str, str]:
+def settings_here(*, is_cluster: bool = False) -> dict[str, str]:
     """What a session on this machine needs besides."""
     return {
         # A task costs more than a few thousand rows.
         "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)),
+        # One process is driver and executors at once; the workers of a local cluster have their own memory.
+        **({} if is_cluster else {"spark.driver.memory": f"{_quarter_of_memory()}m"}),
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
     }
+
+
+def _quarter_of_memory() -> int:
+    """A quarter of this machine's memory in MB, from 1 to 8 GB."""
+    try:
+        present = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    except (AttributeError, ValueError, OSError):
+        return 1024
+    return min(max(present // 4, 1024), 8192)
 
 
 def find_java() -> None:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 QUOTE = '"'
 PARQUET = (".parquet", ".pq")
+# Every file must have the header of the first, and every row as many cells, even where some are not published.
+STRICT = {"mode": "FAILFAST", "enforceSchema": "false", "columnPruning": "false"}
 
 
 def rows_of(data: object, policy: Policy, spark: "SparkSession") -> "DataFrame":
@@ -30,10 +32,15 @@ def rows_of(data: object, policy: Policy, spark: "SparkSession") -> "DataFrame":
     if not files:
         remedy = "Name a csv or parquet file, or a folder of them."
         raise DataError([Problem(str(path), "there are no such data.", remedy)])
-    if files[0].suffix.lower() in PARQUET:
+    kinds = {file.suffix.lower() in PARQUET for file in files}
+    if len(kinds) > 1:
+        raise DataError(
+            [Problem(str(path), "has csv and parquet files.", "Give a folder with files of one kind.")]
+        )
+    if kinds == {True}:
         return spark.read.parquet(*map(address, files))
     delimiter = policy.data.delimiter or _delimiter(files[0])
-    options: dict[str, str] = {"header": "true", "sep": delimiter, "escape": QUOTE, "mode": "FAILFAST"}
+    options: dict[str, str] = {"header": "true", "sep": delimiter, "escape": QUOTE, **STRICT}
     return spark.read.options(**options).csv([address(file) for file in files], inferSchema=False)
 
 
@@ -44,5 +51,10 @@ def _files(path: Path) -> list[Path]:
 
 
 def _delimiter(file: Path) -> str:
-    with file.open(encoding="utf-8-sig") as lines:
-        return find_delimiter(lines.readline())
+    try:
+        with file.open(encoding="utf-8-sig") as lines:
+            return find_delimiter(lines.readline())
+    except UnicodeDecodeError:
+        raise DataError(
+            [Problem(str(file), "is not valid UTF-8.", "Save it as UTF-8, or give parquet.")]
+        ) from None

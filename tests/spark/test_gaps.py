@@ -1,0 +1,95 @@
+"""What Spark does not do is declared here, with the reason it gives; everything else is done."""
+
+from typing import Literal, get_args, get_origin
+
+import polars as pl
+import pytest
+
+import manyveils as mv
+from manyveils.methods import METHODS, Work, method_of, read_options
+from manyveils.methods.grade import FOLLOWING
+from manyveils.spark.publish import GAPS
+from manyveils.table import Streams, hold, resolve
+
+# Every method and variant that is not there; a new one must be made to work or be listed.
+NOT_THERE = {
+    ("codip", "anonymizer", "mondrian"),
+    ("guardian", "anonymizer", "slice"),
+    ("grade", "then", "slice"),
+    ("grade", "then", "generalize, mondrian"),
+    ("grade", "then", "codip, mondrian"),
+    ("multi-sa", "", ""),
+    ("alpha-beta-k", "roles", "no quasi-identifier"),
+}
+MONDRIAN = {
+    "generalize, mondrian": {"method": "generalize", "recoding": "mondrian"},
+    "codip, mondrian": {"method": "codip", "anonymizer": "mondrian"},
+}
+THEN = {**{name: {"method": name} for name in FOLLOWING}, **MONDRIAN}
+FRAME = pl.DataFrame(
+    {
+        "age": [20 + place % 4 for place in range(24)],
+        "sex": ["f", "m"] * 12,
+        "ill": [f"ill{place % 5}" for place in range(24)],
+        "pay": [f"pay{place % 7}" for place in range(24)],
+    }
+)
+
+
+def sections(publish, roles=("quasi", "quasi")):
+    """A policy for the small table that promises next to nothing."""
+    attributes = {name: {"role": role} for name, role in zip(("age", "sex"), roles, strict=True)}
+    attributes |= {name: {"role": "sensitive", "kind": "categorical"} for name in ("ill", "pay")}
+    guarantee = {} if publish["method"] == "grade" and "then" not in publish else {"k": 2}
+    return {"attributes": attributes, "guarantee": guarantee, "publish": publish}
+
+
+def variants():
+    """Every method by itself, with every value of every choice it offers, and after grading."""
+    for method in METHODS:
+        yield (method, "", ""), sections({"method": method})
+        options = method_of(mv.Policy(**sections({"method": method}))).options
+        for key, field in options.model_fields.items():
+            for choice in get_args(field.annotation) if get_origin(field.annotation) is Literal else ():
+                yield (method, key, choice), sections({"method": method, key: choice})
+    for name, then in THEN.items():
+        yield ("grade", "then", name), sections({"method": "grade", "then": then})
+    yield (
+        ("alpha-beta-k", "roles", "no quasi-identifier"),
+        sections({"method": "alpha-beta-k"}, ("neutral", "neutral")),
+    )
+
+
+VARIANTS = {
+    # What none of the choices of a method changes is listed once.
+    variant: asked
+    for variant, asked in variants()
+    if variant[0] != "multi-sa" or not variant[1]
+}
+
+
+def is_there(policy):
+    """Whether a method can be decided from counts, or made part by part."""
+    table, _ = hold(FRAME, policy)
+    method = method_of(policy)
+    work = Work(
+        policy, table, resolve(policy, table), read_options(policy), Streams(1), suppresses=method.suppresses
+    )
+    return method.decide(work) is not None or method.part(work) is not None
+
+
+def test_every_gap_is_declared():
+    """Of all methods and their choices, those that Spark lacks are the ones listed above, and each has a reason."""
+    missing = {variant for variant, asked in VARIANTS.items() if not is_there(mv.Policy(**asked))}
+    assert missing == NOT_THERE
+    assert {method for method, _, _ in NOT_THERE} == set(GAPS)
+    assert set(GAPS) <= set(METHODS)
+
+
+@pytest.mark.parametrize("variant", sorted(NOT_THERE), ids=" ".join)
+def test_gaps_say_why(publish, variant):
+    """What is not there is refused with the reason and another way."""
+    there = publish(FRAME, mv.Policy(**VARIANTS[variant]), 1)
+    assert there.refused.startswith("InfeasibleError: ")
+    assert f"publish.method: {variant[0]!r} is not on Spark: {GAPS[variant[0]]}." in there.refused
+    assert "the local engine." in there.refused
