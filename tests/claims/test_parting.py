@@ -124,7 +124,7 @@ def test_counts_decide_as_rows_do(case, most, labels):
     """Distinct rows with counts, and counts of only what is asked, are cut as plain rows are."""
     work = work_of(case)
     ways = [by_rows(work), by_table(compact_table(work.table)), by_question(work)]
-    rows, counts, asked = (described(Parting(work, labels, most, way).cuts()) for way in ways)
+    rows, counts, asked = (described(Parting(work, labels, work.sensitive, most, way).cuts()) for way in ways)
     assert rows == counts == asked
 
 
@@ -133,7 +133,7 @@ def test_counts_decide_as_rows_do(case, most, labels):
 def test_parts_keep_every_promise(case, most, labels):
     """By the oracle every part keeps every promise as a group of its own, and parts share no value of some column."""
     work = work_of(case)
-    parts = parts_in(work.table, Parting(work, labels, most, by_rows(work)).cuts())
+    parts = parts_in(work.table, Parting(work, labels, work.sensitive, most, by_rows(work)).cuts())
     assert_parted({name: work.table[name].codes for name in work.quasi}, parts)
     if not parts.any():
         return
@@ -162,7 +162,7 @@ def test_parts_are_small_where_cuts_exist(k, data, most, labels):
     """A part that is larger than asked has no column whose middle cut leaves enough rows on both sides."""
     case = data.draw(cases(MONDRIAN, smallest=3, largest=40))
     work = work_of(replace(case, sections={**case.sections, "guarantee": {"k": k}}))
-    parts = parts_in(work.table, Parting(work, labels, most, by_rows(work)).cuts())
+    parts = parts_in(work.table, Parting(work, labels, work.sensitive, most, by_rows(work)).cuts())
     for part in range(parts.max(initial=0) + 1):
         inside = parts == part
         for name in work.quasi if inside.sum() > most else ():
@@ -184,6 +184,6 @@ def test_a_promise_stops_a_cut():
         "publish": MONDRIAN,
     }
     work = work_of(Case(frame, sections))
-    parts = parts_in(work.table, Parting(work, "sets", 2, by_rows(work)).cuts())
+    parts = parts_in(work.table, Parting(work, "sets", work.sensitive, 2, by_rows(work)).cuts())
     groups = {tuple(sorted(frame["age"].filter(parts == part))) for part in set(parts.tolist())}
     assert groups == {(1, 1), (2, 2), (3, 3)}

@@ -50,7 +50,11 @@ def _candidates(guarantee: SupersetCloseness, groups: Groups) -> Iterator[pl.Dat
     names = (*groups.seen.key, *groups.protects)
     if not groups.evidence.joins(names):
         return
-    original = groups.evidence.table.whole(names)
+    try:
+        original = groups.evidence.table.whole(names)
+    except LookupError:
+        # Where the original was not counted so, a group is compared with itself and with all people only.
+        return
     rows = with_people(pl.DataFrame({"value": groups.values_of(original)}), original.weights)
     for ancestors, known in _lattice(groups):
         yield from _near_ancestors(guarantee, groups, ancestors, _labelled(rows, original, known))

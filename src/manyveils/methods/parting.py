@@ -77,6 +77,7 @@ class Parting:
 
     work: Work
     labels: Labels
+    beside: tuple[str, ...]
     most_rows: int
     counted: Counted
 
@@ -121,8 +122,8 @@ class Parting:
         """Which parts keep every promise."""
         work, fine = self.work, np.ones(cuts.n_parts, dtype=bool)
         for promise in work.promises:
-            table, owners = self.counted(needed(promise, work.table, work.sensitive), cuts)
-            watches = watch((promise,), table, work.sensitive)
+            table, owners = self.counted(needed(promise, work.table, self.beside), cuts)
+            watches = watch((promise,), table, self.beside)
             sizes = tally(owners, table.weights, cuts.n_parts)
             fine &= all_kept(watches, count_for(watches, owners, cuts.n_parts), sizes)
         return fine

@@ -108,6 +108,8 @@ class InParts:
 
     options: Options
     labels: Literal["auto", "ranges", "sets", "hierarchy"]
+    # The columns that stand beside a protected one in every part; others are told apart inside.
+    beside: tuple[str, ...]
     notes: Mapping[str, object] = field(default_factory=dict)
 
 

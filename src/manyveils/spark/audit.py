@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from manyveils.audits import Audit, Finding, audit
 from manyveils.audits.content import content_findings
@@ -23,7 +24,6 @@ from manyveils.audits.secrets import secret_findings
 from manyveils.audits.together import columns_judged, together
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.policy import Policy, Promise
-from manyveils.policy.guarantees import SupersetCloseness
 from manyveils.release import Release, View
 from manyveils.release.secrets import as_published
 from manyveils.release.views import ColumnFile
@@ -205,17 +205,22 @@ class _Auditing:
     def _wholes(self) -> Iterator[Table]:
         """What promises about several columns are compared with, counted beforehand."""
         for promise in self._asked:
-            names = promise.protects
-            if isinstance(promise.guarantee, SupersetCloseness):
-                names = (*promise.given, *names)
-            if len(names) > 1 and self._evidence.joins(names):
-                yield self._counts.of(names)
+            if len(promise.protects) > 1 and self._evidence.joins(promise.protects):
+                yield self._counts.of(promise.protects)
 
     def _secrets(self) -> Iterator[Finding]:
         """Secret labels beside the original, as different rows of what they stand beside."""
-        if not self.outline.manifest.secret:
-            return iter(())
-        return secret_findings(Evidence(self._with_rows(self.tables.values()), self._original, self.policy))
+        secret = set(self.outline.manifest.secret)
+        quasi = set(self.held.sketch.expand(self.policy.quasi))
+        frames, weights = dict(self._empty.frames), {}
+        for name, table in self.tables.items():
+            if secret & set(table.values):
+                # Only what stands beside a secret outside of buckets can be compared row by row.
+                needed = table.showing(secret if BUCKET in table.columns else secret | quasi)
+                rows, weights[name] = needed.distinct(self._counts.most_cells)
+                frames[name] = pl.concat([table.empty, rows], how="diagonal")
+        release = Release(self.outline.manifest, frames, self.outline.recodings, weights=weights)
+        return secret_findings(Evidence(release, self._original, self.policy))
 
 
 def _fields(view: View, file: ColumnFile) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The distinct values of every column, brought to the driver in one pass, and rows as numbers in them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,12 +18,20 @@ WHOLE = ("tinyint", "smallint", "int", "bigint")
 BROKEN = ("float", "double")
 
 
-def as_texts(names: Sequence[str], missing: Sequence[str] = ()) -> "list[Column]":
+def as_texts(
+    names: Sequence[str], is_missing: "Callable[[str, Column], Column] | None" = None
+) -> "list[Column]":
     """Some columns as texts, under the plain names `c0`, `c1` and so on; cells that mean a missing one are null."""
     from pyspark.sql import functions as f
 
-    cells = [f.col(f"`{name.replace('`', '``')}`").cast("string") for name in names]
-    return [f.when(~cell.isin(["", *missing]), cell).alias(f"c{place}") for place, cell in enumerate(cells)]
+    found = []
+    for place, name in enumerate(names):
+        cell = f.col(f"`{name.replace('`', '``')}`")
+        text = cell.cast("string")
+        found.append(
+            (text if is_missing is None else f.when(~is_missing(name, cell), text)).alias(f"c{place}")
+        )
+    return found
 
 
 def dictionaries(rows: "DataFrame", n_columns: int) -> list[pl.DataFrame]:
@@ -87,7 +95,8 @@ def typed(values: pl.Series, kind: str) -> pl.Series:
     if kind in WHOLE:
         return values.cast(pl.Int64)
     if kind in BROKEN:
-        return values.cast(pl.Float64)
+        # There is one zero.
+        return values.cast(pl.Float64) + 0.0
     if kind == "boolean":
         return values == "true"
     return values.str.to_date("%Y-%m-%d") if kind == "date" else values

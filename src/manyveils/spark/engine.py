@@ -1,5 +1,7 @@
 """The Spark engine as the trail sees it: publish into a folder, and audit one."""
 
+import logging
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +18,7 @@ from manyveils.spark.held import Held, hold_there
 from manyveils.spark.publish import job_of
 from manyveils.spark.release import SparkRelease
 from manyveils.spark.session import LOG, refuse_absence, session
-from manyveils.spark.source import rows_of
+from manyveils.spark.source import source_of
 from manyveils.spark.watching import watched
 from manyveils.table.door import is_sparks
 
@@ -77,7 +79,8 @@ def audit_folder(
 @contextmanager
 def _held(data: object, policy: Policy, spark: "SparkSession", progress: Progress) -> Iterator[Held]:
     with watched(spark, "reading", progress):
-        held = hold_there(rows_of(data, policy, spark), policy)
+        source = source_of(data, policy, spark)
+        held = hold_there(source.rows, policy, is_csv=source.is_csv)
     try:
         yield held
     finally:
@@ -92,14 +95,29 @@ def _spark(data: object, master: str | None) -> Iterator["SparkSession"]:
     from pyspark.errors import PySparkException
 
     try:
-        yield data.sparkSession if is_sparks(data) else session(master)  # type: ignore[attr-defined]
+        with _unquoted():
+            yield data.sparkSession if is_sparks(data) else session(master)  # type: ignore[attr-defined]
     except TooManyError as error:
         raise InfeasibleError(error.problems) from None
     except (PySparkException, Py4JError) as error:
         raise DataError([_failed(error)]) from None
 
 
+@contextmanager
+def _unquoted() -> Iterator[None]:
+    """Keep PySpark from writing down what went wrong with which cell, unless logs are asked for."""
+    logger = logging.getLogger("DataFrameQueryContextLogger")
+    before, logger.disabled = logger.disabled, not os.environ.get(LOG)
+    try:
+        yield
+    finally:
+        logger.disabled = before
+
+
 def _failed(error: Exception) -> Problem:
+    if "JAVA_GATEWAY_EXITED" in str(error) or "Could not parse Master URL" in str(error):
+        what = "Spark could not be started: there is no such master, or Java does not work."
+        return Problem("master", what, "Check --master, as local[4] or spark://host:7077, and JAVA_HOME.")
     if "MALFORMED" in str(error):
         what = "a row of a csv file has more or fewer cells than the header, or a line break in a cell."
         return Problem("data", what, "Mend the file, or give parquet.")

@@ -19,9 +19,10 @@ from manyveils.release.seal import BUCKET
 from manyveils.spark.counts import PART, TooManyError, parted
 from manyveils.spark.held import Held
 from manyveils.spark.judging import Judge, findings_of, rows_of_view
-from manyveils.spark.limits import CELLS, driver_cells, part_rows
+from manyveils.spark.limits import CELLS, ROWS, TOLERATED, driver_cells, part_rows
 from manyveils.spark.published import PublishedTable
 from manyveils.spark.seams import Boxes, seams_of
+from manyveils.table.columns import tally
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -76,22 +77,28 @@ class Grouped:
         [table, *_] = [self.tables[file.table] for file in view.files]
         names = [f"c{place}" for place, name in enumerate(table.values) if name in shared]
         key = [BUCKET] if BUCKET in shared else names
-        n_parts = max(1, -(-view.rows * len(view.files) // part_rows()))
+        n_rows = sum(self.tables[file.table].n_rows for file in view.files)
+        n_parts = max(1, -(-n_rows // part_rows()))
         return rows.withColumn(PART, f.pmod(f.xxhash64(*key), f.lit(n_parts)).cast("int"))
 
     def _between_seams(self, rows: "DataFrame", known: frozenset[str]) -> list[list[Finding]]:
         boxes = self._boxes(sorted(known))
-        most = part_rows()
-        found, cuts = _brought(boxes, sorted(known), self.held), Cuts()
-        if int(found.rows.sum()) > most:
-            cuts = seams_of(found, most)
-        placed = _placed(boxes, cuts, sorted(known))
-        parts = rows.join(placed, on=rows[BUCKET].eqNullSafe(placed["box"])).drop("box")
-        names = tuple(name for name in self.held.sketch.columns if name in self.judge.view.attributes)
         try:
+            cuts = self._cuts(_brought(boxes, sorted(known), self.held))
+            placed = _placed(boxes, cuts, sorted(known))
+            parts = rows.join(placed, on=rows[BUCKET].eqNullSafe(placed["box"])).drop("box")
+            names = tuple(name for name in self.held.sketch.columns if name in self.judge.view.attributes)
             return findings_of(self.judge, parts, parted(self.held, cuts, names))
         finally:
             boxes.unpersist()
+
+    def _cuts(self, found: Boxes) -> Cuts:
+        most = part_rows()
+        cuts = seams_of(found, most)
+        parts = cuts.parts_of(found.high, found.rows.size)
+        if int(tally(parts, found.rows, cuts.n_parts).max()) > TOLERATED * most:
+            raise InfeasibleError([self._undivided()])
+        return cuts
 
     def _boxes(self, known: Sequence[str]) -> "DataFrame":
         """Every bucket with the lowest and highest original that its labels stand for, column by column."""
@@ -130,8 +137,8 @@ class Grouped:
     def _undivided(self) -> Problem:
         return Problem(
             self.judge.view.name,
-            f"has {self.judge.view.rows:,} rows, and some promise looks at all of them at once.",
-            f"Raise {CELLS} if the driver has the memory, or audit with the local engine.",
+            f"has {self.judge.view.rows:,} rows, and some promise looks at too many of them at once.",
+            f"Raise {CELLS} if the driver has the memory, or {ROWS} if executors have it, or audit with the local engine.",
         )
 
 

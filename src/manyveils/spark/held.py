@@ -2,20 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.errors import DataError, InputError, PolicyError, Problem
+from manyveils.errors import DataError, Problem
 from manyveils.policy import Policy
-from manyveils.spark.dictionaries import as_texts, dictionaries, numbered, typed
+from manyveils.spark.dictionaries import BROKEN, WHOLE, as_texts, dictionaries, numbered, typed
 from manyveils.table import Column, Table
-from manyveils.table.encode import encode_attribute, refuse_columns, refuse_missing
+from manyveils.table.encode import encode_attributes, refuse_columns, refuse_missing
 from manyveils.table.levels import Codes
+from manyveils.table.spelling import as_number
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame
 
 ROWS_OF_A_TASK = 250_000
@@ -68,12 +71,15 @@ class Held:
         return Table(columns, n_rows, derived=self.sketch.derived, weights=weights)
 
 
-def hold_there(rows: "DataFrame", policy: Policy) -> Held:
+def hold_there(rows: "DataFrame", policy: Policy, *, is_csv: bool = False) -> Held:
     """Collect the dictionaries of all columns in one pass, and number the rows' values by them in another."""
     refuse_columns(rows.columns, policy)
+    _refuse_types(rows, policy)
     kept = [name for name, attribute in policy.attributes.items() if attribute.role != "identifier"]
     chosen = _chosen(rows, kept, policy)
     found = dict(zip(kept, dictionaries(chosen, len(kept)), strict=True))
+    if is_csv:
+        _refuse_garbled(found)
     n_people = int(found[kept[0]]["count"].sum())
     if not n_people:
         raise DataError([Problem("data", "there is a header but no row.")])
@@ -91,8 +97,55 @@ def hold_there(rows: "DataFrame", policy: Policy) -> Held:
 
 def _chosen(rows: "DataFrame", kept: Sequence[str], policy: Policy) -> "DataFrame":
     """The columns that may be published, as texts; missing cells are null, or their rows are gone."""
-    chosen = rows.select(*as_texts(kept, policy.data.missing_markers))
+    types = dict(rows.dtypes)
+    markers = ["", *policy.data.missing_markers]
+    numbers = [number for number in map(as_number, policy.data.missing_markers) if number is not None]
+
+    def is_missing(name: str, cell: "SparkColumn") -> "SparkColumn":
+        if types[name] in (*WHOLE, *BROKEN) or types[name].startswith("decimal"):
+            # A marker stands for its number, however that is written.
+            return cell.cast("double").isin(numbers) if numbers else cell.isNull()
+        return cell.cast("string").isin(markers)
+
+    chosen = rows.select(*as_texts(kept, is_missing))
     return chosen.dropna() if policy.data.missing == "drop" else chosen
+
+
+def _refuse_types(rows: "DataFrame", policy: Policy) -> None:
+    """What Spark has no published form for, and names that it takes for one."""
+    problems = [
+        Problem(
+            f"data: {name}",
+            f"cells of Spark's type {kind.partition('<')[0]} cannot be published.",
+            "Cast them to texts, numbers, dates or true and false, or drop the column.",
+        )
+        for name, kind in rows.dtypes
+        if name in policy.attributes and policy.attributes[name].role != "identifier" and not _is_plain(kind)
+    ]
+    lowered = [name.lower() for name in rows.columns]
+    problems += [
+        Problem("data", f"Spark takes column {name!r} and another for one.", "Rename one of them.")
+        for name in rows.columns
+        if lowered.count(name.lower()) > 1
+    ]
+    if problems:
+        raise DataError(problems)
+
+
+def _is_plain(kind: str) -> bool:
+    return kind in (*WHOLE, *BROKEN, "string", "boolean", "date") or kind.startswith(
+        ("decimal", "char", "varchar")
+    )
+
+
+def _refuse_garbled(found: Mapping[str, pl.DataFrame]) -> None:
+    """Spark reads what is not UTF-8 as a mark, the same for all."""
+    garbled = [name for name, each in found.items() if each["value"].str.contains("\ufffd").any()]
+    if garbled:
+        what = "is not valid UTF-8 everywhere."
+        raise DataError(
+            Problem(f"data: {name}", what, "Save it as UTF-8, or give parquet.") for name in garbled
+        )
 
 
 def _missing(dictionary: pl.DataFrame) -> int:
@@ -102,22 +155,15 @@ def _missing(dictionary: pl.DataFrame) -> int:
 def _encoded(
     found: Mapping[str, tuple[pl.DataFrame, str]], policy: Policy
 ) -> tuple[dict[str, Column], dict[str, tuple[str, ...]]]:
-    """Every attribute's columns, coded by raw value; all problems at once."""
-    columns: dict[str, Column] = {}
-    derived: dict[str, tuple[str, ...]] = {}
-    problems: list[InputError] = []
-    for name, (dictionary, kind) in found.items():
-        try:
-            values = typed(dictionary["value"], kind).alias(name)
-            made = encode_attribute(values, policy.attributes[name], policy)
-        except InputError as error:
-            problems.append(error)
-            continue
-        weights = dictionary["count"].to_numpy()
-        columns |= {column.name: replace(column, weights=weights) for column in made}
-        if policy.attributes[name].multivalued:
-            derived[name] = tuple(column.name for column in made)
-    if problems:
-        worst = DataError if any(isinstance(error, DataError) for error in problems) else PolicyError
-        raise worst(problem for error in problems for problem in error.problems)
-    return columns, derived
+    """Every attribute's columns, coded by raw value."""
+    values = {
+        name: partial(typed, dictionary["value"].alias(name), kind)
+        for name, (dictionary, kind) in found.items()
+    }
+    columns, derived = encode_attributes(values, policy)
+    homes = {bit: name for name, bits in derived.items() for bit in bits}
+    counts = {name: dictionary["count"].to_numpy() for name, (dictionary, _) in found.items()}
+    weighted = {
+        name: replace(column, weights=counts[homes.get(name, name)]) for name, column in columns.items()
+    }
+    return weighted, derived

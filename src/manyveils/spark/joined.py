@@ -95,6 +95,7 @@ def joined(made: "DataFrame", n_parts: int) -> Joined:
     notes = [json.loads(row[NOTE]) for row in sorted(found, key=lambda row: row[PART])]
     refused = [note for note in notes if "refused" in note]
     if refused:
+        made.unpersist()
         problems = [errors.Problem(*said) for note in refused for said in note["problems"]]
         raise getattr(errors, refused[0]["refused"])(dict.fromkeys(problems))
     if len(notes) != n_parts:
@@ -120,7 +121,8 @@ def _together(key: str, values: Sequence[Any], rows: Sequence[int]) -> Any:
     if all(value == first for value in values) and not _adds_up(first):
         return first
     if not all(_is_number(value) for value in values):
-        return sorted({json.dumps(value) for value in values})
+        each = [value if isinstance(value, list) else [value] for value in values]
+        return sorted({str(one) for some in each for one in some})
     if key.startswith("smallest"):
         return min(values)
     if key.startswith("largest"):

@@ -23,7 +23,7 @@ from manyveils.release.seal import published_recodings, unsorted_column
 from manyveils.spark.arrow import plain_arrow
 from manyveils.spark.counts import PART, Counts, TooManyError, parted
 from manyveils.spark.held import Held, Sketch
-from manyveils.spark.limits import ROWS, part_rows
+from manyveils.spark.limits import ROWS, TOLERATED, part_rows
 from manyveils.table import Table
 from manyveils.table.columns import tally
 
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 BUCKET, NOTE, FIELD = "bucket", "note", "f"
-# A part that no cut makes smaller may have so many times the rows that were asked for.
-TOLERATED = 4
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,7 +44,10 @@ class Wholes:
         """A table in which some columns can be counted together."""
         if len(names) < 2:
             return self.sketch.alone(names)
-        return next(table for table in self.tables if set(names) <= set(table.columns))
+        found = [table for table in self.tables if set(names) <= set(table.columns)]
+        if not found:
+            raise LookupError(f"{len(names)} columns were not counted together")
+        return found[0]
 
 
 def cuts_of(work: Work, plan: InParts, counts: Counts) -> Cuts:
@@ -56,7 +57,7 @@ def cuts_of(work: Work, plan: InParts, counts: Counts) -> Cuts:
         cuts, largest = Cuts(), n_people
     else:
         with _Counting(work, counts).open() as counted:
-            cuts = Parting(work, plan.labels, most, counted).cuts()
+            cuts = Parting(work, plan.labels, plan.beside, most, counted).cuts()
             table, parts = counted((), cuts)
         largest = int(tally(parts, table.weights, cuts.n_parts).max())
     if largest > TOLERATED * most:

@@ -76,7 +76,7 @@ class Job:
                 yield ready_leveled(self.held, self.work, view)
 
     def _in_parts(self, plan: InParts) -> tuple[Ready, Mapping[str, object]]:
-        watches = watch_counts(self.work, self.work.promises, self.work.sensitive)
+        watches = watch_counts(self.work, self.work.promises, plan.beside)
         if breaks_as_one_group(watches, self.held.sketch.n_people):
             raise refuse(self.work, watches)
         cuts = cuts_of(self.work, plan, self.counts)
@@ -93,9 +93,11 @@ class Job:
         names, recoding_names, listed = Names(), Names(), []
         recodings: dict[tuple[str, str], pl.DataFrame] = {}
         for ready in views:
-            listed.append(_written(ready, names, folder))
+            try:
+                listed.append(_written(ready, names, folder))
+            finally:
+                ready.forget()
             recodings |= ready.recodings
-            ready.forget()
         n_rows = max((view.rows for view in listed), default=0)
         manifest = Manifest(
             method=self.policy.publish.method,

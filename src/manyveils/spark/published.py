@@ -15,7 +15,7 @@ from manyveils.release.release import table_files
 from manyveils.release.seal import BUCKET
 from manyveils.release.views import ColumnFile
 from manyveils.spark.counts import COUNT, TooManyError
-from manyveils.spark.dictionaries import as_texts, dictionaries, numbered, typed
+from manyveils.spark.dictionaries import WHOLE, as_texts, dictionaries, numbered, typed
 from manyveils.spark.limits import CELLS
 from manyveils.spark.places import address
 
@@ -120,7 +120,9 @@ def _read(path: Path, file: ColumnFile, spark: "SparkSession") -> PublishedTable
         rows = spark.read.parquet(address(path)) if is_parquet else _read_csv(path, spark)
         names = [name for name in rows.columns if name != BUCKET]
         bucket = {BUCKET: "long"} if BUCKET in rows.columns else {}
-        texts = rows.select(*(rows[each].cast(kind) for each, kind in bucket.items()), *as_texts(names))
+        _refuse_strange_buckets(rows, path)
+        cells = as_texts(names, None if is_parquet else lambda _, cell: cell == "")
+        texts = rows.select(*(rows[each].cast(kind) for each, kind in bucket.items()), *cells)
         found = dictionaries(texts, len(names))
         n_rows = int(found[0]["count"].sum()) if names else texts.count()
     except PySparkException:
@@ -135,6 +137,17 @@ def _read(path: Path, file: ColumnFile, spark: "SparkSession") -> PublishedTable
     counts = {name: each["count"].to_numpy() for name, each in zip(names, found, strict=True)}
     coded = numbered(texts, [each["value"] for each in found], bucket).persist()
     return PublishedTable(path, file, tuple(rows.columns), coded, values, counts, n_rows)
+
+
+def _refuse_strange_buckets(rows: "DataFrame", path: Path) -> None:
+    """Buckets are whole numbers: others might be told apart by one reader and not by another."""
+    kind = dict(rows.dtypes).get(BUCKET)
+    if kind is None or kind in WHOLE:
+        return
+    # Whatever a csv file has is text here.
+    is_strange = rows[BUCKET].isNotNull() & ~rows[BUCKET].rlike(r"^-?\d+$")
+    if kind != "string" or path.suffix == ".parquet" or rows.where(is_strange).limit(1).count():
+        raise DataError([Problem(str(path), "is damaged: its buckets are no whole numbers.")])
 
 
 def _read_csv(path: Path, spark: "SparkSession") -> "DataFrame":

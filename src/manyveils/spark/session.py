@@ -47,7 +47,12 @@ def session(master: str | None = None) -> "SparkSession":
     from pyspark.sql import SparkSession
 
     found = SparkSession.getActiveSession()
-    return _started(master) if found is None else found
+    if found is None:
+        return _started(master)
+    if master not in (None, found.sparkContext.master):
+        what = "there is a session already, and it runs elsewhere."
+        raise InputError([Problem("master", what, "Stop that session, or leave the master out.")])
+    return found
 
 
 def _started(master: str | None) -> "SparkSession":

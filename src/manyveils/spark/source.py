@@ -1,7 +1,10 @@
 """Where rows come from: a file, a folder of files, or a Spark dataframe."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import polars as pl
 
 from manyveils.errors import DataError, Problem
 from manyveils.policy import Policy
@@ -14,15 +17,30 @@ if TYPE_CHECKING:
 QUOTE = '"'
 PARQUET = (".parquet", ".pq")
 # Every file must have the header of the first, and every row as many cells, even where some are not published.
-STRICT = {"mode": "FAILFAST", "enforceSchema": "false", "columnPruning": "false"}
+STRICT = {
+    "mode": "FAILFAST",
+    "enforceSchema": "false",
+    "columnPruning": "false",
+    "unescapedQuoteHandling": "RAISE_ERROR",
+}
+# Folders that say which of the files beside them count.
+CATALOGUES = ("_delta_log", "metadata", ".hoodie")
 
 
-def rows_of(data: object, policy: Policy, spark: "SparkSession") -> "DataFrame":
+@dataclass(frozen=True, repr=False)
+class Source:
+    """Rows, and whether they come from text that might not be UTF-8."""
+
+    rows: "DataFrame"
+    is_csv: bool = False
+
+
+def source_of(data: object, policy: Policy, spark: "SparkSession") -> Source:
     """The rows as Spark reads them; cells of csv files stay texts, so that types are decided as everywhere."""
     from pyspark.sql import DataFrame
 
     if isinstance(data, DataFrame):
-        return data
+        return Source(data)
     source = policy.source if data is None else data
     if source is None:
         remedy = "Set it or give --data."
@@ -38,16 +56,38 @@ def rows_of(data: object, policy: Policy, spark: "SparkSession") -> "DataFrame":
             [Problem(str(path), "has csv and parquet files.", "Give a folder with files of one kind.")]
         )
     if kinds == {True}:
-        return spark.read.parquet(*map(address, files))
+        _refuse_other_schemas(files, path)
+        return Source(spark.read.parquet(*map(address, files)))
     delimiter = policy.data.delimiter or _delimiter(files[0])
     options: dict[str, str] = {"header": "true", "sep": delimiter, "escape": QUOTE, **STRICT}
-    return spark.read.options(**options).csv([address(file) for file in files], inferSchema=False)
+    return Source(
+        spark.read.options(**options).csv([address(file) for file in files], inferSchema=False), is_csv=True
+    )
 
 
 def _files(path: Path) -> list[Path]:
     if path.is_dir():
-        return [file for file in path.rglob("*") if file.is_file() and file.name[0] not in "._"]
+        catalogues = [name for name in CATALOGUES if (path / name).is_dir()]
+        if catalogues:
+            what = (
+                f"has a folder {catalogues[0]}: it is a table of a lakehouse, of which not all files count."
+            )
+            raise DataError([Problem(str(path), what, "Read it with Spark, and publish the dataframe.")])
+        inside = [(file, file.relative_to(path).parts) for file in path.rglob("*") if file.is_file()]
+        return [file for file, parts in inside if not any(part[0] in "._" for part in parts)]
     return [path] if path.exists() else []
+
+
+def _refuse_other_schemas(files: list[Path], path: Path) -> None:
+    """Spark takes the columns of one file for those of all."""
+    try:
+        schemas = [pl.read_parquet_schema(file) for file in files]
+    except (pl.exceptions.PolarsError, OSError):
+        raise DataError([Problem(str(path), "has a file that cannot be read as parquet.")]) from None
+    n_others = sum(dict(schema) != dict(schemas[0]) for schema in schemas)
+    if n_others:
+        what = f"has {n_others} files with other columns or types than the first."
+        raise DataError([Problem(str(path), what, "Give all of them the same columns and types.")])
 
 
 def _delimiter(file: Path) -> str:

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -31,18 +32,27 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     frame = frame.with_columns(_plain(frame[name]) for name in kept)
     frame = frame.with_columns(_missing_as_null(frame, kept, policy))
     frame, n_dropped = _treat_missing(frame, policy)
+    columns, derived = encode_attributes({name: partial(frame.get_column, name) for name in kept}, policy)
+    inferred = tuple(name for name in kept if policy.attributes[name].kind is None)
+    return Table(columns, frame.height, n_dropped, derived, inferred)
+
+
+def encode_attributes(
+    values: Mapping[str, Callable[[], pl.Series]], policy: Policy
+) -> tuple[dict[str, Column], dict[str, tuple[str, ...]]]:
+    """The columns of all attributes, and those of multi-valued ones by attribute; all problems at once."""
     columns: dict[str, Column] = {}
     derived: dict[str, tuple[str, ...]] = {}
     problems: list[InputError] = []
-    for name in kept:
+    for name, get in values.items():
         try:
-            made = encode_attribute(frame[name], policy.attributes[name], policy)
+            made = encode_attribute(get(), policy.attributes[name], policy)
         except InputError as error:
             problems.append(error)
             continue
         except pl.exceptions.PolarsError:
             # The library's own message may quote cells.
-            what = f"cells of type {frame[name].dtype} cannot be published."
+            what = "cells of its type cannot be published."
             problems.append(DataError([Problem(f"data: {name}", what, "Turn them into text or numbers.")]))
             continue
         problems += [DataError([_taken(column.name)]) for column in made if column.name in columns]
@@ -52,8 +62,7 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     if problems:
         kind = DataError if any(isinstance(error, DataError) for error in problems) else PolicyError
         raise kind(problem for error in problems for problem in error.problems)
-    inferred = tuple(name for name in kept if policy.attributes[name].kind is None)
-    return Table(columns, frame.height, n_dropped, derived, inferred)
+    return columns, derived
 
 
 def _taken(name: str) -> Problem:
@@ -133,8 +142,9 @@ def _plain(values: pl.Series) -> pl.Series:
         return whole if whole.null_count() == values.null_count() else values.cast(pl.String)
     if dtype.is_numeric() and dtype != pl.Float64:
         # By way of text, so that 0.1 stays 0.1.
-        return values.cast(pl.String).cast(pl.Float64)
-    return values
+        values = values.cast(pl.String).cast(pl.Float64)
+    # There is one zero.
+    return values + 0.0 if values.dtype == pl.Float64 else values
 
 
 def _missing_as_null(frame: pl.DataFrame, names: list[str], policy: Policy) -> Iterator[pl.Expr]:

@@ -104,7 +104,7 @@ def part(work: Work) -> InParts | None:
     """Groups are divided and repaired inside every part; without quasi-identifiers all rows are one group."""
     options = work.options
     assert isinstance(options, AlphaBetaKOptions)
-    return InParts(options, options.labels) if work.quasi else None
+    return InParts(options, options.labels, work.sensitive) if work.quasi else None
 
 
 METHOD = Method("alpha-beta-k", "Wang 2013", AlphaBetaKOptions, make, part=part)

@@ -41,7 +41,7 @@ def part(work: Work) -> InParts:
     """Mondrian goes on inside every part as it would have done."""
     options = work.options
     assert isinstance(options, GeneralizeOptions)
-    return InParts(options, options.labels)
+    return InParts(options, options.labels, work.sensitive)
 
 
 def make(work: Work) -> Made:

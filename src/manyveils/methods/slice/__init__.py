@@ -129,7 +129,7 @@ def part(work: Work) -> InParts | None:
     assert isinstance(options, SliceOptions)
     layout = _layout(work, options)
     homes = [list(dict.fromkeys(work.table.home(name) for name in column)) for column in layout.columns]
-    return InParts(options.model_copy(update={"columns": homes}), "ranges", _described(layout))
+    return InParts(options.model_copy(update={"columns": homes}), "ranges", (), _described(layout))
 
 
 METHOD = Method("slice", "Slicing: paper 003", SliceOptions, make, part=part)
