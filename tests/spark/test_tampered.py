@@ -70,6 +70,13 @@ TOUCHES = {
     "dropped": lambda frame: frame[1:],
     "reordered": lambda frame: frame.reverse(),
     "a column more": lambda frame: frame.with_columns(guest=pl.lit("x")),
+    "empty and missing": lambda frame: frame.with_columns(
+        pl.when(pl.int_range(pl.len()) == 0)
+        .then(pl.lit(""))
+        .when(pl.int_range(pl.len()) > 1)
+        .then(pl.col("insurance"))
+        .alias("insurance")
+    ).sort(frame.columns),
     "a value nobody has": lambda frame: frame.with_columns(
         pl.when(pl.int_range(pl.len()) == 0)
         .then(pl.lit("stranger"))
@@ -130,3 +137,12 @@ def test_the_same_verdict(spark, originals, releases, tmp_path, monkeypatch, nam
     assert there == here
     if isinstance(here, list):
         assert max(parts) > 1
+
+
+def test_buckets_are_whole_numbers(spark, originals, releases, tmp_path, monkeypatch):
+    """Buckets that one reader tells apart and another does not are refused."""
+    monkeypatch.setenv("MANYVEILS_DRIVER_CELLS", "300")
+    halves = lambda frame: frame.with_columns(pl.col("bucket") + pl.int_range(pl.len()) % 2 / 2)  # noqa: E731
+    folder = touch(releases["anatomize"], tmp_path / "out", halves)
+    with pytest.raises(mv.DataError, match="its buckets are no whole numbers"):
+        audit_there(folder, originals, policy_for("anatomize"), spark=spark)
