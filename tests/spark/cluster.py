@@ -73,10 +73,10 @@ def killing(stage, marker):
         audit.read_published,
     )
 
-    def hold_there(rows, policy):
+    def hold_there(rows, policy, *, is_csv):
         if stage == "reading":
-            return hold(deadly(rows, marker), policy)
-        held = hold(rows, policy)
+            return hold(deadly(rows, marker), policy, is_csv=is_csv)
+        held = hold(rows, policy, is_csv=is_csv)
         return replace(held, rows=deadly(held.rows, marker)) if stage == "deciding" else held
 
     def make_parts(*arguments):

@@ -7,7 +7,6 @@ from manyveils.datasets import hospital, hospital_policy
 WAYS = {
     "anatomize": {"method": "anatomize"},
     "slice": {"method": "slice", "columns": 3},
-    "alpha-beta-k": {"method": "alpha-beta-k", "k": 4, "beta": 2},
 }
 
 
@@ -15,8 +14,7 @@ WAYS = {
 def test_nothing_is_kept(spark, publish, monkeypatch, name):
     """Rows that are never kept, so that every use of them computes them again, give the same release."""
     monkeypatch.setenv("MANYVEILS_PART_ROWS", "60")
-    guarantee = {} if name == "alpha-beta-k" else {"l": 2, "l_kind": "frequency"}
-    policy = hospital_policy().replaced(publish=WAYS[name], guarantee=guarantee)
+    policy = hospital_policy().replaced(publish=WAYS[name], guarantee={"l": 2, "l_kind": "frequency"})
     data = hospital(n=150)
     quiet = publish(data, policy, 2)
     asked = []

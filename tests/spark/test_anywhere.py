@@ -29,7 +29,7 @@ FROM_ROWS = (
 )
 # An example takes seconds, and so would every smaller one.
 few = settings(
-    max_examples=3,
+    max_examples=2,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=(Phase.explicit, Phase.generate),

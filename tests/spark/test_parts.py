@@ -8,7 +8,6 @@ from manyveils.run import publish_to
 
 WAYS = {
     "mondrian": {"method": "generalize", "recoding": "mondrian"},
-    "sets": {"method": "generalize", "recoding": "mondrian", "labels": "sets", "cuts": "strict"},
     "slice": {"method": "slice", "columns": 3},
     "slice by rarity": {"method": "slice", "columns": 3, "column_k": 5},
     "slice at random": {"method": "slice", "columns": 3, "partition": "random", "bucket": 40},
