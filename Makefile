@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-spark-cluster check format bench bench-spark docs notebook reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
+.PHONY: help setup demo test test-spark test-spark-cluster check format bench bench-spark docs notebook reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -22,6 +22,9 @@ demo: $(STAMP) ## publish an embedded table with every method, audit and compare
 
 test: $(STAMP) ## run the tests
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+test-spark: $(STAMP) ## run all cases of the Spark engine's tests, of which `make test` runs some
+	MANYVEILS_THOROUGH=1 $(BIN)/python -m pytest tests/spark
 
 test-spark-cluster: $(STAMP) ## kill executors of a Spark cluster in every stage; takes minutes
 	MANYVEILS_TEST_CLUSTER=1 $(BIN)/python -m pytest tests/spark/test_cluster.py

@@ -1,5 +1,6 @@
 """A Spark session for all tests of the engine, on two cores of this machine."""
 
+import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +13,29 @@ pytest.importorskip("pyspark")
 HERE = Path(__file__).parent
 
 
-def pytest_collection_modifyitems(items):
+# Of tests with many cases every third is run, and all of them by `make test-spark`.
+MANY, EVERY = 3, 3
+
+
+def pytest_collection_modifyitems(config, items):
     """Keep all tests of the engine on one worker: a session takes longer to start than most of them."""
-    for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("spark"))
+    ours = [item for item in items if HERE in item.path.parents]
+    for item in ours:
+        item.add_marker(pytest.mark.xdist_group("spark"))
+    if os.environ.get("MANYVEILS_THOROUGH"):
+        return
+    cases = {}
+    for item in ours:
+        cases.setdefault((item.path, item.originalname), []).append(item)
+    left_out = {
+        item
+        for some in cases.values()
+        if len(some) > MANY
+        for place, item in enumerate(some)
+        if place % EVERY
+    }
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,6 @@ from manyveils.testing.strategies import cases
 
 FROM_COUNTS = (
     "full-domain, loss",
-    "full-domain, class size",
     "codip",
     "separate",
     "grade",

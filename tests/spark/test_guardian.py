@@ -39,8 +39,7 @@ def published(spark, data, policy, folder, n_parts):
     return mv.Release.load(folder)
 
 
-@pytest.mark.parametrize("anonymizer", ["anatomize", "generalize"])
-@pytest.mark.parametrize("decompose", ["uad", "gd"])
+@pytest.mark.parametrize(("decompose", "anonymizer"), [("gd", "anatomize"), ("uad", "generalize")])
 def test_same_tables_as_locally(spark, tmp_path, decompose, anonymizer):
     """The tables have the attributes and guard the same as locally, every rule is kept, and partitions do not matter."""
     data, asked = people(), policy(decompose=decompose, anonymizer=anonymizer)

@@ -9,7 +9,6 @@ from manyveils.run import publish_to
 WAYS = {
     "mondrian": {"method": "generalize", "recoding": "mondrian"},
     "slice": {"method": "slice", "columns": 3},
-    "slice by rarity": {"method": "slice", "columns": 3, "column_k": 5},
     "slice at random": {"method": "slice", "columns": 3, "partition": "random", "bucket": 40},
     "alpha-beta-k": {"method": "alpha-beta-k", "k": 4, "beta": 2},
 }

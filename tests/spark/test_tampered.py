@@ -89,8 +89,8 @@ TOUCHES = {
 
 CASES = [
     *(("mondrian", change) for change in TOUCHES),
-    *(("anatomize", change) for change in ("swapped", "added", "reordered")),
-    *(("slice", change) for change in ("swapped", "one value", "dropped")),
+    *(("anatomize", change) for change in ("swapped", "added")),
+    *(("slice", change) for change in ("swapped", "one value")),
 ]
 
 
