@@ -13,8 +13,8 @@ pytest.importorskip("pyspark")
 HERE = Path(__file__).parent
 
 
-# Of tests with many cases every third is run, and all of them by `make test-spark`.
-MANY, EVERY = 3, 3
+# Of tests with many cases every fourth is run, and all of them by `make test-spark`.
+MANY, EVERY = 2, 4
 
 
 def pytest_collection_modifyitems(config, items):
