@@ -97,3 +97,35 @@ def publish(spark, tmp_path_factory):
         return There("", Release.load(folder), found.audit, dict(found.release.notes), found.release.key)
 
     return publish
+
+
+@pytest.fixture
+def parts_judged(monkeypatch):
+    """How many parts every view was judged in, view after view, as far as views are judged where rows are."""
+    from manyveils.spark import grouped
+
+    found, judge = [], grouped.findings_of
+
+    def watched(*arguments):
+        findings = judge(*arguments)
+        found.append(len(findings))
+        return findings
+
+    monkeypatch.setattr(grouped, "findings_of", watched)
+    return found
+
+
+@pytest.fixture
+def said():
+    """A way to write down what an audit finds, with numbers rounded, or what it refuses."""
+    from manyveils.errors import ManyveilsError
+
+    def said(audit):
+        try:
+            found = audit()
+        except ManyveilsError as error:
+            return f"{type(error).__name__}: {error}"
+        each = [finding.describe().items() for finding in found.findings]
+        return [{key: round(n, 9) if isinstance(n, float) else n for key, n in items} for items in each]
+
+    return said

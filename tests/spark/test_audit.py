@@ -4,7 +4,6 @@ import pytest
 
 import manyveils as mv
 from manyveils.datasets import hospital, hospital_policy
-from manyveils.spark import grouped
 from manyveils.spark.audit import audit_there
 from manyveils.spark.held import hold_there
 
@@ -23,30 +22,11 @@ WHOLE = ("separate", "slice")
 FEW_CELLS = "1000"
 
 
-def findings(audit):
-    """All findings as plain values, numbers rounded."""
-    return [
-        {
-            key: round(value, 9) if isinstance(value, float) else value
-            for key, value in each.describe().items()
-        }
-        for each in audit.findings
-    ]
-
-
 @pytest.mark.parametrize(
     ("name", "cells"), [*((name, FEW_CELLS) for name in WAYS), ("full-domain", ""), ("slice", "")]
 )
-def test_same_findings(spark, tmp_path, monkeypatch, name, cells):
+def test_same_findings(spark, tmp_path, monkeypatch, parts_judged, said, name, cells):
     """Finding by finding, the audit is that of the local engine."""
-    parts, findings_of = [], grouped.findings_of
-
-    def watched(*arguments):
-        found = findings_of(*arguments)
-        parts.append(len(found))
-        return found
-
-    monkeypatch.setattr(grouped, "findings_of", watched)
     monkeypatch.setenv("MANYVEILS_DRIVER_CELLS", cells)
     monkeypatch.setenv("MANYVEILS_PART_ROWS", "100")
     data = hospital(n=300)
@@ -55,7 +35,23 @@ def test_same_findings(spark, tmp_path, monkeypatch, name, cells):
     release = mv.publish(data, policy, seed=1)
     release.save(tmp_path / "out", format="parquet")
     held = hold_there(spark.createDataFrame(data.to_arrow()), policy)
-    there = audit_there(tmp_path / "out", held, policy, spark=spark, levels={"t": 0.3})
-    here = mv.audit(tmp_path / "out", data, policy, levels={"t": 0.3})
-    assert findings(there) == findings(here)
-    assert (max(parts, default=0) > 1) == (cells == FEW_CELLS and name not in WHOLE), parts
+    there = said(lambda: audit_there(tmp_path / "out", held, policy, spark=spark, levels={"t": 0.3}))
+    assert there == said(lambda: mv.audit(tmp_path / "out", data, policy, levels={"t": 0.3}))
+    assert (max(parts_judged, default=0) > 1) == (cells == FEW_CELLS and name not in WHOLE), parts_judged
+
+
+def test_combinations_over_views(spark, tmp_path, monkeypatch):
+    """What is protected as one and stands in views too large to be brought together is not judged, and not kept."""
+    data, publish = hospital(n=300), {"method": "separate"}
+    plain = hospital_policy().replaced(publish=publish, guarantee={"k": 2})
+    joint = hospital_policy().replaced(
+        publish=publish, guarantee={"l": 2, "l_kind": "frequency", "joint": [["income", "insurance"]]}
+    )
+    release = mv.publish(data, plain, seed=1)
+    homes = [view for view in release.views if {"income", "insurance"} & {*view.attributes}]
+    assert len(homes) == 2
+    release.save(tmp_path / "out", format="parquet")
+    monkeypatch.setenv("MANYVEILS_DRIVER_CELLS", "100")
+    held = hold_there(spark.createDataFrame(data.to_arrow()), joint)
+    with pytest.raises(mv.InfeasibleError, match=r"as one that stand in 2 views.*MANYVEILS_DRIVER_CELLS"):
+        audit_there(tmp_path / "out", held, joint, spark=spark)

@@ -5,9 +5,7 @@ import pytest
 
 import manyveils as mv
 from manyveils.datasets import hospital, hospital_policy
-from manyveils.errors import ManyveilsError
 from manyveils.run import publish_to
-from manyveils.spark import grouped
 from manyveils.spark.audit import audit_there
 from manyveils.spark.held import hold_there
 
@@ -103,32 +101,11 @@ def touch(sound, folder, change):
     return folder
 
 
-def said(audit):
-    """All findings as plain values, numbers rounded; or what was refused."""
-    try:
-        found = audit()
-    except ManyveilsError as error:
-        return f"{type(error).__name__}: {error}"
-    return [
-        {
-            key: round(value, 9) if isinstance(value, float) else value
-            for key, value in each.describe().items()
-        }
-        for each in found.findings
-    ]
-
-
 @pytest.mark.parametrize(("name", "change"), CASES)
-def test_the_same_verdict(spark, originals, releases, tmp_path, monkeypatch, name, change):
+def test_the_same_verdict(
+    spark, originals, releases, tmp_path, monkeypatch, parts_judged, said, name, change
+):
     """Finding by finding, and refusal by refusal, judged in parts and as a whole."""
-    parts, findings_of = [], grouped.findings_of
-
-    def watched(*arguments):
-        found = findings_of(*arguments)
-        parts.append(len(found))
-        return found
-
-    monkeypatch.setattr(grouped, "findings_of", watched)
     monkeypatch.setenv("MANYVEILS_DRIVER_CELLS", "300")
     monkeypatch.setenv("MANYVEILS_PART_ROWS", "60")
     folder, policy = touch(releases[name], tmp_path / "out", TOUCHES[change]), policy_for(name)
@@ -136,7 +113,7 @@ def test_the_same_verdict(spark, originals, releases, tmp_path, monkeypatch, nam
     here = said(lambda: mv.audit(folder, hospital(n=N), policy))
     assert there == here
     if isinstance(here, list):
-        assert max(parts) > 1
+        assert max(parts_judged) > 1
 
 
 def test_buckets_are_whole_numbers(spark, originals, releases, tmp_path, monkeypatch):
@@ -146,3 +123,38 @@ def test_buckets_are_whole_numbers(spark, originals, releases, tmp_path, monkeyp
     folder = touch(releases["anatomize"], tmp_path / "out", halves)
     with pytest.raises(mv.DataError, match="its buckets are no whole numbers"):
         audit_there(folder, originals, policy_for("anatomize"), spark=spark)
+
+
+def in_parts(folder, name, parts):
+    """Write a table anew, in parts as given."""
+    [path] = [path for path in (folder / "tables").iterdir() if name in path.name]
+    path.unlink()
+    path.mkdir()
+    for place, part in enumerate(parts):
+        part.write_parquet(path / f"part-{place:05d}.parquet")
+
+
+def test_parts_in_another_order(spark, originals, releases, tmp_path, monkeypatch, said):
+    """Parts that are sorted each by itself, and not one after another, are counted where they meet."""
+    monkeypatch.setenv("MANYVEILS_DRIVER_CELLS", "300")
+    folder, policy = (
+        touch(releases["mondrian"], tmp_path / "out", lambda frame: frame),
+        policy_for("mondrian"),
+    )
+    frame = mv.Release.load(folder).frames["main"]
+    in_parts(folder, "main", [frame[80:], frame[:40], frame[40:80]])
+    there = said(lambda: audit_there(folder, originals, policy, spark=spark))
+    assert there == said(lambda: mv.audit(folder, hospital(n=N), policy))
+    assert {each["measured"] for each in there if each["promise"] == "order-tells-nothing"} == {1}
+
+
+def test_a_part_with_a_column_more(spark, originals, releases, tmp_path, monkeypatch):
+    """A column that only a later part has does not go unseen."""
+    monkeypatch.setenv("MANYVEILS_DRIVER_CELLS", "300")
+    folder = touch(releases["mondrian"], tmp_path / "out", lambda frame: frame)
+    frame = mv.Release.load(folder).frames["main"]
+    in_parts(folder, "main", [frame[:80], frame[80:].with_columns(guest=pl.lit("x"))])
+    with pytest.raises(mv.DataError, match="its parts have different columns"):
+        audit_there(folder, originals, policy_for("mondrian"), spark=spark)
+    with pytest.raises(mv.DataError, match="damaged"):
+        mv.audit(folder, hospital(n=N), policy_for("mondrian"))

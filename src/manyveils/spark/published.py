@@ -116,6 +116,7 @@ def _read(path: Path, file: ColumnFile, spark: "SparkSession") -> PublishedTable
     from pyspark.errors import PySparkException
 
     is_parquet = path.suffix == ".parquet"
+    _refuse_other_parts(path)
     try:
         rows = spark.read.parquet(address(path)) if is_parquet else _read_csv(path, spark)
         names = [name for name in rows.columns if name != BUCKET]
@@ -137,6 +138,16 @@ def _read(path: Path, file: ColumnFile, spark: "SparkSession") -> PublishedTable
     counts = {name: each["count"].to_numpy() for name, each in zip(names, found, strict=True)}
     coded = numbered(texts, [each["value"] for each in found], bucket).persist()
     return PublishedTable(path, file, tuple(rows.columns), coded, values, counts, n_rows)
+
+
+def _refuse_other_parts(path: Path) -> None:
+    """Spark looks at one part's columns; another part must not have more."""
+    try:
+        schemas = [pl.read_parquet_schema(part) for part in sorted(path.glob("part-*.parquet"))]
+    except (pl.exceptions.PolarsError, OSError):
+        raise DataError([Problem(str(path), "is damaged: it cannot be read.")]) from None
+    if any(list(schema.items()) != list(schemas[0].items()) for schema in schemas):
+        raise DataError([Problem(str(path), "is damaged: its parts have different columns.")])
 
 
 def _refuse_strange_buckets(rows: "DataFrame", path: Path) -> None:

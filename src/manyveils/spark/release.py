@@ -25,13 +25,16 @@ class SparkRelease(Release):
         self, outline: Release, folder: Path, spark: Any, *, notes: Mapping[str, object], key: Key | None
     ) -> None:
         self.folder = folder
+        self._loaded: dict[str, pl.DataFrame] | None = None
         self._spark = spark
         super().__init__(outline.manifest, {}, outline.recodings, notes=notes, key=key)
 
     @property
     def frames(self) -> dict[str, pl.DataFrame]:
-        """All tables in the memory of the driver."""
-        return Release.load(self.folder).frames
+        """All tables in the memory of the driver, read when they are first asked for."""
+        if self._loaded is None:
+            self._loaded = Release.load(self.folder).frames
+        return self._loaded
 
     @frames.setter
     def frames(self, frames: Mapping[str, pl.DataFrame]) -> None:
