@@ -14,6 +14,7 @@ from benchmarks.peer_process import versions as peers
 HEADINGS = ("what", "ours", "reference", "ratio", "wanted", "met?")
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 SPARK = "\n## Spark\n\n"
+SPARK_LINE = "Spark, "
 INTRODUCTION = """\
 # Benchmarks
 
@@ -56,11 +57,18 @@ def write(lines: Sequence[Line]) -> Path:
 
 
 def write_spark(introduction: str, lines: Sequence[Line]) -> Path:
-    """Write the section about Spark, and nothing else of docs/benchmarks.md."""
-    before, _, _ = PAGE.read_text(encoding="utf-8").partition(SPARK)
+    """Write lines into the section about Spark: in place of those about the same, and after all others."""
+    before, _, section = PAGE.read_text(encoding="utf-8").partition(SPARK)
+    known = dict(_about(row) for row in section.splitlines() if row.startswith(f"| {SPARK_LINE}"))
+    rows = known | dict(_about(row) for row in _body(lines).splitlines()[2:])
     measured = f"\nMeasured on {machine()}, load average {busy():.0f}.\nWith {versions()}, pyspark {version('pyspark')}.\n\n"
-    _keep(f"{before}{SPARK}{introduction}{measured}{_body(lines)}\n")
+    table = "\n".join([*_body(()).splitlines(), *rows.values()])
+    _keep(f"{before}{SPARK}{introduction}{measured}{table}\n")
     return PAGE
+
+
+def _about(row: str) -> tuple[str, str]:
+    return row.split(" | ")[0], row
 
 
 def _body(lines: Sequence[Line]) -> str:

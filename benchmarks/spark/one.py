@@ -23,6 +23,8 @@ def main() -> None:
     master, method, data, out = sys.argv[1:]
     started, java = perf_counter(), None
     if master != LOCAL:
+        # As many cores as executors; all processes that are started have the same.
+        os.sched_setaffinity(0, range(int(master.split("[")[1].split(",")[0])))
         from manyveils.spark.session import session
 
         spark = session(master)

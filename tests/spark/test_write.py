@@ -65,7 +65,45 @@ def test_nothing_tells_how_it_was_made(spark, tmp_path):
     import pyarrow.parquet as pq
 
     [part] = (tmp_path / "main.parquet").iterdir()
-    said = pq.read_metadata(part).metadata
     assert b"f0" not in part.read_bytes()
     assert str(tmp_path).encode() not in part.read_bytes()
-    assert set(said) <= {b"org.apache.spark.version", b"org.apache.spark.sql.parquet.row.metadata"}
+    assert pq.read_metadata(part).metadata is None
+
+
+def test_many_equal_rows(tmp_path, monkeypatch):
+    """Of rows that are equal a task holds one, and writes them piece by piece."""
+    monkeypatch.setattr(write, "ROWS_OF_A_PART", 10)
+    monkeypatch.setattr(write, "ROWS_AT_ONCE", 7)
+    frame = pl.DataFrame({"f0": [5] * 90 + [None, 7, 9]}).sample(fraction=1, shuffle=True, seed=1)
+    batches = [each.to_arrow().to_batches()[0] for each in frame.iter_slices(4)]
+    counted = write._counted(iter(batches), ["f0"])
+    assert counted.rows() == [(None, 1), (5, 90), (7, 1), (9, 1)]
+    write._write(counted, ["n"], tmp_path / "part.parquet", None)
+    assert pl.read_parquet(tmp_path / "part.parquet")["n"].to_list() == [None, *[5] * 90, 7, 9]
+
+
+def test_packed_ranks(spark, tmp_path):
+    """Values take the place of their ranks, and buckets stay."""
+    values = {"a": pl.Series(["x", "y"]), "b": pl.Series([None, 2.5, 3.5])}
+    keys = pl.DataFrame({"bucket": [1, 0, 0], "k0": [5, 3, 0]})
+    write_sorted(
+        spark.createDataFrame(keys.to_arrow()), ["bucket", "a", "b"], 3, tmp_path / "main.parquet", values
+    )
+    [part] = (tmp_path / "main.parquet").iterdir()
+    assert pl.read_parquet(part).rows() == [(0, "x", None), (0, "y", None), (1, "y", 3.5)]
+
+
+def test_no_row(spark, tmp_path):
+    """A table without rows has its columns."""
+    rows = spark.createDataFrame(pl.DataFrame({"f0": [1]}).to_arrow()).where("f0 > 1")
+    write_sorted(rows, ["n"], 0, tmp_path / "main.parquet")
+    [part] = (tmp_path / "main.parquet").iterdir()
+    assert pl.read_parquet(part).schema == {"n": pl.Int64}
+
+
+def test_lost_rows(spark, tmp_path):
+    """A table that is not complete is not there."""
+    rows = spark.createDataFrame(pl.DataFrame({"f0": [1, 2]}).to_arrow())
+    with pytest.raises(AssertionError, match="3 rows were to be written"):
+        write_sorted(rows, ["n"], 3, tmp_path / "main.parquet")
+    assert not (tmp_path / "main.parquet").exists()

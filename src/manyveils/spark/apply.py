@@ -16,19 +16,17 @@ from manyveils.methods.leveled import Leveled
 from manyveils.release.draft import Draft
 from manyveils.release.seal import BUCKET, coded_values, in_order
 from manyveils.spark.held import Held
+from manyveils.spark.packed import Packing
 from manyveils.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import DataType
 
-# Fields of published tables go by number, since attributes may have any name.
-FIELD = "f"
-
 
 @dataclass(frozen=True, repr=False)
 class Ranked:
-    """Published rows in no order, as ranks of values, a bucket first if there are any; and the values by rank."""
+    """Published rows in no order, as packed ranks of values, a bucket first if there are any; and the values by rank."""
 
     rows: "DataFrame"
     values: Mapping[str, pl.Series]
@@ -55,7 +53,7 @@ def _ranked(held: Held, view: Leveled, rows: "DataFrame") -> Ranked:
     draft, table = _drafted(here, view, nobody)
     for name in view.columns:
         ranks[name], values[name] = in_order(coded_values(draft, name, table)[1])
-    names = [FIELD + str(number) for number in range(len(ranks))]
+    packing = Packing(tuple(len(each) for each in values.values()))
     kept = [BUCKET] if BUCKET in rows.columns else []
 
     def make(batches: Iterator[Any]) -> Iterator[Any]:
@@ -67,9 +65,11 @@ def _ranked(held: Held, view: Leveled, rows: "DataFrame") -> Ranked:
             found = [rank[coded_values(draft, name, table)[0]] for name, rank in ranks.items()]
             # Rows of buckets are all published; what is left out was left out before.
             beside = [batch.column(each) for each in kept]
-            yield pa.RecordBatch.from_arrays([*beside, *map(pa.array, found)], names=[*kept, *names])
+            yield pa.RecordBatch.from_arrays(
+                [*beside, *map(pa.array, packing.packed(found))], names=[*kept, *packing.names]
+            )
 
-    schema = ", ".join([*(f"{each} long" for each in kept), *(f"{name} int" for name in names)])
+    schema = ", ".join(f"{each} long" for each in [*kept, *packing.names])
     return Ranked(rows.mapInArrow(make, schema), values)
 
 

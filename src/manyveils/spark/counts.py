@@ -64,11 +64,16 @@ class Counts:
         found = pl.DataFrame(rows.groupBy(*beside, *fields).count().limit(most + 1).toArrow())
         if found.height > most:
             raise TooManyError([_too_many(self.held, names, most)])
-        found = found.sort(*beside, *fields)
-        raw = {each: found[each].to_numpy().astype(np.int64) for each in (*beside, *fields)}
+        raw = {each: found[each].to_numpy() for each in (*beside, *fields)}
         table = self.held.table_of({each: raw[each] for each in fields}, names, found[COUNT].to_numpy())
         table = table if fields else replace(table, n_rows=found.height)
-        return _compact(table, {each: raw[each] for each in beside})
+        return _compact(table, {each: raw[each] for each in beside}, are_different=self._one_each(names))
+
+    def _one_each(self, names: tuple[str, ...]) -> bool:
+        """Whether different raw values have different codes, so that combinations are counted once."""
+        codes = {name: self.held.sketch[name].codes for name in names}
+        exact = {self.held.field(name) for name in names if np.unique(codes[name]).size == codes[name].size}
+        return exact == {self.held.field(name) for name in names}
 
 
 def parted(held: Held, cuts: Cuts, names: tuple[str, ...]) -> Any:
@@ -107,14 +112,17 @@ def _too_many(held: Held, names: tuple[str, ...], most: int) -> Problem:
     )
 
 
-def _compact(table: Table, beside: dict[str, NDArray[np.int64]]) -> tuple[Table, list[NDArray[np.int64]]]:
-    """One row per combination of codes: several raw values may have one."""
+def _compact(
+    table: Table, beside: dict[str, NDArray[np.int64]], *, are_different: bool = False
+) -> tuple[Table, list[NDArray[np.int64]]]:
+    """One row per combination of codes, in their order: several raw values may have one."""
     assert table.weights is not None
     keys: dict[str, Any] = {f"b{place}": each for place, each in enumerate(beside.values())}
     keys |= {f"k{place}": column.codes for place, column in enumerate(table.columns.values())}
     frame = pl.DataFrame({**keys, COUNT: table.weights})
-    if keys:
-        frame = frame.group_by(*keys).agg(pl.col(COUNT).sum()).sort(*keys)
+    if keys and not are_different:
+        frame = frame.group_by(*keys).agg(pl.col(COUNT).sum())
+    frame = frame.sort(*keys) if keys else frame
     weights = frame[COUNT].to_numpy()
     columns = {
         name: replace(column, codes=frame[f"k{place}"].to_numpy(), weights=weights)

@@ -12,12 +12,15 @@ import polars as pl
 
 from manyveils.methods.dealt import Dealt
 from manyveils.spark.held import Held
-from manyveils.spark.scramble import scrambled
+from manyveils.spark.packed import Packing
+from manyveils.spark.scramble import keyed_hash, scrambled
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ROWS_OF_A_SLOT = 500_000
+ROWS_AT_ONCE = 100_000
+SLOT = ["combination", "slot"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,17 +47,10 @@ class Dealer:
 
 def dealt(held: Held, dealer: Dealer) -> "tuple[DataFrame, Callable[[], None]]":
     """The rows that are published, as numbers of raw values, each with its bucket; and how to let go of them."""
-    from pyspark.sql import functions as f
-
-    view = dealer.view
-    fields = sorted({held.field(name) for name in view.needs})
-    rows = _combined(held, view, fields)
-    texts = [f.col(each).cast("string") for each in fields]
-    digest = f.sha2(f.concat_ws("|", f.lit(dealer.order.hex()), *texts), 256)
-    # Fifteen digits fit a signed number of 64 bits.
-    rows = rows.withColumn("hash", f.conv(f.substring(digest, 1, 15), 16, 10).cast("long"))
-    rows = rows.withColumn("slot", f.pmod(f.col("hash"), f.lit(_slots(view)))).persist()
-    placed = _placed(_ranked(rows, fields), dealer, fields)
+    fields = sorted({held.field(name) for name in dealer.view.needs})
+    packing = _packing(held, fields)
+    rows = _hashed(held, dealer, fields, packing).persist()
+    placed = _placed(rows, dealer, fields, packing).persist()
 
     def forget() -> None:
         placed.unpersist()
@@ -63,59 +59,58 @@ def dealt(held: Held, dealer: Dealer) -> "tuple[DataFrame, Callable[[], None]]":
     return placed, forget
 
 
+def _packing(held: Held, fields: list[str]) -> Packing:
+    """How the raw values of a row stand together."""
+    sizes = {held.field(name): len(column.codes) for name, column in held.sketch.columns.items()}
+    return Packing(tuple(sizes[each] for each in fields))
+
+
 def _slots(view: Dealt) -> int:
     """Into how many parts equal rows are split, so that none is too long to be sorted by one task."""
     most = int((view.deal.stops - view.deal.starts + view.gone).max(initial=1))
     return max(-(-most // ROWS_OF_A_SLOT), 1)
 
 
-def _combined(held: Held, view: Dealt, fields: list[str]) -> "DataFrame":
-    """Rows with the number of their combination of sensitive values."""
-    here = held.without_rows()
+def _hashed(held: Held, dealer: Dealer, fields: list[str], packing: Packing) -> "DataFrame":
+    """Rows with the number of their combination of sensitive values, and the hash that orders its rows."""
+    here, view, n_slots = held.without_rows(), dealer.view, _slots(dealer.view)
 
     def combine(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         for batch in batches:
             raw = {name: batch.column(name).to_numpy().astype(np.int64) for name in fields}
-            numbers = view.combinations_of(here.table_of(raw, view.dealt_by))
-            yield pa.RecordBatch.from_arrays(
-                [*(batch.column(name) for name in fields), pa.array(numbers, type=pa.int32())],
-                names=[*fields, "combination"],
-            )
+            combinations = view.combinations_of(here.table_of(raw, view.dealt_by))
+            keys = packing.packed([raw[name] for name in fields])
+            hashes = keyed_hash(keys, dealer.order)
+            columns = [*keys, combinations.astype(np.int32), (hashes % n_slots).astype(np.int32), hashes]
+            yield pa.RecordBatch.from_arrays([pa.array(each) for each in columns], names=names)
 
-    schema = ", ".join(f"{name} int" for name in [*fields, "combination"])
+    names = [*packing.names, *SLOT, "hash"]
+    kinds = [*("long" for _ in packing.names), "int", "int", "long"]
+    schema = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
     return held.rows.select(*fields).mapInArrow(combine, schema)
 
 
-def _ranked(rows: "DataFrame", fields: list[str]) -> "DataFrame":
-    """Rows with their rank among those of the same combination: first by slot, then by hash inside it."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
+def _placed(rows: "DataFrame", dealer: Dealer, fields: list[str], packing: Packing) -> "DataFrame":
+    """Rows with the buckets that their ranks among those of the same combination say: by slot, then by hash."""
+    sizes = pl.DataFrame(rows.groupBy(*SLOT).count().toArrow()).sort(SLOT)
+    before = sizes.with_columns(before=pl.col("count").cum_sum().over("combination") - pl.col("count"))
+    n_parts = max(1, -(-int(sizes["count"].sum()) // ROWS_OF_A_SLOT))
 
-    sizes = pl.DataFrame(rows.groupBy("combination", "slot").count().toArrow()).sort("combination", "slot")
-    before = sizes.with_columns(before=pl.col("count").cum_sum().over("combination") - pl.col("count")).drop(
-        "count"
-    )
-    offsets = rows.sparkSession.createDataFrame(before.to_arrow())
-    within = Window.partitionBy("combination", "slot").orderBy("hash", *fields)
-    ranked = rows.withColumn("place", f.row_number().over(within))
-    joined = ranked.join(f.broadcast(offsets), ["combination", "slot"])
-    return joined.select(*fields, "combination", (f.col("before") + f.col("place") - 1).alias("rank"))
-
-
-def _placed(rows: "DataFrame", dealer: Dealer, fields: list[str]) -> "DataFrame":
     def place(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
-        for batch in batches:
-            combinations = batch.column("combination").to_numpy().astype(np.int64)
-            buckets = dealer.bucket_of(combinations, batch.column("rank").to_numpy().astype(np.int64))
-            shown = pa.array(buckets >= 0)
-            placed = pa.RecordBatch.from_arrays(
-                [pa.array(buckets), *(batch.column(name) for name in fields)], names=["bucket", *fields]
-            )
-            yield placed.filter(shown)
+        found = [pl.DataFrame(batch) for batch in batches if len(batch)]
+        if not found:
+            return
+        ordered = pl.concat(found).sort([*SLOT, "hash", *packing.names])
+        within = pl.int_range(pl.len()).over(SLOT)
+        ranks = ordered.join(before, on=SLOT, maintain_order="left").select(pl.col("before") + within)
+        combinations = ordered["combination"].cast(pl.Int64).to_numpy()
+        buckets = dealer.bucket_of(combinations, ranks.to_series().to_numpy())
+        raw = packing.unpacked([ordered[each].to_numpy() for each in packing.names])
+        placed = pl.DataFrame({"bucket": buckets, **dict(zip(fields, raw, strict=True))})
+        shown = placed.filter(buckets >= 0).with_columns(pl.col(fields).cast(pl.Int32))
+        yield from shown.to_arrow().to_batches(max_chunksize=ROWS_AT_ONCE)
 
     schema = ", ".join(["bucket long", *(f"{name} int" for name in fields)])
-    return rows.mapInArrow(place, schema).persist()
+    return rows.repartition(n_parts, *SLOT).mapInArrow(place, schema)

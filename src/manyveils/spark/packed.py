@@ -1,0 +1,61 @@
+"""Several small numbers as few of 64 bits, which are sent, compared and sorted faster."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.release.seal import LARGEST_KEY
+
+Keys = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Packing:
+    """How numbers below `sizes` stand together in keys.
+
+    Claim: keys have the order of what they hold.
+    Why: a key counts through all combinations of its numbers, the first of which weighs most.
+    Tested by: tests/spark/test_packed.py
+    """
+
+    sizes: tuple[int, ...]
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """The places of the numbers that every key holds."""
+        found: list[list[int]] = []
+        room = 0
+        for place, size in enumerate(self.sizes):
+            if not found or size > room:
+                found.append([])
+                room = LARGEST_KEY
+            found[-1].append(place)
+            room //= max(size, 1)
+        return found
+
+    @property
+    def names(self) -> list[str]:
+        """The fields of the keys."""
+        return [f"k{place}" for place in range(len(self.groups))]
+
+    def packed(self, numbers: Sequence[NDArray[np.integer]]) -> list[Keys]:
+        """The keys of rows."""
+        keys = []
+        for group in self.groups:
+            key = np.zeros(len(numbers[0]), dtype=np.int64)
+            for place in group:
+                key *= self.sizes[place]
+                key += numbers[place]
+            keys.append(key)
+        return keys
+
+    def unpacked(self, keys: Sequence[Keys]) -> list[Keys]:
+        """The numbers of rows."""
+        numbers: list[Keys] = [np.zeros(0, dtype=np.int64)] * len(self.sizes)
+        for group, each in zip(self.groups, keys, strict=True):
+            key = each
+            for place in reversed(group):
+                key, numbers[place] = np.divmod(key, max(self.sizes[place], 1))
+        return numbers
