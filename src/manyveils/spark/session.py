@@ -23,7 +23,6 @@ QUIET = Path(__file__).with_name("quiet.properties")
 SETTINGS = {
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={QUIET.as_uri()}",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
-    "spark.sql.parquet.compression.codec": "zstd",
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
