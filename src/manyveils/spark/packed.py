@@ -13,7 +13,7 @@ Keys = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Packing:
-    """How numbers below `sizes` stand together in keys.
+    """How numbers below `sizes` stand together in keys below `most`.
 
     Claim: keys have the order of what they hold.
     Why: a key counts through all combinations of its numbers, the first of which weighs most.
@@ -21,6 +21,7 @@ class Packing:
     """
 
     sizes: tuple[int, ...]
+    most: int = LARGEST_KEY
 
     @property
     def groups(self) -> list[list[int]]:
@@ -30,7 +31,7 @@ class Packing:
         for place, size in enumerate(self.sizes):
             if not found or size > room:
                 found.append([])
-                room = LARGEST_KEY
+                room = self.most
             found[-1].append(place)
             room //= max(size, 1)
         return found

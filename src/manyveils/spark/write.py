@@ -47,7 +47,8 @@ def write_sorted(
     target.mkdir()
     for place, part in enumerate(sorted(aside.glob("*.parquet"))):
         part.rename(target / f"part-{place:05d}.parquet")
-    shutil.rmtree(aside)
+    # Under another name, so that a task that is given up for lost finds no folder to write to.
+    shutil.rmtree(aside.rename(target.with_name(f"{target.name}.done")))
 
 
 def _writer(fields: Sequence[str], names: Sequence[str], aside: Path, values: Values | None) -> Any:
