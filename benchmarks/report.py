@@ -7,7 +7,8 @@ from typing import Any
 from benchmarks import adult, million
 from benchmarks.line import Line, skipped, under
 from benchmarks.setting import Setting
-from manyveils.run import publish_to, report
+from manyveils.publishing import publish_to
+from manyveils.run import report
 
 SECONDS = 20
 MEGABYTES = 5

@@ -12,7 +12,7 @@ from benchmarks.clock import best
 from benchmarks.reproductions.grading_adult import CHOICE, MAIN, SEED, attributes, chosen
 from benchmarks.reproductions.table import markdown
 from benchmarks.trail import time_method
-from manyveils.run import publish_to
+from manyveils.publishing import publish_to
 from manyveils.table import hold
 
 PAPER = 28.0

@@ -13,7 +13,7 @@ from time import perf_counter
 import polars as pl
 
 from benchmarks.spark.people import POLICIES
-from manyveils.run import publish_to
+from manyveils.publishing import publish_to
 
 LOCAL = "local engine"
 

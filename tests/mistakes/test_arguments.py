@@ -51,7 +51,7 @@ def test_unforeseen(desk, monkeypatch):
     def fault(*arguments, **options):
         raise RuntimeError("Zq7")
 
-    monkeypatch.setattr("manyveils.run.publish_to", fault)
+    monkeypatch.setattr("manyveils.publishing.publish_to", fault)
     message = desk.refused("publish", desk.folder / "policy.toml", "--out", desk.out, status=70)
     assert "RuntimeError" in message
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from manyveils.datasets import hospital, hospital_policy
 from manyveils.errors import ManyveilsError
-from manyveils.run import publish_to
+from manyveils.publishing import publish_to
 from manyveils.spark import audit, engine, publish
 
 MASTER = "local-cluster[2,1,1024]"

@@ -83,8 +83,8 @@ def spread(spark, frame, n_partitions, *, shuffled=0):
 def publish(spark, tmp_path_factory):
     """A way to publish a frame on Spark from so many partitions of shuffled rows."""
     from manyveils.errors import ManyveilsError
+    from manyveils.publishing import publish_to
     from manyveils.release import Release
-    from manyveils.run import publish_to
 
     def publish(frame, policy, n_partitions=3, *, shuffled=0, seed=1):
         folder = tmp_path_factory.mktemp("there") / "out"

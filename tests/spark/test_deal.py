@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import manyveils as mv
-from manyveils.run import publish_to
+from manyveils.publishing import publish_to
 from manyveils.spark import deal
 from manyveils.spark.packed import Packing
 from manyveils.spark.scramble import scrambled

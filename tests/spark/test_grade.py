@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import manyveils as mv
-from manyveils.run import publish_to
+from manyveils.publishing import publish_to
 
 TREE = {"lungs": ["flu", "asthma"], "gut": ["ulcer", "colic", "gastritis"]}
 ILLS = [leaf for leaves in TREE.values() for leaf in leaves]

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import manyveils as mv
-from manyveils.run import publish_to
+from manyveils.publishing import publish_to
 
 RULES = [
     {"given": ["age", "work"], "protect": "ill", "l": 3},

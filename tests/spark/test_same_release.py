@@ -4,7 +4,7 @@ import pytest
 
 import manyveils as mv
 from manyveils.datasets import hospital, hospital_policy
-from manyveils.run import publish_to
+from manyveils.publishing import publish_to
 
 WAYS = {
     "full-domain": {"method": "generalize", "suppression": 0.02},

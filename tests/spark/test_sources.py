@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import manyveils as mv
-from manyveils.run import publish_to
+from manyveils.publishing import publish_to
 
 PEOPLE = pl.DataFrame({"a": [20, 21, 22, 23] * 5, "s": ["p", "q", "r", "t"] * 5})
 ATTRIBUTES = {"a": {"role": "quasi"}, "s": {"role": "sensitive"}}

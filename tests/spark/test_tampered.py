@@ -5,7 +5,7 @@ import pytest
 
 import manyveils as mv
 from manyveils.datasets import hospital, hospital_policy
-from manyveils.run import publish_to
+from manyveils.publishing import publish_to
 from manyveils.spark.audit import audit_there
 from manyveils.spark.held import hold_there
 

@@ -88,7 +88,7 @@ def test_interrupt_in_json(desk, monkeypatch):
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(1)
 
-    monkeypatch.setattr("manyveils.run.publish_to", interrupt)
+    monkeypatch.setattr("manyveils.publishing.publish_to", interrupt)
     outcome = desk.publish("--json")
     assert outcome.status == 130
     assert outcome.document["error"] == "Interrupted"

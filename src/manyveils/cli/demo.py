@@ -98,7 +98,8 @@ def _prepared(out: Path, rows: int) -> list[tuple[str, dict[str, Any], Path]]:
 
 
 def _run(name: str, publish: dict[str, Any], folder: Path, seed: int | None, progress: Any) -> dict[str, Any]:
-    from manyveils.run import attack, measure, publish_to
+    from manyveils.publishing import publish_to
+    from manyveils.run import attack, measure
 
     policy = _policy(folder, name, publish)
     published = publish_to(policy, folder / name, seed=seed, progress=progress)

@@ -40,7 +40,7 @@ def command(
 ) -> None:
     """Publish the data under the policy, after an audit of the files that were written."""
     with open_door(as_json=as_json), progress_bar(as_json=as_json) as progress:
-        from manyveils.run import publish_to
+        from manyveils.publishing import publish_to
 
         out, private = _places(out, private, force=force)
         published = publish_to(

@@ -17,7 +17,7 @@ from sqlalchemy import Row, insert, select, update
 
 from manyveils.errors import InputError, ManyveilsError, Problem
 from manyveils.policy import Policy
-from manyveils.run import Published, publish_to
+from manyveils.publishing import Published, publish_to
 from manyveils.server import instances
 from manyveils.server.catalogue import enter, take_in
 from manyveils.server.chain import append
