@@ -38,6 +38,7 @@ def test_the_same_wherever_rows_are(spark, tmp_path, monkeypatch):
     """Shuffled and split in other ways, the same seed gives the same release, which keeps its promises."""
     # Rows that do not fit one key have two.
     monkeypatch.setattr(deal, "Packing", partial(Packing, most=20))
+    monkeypatch.setattr(deal, "ROWS_OF_A_SLOT", 20)
     data, policy = table(400, 0.33), mv.Policy(**POLICY)
     found = []
     for number, n_parts in enumerate((1, 7)):

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from manyveils.audits.content import count_falls
-from manyveils.spark import write
+from manyveils.spark import tallied, write
 from manyveils.spark.write import write_sorted
 
 few = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
@@ -72,11 +72,11 @@ def test_nothing_tells_how_it_was_made(spark, tmp_path):
 
 def test_many_equal_rows(tmp_path, monkeypatch):
     """Of rows that are equal a task holds one, and writes them piece by piece."""
-    monkeypatch.setattr(write, "ROWS_OF_A_PART", 10)
-    monkeypatch.setattr(write, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(tallied, "ROWS_BEFORE", 10)
+    monkeypatch.setattr(tallied, "ROWS_AT_ONCE", 7)
     frame = pl.DataFrame({"f0": [5] * 90 + [None, 7, 9]}).sample(fraction=1, shuffle=True, seed=1)
     batches = [each.to_arrow().to_batches()[0] for each in frame.iter_slices(4)]
-    counted = write._counted(iter(batches), ["f0"])
+    counted = tallied.tallied(iter(batches), ["f0"])
     assert counted.rows() == [(None, 1), (5, 90), (7, 1), (9, 1)]
     write._write(counted, ["n"], tmp_path / "part.parquet", None)
     assert pl.read_parquet(tmp_path / "part.parquet")["n"].to_list() == [None, *[5] * 90, 7, 9]

@@ -16,7 +16,7 @@ from manyveils.methods.leveled import Leveled
 from manyveils.release.draft import Draft
 from manyveils.release.seal import BUCKET, coded_values, in_order
 from manyveils.spark.held import Held
-from manyveils.spark.packed import Packing
+from manyveils.spark.packed import packing_of
 from manyveils.table import Table
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _ranked(held: Held, view: Leveled, rows: "DataFrame") -> Ranked:
     draft, table = _drafted(here, view, nobody)
     for name in view.columns:
         ranks[name], values[name] = in_order(coded_values(draft, name, table)[1])
-    packing = Packing(tuple(len(each) for each in values.values()))
+    packing = packing_of(values)
     kept = [BUCKET] if BUCKET in rows.columns else []
 
     def make(batches: Iterator[Any]) -> Iterator[Any]:

@@ -14,12 +14,12 @@ from manyveils.methods.dealt import Dealt
 from manyveils.spark.held import Held
 from manyveils.spark.packed import Packing
 from manyveils.spark.scramble import keyed_hash, scrambled
+from manyveils.spark.tallied import TIMES, pieces, tallied
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ROWS_OF_A_SLOT = 500_000
-ROWS_AT_ONCE = 100_000
 SLOT = ["combination", "slot"]
 
 
@@ -65,15 +65,15 @@ def _packing(held: Held, fields: list[str]) -> Packing:
     return Packing(tuple(sizes[each] for each in fields))
 
 
-def _slots(view: Dealt) -> int:
-    """Into how many parts equal rows are split, so that none is too long to be sorted by one task."""
-    most = int((view.deal.stops - view.deal.starts + view.gone).max(initial=1))
-    return max(-(-most // ROWS_OF_A_SLOT), 1)
+def _slots(view: Dealt) -> Any:
+    """Into how many parts the rows of each combination are split, so that none has too many to be sorted by one task."""
+    sizes = view.deal.stops - view.deal.starts + view.gone
+    return np.maximum(-(-sizes // ROWS_OF_A_SLOT), 1)
 
 
 def _hashed(held: Held, dealer: Dealer, fields: list[str], packing: Packing) -> "DataFrame":
     """Rows with the number of their combination of sensitive values, and the hash that orders its rows."""
-    here, view, n_slots = held.without_rows(), dealer.view, _slots(dealer.view)
+    here, view, slots = held.without_rows(), dealer.view, _slots(dealer.view)
 
     def combine(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -83,7 +83,8 @@ def _hashed(held: Held, dealer: Dealer, fields: list[str], packing: Packing) -> 
             combinations = view.combinations_of(here.table_of(raw, view.dealt_by))
             keys = packing.packed([raw[name] for name in fields])
             hashes = keyed_hash(keys, dealer.order)
-            columns = [*keys, combinations.astype(np.int32), (hashes % n_slots).astype(np.int32), hashes]
+            slot = hashes % slots[combinations]
+            columns = [*keys, combinations.astype(np.int32), slot.astype(np.int32), hashes]
             yield pa.RecordBatch.from_arrays([pa.array(each) for each in columns], names=names)
 
     names = [*packing.names, *SLOT, "hash"]
@@ -99,18 +100,21 @@ def _placed(rows: "DataFrame", dealer: Dealer, fields: list[str], packing: Packi
     n_parts = max(1, -(-int(sizes["count"].sum()) // ROWS_OF_A_SLOT))
 
     def place(batches: Iterator[Any]) -> Iterator[Any]:
-        found = [pl.DataFrame(batch) for batch in batches if len(batch)]
-        if not found:
+        counted = tallied(batches, [*SLOT, "hash", *packing.names])
+        if counted is None:
             return
-        ordered = pl.concat(found).sort([*SLOT, "hash", *packing.names])
-        within = pl.int_range(pl.len()).over(SLOT)
-        ranks = ordered.join(before, on=SLOT, maintain_order="left").select(pl.col("before") + within)
-        combinations = ordered["combination"].cast(pl.Int64).to_numpy()
-        buckets = dealer.bucket_of(combinations, ranks.to_series().to_numpy())
-        raw = packing.unpacked([ordered[each].to_numpy() for each in packing.names])
-        placed = pl.DataFrame({"bucket": buckets, **dict(zip(fields, raw, strict=True))})
-        shown = placed.filter(buckets >= 0).with_columns(pl.col(fields).cast(pl.Int32))
-        yield from shown.to_arrow().to_batches(max_chunksize=ROWS_AT_ONCE)
+        counted = counted.with_columns(number=pl.col(TIMES).cum_sum() - pl.col(TIMES))
+        counted = counted.join(before, on=SLOT, maintain_order="left")
+        # The rank of the first row of a slot, less the number that it has here.
+        shifts = counted.select(pl.col("before") - pl.col("number").min().over(SLOT)).to_series().to_numpy()
+        combinations = counted["combination"].cast(pl.Int64).to_numpy()
+        for numbers, places in pieces(counted):
+            buckets = dealer.bucket_of(combinations[places], numbers + shifts[places])
+            rows = counted[places]
+            raw = packing.unpacked([rows[each].to_numpy() for each in packing.names])
+            placed = pl.DataFrame({"bucket": buckets, **dict(zip(fields, raw, strict=True))})
+            shown = placed.filter(buckets >= 0).with_columns(pl.col(fields).cast(pl.Int32))
+            yield from shown.to_arrow().to_batches()
 
     schema = ", ".join(["bucket long", *(f"{name} int" for name in fields)])
     return rows.repartition(n_parts, *SLOT).mapInArrow(place, schema)

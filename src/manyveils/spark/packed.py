@@ -1,9 +1,10 @@
 """Several small numbers as few of 64 bits, which are sent, compared and sorted faster."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.release.seal import LARGEST_KEY
@@ -47,7 +48,7 @@ class Packing:
         for group in self.groups:
             key = np.zeros(len(numbers[0]), dtype=np.int64)
             for place in group:
-                key *= self.sizes[place]
+                key *= max(self.sizes[place], 1)
                 key += numbers[place]
             keys.append(key)
         return keys
@@ -60,3 +61,8 @@ class Packing:
             for place in reversed(group):
                 key, numbers[place] = np.divmod(key, max(self.sizes[place], 1))
         return numbers
+
+
+def packing_of(values: Mapping[str, pl.Series]) -> Packing:
+    """How the ranks of some values stand together."""
+    return Packing(tuple(len(each) for each in values.values()))
