@@ -14,7 +14,7 @@ from benchmarks.peer_process import versions as peers
 HEADINGS = ("what", "ours", "reference", "ratio", "wanted", "met?")
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 SPARK = "\n## Spark\n\n"
-SPARK_LINE = "Spark, "
+METHOD = "\n### "
 INTRODUCTION = """\
 # Benchmarks
 
@@ -56,19 +56,15 @@ def write(lines: Sequence[Line]) -> Path:
     return PAGE
 
 
-def write_spark(introduction: str, lines: Sequence[Line]) -> Path:
-    """Write lines into the section about Spark: in place of those about the same, and after all others."""
+def write_spark(introduction: str, method: str, lines: Sequence[Line]) -> Path:
+    """Write what was measured of one method into the section about Spark; other methods' parts stay."""
     before, _, section = PAGE.read_text(encoding="utf-8").partition(SPARK)
-    known = dict(_about(row) for row in section.splitlines() if row.startswith(f"| {SPARK_LINE}"))
-    rows = known | dict(_about(row) for row in _body(lines).splitlines()[2:])
-    measured = f"\nMeasured on {machine()}, load average {busy():.0f}.\nWith {versions()}, pyspark {version('pyspark')}.\n\n"
-    table = "\n".join([*_body(()).splitlines(), *rows.values()])
-    _keep(f"{before}{SPARK}{introduction}{measured}{table}\n")
+    _, *parts = section.split(METHOD)
+    found = {part.partition("\n")[0]: part.strip() for part in parts}
+    measured = f"Measured on {machine()}, load average {busy():.0f}.\nWith {versions()}, pyspark {version('pyspark')}."
+    found[method] = f"{method}\n\n{measured}\n\n{_body(lines)}"
+    _keep(f"{before}{SPARK}{introduction}" + "".join(f"{METHOD}{part}\n" for part in found.values()))
     return PAGE
-
-
-def _about(row: str) -> tuple[str, str]:
-    return row.split(" | ")[0], row
 
 
 def _body(lines: Sequence[Line]) -> str:

@@ -18,11 +18,12 @@ from benchmarks.spark.people import MILLION, POLICIES
 
 ONE, TWO = "local-cluster[1,1,3072]", "local-cluster[2,1,3072]"
 DRIVER = 2000
+SIZES = (1, 10, 50)
 INTRODUCTION = """\
 `make bench-spark` measures this table and writes this section.
 Rows are generated on Spark and read as parquet; a time is that of `publish` with the audit of what was written, by the wall, once.
 Starting Spark and its executors is not in it, and is told apart.
-Every method is measured in a run of its own.
+Every method is measured in a run of its own: `python -m benchmarks.spark --only METHOD`.
 Executors are processes of one core and 3 GB on the same machine (`local-cluster`).
 All processes are bound to as many cores as there are executors, the driver among them: otherwise Java and Python of a single executor would keep two cores busy.
 Memory of the driver is that of its Python and its Java process together, at their peaks.
@@ -42,19 +43,26 @@ class Taken:
 def main() -> None:
     """Measure, print and write down."""
     arguments = _arguments()
-    millions = (1, 10, 50, 100) if arguments.hundred else tuple(arguments.millions)
+    millions = (*SIZES, 100) if arguments.hundred else tuple(arguments.millions)
     with tempfile.TemporaryDirectory(prefix="manyveils-bench-") as folder:
         _generate(Path(folder), millions)
         for method in arguments.only or POLICIES:
             lines = list(_lines(method, Path(folder), millions))
             show(lines)
-            write_spark(INTRODUCTION, lines)
+            if set(SIZES) <= set(millions):
+                write_spark(INTRODUCTION, method, lines)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hundred", action="store_true", help="also a hundred million rows")
-    parser.add_argument("--millions", type=int, nargs="+", default=[1, 10, 50], help="millions of rows")
+    parser.add_argument(
+        "--millions",
+        type=int,
+        nargs="+",
+        default=SIZES,
+        help="millions of rows; other sizes are not written down",
+    )
     parser.add_argument("--only", choices=list(POLICIES), nargs="+", help="some methods")
     return parser.parse_args()
 
@@ -92,7 +100,7 @@ def _taken(master: str, method: str, folder: Path, millions: int) -> Taken | Non
 def _lines(method: str, folder: Path, millions: tuple[int, ...]) -> Iterator[Line]:
     found = {each: _taken(TWO, method, folder, each) for each in millions}
     for each, taken in found.items():
-        what = f"Spark, {method}, {each} million rows"
+        what = f"{method}, {each} million rows"
         if taken is None:
             yield Line(what, "gave up", wanted="a release", met=False)
             continue
@@ -113,9 +121,10 @@ def _growth(what: str, taken: Taken, fewer: Taken | None, factor: int) -> Line:
 
 
 def _driver(method: str, found: dict[int, Taken | None]) -> Iterator[Line]:
-    [*_, (each, most)] = [(each, taken) for each, taken in found.items() if taken is not None]
-    what = f"Spark, {method}, {each} million rows, memory of the driver"
-    yield Line(what, f"{most.memory:,} MB", wanted=f"< {DRIVER:,} MB", met=most.memory < DRIVER)
+    each, most = list(found.items())[-1]
+    if most is not None:
+        what = f"{method}, {each} million rows, memory of the driver"
+        yield Line(what, f"{most.memory:,} MB", wanted=f"< {DRIVER:,} MB", met=most.memory < DRIVER)
 
 
 def _executors(method: str, folder: Path, found: dict[int, Taken | None]) -> Iterator[Line]:
@@ -124,7 +133,7 @@ def _executors(method: str, folder: Path, found: dict[int, Taken | None]) -> Ite
     if two is not None and one is not None:
         ratio = one.seconds / two.seconds
         yield Line(
-            f"Spark, {method}, {each} million rows, two executors on two cores",
+            f"{method}, {each} million rows, two executors on two cores",
             seconds(two.seconds),
             f"{seconds(one.seconds)} one on one core",
             f"{times(ratio)} faster",
@@ -138,7 +147,7 @@ def _local(method: str, folder: Path, found: dict[int, Taken | None]) -> Iterato
         spark, here = found[each], _taken(LOCAL, method, folder, each)
         if spark is not None and here is not None:
             yield Line(
-                f"Spark, {method}, {each} million rows, beside the local engine",
+                f"{method}, {each} million rows, beside the local engine",
                 f"{seconds(spark.seconds)}, {spark.memory:,} MB on the driver",
                 f"{seconds(here.seconds)} local, {here.memory:,} MB",
                 f"{times(spark.seconds / here.seconds)} the time",

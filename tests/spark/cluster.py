@@ -16,7 +16,7 @@ from pathlib import Path
 from manyveils.datasets import hospital, hospital_policy
 from manyveils.errors import ManyveilsError
 from manyveils.publishing import publish_to
-from manyveils.spark import audit, engine, publish
+from manyveils.spark import audit, engine, publish, write
 
 MASTER = "local-cluster[2,1,1024]"
 WAYS = {
@@ -42,17 +42,18 @@ def limits_of(way):
 
 def deadly(rows, marker):
     """The same rows, of which the first to be looked at takes its executor with it; the marker says that it has."""
+    return rows.mapInArrow(lambda batches: deadly_batches(batches, marker), rows.schema)
 
-    def pass_on(batches: Iterator[object]) -> Iterator[object]:
-        for batch in batches:
-            try:
-                os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
-            except FileExistsError:
-                yield batch
-                continue
-            os.kill(_executor(), signal.SIGKILL)
 
-    return rows.mapInArrow(pass_on, rows.schema)
+def deadly_batches(batches: Iterator[object], marker: str) -> Iterator[object]:
+    """The same batches, of which the first to be passed on takes its executor with it."""
+    for batch in batches:
+        try:
+            os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            yield batch
+            continue
+        os.kill(_executor(), signal.SIGKILL)
 
 
 def _executor():
@@ -66,12 +67,8 @@ def _executor():
 @contextmanager
 def killing(stage, marker):
     """Make the rows deadly that a stage works on."""
-    hold, make, write, read = (
-        engine.hold_there,
-        publish.make_parts,
-        publish.write_sorted,
-        audit.read_published,
-    )
+    hold, make, sort, read = engine.hold_there, publish.make_parts, publish.write_sorted, audit.read_published
+    writer = write._writer
 
     def hold_there(rows, policy, *, is_csv):
         if stage == "reading":
@@ -83,7 +80,12 @@ def killing(stage, marker):
         return deadly(make(*arguments), marker)
 
     def write_sorted(rows, *arguments):
-        write(deadly(rows, marker), *arguments)
+        sort(deadly(rows, marker), *arguments)
+
+    def late_writer(*arguments):
+        """Parts have their names, and nobody knows yet."""
+        inner = writer(*arguments)
+        return lambda batches: deadly_batches(inner(batches), marker)
 
     def read_published(*arguments):
         found = read(*arguments)
@@ -91,15 +93,12 @@ def killing(stage, marker):
 
     engine.hold_there = hold_there
     publish.make_parts = make_parts if stage == "making" else make
-    publish.write_sorted = write_sorted if stage == "writing" else write
+    publish.write_sorted = write_sorted if stage == "writing" else sort
+    write._writer = late_writer if stage == "written" else writer
     audit.read_published = read_published if stage == "auditing" else read
     yield
-    engine.hold_there, publish.make_parts, publish.write_sorted, audit.read_published = (
-        hold,
-        make,
-        write,
-        read,
-    )
+    engine.hold_there, publish.make_parts, publish.write_sorted, audit.read_published = hold, make, sort, read
+    write._writer = writer
 
 
 def published(spark, way, stage, folder):
@@ -124,6 +123,8 @@ def main(folder, *asked):
 
     spark = session(MASTER)
     spark.conf.set("spark.sql.shuffle.partitions", "2")
+    # Several tasks write.
+    write.ROWS_OF_A_PART = 100
     for each in asked:
         way, _, stage = each.partition(":")
         print(json.dumps(published(spark, way, stage, Path(folder) / each.replace(":", "-"))), flush=True)

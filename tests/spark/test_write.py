@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from manyveils.audits.content import count_falls
 from manyveils.spark import tallied, write
+from manyveils.spark.packed import packing_of
 from manyveils.spark.write import write_sorted
 
 few = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
@@ -82,15 +84,25 @@ def test_many_equal_rows(tmp_path, monkeypatch):
     assert pl.read_parquet(tmp_path / "part.parquet")["n"].to_list() == [None, *[5] * 90, 7, 9]
 
 
-def test_packed_ranks(spark, tmp_path):
-    """Values take the place of their ranks, and buckets stay."""
-    values = {"a": pl.Series(["x", "y"]), "b": pl.Series([None, 2.5, 3.5])}
-    keys = pl.DataFrame({"bucket": [1, 0, 0], "k0": [5, 3, 0]})
-    write_sorted(
-        spark.createDataFrame(keys.to_arrow()), ["bucket", "a", "b"], 3, tmp_path / "main.parquet", values
+def test_packed_ranks(spark, tmp_path, monkeypatch):
+    """Values take the place of their ranks, over several keys and parts, and buckets stay."""
+    monkeypatch.setattr(write, "ROWS_OF_A_PART", 30)
+    values = {f"v{place}": pl.Series([None, *range(1, 2**16)]) for place in range(5)}
+    packing = packing_of(values)
+    assert packing.names == ["k0", "k1"]
+    rng = np.random.default_rng(1)
+    ranks = [rng.choice([0, 1, 65535], 90) for _ in values]
+    keys = dict(zip(packing.names, packing.packed(ranks), strict=True))
+    rows = pl.DataFrame({"bucket": rng.integers(0, 2, 90), **keys})
+    target = tmp_path / "main.parquet"
+    write_sorted(spark.createDataFrame(rows.to_arrow()), ["bucket", *values], 90, target, values)
+    parts = [pl.read_parquet(part) for part in sorted(target.iterdir())]
+    shown = [each.gather(rank) for each, rank in zip(values.values(), ranks, strict=True)]
+    expected = pl.DataFrame(
+        [rows["bucket"], *(each.alias(name) for name, each in zip(values, shown, strict=True))]
     )
-    [part] = (tmp_path / "main.parquet").iterdir()
-    assert pl.read_parquet(part).rows() == [(0, "x", None), (0, "y", None), (1, "y", 3.5)]
+    assert len(parts) > 1
+    assert pl.concat(parts).equals(expected.sort(pl.all(), nulls_last=False))
 
 
 def test_no_row(spark, tmp_path):

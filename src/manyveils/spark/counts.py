@@ -67,7 +67,9 @@ class Counts:
         raw = {each: found[each].to_numpy() for each in (*beside, *fields)}
         table = self.held.table_of({each: raw[each] for each in fields}, names, found[COUNT].to_numpy())
         table = table if fields else replace(table, n_rows=found.height)
-        return _compact(table, {each: raw[each] for each in beside}, are_different=self._one_each(names))
+        return _compact(
+            table, {each: raw[each].astype(np.int64) for each in beside}, are_different=self._one_each(names)
+        )
 
     def _one_each(self, names: tuple[str, ...]) -> bool:
         """Whether different raw values have different codes, so that combinations are counted once."""

@@ -50,7 +50,11 @@ def dealt(held: Held, dealer: Dealer) -> "tuple[DataFrame, Callable[[], None]]":
     fields = sorted({held.field(name) for name in dealer.view.needs})
     packing = _packing(held, fields)
     rows = _hashed(held, dealer, fields, packing).persist()
-    placed = _placed(rows, dealer, fields, packing).persist()
+    try:
+        placed = _placed(rows, dealer, fields, packing).persist()
+    except BaseException:
+        rows.unpersist()
+        raise
 
     def forget() -> None:
         placed.unpersist()

@@ -91,16 +91,23 @@ class Joined:
 
 def joined(made: "DataFrame", n_parts: int) -> Joined:
     """Collect the notes of all parts; what one of them refuses is refused."""
+    try:
+        return Joined(made, _notes(made, n_parts))
+    except BaseException:
+        made.unpersist()
+        raise
+
+
+def _notes(made: "DataFrame", n_parts: int) -> tuple[Mapping[str, Any], ...]:
     found = made.where(made[NOTE].isNotNull()).select(PART, NOTE).collect()
     notes = [json.loads(row[NOTE]) for row in sorted(found, key=lambda row: row[PART])]
     refused = [note for note in notes if "refused" in note]
     if refused:
-        made.unpersist()
         problems = [errors.Problem(*said) for note in refused for said in note["problems"]]
         raise getattr(errors, refused[0]["refused"])(dict.fromkeys(problems))
     if len(notes) != n_parts:
         raise AssertionError(f"{n_parts} parts were to be made, and {len(notes)} were")
-    return Joined(made, tuple(notes))
+    return tuple(notes)
 
 
 def noted_together(notes: Sequence[Mapping[str, Any]], rows: Sequence[int]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Order and buckets of published tables, looked at where their rows are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,8 +40,27 @@ def descents_of(table: PublishedTable, fields: Sequence[str], spark: "SparkSessi
 
 
 def _ends(part: Path, types: Mapping[str, str], names: list[str]) -> Ends:
-    frame = read_table(part, types).select(names)
-    return count_falls(frame), [frame.row(place, named=True) for place in (0, -1)] if frame.height else []
+    """How many rows of a part fall, and its first and last row."""
+    falls, ends = 0, []
+    last = pl.DataFrame()
+    for frame in _pieces(part, types):
+        piece = frame.select(names)
+        falls += count_falls(pl.concat([last, piece]) if last.height else piece)
+        ends += [piece.row(0, named=True)] if piece.height and not last.height else []
+        last = piece.tail(1) if piece.height else last
+    return falls, [*ends, *last.rows(named=True)]
+
+
+def _pieces(part: Path, types: Mapping[str, str]) -> Iterator[pl.DataFrame]:
+    """The rows of a part, a group at a time if it has groups, since a part may be large."""
+    import pyarrow.parquet as pq
+
+    if part.suffix != ".parquet":
+        yield read_table(part, types)
+        return
+    with pq.ParquetFile(part) as file:
+        for number in range(file.num_row_groups):
+            yield pl.DataFrame(file.read_row_group(number))
 
 
 def torn_buckets_of(view: View, tables: Mapping[str, PublishedTable]) -> int:

@@ -83,9 +83,10 @@ class PublishedTable:
         found = pl.DataFrame(rows.toArrow())
         if found.height > most:
             raise TooManyError([_too_many(self.file, most)])
-        frame = self.frame(found).with_columns(found[COUNT].alias("#"))
-        frame = frame.sort(self.columns)
-        return frame.drop("#"), frame["#"].to_numpy()
+        frame = self.frame(found)
+        plain = pl.DataFrame([each.alias(f"c{place}") for place, each in enumerate(frame.get_columns())])
+        order = plain.select(pl.arg_sort_by(plain.columns)).to_series()
+        return frame[order], found[COUNT].gather(order).to_numpy()
 
 
 def cells_of(folder: Path, outline: Release) -> int:

@@ -87,10 +87,14 @@ def ready_dealt(held: Held, work: Work, view: Dealt) -> Ready:
     streams = work.streams.apart(view.name)
     dealer = Dealer(view, streams.secret("spark.order"), streams.secret("spark.buckets"))
     placed, forget = dealt(held, dealer)
-    columns = tuple(
-        _ranked_column(bucketed(held, placed, attributes, view.lookups)) for attributes in view.columns
-    )
-    return Ready(view.name, columns, True, placed.count(), enforces=view.enforces, forget=forget)
+    try:
+        columns = tuple(
+            _ranked_column(bucketed(held, placed, attributes, view.lookups)) for attributes in view.columns
+        )
+        return Ready(view.name, columns, True, placed.count(), enforces=view.enforces, forget=forget)
+    except BaseException:
+        forget()
+        raise
 
 
 def ready_parts(held: Held, work: Work, parts: Joined) -> Ready:
