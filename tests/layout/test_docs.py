@@ -231,6 +231,7 @@ def test_spark_page_lists_limits_and_settings(monkeypatch):
     rows = rows_below("docs/spark.md", "| setting | value | why |")
     assert {name for row in rows for name in re.findall(r"`([^`]+)`", row[0])} == {
         *session.SETTINGS,
+        *session.settings_of_driver(works=True),
         *session.settings_here(),
     }
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 LOG = "MANYVEILS_SPARK_LOG"
 QUIET = Path(__file__).with_name("quiet.properties")
 SETTINGS = {
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={QUIET.as_uri()}",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.enabled": "false",
@@ -66,7 +65,8 @@ def _started(master: str | None) -> "SparkSession":
         # Workers on this machine need the packages of this interpreter.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     is_cluster = (master or "").startswith("local-cluster")
-    for key, value in (SETTINGS | (settings_here(is_cluster=is_cluster) if here else {})).items():
+    settings = SETTINGS | settings_of_driver(works=here and not is_cluster)
+    for key, value in (settings | (settings_here(is_cluster=is_cluster) if here else {})).items():
         builder = builder.config(key, value)
     with _silence():
         found: SparkSession = builder.getOrCreate()
@@ -102,6 +102,12 @@ def _silence() -> Iterator[None]:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(nowhere)
+
+
+def settings_of_driver(*, works: bool) -> dict[str, str]:
+    """How the driver's Java runs; one that leaves the work to executors takes the collector that needs least memory."""
+    options = f"-Dlog4j2.configurationFile={QUIET.as_uri()}"
+    return {"spark.driver.extraJavaOptions": options if works else f"{options} -XX:+UseSerialGC"}
 
 
 def settings_here(*, is_cluster: bool = False) -> dict[str, str]:
