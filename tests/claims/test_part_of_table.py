@@ -13,7 +13,7 @@ from manyveils.testing.compact import compact_table, some_rows
 from manyveils.testing.strategies import cases
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_groups_of_a_part_are_judged_by_the_whole(data):
     """Whichever rows are here, a group keeps a promise exactly if it does among all rows; combinations too."""
