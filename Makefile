@@ -21,7 +21,7 @@ demo: $(STAMP) ## publish an embedded table with every method, audit and compare
 	$(BIN)/manyveils demo
 
 test: $(STAMP) ## run the tests
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2
 
 test-spark: $(STAMP) ## run all cases of the Spark engine's tests, of which `make test` runs some
 	MANYVEILS_THOROUGH=1 $(BIN)/python -m pytest tests/spark

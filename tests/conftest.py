@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from typer.testing import CliRunner
+from xdist.scheduler import LoadScopeScheduling
 
 from manyveils.cli.app import app
 
@@ -16,8 +17,29 @@ from manyveils.cli.app import app
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
+# Tests of these folders and files share what takes long to start, so one worker runs all of them.
+TOGETHER = (
+    "tests/spark/",
+    "tests/layout/test_docs",
+    "tests/comparing/test_compare",
+    "tests/reports/test_browser",
+    "tests/server/test_browser",
+)
+
 # Every cell of the desk's data has this in it, so that a message that quotes a cell is found out.
 MARK = "Zq7"
+
+
+class Together(LoadScopeScheduling):
+    """Test after test to whichever worker is free, apart from those that belong together; groups come first."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return next((each for each in TOGETHER if nodeid.startswith(each)), nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Together:
+    """Choose who runs what."""
+    return Together(config, log)
 
 
 def people(n: int = 12) -> str:

@@ -13,27 +13,18 @@ pytest.importorskip("pyspark")
 HERE = Path(__file__).parent
 
 
-# Of tests with many cases every fourth is run, and all of them by `make test-spark`.
-MANY, EVERY = 2, 4
+# Of tests with several cases every fourth is run, and all of them by `make test-spark`.
+EVERY = 4
 
 
 def pytest_collection_modifyitems(config, items):
-    """Keep all tests of the engine on one worker: a session takes longer to start than most of them."""
-    ours = [item for item in items if HERE in item.path.parents]
-    for item in ours:
-        item.add_marker(pytest.mark.xdist_group("spark"))
+    """Leave out cases, unless all are asked for."""
     if os.environ.get("MANYVEILS_THOROUGH"):
         return
     cases = {}
-    for item in ours:
+    for item in (item for item in items if HERE in item.path.parents):
         cases.setdefault((item.path, item.originalname), []).append(item)
-    left_out = {
-        item
-        for some in cases.values()
-        if len(some) > MANY
-        for place, item in enumerate(some)
-        if place % EVERY
-    }
+    left_out = {item for some in cases.values() for place, item in enumerate(some) if place % EVERY}
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
 
