@@ -123,8 +123,8 @@ def main(folder, *asked):
 
     spark = session(MASTER)
     spark.conf.set("spark.sql.shuffle.partitions", "2")
-    # Several tasks write.
-    write.ROWS_OF_A_PART = 100
+    # Several tasks write, ranges of buckets where there are many.
+    write.ROWS_OF_A_PART, write.BUCKETS_OF_A_PART = 100, 10
     for each in asked:
         way, _, stage = each.partition(":")
         print(json.dumps(published(spark, way, stage, Path(folder) / each.replace(":", "-"))), flush=True)

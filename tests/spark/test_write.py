@@ -105,6 +105,20 @@ def test_packed_ranks(spark, tmp_path, monkeypatch):
     assert pl.concat(parts).equals(expected.sort(pl.all(), nulls_last=False))
 
 
+def test_many_buckets(spark, tmp_path, monkeypatch):
+    """With many buckets parts are ranges of buckets, none of which is torn, of about as many rows."""
+    monkeypatch.setattr(write, "ROWS_OF_A_PART", 700)
+    rng = np.random.default_rng(1)
+    sizes = rng.integers(1, 8, 600)
+    rows = pl.DataFrame({"bucket": np.repeat(np.arange(600), sizes), "f0": rng.integers(0, 3, sizes.sum())})
+    moved = spark.createDataFrame(rows.sample(fraction=1, shuffle=True, seed=1).to_arrow()).repartition(5)
+    target = tmp_path / "main.parquet"
+    write_sorted(moved, ["bucket", "n"], rows.height, target, None, 600)
+    parts = [pl.read_parquet(part) for part in sorted(target.iterdir())]
+    assert pl.concat(parts).rows() == sorted(rows.rows())
+    assert [part["bucket"].n_unique() for part in parts] == [150] * 4
+
+
 def test_no_row(spark, tmp_path):
     """A table without rows has its columns."""
     rows = spark.createDataFrame(pl.DataFrame({"f0": [1]}).to_arrow()).where("f0 > 1")

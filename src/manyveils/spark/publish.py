@@ -121,7 +121,7 @@ def _written(ready: Ready, names: Names, folder: Path) -> View:
         stem = names.of(ready.name, column.attributes if ready.bucketed else ())
         fields = (BUCKET, *column.attributes) if ready.bucketed else column.attributes
         target = folder / "tables" / f"{stem}.parquet"
-        write_sorted(column.rows, fields, ready.n_rows, target, column.values)
+        write_sorted(column.rows, fields, ready.n_rows, target, column.values, ready.n_buckets)
         files.append(ColumnFile(column.attributes, stem, column.types))
     return View(ready.name, tuple(files), ready.bucketed, ready.n_rows, ready.enforces)
 

@@ -1,6 +1,6 @@
 """Views that are ready to be written: for each published column its rows, in no order, and how they are to be described."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +52,7 @@ class Ready:
     n_rows: int
     recodings: Mapping[tuple[str, str], pl.DataFrame] = field(default_factory=dict)
     enforces: Mapping[str, Any] | None = None
+    n_buckets: int = 0
     forget: Callable[[], object] = lambda: None
 
 
@@ -91,7 +92,15 @@ def ready_dealt(held: Held, work: Work, view: Dealt) -> Ready:
         columns = tuple(
             _ranked_column(bucketed(held, placed, attributes, view.lookups)) for attributes in view.columns
         )
-        return Ready(view.name, columns, True, placed.count(), enforces=view.enforces, forget=forget)
+        return Ready(
+            view.name,
+            columns,
+            True,
+            placed.count(),
+            enforces=view.enforces,
+            n_buckets=dealer.n_buckets,
+            forget=forget,
+        )
     except BaseException:
         forget()
         raise
@@ -99,26 +108,34 @@ def ready_dealt(held: Held, work: Work, view: Dealt) -> Ready:
 
 def ready_parts(held: Held, work: Work, parts: Joined) -> Ready:
     """What was made part by part; attributes that no part has recoded have their own type again."""
-    rows = _numbered(parts, work.streams.secret("spark.buckets"))
-    columns = []
+    key, columns = work.streams.secret("spark.buckets"), []
     for attributes in parts.columns:
         types = {
             name: pl.String() if name in parts.recoded else held.sketch[name].domain.dtype
             for name in attributes
         }
-        fields = [rows[parts.fields()[name]].cast(spark_type(types[name])) for name in attributes]
-        chosen = rows.select(*([BUCKET] if parts.bucketed else []), *fields)
+        fields = {parts.fields()[name]: spark_type(types[name]) for name in attributes}
+        rows = _numbered(parts, list(fields), key)
+        chosen = rows.select(
+            *([BUCKET] if parts.bucketed else []), *(rows[each].cast(kind) for each, kind in fields.items())
+        )
         columns.append(
             ReadyColumn(attributes, chosen, {name: type_name(kind) for name, kind in types.items()})
         )
     return Ready(
-        parts.view, tuple(columns), parts.bucketed, parts.n_rows, parts.covers(), forget=parts.rows.unpersist
+        parts.view,
+        tuple(columns),
+        parts.bucketed,
+        parts.n_rows,
+        parts.covers(),
+        n_buckets=int(parts.first_buckets[-1]),
+        forget=parts.rows.unpersist,
     )
 
 
-def _numbered(parts: Joined, key: bytes) -> "DataFrame":
-    """The published rows with buckets that are numbered through all parts, and scrambled."""
-    rows = parts.rows.where(parts.rows[NOTE].isNull())
+def _numbered(parts: Joined, fields: Sequence[str], key: bytes) -> "DataFrame":
+    """Some fields of the published rows, with buckets that are numbered through all parts, and scrambled."""
+    rows = parts.rows.where(parts.rows[NOTE].isNull()).select(PART, BUCKET, *fields)
     if not parts.bucketed:
         return rows
     first = parts.first_buckets

@@ -17,12 +17,19 @@ if TYPE_CHECKING:
 
 # Some more or less, since ranges are told from a sample; far more only where rows are equal.
 ROWS_OF_A_PART = 1_000_000
+# With fewer, a part could be much larger than the others.
+BUCKETS_OF_A_PART = 100
 
 Values = Mapping[str, pl.Series]
 
 
 def write_sorted(
-    rows: "DataFrame", names: Sequence[str], n_rows: int, target: Path, values: Values | None = None
+    rows: "DataFrame",
+    names: Sequence[str],
+    n_rows: int,
+    target: Path,
+    values: Values | None = None,
+    n_buckets: int = 0,
 ) -> None:
     """Write a table in the order of its values, part after part; rows may hold packed ranks of `values` instead.
 
@@ -31,9 +38,7 @@ def write_sorted(
     and the rows of all parts are counted.
     Tested by: tests/spark/test_write.py and tests/spark/test_cluster.py
     """
-    order = [rows[field].asc_nulls_first() for field in rows.columns]
-    n_parts = max(1, -(-n_rows // ROWS_OF_A_PART))
-    ranged = rows.repartition(1) if n_parts == 1 else rows.repartitionByRange(n_parts, *order)
+    ranged = _ranged(rows, n_rows, n_buckets)
     aside = target.with_name(f"{target.name}.parts")
     aside.mkdir()
     written = ranged.mapInArrow(_writer(ranged.schema.names, names, aside, values), "n long").collect()
@@ -50,6 +55,19 @@ def write_sorted(
         part.rename(target / f"part-{place:05d}.parquet")
     # Under another name, so that a task that is given up for lost finds no folder to write to.
     shutil.rmtree(aside.rename(target.with_name(f"{target.name}.done")))
+
+
+def _ranged(rows: "DataFrame", n_rows: int, n_buckets: int) -> "DataFrame":
+    """Rows in partitions that follow one another."""
+    from pyspark.sql import functions as f
+
+    n_parts = max(1, -(-n_rows // ROWS_OF_A_PART))
+    if n_parts == 1:
+        return rows.repartition(1)
+    if n_buckets < BUCKETS_OF_A_PART * n_parts:
+        return rows.repartitionByRange(n_parts, *(rows[field].asc_nulls_first() for field in rows.columns))
+    # Numbers of buckets are scrambled, so where parts begin is known without a look at the rows.
+    return rows.repartitionById(n_parts, f.floor(rows[BUCKET] * n_parts / n_buckets).cast("int"))
 
 
 def _writer(fields: Sequence[str], names: Sequence[str], aside: Path, values: Values | None) -> Any:
