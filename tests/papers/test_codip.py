@@ -10,7 +10,7 @@ import manyveils as mv
 from benchmarks.reproductions import census
 from manyveils.datasets import codip_patients
 from manyveils.methods import Work, read_options
-from manyveils.methods.codip.anonymized import closeness, gauges
+from manyveils.methods.codip.anonymized import closeness, watched
 from manyveils.methods.codip.association import associate
 from manyveils.methods.codip.frontier import frontier_of
 from manyveils.methods.codip.merging import merged_plan
@@ -63,7 +63,7 @@ def test_table_1_closeness(groups, distances):
     table, _ = hold(codip_patients(), policy)
     work = Work(policy, table, resolve(policy, table), read_options(policy), Streams(1))
     for name, expected in distances.items():
-        gauge = gauges(work)[name]
+        gauge = watched(work, ())[1][name]
         entries = count(gauge.subject, np.array(groups), 2)
         assert closeness(gauge, entries, np.array([2, 2])) == expected
 

@@ -43,13 +43,16 @@ class Anonymized:
         return squares(self.sizes)
 
 
-def gauges(work: Work) -> dict[str, Watch]:
-    """A measure of closeness for every sensitive column, by the ground that the policy names or its natural one."""
-    promises = tuple(
+def watched(work: Work, promises: tuple[Promise, ...]) -> tuple[tuple[Watch, ...], dict[str, Watch]]:
+    """Promises, and a measure of closeness for every sensitive column, by the ground that the policy names or its
+    natural one; what they have in common is counted once.
+    """
+    gauges = tuple(
         Promise(Closeness(exact(1), _ground(work, name)), (), (name,), _harmless(work, name))
         for name in work.sensitive
     )
-    return dict(zip(work.sensitive, watch_counts(work, promises, (), work.quasi), strict=True))
+    found = watch_counts(work, (*promises, *gauges), (), work.quasi)
+    return found[: len(promises)], dict(zip(work.sensitive, found[len(promises) :], strict=True))
 
 
 def _ground(work: Work, name: str) -> Ground:

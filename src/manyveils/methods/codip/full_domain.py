@@ -4,7 +4,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from manyveils.methods.codip.anonymized import Anonymized, closeness, gauges, linked
+from manyveils.methods.codip.anonymized import Anonymized, closeness, linked, watched
 from manyveils.methods.codip.anonymizer import Names
 from manyveils.methods.entries import Entries
 from manyveils.methods.generalize.full_domain import refuse_wide
@@ -25,9 +25,8 @@ class FullDomain:
         refuse_wide(work, MOST_NODES, instead='anonymizer = "mondrian"')
         self._work = work
         plain = tuple(p for p in work.promises if not p.minds_company)
-        self._plain = watch_counts(work, plain, (), work.quasi)
+        self._plain, self._gauges = watched(work, plain)
         self._conditional = tuple(p for p in work.promises if p.minds_company)
-        self._gauges = gauges(work)
         columns = tuple(work.table[name] for name in work.quasi)
         watches = (*self._plain, *self._gauges.values())
         self._base, _ = count_base(columns, work.counts(work.quasi), watches)

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from manyveils.methods.codip.anonymized import Anonymized, closeness, gauges, linked
+from manyveils.methods.codip.anonymized import Anonymized, closeness, linked, watched
 from manyveils.methods.codip.anonymizer import Names
 from manyveils.methods.entries import Entries, Ids, count
 from manyveils.methods.explain import breaks_as_one_group
@@ -21,7 +21,7 @@ class Mondrian:
     def __init__(self, work: Work, discernibility: float | None) -> None:
         self._work = work
         self._limit = discernibility
-        self._gauges = gauges(work)
+        _, self._gauges = watched(work, ())
         self._squares = cache(self._squares_fresh)
         self._made = cache(self._made_fresh)
 

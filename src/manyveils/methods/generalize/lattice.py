@@ -39,8 +39,10 @@ class Counted:
 
     @cached_property
     def entries(self) -> tuple[Entries | None, ...]:
-        """The counts of every promise's subject, class by class."""
-        return self._count()
+        """The counts of every promise's subject, class by class; what they were made from is let go."""
+        found = self._count()
+        del self._count
+        return found
 
 
 class Lattice:
