@@ -136,7 +136,7 @@ def _executors(method: str, folder: Path, found: dict[int, Taken | None]) -> Ite
             f"{method}, {each} million rows, two executors on two cores",
             seconds(two.seconds),
             f"{seconds(one.seconds)} one on one core",
-            f"{times(ratio)} faster",
+            f"{ratio:.2f} × faster",
             "≥ 1.6 × faster",
             ratio >= 1.6,
         )

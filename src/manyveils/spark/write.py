@@ -15,7 +15,8 @@ from manyveils.spark.tallied import TIMES, pieces, tallied
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Some more or less, since ranges are told from a sample; far more only where rows are equal.
+# Some more or less, since ranges are told from a sample or from numbers of buckets; far more only where rows are
+# equal, or where a bucket is as large as a part that one task has made.
 ROWS_OF_A_PART = 1_000_000
 # With fewer, a part could be much larger than the others.
 BUCKETS_OF_A_PART = 100
