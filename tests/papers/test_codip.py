@@ -68,6 +68,16 @@ def test_table_1_closeness(groups, distances):
         assert closeness(gauge, entries, np.array([2, 2])) == expected
 
 
+def test_promises_and_gauges_share_their_counts():
+    """A promise about an attribute and the measure of its closeness are counted once."""
+    policy = table_1().replaced(guarantee={"l": 2})
+    table, _ = hold(codip_patients(), policy)
+    work = Work(policy, table, resolve(policy, table), read_options(policy), Streams(1))
+    watches, gauges = watched(work, work.promises)
+    assert {each.promise.protects for each in watches} == {(name,) for name in SENSITIVE}
+    assert all(each.subject is gauges[each.promise.protects[0]].subject for each in watches)
+
+
 def test_background_join_finds_nothing_new_across_tables():
     """Example 2: no table shows job beside a diagnosis, so being a teacher gives no diagnosis away."""
     release = mv.publish(codip_patients(), table_1(beta=0.25), seed=1)
