@@ -14,7 +14,7 @@ from xdist.scheduler import LoadScopeScheduling
 from manyveils.cli.app import app
 
 # A busy machine is no fault of the code.
-settings.register_profile("patient", deadline=None)
+settings.register_profile("patient", deadline=None, max_examples=50)
 settings.load_profile("patient")
 
 # Tests of these folders and files share what takes long to start, so one worker runs all of them.

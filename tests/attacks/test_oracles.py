@@ -23,7 +23,7 @@ SHAPES = (
     (("a", "b", "s", "t"),),
 )
 TREE = {"tree": {"left": ["u", "v"], "right": ["w", "x"]}}
-few = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 rows_of_people = st.lists(
     st.tuples(st.sampled_from("12"), st.sampled_from("34"), st.sampled_from("uvwx"), st.sampled_from("kl")),
     min_size=4,

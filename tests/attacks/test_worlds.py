@@ -28,7 +28,7 @@ COUNTED = Limits()
 SOLVED = Limits(tallied=0)
 BOUNDED = Limits(tallied=0, exact=0)
 GUESSED = Limits(tallied=0, exact=0, linear=0)
-many = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+many = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def sealed(frame, drafts, rules=()):

@@ -62,7 +62,7 @@ def groups_of(release, names=("ill", "pay", "home")):
 
 @pytest.mark.parametrize("eliminations", [1, 2])
 @pytest.mark.parametrize("repair", ["rule", "merge", "best"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 10**6), k=st.integers(2, 6), n=st.integers(60, 200))
 def test_no_pair_and_value_leaves_one(eliminations, repair, seed, k, n):
     """In plain Python: k rows, β values, and no ordered pair and value (or two values) that leaves exactly one."""
@@ -86,7 +86,7 @@ def test_no_pair_and_value_leaves_one(eliminations, repair, seed, k, n):
                     assert len({row[subject] for row in group if row[other] != value}) != 1
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_consecutive_pairs(seed):
     """With consecutive pairs each attribute is guarded against the one before it, in the order that is given."""
@@ -97,7 +97,7 @@ def test_consecutive_pairs(seed):
             assert not leaks([(row[subject], row[other]) for row in group], 1)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 10**6), k=st.integers(2, 4))
 def test_every_label_is_the_value_or_its_ancestor(seed, k):
     """Values are exchanged for labels that cover them: a matching of cells with originals exists, group by group."""
@@ -201,7 +201,7 @@ def test_without_a_covering_label_the_parent_serves():
 
 
 @pytest.mark.parametrize("repair", ["rule", "best"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 10**6), k=st.integers(2, 5))
 def test_certain_labels_are_counted(repair, seed, k):
     """The notes count raised cells over one value of their group, in plain Python, and `cover` leaves none."""

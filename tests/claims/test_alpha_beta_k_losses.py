@@ -74,7 +74,7 @@ def policies(draw):
     return attributes, publish
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(asked=policies(), seed=st.integers(0, 10**6), n=st.integers(20, 80), missing=st.booleans())
 def test_the_loss_is_what_is_measured(asked, seed, n, missing):
     """Trees, widths, masks, ranges, sets, unused and missing values: the notes are the measure, so best is best."""

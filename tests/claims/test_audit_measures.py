@@ -124,7 +124,7 @@ def grouped(keys, values):
     return dict(groups)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     rows=st.lists(st.tuples(places, cells), min_size=1, max_size=12),
     guarantee=about_words,
@@ -154,7 +154,7 @@ def ancestors(rows, table, keys, level):
     }
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     rows=st.lists(st.tuples(places, cells), min_size=1, max_size=12),
     level=st.integers(0, 2),
@@ -179,7 +179,7 @@ def test_supersets_of_generalized_classes_start_at_their_own_level(rows, level, 
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     rows=st.lists(st.tuples(places, cells, st.integers(0, 3)), min_size=1, max_size=12), guarantee=about_words
 )
@@ -192,7 +192,7 @@ def test_buckets_are_measured_as_defined(rows, guarantee):
     assert_equal(finding, guarantee, grouped(buckets, [row[1] for row in rows]), table)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     rows=st.lists(st.tuples(st.sampled_from("xy"), decimals), min_size=1, max_size=10),
     guarantee=about_numbers,

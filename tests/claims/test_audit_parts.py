@@ -36,7 +36,7 @@ WHOLE_GROUPS = {
         "separate",
     )
 }
-some = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 ASKED = [
     {"k": 3, "l": 2, "l_kind": "entropy", "alpha": 0.5},
     {"l": 2, "l_kind": "recursive", "c": 1.5, "beta": 0.5},
@@ -168,7 +168,7 @@ SLICED = Policy(
 
 
 @pytest.mark.parametrize("fewest_pairs", [0, 1_000_000])
-@settings(some, max_examples=30)
+@settings(some, max_examples=15)
 @given(data=st.data())
 def test_parts_of_slices_add_up_with_the_people_they_may_hold(fewest_pairs, data):
     """Slices and people cut alike by a known value that no bucket mixes are judged as the whole is."""

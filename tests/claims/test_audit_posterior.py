@@ -192,7 +192,7 @@ def readings(release, table, promise):
 
 
 @pytest.mark.usefixtures("way")
-@settings(max_examples=25, deadline=None, suppress_health_check=["function_scoped_fixture"])
+@settings(max_examples=15, deadline=None, suppress_health_check=["function_scoped_fixture"])
 @given(
     slicing=slicings(),
     guarantee=about_words,
@@ -207,7 +207,7 @@ def test_beliefs_about_words_are_measured_as_defined(slicing, guarantee, insensi
 
 
 @pytest.mark.usefixtures("way")
-@settings(max_examples=25, deadline=None, suppress_health_check=["function_scoped_fixture"])
+@settings(max_examples=15, deadline=None, suppress_health_check=["function_scoped_fixture"])
 @given(slicing=slicings(), guarantee=about_numbers)
 def test_beliefs_about_numbers_are_measured_as_defined(slicing, guarantee):
     """Spread, proximity and ordered closeness are those of p(t, s)."""
@@ -218,7 +218,7 @@ def test_beliefs_about_numbers_are_measured_as_defined(slicing, guarantee):
 
 
 @pytest.mark.usefixtures("way")
-@settings(max_examples=25, deadline=None, suppress_health_check=["function_scoped_fixture"])
+@settings(max_examples=15, deadline=None, suppress_health_check=["function_scoped_fixture"])
 @given(slicing=slicings(), guarantee=about_pairs)
 def test_beliefs_about_pairs_are_measured_as_defined(slicing, guarantee):
     """Two attributes protected as one have, inside a bucket, the product of their columns' distributions."""
@@ -227,7 +227,7 @@ def test_beliefs_about_pairs_are_measured_as_defined(slicing, guarantee):
 
 
 @pytest.mark.usefixtures("way")
-@settings(max_examples=25, deadline=None, suppress_health_check=["function_scoped_fixture"])
+@settings(max_examples=15, deadline=None, suppress_health_check=["function_scoped_fixture"])
 @given(slicing=slicings(), k=st.integers(1, 6))
 def test_sizes_are_the_rows_a_target_may_be(slicing, k):
     """The group of a target has the matching rows of all matching buckets, in the column where they are fewest."""

@@ -27,8 +27,8 @@ MADE = {
     "grade, then slice": {"method": "grade", "then": "slice"},
 }
 LEVELS = {"k": 3, "l": 2, "t": 0.3, "alpha": 0.4, "beta": 0.7, "delta": 0.8, "e": 10, "eliminations": 1}
-some = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-more = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+more = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 
 about_all = st.fixed_dictionaries(
     {},

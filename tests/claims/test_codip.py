@@ -22,7 +22,7 @@ from manyveils.table import Streams, hold, resolve
 from manyveils.testing.oracles import verdict
 from manyveils.utility import measure
 
-quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 QUASI = {
     "age": {"role": "quasi", "kind": "numeric", "hierarchy": {"widths": [2, 4]}},
     "sex": {"role": "quasi", "kind": "categorical"},
@@ -234,7 +234,7 @@ def ratio_pair(one, other):
     return sum(c / n * log(c * n / (one.count(v) * other.count(w))) for (v, w), c in both.items())
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     drawn=tables(rows=(6, 16)),
     t=st.sampled_from([0.2, 0.4, 0.6]),

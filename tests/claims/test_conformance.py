@@ -17,8 +17,8 @@ from manyveils.testing.conformance import (
 from manyveils.testing.strategies import cases
 
 every_method = pytest.mark.parametrize("publish", CONFIGURATIONS.values(), ids=CONFIGURATIONS.keys())
-some = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-few = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @every_method

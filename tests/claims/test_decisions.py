@@ -75,7 +75,7 @@ def policy(**more):
 
 
 @pytest.mark.parametrize("strategy", GUARANTEES.values(), ids=GUARANTEES.keys())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_each_guarantee(strategy, data):
     """A guarantee is decided as its definition says, for values that may be missing or need no protection."""
@@ -104,7 +104,7 @@ def test_each_guarantee(strategy, data):
         assert fine[group] == expected, (members, texts)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_conditional_and_joint(data):
     """Conditional promises are decided inside every combination of the rest, joint ones on combinations."""

@@ -69,7 +69,7 @@ def test_kernel_finds_a_leak(rows, most, harmless, bits):
         assert frozenset((place, str(value)) for place, value in found) in expected
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(rows=tables(), most=st.integers(1, 2))
 def test_groups_are_judged_one_by_one(rows, most):
     """Groups that are runs of one list are told apart."""
@@ -84,7 +84,7 @@ def test_groups_are_judged_one_by_one(rows, most):
 
 
 @pytest.mark.parametrize("ruled_out", [("pay", "job"), ("job",)])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(rows=tables(), most=st.integers(1, 3), insensitive=st.sets(st.sampled_from("0123"), max_size=1))
 def test_makers_decide_as_the_oracle(ruled_out, rows, most, insensitive):
     """Counts of different rows are enough to decide."""
@@ -101,7 +101,7 @@ def test_makers_decide_as_the_oracle(ruled_out, rows, most, insensitive):
         assert fine[code] == (not leaks(held, most, insensitive))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(rows=tables(), most=st.integers(1, 3), insensitive=st.sets(st.sampled_from("0123"), max_size=1))
 def test_audit_measures_as_the_oracle(rows, most, insensitive):
     """The audit finds how many eliminations the weakest group withstands, and how many groups fall short."""
@@ -133,7 +133,7 @@ def test_merging_keeps_it(rows, most, insensitive):
         assert not leaks([row for group in groups for row in group], most, insensitive)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(rows=tables(), most=st.integers(1, 2))
 def test_several_values_in_a_cell(rows, most):
     """Of a multi-valued attribute only having a value can be ruled out: makers, audit and oracle agree."""

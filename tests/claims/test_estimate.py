@@ -19,7 +19,7 @@ from manyveils.testing.conformance import CONFIGURATIONS, attempt
 from manyveils.testing.strategies import cases
 
 every_method = pytest.mark.parametrize("publish", CONFIGURATIONS.values(), ids=CONFIGURATIONS.keys())
-few = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def text(value):

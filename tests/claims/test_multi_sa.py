@@ -18,7 +18,7 @@ from manyveils.methods.multi_sa.divide import divide
 from manyveils.methods.multi_sa.program import Solved, largest, smallest
 from manyveils.testing.reading import broken_promises
 
-some = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 

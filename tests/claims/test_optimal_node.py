@@ -97,7 +97,7 @@ def exhaustive(case, objective):
 
 
 @pytest.mark.parametrize("objective", ["loss", "discernibility", "class-size", "height"])
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_optimum_is_exact(objective, data):
     """The search reaches the cost of the best node of the whole lattice, and refuses only where there is none."""

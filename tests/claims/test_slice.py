@@ -25,7 +25,7 @@ from manyveils.table import Streams, hold, resolve
 from manyveils.testing.counting import counted_once
 from manyveils.testing.strategies import cases
 
-quick = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def belief_by_definition(parts, last, protected, buckets):

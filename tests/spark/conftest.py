@@ -15,11 +15,15 @@ HERE = Path(__file__).parent
 
 # Of tests with several cases every fourth is run, and all of them by `make test-spark`.
 EVERY = 4
+IS_THOROUGH = bool(os.environ.get("MANYVEILS_THOROUGH"))
+# Queries on a few rows take Spark longer to compile than to answer; `make test-spark` compiles them as users do.
+HASTY = {"spark.sql.codegen.wholeStage": "false"}
+HASTY_JAVA = "-XX:TieredStopAtLevel=1"
 
 
 def pytest_collection_modifyitems(config, items):
     """Leave out cases, unless all are asked for."""
-    if os.environ.get("MANYVEILS_THOROUGH"):
+    if IS_THOROUGH:
         return
     cases = {}
     for item in (item for item in items if HERE in item.path.parents):
@@ -34,11 +38,15 @@ def spark():
     """One session; starting one takes longer than most tests."""
     from manyveils.spark.session import session
 
+    if not IS_THOROUGH:
+        os.environ.setdefault("JDK_JAVA_OPTIONS", HASTY_JAVA)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         found = session("local[2]")
         # Tables are small, and every partition of a shuffle costs a task.
-        found.conf.set("spark.sql.shuffle.partitions", "2")
+        settings = {"spark.sql.shuffle.partitions": "2"} | ({} if IS_THOROUGH else HASTY)
+        for key, value in settings.items():
+            found.conf.set(key, value)
         yield found
         found.stop()
 

@@ -2,10 +2,11 @@
 
 import json
 
+from manyveils.cli import demo
 from manyveils.cli.demo import CONFIGURATIONS
 
 
-def test_demo(desk):
+def test_demo(desk, monkeypatch):
     """The demo publishes the fewest rows it takes with every method, keeps every promise, says where the files are, and runs twice."""
     out = desk.folder / "demo"
     words = ("demo", "--out", out, "--rows", 100, "--seed", 1)
@@ -20,7 +21,9 @@ def test_demo(desk):
     assert str(out / "hospital.csv") in first.stdout
     assert (out / "report.html").is_file()
     assert first.stdout.rstrip().endswith("report.html")
+    few = dict(list(CONFIGURATIONS.items())[:2])
+    monkeypatch.setattr(demo, "CONFIGURATIONS", few)
     again = desk.run(*words, "--json")
     assert again.status == 0
-    assert [result["name"] for result in again.document["results"]] == list(CONFIGURATIONS)
+    assert [result["name"] for result in again.document["results"]] == list(few)
     assert all(result["kept"] for result in again.document["results"])
