@@ -1,5 +1,6 @@
 """Published tables as Spark reads them: rows as numbers, and the values of every field with their counts."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 # What Spark calls the types of a manifest.
 KINDS = {"integer": "bigint", "number": "double", "boolean": "boolean", "date": "date"}
+# An estimate that exceeds what fits by so much is believed: both ways to judge find the same.
+ROUGHLY = 1.1
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,6 +82,9 @@ class PublishedTable:
     def distinct(self, most_cells: int) -> tuple[pl.DataFrame, NDArray[np.int64]]:
         """The different rows in order, and how often each is there."""
         most = most_cells // (len(self.columns) + 1)
+        # Finding out how many there are, roughly, takes a fraction of what counting them takes.
+        if min(self.n_rows, self._most_different()) > most and self._roughly_different() > ROUGHLY * most:
+            raise TooManyError([_too_many(self.file, most)])
         rows = self.rows.groupBy(*self.rows.columns).count().limit(most + 1)
         found = pl.DataFrame(rows.toArrow())
         if found.height > most:
@@ -87,6 +93,16 @@ class PublishedTable:
         plain = pl.DataFrame([each.alias(f"c{place}") for place, each in enumerate(frame.get_columns())])
         order = plain.select(pl.arg_sort_by(plain.columns)).to_series()
         return frame[order], found[COUNT].gather(order).to_numpy()
+
+    def _most_different(self) -> int:
+        """How many different rows there can be outside of buckets."""
+        return self.n_rows if BUCKET in self.columns else math.prod(map(len, self.values.values()))
+
+    def _roughly_different(self) -> int:
+        from pyspark.sql import functions as f
+
+        counted = f.approx_count_distinct(f.xxhash64(*self.rows.columns), 0.02)
+        return int(self.rows.agg(counted).collect()[0][0])
 
 
 def cells_of(folder: Path, outline: Release) -> int:
