@@ -116,7 +116,7 @@ def settings_here(*, is_cluster: bool = False) -> dict[str, str]:
         # A task costs more than a few thousand rows.
         "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)),
         # Small files are read by several tasks, and none waits for one that has most of them.
-        "spark.sql.files.maxPartitionBytes": "8m",
+        "spark.sql.files.maxPartitionBytes": "4m",
         "spark.sql.files.openCostInBytes": "1m",
         # One process is driver and executors at once; the workers of a local cluster have their own memory.
         **({} if is_cluster else {"spark.driver.memory": f"{_quarter_of_memory()}m"}),
