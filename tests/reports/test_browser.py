@@ -10,6 +10,7 @@ pytest.importorskip("selenium")
 
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
 import manyveils as mv
 from manyveils.datasets import write_hospital
@@ -62,6 +63,10 @@ def look(browser, page, *, width=1100, dark=False):
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.get(page.as_uri())
+    # A busy browser may give the page away before it has read all of it.
+    WebDriverWait(browser, 30).until(
+        lambda seen: seen.execute_script("return document.readyState") == "complete"
+    )
     if SHOTS:
         height = browser.execute_script("return document.documentElement.scrollHeight")
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size | {"height": height})

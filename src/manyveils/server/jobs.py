@@ -115,16 +115,10 @@ class Worker:
         try:
             self._note(number, state="running")
             self._publish(number, actor, policy, data, folder)
-        except ManyveilsError as error:
-            self._fail(number, str(_without(folder, error)))
-        except Stopping:
-            self._fail(number, STOPPED)
         # Panics of the library that reads tables are no Exception.
         except BaseException as error:
-            self._fail(number, _fault(error))
-        finally:
-            # The original data stay no longer than they are needed.
             shutil.rmtree(folder, ignore_errors=True)
+            self._fail(number, _reason(folder, error))
 
     def _publish(self, number: str, actor: str, policy: Policy, data: Path, folder: Path) -> None:
         title, form = self._asked(number)
@@ -138,6 +132,8 @@ class Worker:
             progress=self._progress(number),
         )
         taken = take_in(self.keeper, published.folder, number, title=title, key=published.release.key)
+        # The original data stay no longer than they are needed, and are gone when the job is said to be over.
+        shutil.rmtree(folder, ignore_errors=True)
         with self.keeper.database.writing() as connection:
             enter(self.keeper, connection, taken, actor)
             connection.execute(
@@ -183,6 +179,13 @@ class Worker:
                 .values(state="failed", error=error, ended=self.keeper.now())
             )
             append(self.keeper, connection, "(server)", "job failed", number)
+
+
+def _reason(folder: Path, error: BaseException) -> str:
+    """Why a job failed, as far as its owner may know."""
+    if isinstance(error, ManyveilsError):
+        return str(_without(folder, error))
+    return STOPPED if isinstance(error, Stopping) else _fault(error)
 
 
 def all_jobs(keeper: Keeper, actor: Person, *, most: int = 100) -> list[Job]:
