@@ -117,6 +117,21 @@ def test_a_promise_that_cannot_be_kept(worker, house):
     assert leftovers(house) == []
 
 
+def test_data_are_gone_when_a_job_is_over(worker, house, monkeypatch):
+    """Before a job is said to be done, or to have failed, no cell of the data is left in the server's folder."""
+    seen, fail, enter = [], jobs.Worker._fail, jobs.enter
+
+    def watched(ending):
+        return lambda *arguments: (seen.append(leftovers(house)), ending(*arguments))[1]
+
+    monkeypatch.setattr(jobs.Worker, "_fail", watched(fail))
+    monkeypatch.setattr(jobs, "enter", watched(enter))
+    assert over(worker, house, submit(worker, house)).state == "done"
+    too_much = POLICY.replace("l = 2", "l = 4").replace("k = 2", "k = 4")
+    assert over(worker, house, submit(worker, house, policy=too_much)).state == "failed"
+    assert seen == [[], []]
+
+
 def test_data_that_do_not_fit(worker, house):
     """Data that do not fit their policy fail the job, without a cell or a path of the server in the message."""
     failed = over(worker, house, submit(worker, house, data="name,age\nZq7name,3\n"))

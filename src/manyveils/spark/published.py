@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # What Spark calls the types of a manifest.
 KINDS = {"integer": "bigint", "number": "double", "boolean": "boolean", "date": "date"}
-# An estimate that exceeds what fits by so much is believed: both ways to judge find the same.
+# An estimate, which is some 2 % off, is believed if it exceeds by so much what fits.
 ROUGHLY = 1.1
 
 
