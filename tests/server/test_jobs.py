@@ -154,6 +154,18 @@ def test_a_fault_tells_nothing(worker, house, monkeypatch):
     assert "Zq7" not in failed.error
 
 
+def test_a_release_that_cannot_be_entered(worker, house, monkeypatch):
+    """A release in place that the catalogue does not take is removed, with the data, and the job has failed."""
+
+    def fault(*arguments):
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr(jobs, "enter", fault)
+    assert over(worker, house, submit(worker, house)).state == "failed"
+    assert list(house.keeper.settings.releases.iterdir()) == []
+    assert leftovers(house) == []
+
+
 @pytest.mark.parametrize(
     ("change", "error"),
     [
@@ -269,13 +281,18 @@ def test_stopping(house, monkeypatch):
     assert list(house.keeper.settings.work.iterdir()) == []
 
 
-def test_what_a_dead_server_left(house, worker, hand_made):
-    """At the next start a dead server's jobs have failed, its uploads are gone, and so are releases no row names."""
+@pytest.mark.parametrize("uploads", [True, False])
+def test_what_a_dead_server_left(house, worker, hand_made, uploads):
+    """At the next start a dead server's jobs have failed, its uploads are gone, and so are releases no row names.
+
+    Uploads are removed before a release is entered, so that a server may die with neither.
+    """
     done = over(worker, house, submit(worker, house))
     settings = house.keeper.settings
     dead = settings.work / "dead"
-    for number in ("0" * 16, done.id):
-        (dead / number).mkdir(parents=True)
+    dead.mkdir()
+    for number in ("0" * 16, done.id) if uploads else ():
+        (dead / number).mkdir()
         (dead / number / "data.csv").write_text(ROWS)
     (settings.work / "dead.lock").touch()
     shutil.copytree(hand_made, settings.releases / ("0" * 16))

@@ -50,13 +50,9 @@ def arrive(settings: Settings) -> Instance:
     return Instance(name, work, file)
 
 
-def dead_instances(settings: Settings) -> dict[str, list[str]]:
-    """The instances that died here, with the jobs they were at."""
-    return {
-        path.stem: sorted(folder.name for folder in path.with_suffix("").glob("*"))
-        for path in sorted(settings.work.glob("*.lock"))
-        if _is_dead(path)
-    }
+def dead_instances(settings: Settings) -> list[str]:
+    """The instances that died here."""
+    return [path.stem for path in sorted(settings.work.glob("*.lock")) if _is_dead(path)]
 
 
 def bury(settings: Settings, dead: Iterable[str]) -> None:

@@ -13,7 +13,7 @@ from time import monotonic
 from traceback import extract_tb
 from typing import Any, Literal
 
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import ColumnElement, Row, insert, select, update
 
 from manyveils.errors import InputError, ManyveilsError, Problem
 from manyveils.policy import Policy
@@ -61,7 +61,9 @@ class Worker:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="publish")
         with instances.alone(keeper.settings):
             self.instance = instances.arrive(keeper.settings)
-            _settle(keeper)
+            dead = instances.dead_instances(keeper.settings)
+            _settle(keeper, dead)
+            instances.bury(keeper.settings, dead)
 
     def submit(
         self,
@@ -92,7 +94,7 @@ class Worker:
         """Stop before the next step of the job that is running; jobs that wait have failed."""
         self._stopping.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        _fail_all(self.keeper, [self.instance.name])
+        _settle(self.keeper, [self.instance.name])
         self.instance.leave()
 
     def _queue(self, actor: Person, number: str, title: str, form: str) -> None:
@@ -118,6 +120,7 @@ class Worker:
         # Panics of the library that reads tables are no Exception.
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
+            _remove_unnamed(self.keeper, jobs.c.id == number)
             self._fail(number, _reason(folder, error))
 
     def _publish(self, number: str, actor: str, policy: Policy, data: Path, folder: Path) -> None:
@@ -220,23 +223,10 @@ def _job(row: Row[Any]) -> Job:
     )
 
 
-def _settle(keeper: Keeper) -> None:
-    """Mark what dead servers left undone as failed, and remove release folders of theirs that no row names."""
-    dead = instances.dead_instances(keeper.settings)
-    _fail_all(keeper, list(dead))
-    begun = [number for numbers in dead.values() for number in numbers]
-    with keeper.database.reading() as connection:
-        ended = set(connection.execute(select(jobs.c.id).where(jobs.c.id.in_(begun))).scalars())
-        entered = set(connection.execute(select(releases.c.id).where(releases.c.id.in_(begun))).scalars())
-    for number in ended - entered:
-        shutil.rmtree(keeper.settings.releases / number, ignore_errors=True)
-    instances.bury(keeper.settings, dead)
-
-
-def _fail_all(keeper: Keeper, names: list[str]) -> None:
-    if not names:
-        return
-    unfinished = jobs.c.instance.in_(names) & jobs.c.state.in_(("queued", "running"))
+def _settle(keeper: Keeper, names: list[str]) -> None:
+    """Mark what servers that end, or are dead, left undone as failed, and remove what no row names of theirs."""
+    theirs = jobs.c.instance.in_(names)
+    unfinished = theirs & jobs.c.state.in_(("queued", "running"))
     with keeper.database.writing() as connection:
         numbers = connection.execute(select(jobs.c.id).where(unfinished)).scalars().all()
         connection.execute(
@@ -244,6 +234,16 @@ def _fail_all(keeper: Keeper, names: list[str]) -> None:
         )
         for number in numbers:
             append(keeper, connection, "(server)", "job failed", number)
+    _remove_unnamed(keeper, theirs)
+
+
+def _remove_unnamed(keeper: Keeper, which: ColumnElement[bool]) -> None:
+    """Remove release folders of jobs that the catalogue does not name: they ended between the two."""
+    unnamed = select(jobs.c.id).where(which, jobs.c.id.not_in(select(releases.c.id)))
+    with keeper.database.reading() as connection:
+        numbers = connection.execute(unnamed).scalars().all()
+    for number in numbers:
+        shutil.rmtree(keeper.settings.releases / number, ignore_errors=True)
 
 
 def _refuse_unfit(title: str, form: str) -> None:
