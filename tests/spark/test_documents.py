@@ -9,6 +9,7 @@ import pytest
 
 import manyveils as mv
 from manyveils.cli import main
+from manyveils.spark.session import SETTINGS, settings_here, settings_of_driver
 
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -61,6 +62,15 @@ def test_python_of_the_readme(spark, example, capsys):
     assert [part.name for part in (example / "from-spark/tables/main.parquet").iterdir()] == [
         "part-00000.parquet"
     ]
+
+
+def test_settings_of_a_session_of_our_own():
+    """Docs give every setting, with its value unless the machine decides it."""
+    measured = {"spark.sql.shuffle.partitions", "spark.driver.memory", "spark.driver.extraJavaOptions"}
+    rows = (ROOT / "docs/spark.md").read_text(encoding="utf-8").splitlines()
+    for name, value in (SETTINGS | settings_here() | settings_of_driver(works=True)).items():
+        [row] = [row for row in rows if row.startswith("| `spark.") and f"`{name}`" in row]
+        assert name in measured or value in row.split("|")[2]
 
 
 def test_a_session_of_yours_stays_as_it_is(spark, example):
