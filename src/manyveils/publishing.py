@@ -13,6 +13,7 @@ from manyveils.methods.work import silent
 from manyveils.policy import Policy
 from manyveils.release import Release
 from manyveils.release.folder import refuse_existing, staged, write_text
+from manyveils.release.release import MANIFEST
 from manyveils.run import Engine, Progress, make, read_policy, refuse_broken, refuse_master, refuse_seed
 from manyveils.table import hold
 from manyveils.table.door import is_sparks
@@ -34,7 +35,7 @@ class Published:
         return {
             "folder": str(self.folder),
             "private": str(self.private),
-            "manifest": self.release.manifest.describe(),
+            "manifest": json.loads((self.folder / MANIFEST).read_text(encoding="utf-8")),
             "audit": self.audit.describe(),
             "plan": self.release.notes,
         }

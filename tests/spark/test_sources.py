@@ -1,6 +1,7 @@
 """Data as Spark reads them: what the local engine would read, or a refusal with its reason."""
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
@@ -47,6 +48,117 @@ def test_tables_of_a_lakehouse_are_refused(spark, tmp_path):
         there(spark, tmp_path, data, policy())
 
 
+def test_names_of_files_are_no_patterns(spark, tmp_path):
+    """A file whose name another reader would take for a pattern is read, and none that the pattern fits."""
+    odd = ("x[1]", "p*", "q{1}", "r\\x", "u?v", "%41")
+    data = folder_of(tmp_path, x1=PEOPLE, pp=PEOPLE, q1=PEOPLE, rx=PEOPLE, uzv=PEOPLE)
+    for place, name in enumerate(odd):
+        with (data / f"{name}.parquet").open("wb") as file:
+            PEOPLE.with_columns(s=pl.lit(f"only {place}")).write_parquet(file)
+    found = there(spark, tmp_path, data, policy())
+    assert found.rows == 11 * PEOPLE.height
+    values = {value for frame in found.frames.values() for value in frame.get_columns()[0].to_list()}
+    assert {f"only {place}" for place in range(len(odd))} <= values
+
+
+@pytest.mark.parametrize("cells", ["all", "few"])
+@pytest.mark.parametrize("name", ["r[1]", "r*", "r{1}", "r\\x", "r?"])
+def test_names_of_releases_are_no_patterns(spark, tmp_path, monkeypatch, name, cells):
+    """A release is read from its own folder, and from none beside it."""
+    if cells == "few":
+        monkeypatch.setenv("MANYVEILS_DRIVER_CELLS", "30")
+    rows = spark.createDataFrame(PEOPLE.to_arrow())
+    for each in ("r1", "rr", name):
+        published = publish_to(policy(), tmp_path / each, data=rows, seed=1)
+    assert {frame.count() for frame in published.release.tables.values()} == {PEOPLE.height}
+    assert mv.audit(tmp_path / name, rows, policy()).kept
+
+
+@pytest.mark.parametrize("name", ["_people.csv", ".people.csv", "peo:ple.csv"])
+def test_names_that_spark_does_not_read(spark, tmp_path, name):
+    """A file that Spark would pass over is refused by its name."""
+    PEOPLE.write_csv(tmp_path / name)
+    with pytest.raises(mv.DataError, match=r"names begin with \. or _, or have a colon"):
+        there(spark, tmp_path, tmp_path / name, policy())
+
+
+@pytest.mark.parametrize("target", ["elsewhere", "nowhere"])
+def test_links_to_folders(spark, tmp_path, target):
+    """A link that is not followed is not passed over in silence."""
+    data = folder_of(tmp_path, one=PEOPLE)
+    (tmp_path / "elsewhere").mkdir()
+    (data / "link").symlink_to(tmp_path / target)
+    with pytest.raises(mv.DataError, match="1 links to folders or to nowhere"):
+        there(spark, tmp_path, data, policy())
+
+
+def test_tables_of_a_lakehouse_further_down(spark, tmp_path):
+    """A folder that holds a table of a lakehouse is refused like the table."""
+    data = folder_of(tmp_path, one=PEOPLE, table__two=PEOPLE, table___delta_log__three=PEOPLE)
+    with pytest.raises(mv.DataError, match="_delta_log: it is a table of a lakehouse"):
+        there(spark, tmp_path, data, policy())
+
+
+@pytest.mark.parametrize(("text", "n"), [("a\ts\n1\tp\n\t\n\t\n", 2), ("s\np\n\nq\n", 1)])
+def test_lines_of_blanks_that_are_people(spark, tmp_path, text, n):
+    """Rows with every cell missing, which Spark would pass over, are refused; written as quotes they count."""
+    asked = policy({name: ATTRIBUTES[name] for name in text.split("\n")[0].split("\t")})
+    (tmp_path / "people.csv").write_text(text)
+    assert mv.publish(tmp_path / "people.csv", asked).rows == 3
+    with pytest.raises(mv.DataError, match=f"{n} lines have no cell that is not missing"):
+        there(spark, tmp_path, tmp_path / "people.csv", asked)
+    quoted = text.replace("\n\t", '\n""\t').replace("\n\n", '\n""\n')
+    (tmp_path / "people.csv").write_text(quoted)
+    assert there(spark, tmp_path, tmp_path / "people.csv", asked).rows == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,a,s\n1,2,p\n", "columns 1 and 2 have the same name"),
+        ("a,,s\n1,2,p\n", "1 columns have no name"),
+        ("a,A,s\n1,2,p\n", "'A' and another for one"),
+        ('a,s\n1,"x" y\n', "quotes that are not doubled or not closed"),
+        ("", "is empty"),
+    ],
+)
+def test_csv_that_is_not_in_order(spark, tmp_path, text, message):
+    """What is wrong with a csv file is said as the local engine says it."""
+    (tmp_path / "people.csv").write_text(text)
+    with pytest.raises(mv.DataError, match=message):
+        there(spark, tmp_path, tmp_path / "people.csv", policy())
+
+
+def test_bytes_that_are_no_text(spark, tmp_path):
+    """Parquet with texts that are not UTF-8 is refused, and no byte of them is told."""
+    rows = spark.sql("select cast(id % 3 as int) a, cast(unhex('FF41') as string) s from range(10)")
+    with pytest.raises(mv.DataError, match="texts that are not valid UTF-8"):
+        there(spark, tmp_path, rows, policy())
+
+
+def test_times_of_day(spark, tmp_path):
+    """Parquet columns that Spark cannot read are named."""
+    data = folder_of(tmp_path, one=PEOPLE.with_columns(s=pl.time(1, 2, 3)))
+    with pytest.raises(mv.DataError, match="data: s: Spark cannot read times of day"):
+        there(spark, tmp_path, data, policy())
+
+
+@pytest.mark.parametrize("source", ["here", "spark"])
+def test_dates_without_a_name(spark, tmp_path, source):
+    """Dates beyond what Python has are refused on both engines, without the date."""
+    far = PEOPLE.with_columns(s=pl.lit(5_000_000, dtype=pl.Int32).cast(pl.Date))
+    data = far if source == "here" else folder_of(tmp_path, one=far)
+    with pytest.raises(mv.DataError, match=r"data: s: has dates that are not in the years 1 to 9999\. Mend"):
+        mv.publish(data, policy()) if source == "here" else there(spark, tmp_path, data, policy())
+
+
+def test_all_rows_have_a_missing_cell(spark, tmp_path):
+    """Rows that were all dropped are not called absent."""
+    data = folder_of(tmp_path, one=PEOPLE.with_columns(s=pl.lit(None, dtype=pl.String)))
+    with pytest.raises(mv.DataError, match="all rows have a missing cell"):
+        there(spark, tmp_path, data, policy(missing="drop"))
+
+
 def test_files_have_the_same_columns(spark, tmp_path):
     """A file with other columns or types is not filled up with missing cells."""
     data = folder_of(tmp_path, one=PEOPLE, two=PEOPLE.drop("s"))
@@ -56,7 +168,7 @@ def test_files_have_the_same_columns(spark, tmp_path):
 
 def test_text_that_is_not_utf8(spark, tmp_path):
     """Bytes that are no UTF-8 are refused wherever they stand, as locally."""
-    lines = ["a,s", *["20,p"] * 3000, "21,\udce4", ""]
+    lines = ["a,s", *["20,p"] * 300_000, "21,\udce4", ""]
     (tmp_path / "people.csv").write_bytes("\n".join(lines).encode("utf-8", "surrogateescape"))
     with pytest.raises(mv.DataError, match="s: is not valid UTF-8 everywhere"):
         there(spark, tmp_path, tmp_path / "people.csv", policy())
@@ -87,6 +199,60 @@ def test_names_that_spark_takes_for_one(spark, tmp_path):
     asked = policy({**ATTRIBUTES, "A": {"role": "quasi"}})
     with pytest.raises(mv.DataError, match="'A' and another for one"):
         there(spark, tmp_path, spark.createDataFrame(PEOPLE.with_columns(A="a").to_arrow()), asked)
+
+
+def test_published_names_that_spark_takes_for_one(spark, tmp_path):
+    """Values whose columns differ in case alone are refused, untold, and so is a name like that of buckets."""
+    several = policy({"a": ATTRIBUTES["a"], "s": {"role": "sensitive", "multivalued": ";"}})
+    rows = spark.createDataFrame(PEOPLE.with_columns(s=pl.Series(["Zq7", "zq7", "q", "r"] * 5)).to_arrow())
+    with pytest.raises(mv.DataError, match="data: s: has values that differ in case alone") as error:
+        there(spark, tmp_path, rows, several)
+    assert "zq7" not in str(error.value).lower()
+    asked = policy({"a": ATTRIBUTES["a"], "Bucket": ATTRIBUTES["s"]})
+    rows = spark.createDataFrame(PEOPLE.rename({"s": "Bucket"}).to_arrow())
+    with pytest.raises(mv.DataError, match="'Bucket' and 'bucket' for one"):
+        there(spark, tmp_path, rows, asked)
+
+
+def test_a_session_of_another_thread(spark, tmp_path):
+    """A session that was started elsewhere in the process is found, and stays as it is."""
+    spark.conf.set("spark.sql.session.timeZone", "America/Los_Angeles")
+    before, data = spark.conf.getAll, folder_of(tmp_path, one=PEOPLE)
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(there, spark, tmp_path, data, policy()).result().rows == PEOPLE.height
+        assert spark.conf.getAll == before
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+def test_sessions_that_cannot_be_used(spark, tmp_path):
+    """A session with another type of text is refused with the setting."""
+    setting = "spark.sql.execution.arrow.useLargeVarTypes"
+    spark.conf.set(setting, "true")
+    try:
+        with pytest.raises(mv.InputError, match=f"the session has {setting}. Set it to false"):
+            there(spark, tmp_path, spark.createDataFrame([(1, "p")], "a int, s string"), policy())
+    finally:
+        spark.conf.set(setting, "false")
+
+
+def test_few_rows_of_many_tasks(spark, tmp_path):
+    """Rows that were left of many tasks are found by as many, and give the same release."""
+    rows = spark.createDataFrame(PEOPLE.to_arrow())
+    spread = rows.repartition(9).where("a > 20")
+    here = mv.publish(PEOPLE.filter(pl.col("a") > 20), policy(), seed=1)
+    found = there(spark, tmp_path, spread, policy())
+    assert all(found.frames[name].equals(frame) for name, frame in here.frames.items())
+
+
+def test_line_breaks_in_a_published_csv(spark, tmp_path, monkeypatch):
+    """A csv release with line breaks in cells is judged as it is locally, however little fits the driver."""
+    frame = pl.DataFrame({"a": [1, 1, 2, 2] * 5, "s": ["p", "q\nr", None, "p\r\nq"] * 5})
+    mv.publish(frame, policy()).save(tmp_path / "out")
+    for cells in ("1000", "30"):
+        monkeypatch.setenv("MANYVEILS_DRIVER_CELLS", cells)
+        assert mv.audit(tmp_path / "out", spark.createDataFrame(frame.to_arrow()), policy()).kept
 
 
 def test_another_master_than_the_session_has(spark, tmp_path):

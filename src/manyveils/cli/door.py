@@ -45,7 +45,10 @@ def open_door(*, as_json: bool) -> Iterator[None]:
         stopped = [Problem("", "Nothing was left behind.")]
         show_error("Interrupted", "Interrupted.", INTERRUPTED, stopped, as_json=as_json)
         raise typer.Exit(INTERRUPTED) from None
-    except Exception as error:
+    except BaseException as error:
+        # Panics of the library that reads tables are no Exception.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         show_error("Fault", "This is a fault of manyveils:", FAULT, [_fault(error)], as_json=as_json)
         raise typer.Exit(FAULT) from None
 
@@ -74,7 +77,7 @@ def show_error(
         typer.echo("\n".join([heading, *(f"  {problem}" for problem in problems)]), err=True)
 
 
-def _fault(error: Exception) -> Problem:
+def _fault(error: BaseException) -> Problem:
     """Where something unforeseen happened; its message is left out, because it may quote cells."""
     frame = extract_tb(error.__traceback__)[-1]
     place = f"{Path(frame.filename).name}, line {frame.lineno}"

@@ -244,8 +244,9 @@ def read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
     """One published table, with the types that the manifest lists."""
     try:
         if path.suffix == ".parquet":
-            return pl.read_parquet(path / "part-*.parquet" if path.is_dir() else path)
-        frame = pl.read_csv(path, infer_schema=False, new_columns=_header(path))
+            # Names are no patterns, whatever they hold.
+            return pl.read_parquet(sorted(path.glob("part-*.parquet")) if path.is_dir() else path, glob=False)
+        frame = pl.read_csv(path, infer_schema=False, new_columns=_header(path), glob=False)
         frame = frame.with_columns(pl.when(pl.all() == "").then(None).otherwise(pl.all()).name.keep())
         kinds = {"bucket": "integer", **types}
         return frame.with_columns(
@@ -265,7 +266,7 @@ def _header(path: Path) -> list[str]:
 
 def _read_recoding(path: Path) -> pl.DataFrame:
     try:
-        pairs = pl.read_csv(path, separator=";", infer_schema=False)
+        pairs = pl.read_csv(path, separator=";", infer_schema=False, glob=False)
     except UNREADABLE:
         raise DataError([Problem(str(path), "is damaged: it cannot be read.")]) from None
     if pairs.columns != ["published", "original"]:

@@ -19,15 +19,16 @@ BROKEN = ("float", "double")
 
 
 def as_texts(
-    names: Sequence[str], is_missing: "Callable[[str, Column], Column] | None" = None
+    rows: "DataFrame", names: Sequence[str], is_missing: "Callable[[str, Column], Column] | None" = None
 ) -> "list[Column]":
     """Some columns as texts, under the plain names `c0`, `c1` and so on; cells that mean a missing one are null."""
     from pyspark.sql import functions as f
 
-    found = []
+    found, types = [], dict(rows.dtypes)
     for place, name in enumerate(names):
         cell = f.col(f"`{name.replace('`', '``')}`")
-        text = cell.cast("string")
+        # Bytes that are no text would end the process that reads them.
+        text = f.validate_utf8(cell) if types[name] == "string" else cell.cast("string")
         found.append(
             (text if is_missing is None else f.when(~is_missing(name, cell), text)).alias(f"c{place}")
         )

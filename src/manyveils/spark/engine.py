@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from manyveils.audits import Audit
-from manyveils.errors import DataError, InfeasibleError, Problem
+from manyveils.errors import DataError, InfeasibleError, InputError, Problem
 from manyveils.policy import Policy
 from manyveils.release import Release
 from manyveils.spark.audit import audit_there
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Progress = Callable[[str, float], None]
+
+# What Java says if there is no place to start.
+NO_MASTER = ("JAVA_GATEWAY_EXITED", "Could not parse Master URL", "Asked to run locally with 0 threads")
+# Texts of another type than the one that is sent to Spark.
+LARGE = "spark.sql.execution.arrow.useLargeVarTypes"
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,28 +101,63 @@ def _spark(data: object, master: str | None) -> Iterator["SparkSession"]:
 
     try:
         with _unquoted():
-            yield data.sparkSession if is_sparks(data) else session(master)  # type: ignore[attr-defined]
+            spark = data.sparkSession if is_sparks(data) else session(master)  # type: ignore[attr-defined]
+            _refuse_session(spark)
+            yield spark
     except TooManyError as error:
         raise InfeasibleError(error.problems) from None
-    except (PySparkException, Py4JError) as error:
+    except (PySparkException, Py4JError, ConnectionRefusedError, ConnectionResetError) as error:
+        if "SPARK_JOB_CANCELLED" in str(error):
+            # Ctrl-C ends jobs first, and what they say of it may come before the interrupt.
+            raise KeyboardInterrupt from None
         raise DataError([_failed(error)]) from None
+
+
+def _refuse_session(spark: "SparkSession") -> None:
+    if spark.sparkContext._jsc is None:
+        what = "their Spark session is stopped."
+        raise InputError([Problem("data", what, "Read them again in a session that runs.")])
+    if spark.conf.get(LARGE, "false") == "true":
+        raise InputError([Problem("Spark", f"the session has {LARGE}.", "Set it to false.")])
 
 
 @contextmanager
 def _unquoted() -> Iterator[None]:
     """Keep PySpark from writing down what went wrong with which cell, unless logs are asked for."""
+    if os.environ.get(LOG):
+        yield
+        return
     logger = logging.getLogger("DataFrameQueryContextLogger")
-    before, logger.disabled = logger.disabled, not os.environ.get(LOG)
+    before, logger.disabled = logger.disabled, True
+    logging.root.addFilter(_is_not_of_the_bridge)
     try:
         yield
     finally:
         logger.disabled = before
+        logging.root.removeFilter(_is_not_of_the_bridge)
+
+
+def _is_not_of_the_bridge(record: logging.LogRecord) -> bool:
+    """Whether something else than the bridge to Java, which writes down how it was interrupted, has this to say."""
+    return Path(record.pathname).parent.name != "py4j"
 
 
 def _failed(error: Exception) -> Problem:
-    if "JAVA_GATEWAY_EXITED" in str(error) or "Could not parse Master URL" in str(error):
+    from py4j.protocol import Py4JNetworkError
+
+    if isinstance(error, ConnectionError | Py4JNetworkError):
+        what = "its Java process is gone, perhaps for lack of memory."
+        return Problem(
+            "Spark", what, "Give it more (--driver-memory in PYSPARK_SUBMIT_ARGS), or fewer cores."
+        )
+    if any(said in str(error) for said in NO_MASTER):
         what = "Spark could not be started: there is no such master, or Java does not work."
         return Problem("master", what, "Check --master, as local[4] or spark://host:7077, and JAVA_HOME.")
+    if "TextParsingException" in str(error):
+        what = "a csv file has quotes that are not doubled or not closed."
+        return Problem("data", what, "Mend the quotes, or give parquet.")
+    if "INVALID_UTF8_STRING" in str(error):
+        return Problem("data", "they have texts that are not valid UTF-8.", "Mend them, or drop the column.")
     if "MALFORMED" in str(error):
         what = "a row of a csv file has more or fewer cells than the header, or a line break in a cell."
         return Problem("data", what, "Mend the file, or give parquet.")

@@ -1,6 +1,6 @@
 """A table whose rows stay with Spark: here are only its dictionaries, and rows as numbers in them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from manyveils.errors import DataError, Problem
 from manyveils.policy import Policy
+from manyveils.release.seal import BUCKET
 from manyveils.spark.dictionaries import BROKEN, WHOLE, as_texts, dictionaries, numbered, typed
+from manyveils.spark.names import alike, refuse_alike
 from manyveils.table import Column, Table
 from manyveils.table.encode import encode_attributes, refuse_columns, refuse_missing
 from manyveils.table.levels import Codes
@@ -82,17 +84,29 @@ def hold_there(rows: "DataFrame", policy: Policy, *, is_csv: bool = False) -> He
         _refuse_garbled(found)
     n_people = int(found[kept[0]]["count"].sum())
     if not n_people:
+        if policy.data.missing == "drop" and not rows.isEmpty():
+            raise DataError([Problem("data", "all rows have a missing cell.", 'Set missing = "category".')])
         raise DataError([Problem("data", "there is a header but no row.")])
     if policy.data.missing == "error":
         refuse_missing({name: _missing(each) for name, each in found.items()}, n_people)
     types = dict(rows.dtypes)
     columns, derived = _encoded({name: (each, types[name]) for name, each in found.items()}, policy)
+    _refuse_published_alike(columns, derived)
     inferred = tuple(name for name in kept if policy.attributes[name].kind is None)
     sketch = Sketch(columns, n_people, 0, derived, inferred)
     places = {name: place for place, name in enumerate(kept)}
-    # A task costs more than some hundred thousand rows do.
-    chosen = chosen.coalesce(-(-n_people // ROWS_OF_A_TASK))
-    return Held(numbered(chosen, [found[name]["value"] for name in kept]).persist(), sketch, places)
+    texts = [found[name]["value"] for name in kept]
+    return Held(_gathered(chosen, texts, -(-n_people // ROWS_OF_A_TASK)).persist(), sketch, places)
+
+
+def _gathered(chosen: "DataFrame", texts: Sequence[pl.Series], n_tasks: int) -> "DataFrame":
+    """The rows as numbers in few tasks, since a task costs more than some hundred thousand rows do.
+
+    They may be what is left of many more, which no fewer tasks should find than can run at once.
+    """
+    if n_tasks < chosen.sparkSession.sparkContext.defaultParallelism:
+        return numbered(chosen, texts).repartition(n_tasks)
+    return numbered(chosen.coalesce(n_tasks), texts)
 
 
 def _chosen(rows: "DataFrame", kept: Sequence[str], policy: Policy) -> "DataFrame":
@@ -107,7 +121,7 @@ def _chosen(rows: "DataFrame", kept: Sequence[str], policy: Policy) -> "DataFram
             return cell.cast("double").isin(numbers) if numbers else cell.isNull()
         return cell.cast("string").isin(markers)
 
-    chosen = rows.select(*as_texts(kept, is_missing))
+    chosen = rows.select(*as_texts(rows, kept, is_missing))
     return chosen.dropna() if policy.data.missing == "drop" else chosen
 
 
@@ -122,11 +136,24 @@ def _refuse_types(rows: "DataFrame", policy: Policy) -> None:
         for name, kind in rows.dtypes
         if name in policy.attributes and policy.attributes[name].role != "identifier" and not _is_plain(kind)
     ]
-    lowered = [name.lower() for name in rows.columns]
+    if problems:
+        raise DataError(problems)
+    refuse_alike(rows.columns)
+
+
+def _refuse_published_alike(columns: Iterable[str], derived: Mapping[str, tuple[str, ...]]) -> None:
+    """Names of published columns that Spark takes for one; those of multi-valued attributes hold values."""
+    found = alike([*columns, BUCKET]) - {BUCKET}
+    homes = [name for name, bits in derived.items() if found & set(bits)]
+    problems = [
+        Problem(
+            f"data: {name}", "has values that differ in case alone, and Spark takes their columns for one."
+        )
+        for name in homes
+    ]
     problems += [
-        Problem("data", f"Spark takes column {name!r} and another for one.", "Rename one of them.")
-        for name in rows.columns
-        if lowered.count(name.lower()) > 1
+        Problem("data", f"Spark takes column {name!r} and {BUCKET!r} for one.", "Rename it.")
+        for name in sorted(found - {bit for name in homes for bit in derived[name]})
     ]
     if problems:
         raise DataError(problems)
@@ -142,7 +169,7 @@ def _refuse_garbled(found: Mapping[str, pl.DataFrame]) -> None:
     """Spark reads what is not UTF-8 as a mark, the same for all."""
     garbled = [name for name, each in found.items() if each["value"].str.contains("\ufffd").any()]
     if garbled:
-        what = "is not valid UTF-8 everywhere."
+        what = "is not valid UTF-8 everywhere, or has the mark of what was not (U+FFFD)."
         raise DataError(
             Problem(f"data: {name}", what, "Save it as UTF-8, or give parquet.") for name in garbled
         )

@@ -18,7 +18,7 @@ from manyveils.release.views import ColumnFile
 from manyveils.spark.counts import COUNT, TooManyError
 from manyveils.spark.dictionaries import WHOLE, as_texts, dictionaries, numbered, typed
 from manyveils.spark.limits import CELLS
-from manyveils.spark.places import address
+from manyveils.spark.places import address, schema_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -117,7 +117,7 @@ def _n_rows(path: Path) -> int:
         # A row of text has at least two characters.
         return sum(part.stat().st_size for part in parts) // 2
     try:
-        return sum(int(pl.scan_parquet(part).select(pl.len()).collect().item()) for part in parts)
+        return sum(int(pl.scan_parquet(part, glob=False).select(pl.len()).collect().item()) for part in parts)
     except (pl.exceptions.PolarsError, OSError):
         raise DataError([Problem(str(path), "is damaged: it cannot be read.")]) from None
 
@@ -139,7 +139,7 @@ def _read(path: Path, file: ColumnFile, spark: "SparkSession") -> PublishedTable
         names = [name for name in rows.columns if name != BUCKET]
         bucket = {BUCKET: "long"} if BUCKET in rows.columns else {}
         _refuse_strange_buckets(rows, path)
-        cells = as_texts(names, None if is_parquet else lambda _, cell: cell == "")
+        cells = as_texts(rows, names, None if is_parquet else lambda _, cell: cell == "")
         texts = rows.select(*(rows[each].cast(kind) for each, kind in bucket.items()), *cells)
         found = dictionaries(texts, len(names))
         n_rows = int(found[0]["count"].sum()) if names else texts.count()
@@ -160,7 +160,7 @@ def _read(path: Path, file: ColumnFile, spark: "SparkSession") -> PublishedTable
 def _refuse_other_parts(path: Path) -> None:
     """Spark looks at one part's columns; another part must not have more."""
     try:
-        schemas = [pl.read_parquet_schema(part) for part in sorted(path.glob("part-*.parquet"))]
+        schemas = [schema_of(part) for part in sorted(path.glob("part-*.parquet"))]
     except (pl.exceptions.PolarsError, OSError):
         raise DataError([Problem(str(path), "is damaged: it cannot be read.")]) from None
     if any(list(schema.items()) != list(schemas[0].items()) for schema in schemas):
@@ -179,9 +179,9 @@ def _refuse_strange_buckets(rows: "DataFrame", path: Path) -> None:
 
 
 def _read_csv(path: Path, spark: "SparkSession") -> "DataFrame":
-    return spark.read.options(header="true", escape='"', mode="FAILFAST").csv(
-        address(path), inferSchema=False
-    )
+    # Cells may have line breaks.
+    options = {"header": "true", "escape": '"', "mode": "FAILFAST", "multiLine": "true", "lineSep": "\n"}
+    return spark.read.options(**options).csv(address(path), inferSchema=False)
 
 
 def _too_many(file: ColumnFile, most: int) -> Problem:

@@ -7,9 +7,11 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
+from signal import SIGINT, SIGTERM, getsignal, signal
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING
 
 from manyveils.errors import InputError, Problem
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 # Errors of Spark may quote cells, so it is silent unless asked.
 LOG = "MANYVEILS_SPARK_LOG"
+LEVELS = ("OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "ALL")
 QUIET = Path(__file__).with_name("quiet.properties")
 SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
@@ -42,11 +45,13 @@ def session(master: str | None = None) -> "SparkSession":
     A new one runs where `master` says, or where it was submitted to, or on all cores of this machine.
     """
     refuse_absence()
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    found = SparkSession.getActiveSession()
-    if found is None:
+    if SparkContext._active_spark_context is None:
         return _started(master)
+    # Without settings it gives the session that is there, in whatever thread it was started.
+    found = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
     if master not in (None, found.sparkContext.master):
         what = "there is a session already, and it runs elsewhere."
         raise InputError([Problem("master", what, "Stop that session, or leave the master out.")])
@@ -68,10 +73,43 @@ def _started(master: str | None) -> "SparkSession":
     settings = SETTINGS | settings_of_driver(works=here and not is_cluster)
     for key, value in (settings | (settings_here(is_cluster=is_cluster) if here else {})).items():
         builder = builder.config(key, value)
-    with _silence():
+    level = _log_level()
+    with _silence(), _without_interrupt() if here else nullcontext():
         found: SparkSession = builder.getOrCreate()
-    found.sparkContext.setLogLevel(os.environ.get(LOG, "OFF"))
+    found.sparkContext.setLogLevel(level)
     return found
+
+
+def _log_level() -> str:
+    level = os.environ.get(LOG, "OFF").upper()
+    if level not in LEVELS:
+        raise InputError(
+            [Problem(LOG, "is no log level of Spark's.", f"Set it to one of {', '.join(LEVELS)}.")]
+        )
+    return level
+
+
+@contextmanager
+def _without_interrupt() -> Iterator[None]:
+    """Let requests to end wait until Java runs, some seconds: one that is left while it starts stays for good."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    came: list[int] = []
+
+    def keep(number: int, _: object) -> None:
+        came.append(number)
+
+    before = {each: signal(each, keep) for each in (SIGINT, SIGTERM)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            # Spark has a handler of its own once it runs.
+            if getsignal(each) is keep:
+                signal(each, handler)
+        for number in came:
+            os.kill(os.getpid(), number)
 
 
 def _is_submitted() -> bool:

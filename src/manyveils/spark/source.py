@@ -8,8 +8,9 @@ import polars as pl
 
 from manyveils.errors import DataError, Problem
 from manyveils.policy import Policy
-from manyveils.spark.places import address
-from manyveils.table.read import find_delimiter
+from manyveils.spark.names import refuse_alike
+from manyveils.spark.places import address, schema_of
+from manyveils.table.read import read_header
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -47,54 +48,102 @@ def source_of(data: object, policy: Policy, spark: "SparkSession") -> Source:
         raise DataError([Problem(policy.name, "data.source is not set and no data were given.", remedy)])
     path = Path(str(source))
     files = sorted(_files(path))
-    if not files:
-        remedy = "Name a csv or parquet file, or a folder of them."
-        raise DataError([Problem(str(path), "there are no such data.", remedy)])
+    _refuse_names(files)
     kinds = {file.suffix.lower() in PARQUET for file in files}
     if len(kinds) > 1:
         raise DataError(
             [Problem(str(path), "has csv and parquet files.", "Give a folder with files of one kind.")]
         )
     if kinds == {True}:
-        _refuse_other_schemas(files, path)
+        _refuse_schemas(files, path)
         return Source(spark.read.parquet(*map(address, files)))
-    delimiter = policy.data.delimiter or _delimiter(files[0])
-    options: dict[str, str] = {"header": "true", "sep": delimiter, "escape": QUOTE, **STRICT}
-    return Source(
-        spark.read.options(**options).csv([address(file) for file in files], inferSchema=False), is_csv=True
-    )
+    return Source(_csv(files, policy.data.delimiter, spark), is_csv=True)
 
 
 def _files(path: Path) -> list[Path]:
-    if path.is_dir():
-        catalogues = [name for name in CATALOGUES if (path / name).is_dir()]
-        if catalogues:
-            what = (
-                f"has a folder {catalogues[0]}: it is a table of a lakehouse, of which not all files count."
-            )
+    """The files that hold the data; hidden ones do not."""
+    if not path.is_dir():
+        found = [path] if path.exists() else []
+    else:
+        inside = [(each, each.relative_to(path).parts) for each in path.rglob("*")]
+        shown = [
+            (each, parts[-1]) for each, parts in inside if not any(part[0] in "._" for part in parts[:-1])
+        ]
+        _refuse_lakehouses(path, {name for each, name in shown if each.is_dir()})
+        shown = [(each, name) for each, name in shown if name[0] not in "._"]
+        _refuse_links(path, [each for each, _ in shown if each.is_symlink()])
+        found = [each for each, _ in shown if each.is_file()]
+    if not found:
+        remedy = "Name a csv or parquet file, or a folder of them."
+        raise DataError([Problem(str(path), "there are no such data.", remedy)])
+    return found
+
+
+def _refuse_lakehouses(path: Path, folders: set[str]) -> None:
+    for name in CATALOGUES:
+        if name in folders:
+            what = f"has a folder {name}: it is a table of a lakehouse, of which not all files count."
             raise DataError([Problem(str(path), what, "Read it with Spark, and publish the dataframe.")])
-        inside = [(file, file.relative_to(path).parts) for file in path.rglob("*") if file.is_file()]
-        return [file for file, parts in inside if not any(part[0] in "._" for part in parts)]
-    return [path] if path.exists() else []
 
 
-def _refuse_other_schemas(files: list[Path], path: Path) -> None:
-    """Spark takes the columns of one file for those of all."""
+def _refuse_links(path: Path, links: list[Path]) -> None:
+    """A link to a folder might lead back here, and one to nowhere had people behind it."""
+    n_strange = sum(not link.is_file() for link in links)
+    if n_strange:
+        what = f"has {n_strange} links to folders or to nowhere, which are not followed."
+        raise DataError([Problem(str(path), what, "Remove them, or put what they lead to in their place.")])
+
+
+def _refuse_names(files: list[Path]) -> None:
+    problems = []
+    for file in files:
+        if file.name[0] in "._" or ":" in file.name:
+            what = "Spark does not read files whose names begin with . or _, or have a colon."
+            problems.append(Problem(str(file), what, "Rename it."))
+        if file.suffix.lower() in (".arrow", ".feather", ".ipc"):
+            problems.append(Problem(str(file), "Spark reads csv and parquet.", "Give it as one of these."))
+    if problems:
+        raise DataError(problems)
+
+
+def _csv(files: list[Path], delimiter: str | None, spark: "SparkSession") -> "DataFrame":
     try:
-        schemas = [pl.read_parquet_schema(file) for file in files]
+        names, delimiter = read_header(files[0], delimiter)
+    except OSError as error:
+        raise DataError([Problem(str(files[0]), f"cannot be read ({error.strerror}).")]) from None
+    refuse_alike(names)
+    places = [address(file) for file in files]
+    if len(names) == 1 or delimiter.isspace():
+        _refuse_blank_lines(spark.read.text(places), len(names))
+    options: dict[str, str] = {"header": "true", "sep": delimiter, "escape": QUOTE, **STRICT}
+    return spark.read.options(**options).csv(places, inferSchema=False)
+
+
+def _refuse_blank_lines(lines: "DataFrame", n_columns: int) -> None:
+    """Spark passes over lines of nothing but blanks, which may be people with every cell missing.
+
+    With several columns a line without any delimiter is nobody.
+    """
+    n_blank = lines.where(
+        lines.value.rlike(r"^[\x00-\x20]*$" if n_columns == 1 else r"^[\x00-\x20]+$")
+    ).count()
+    if n_blank:
+        what = f"{n_blank} lines have no cell that is not missing: Spark would pass over them."
+        raise DataError([Problem("data", what, 'Write their missing cells as "", or give parquet.')])
+
+
+def _refuse_schemas(files: list[Path], path: Path) -> None:
+    """Spark takes the columns of one file for those of all, and has no times of day."""
+    try:
+        schemas = [schema_of(file) for file in files]
     except (pl.exceptions.PolarsError, OSError):
         raise DataError([Problem(str(path), "has a file that cannot be read as parquet.")]) from None
     n_others = sum(dict(schema) != dict(schemas[0]) for schema in schemas)
     if n_others:
         what = f"has {n_others} files with other columns or types than the first."
         raise DataError([Problem(str(path), what, "Give all of them the same columns and types.")])
-
-
-def _delimiter(file: Path) -> str:
-    try:
-        with file.open(encoding="utf-8-sig") as lines:
-            return find_delimiter(lines.readline())
-    except UnicodeDecodeError:
-        raise DataError(
-            [Problem(str(file), "is not valid UTF-8.", "Save it as UTF-8, or give parquet.")]
-        ) from None
+    refuse_alike(list(schemas[0]))
+    times = [name for name, kind in schemas[0].items() if kind == pl.Time]
+    if times:
+        what = "Spark cannot read times of day."
+        raise DataError(Problem(f"data: {name}", what, "Turn them into text or numbers.") for name in times)

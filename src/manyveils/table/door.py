@@ -38,7 +38,7 @@ def take_in(data: object, *, delimiter: str | None = None) -> tuple[pl.DataFrame
 def is_sparks(data: object) -> bool:
     """Whether data are a dataframe of Spark's, whose rows are elsewhere."""
     kind = type(data)
-    return kind.__module__.partition(".")[0] == "pyspark" and kind.__name__ == "DataFrame"
+    return kind.__module__.startswith("pyspark.sql.") and kind.__name__ == "DataFrame"
 
 
 def _is_tabular(data: object) -> bool:

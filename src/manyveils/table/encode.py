@@ -196,11 +196,19 @@ def encode_attribute(values: pl.Series, attribute: Attribute, policy: Policy) ->
     if attribute.multivalued:
         return bits_of(values, attribute, policy)
     domain = values.drop_nulls().unique()
+    _refuse_far_dates(domain)
     kind, domain_typed = typed(values, domain, attribute)
     _refuse_many_values(domain, kind, attribute, policy)
     codes, ordered = _code(values, domain, domain_typed, kind, attribute, policy)
     levels = _levels(ordered, codes, kind, attribute, values.name, policy)
     return [Column(values.name, kind, codes, ordered, levels)]
+
+
+def _refuse_far_dates(domain: pl.Series) -> None:
+    """Dates that Python has no name for."""
+    if domain.dtype == pl.Date and not domain.dt.year().is_between(1, 9999).all():
+        what = "has dates that are not in the years 1 to 9999."
+        raise DataError([Problem(f"data: {domain.name}", what, "Mend them, or give them as text.")])
 
 
 def _refuse_many_values(domain: pl.Series, kind: Kind, attribute: Attribute, policy: Policy) -> None:

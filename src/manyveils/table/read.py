@@ -41,25 +41,20 @@ def read_file(path: Path, *, delimiter: str | None = None) -> pl.DataFrame:
 def _read(path: Path, delimiter: str | None) -> pl.DataFrame:
     match path.suffix.lower():
         case ".parquet" | ".pq":
-            return pl.read_parquet(path)
+            return pl.read_parquet(path, glob=False)
         case ".arrow" | ".feather" | ".ipc":
-            return pl.read_ipc(path)
+            # By its name it would be taken for a pattern.
+            with path.open("rb") as file:
+                return pl.read_ipc(file)
         case _:
             return _read_csv(path, delimiter)
 
 
 def _read_csv(path: Path, delimiter: str | None) -> pl.DataFrame:
-    start = _start(path)
-    if not start.strip():
-        raise DataError([Problem(str(path), "is empty.", "It needs a header line and rows.")])
-    delimiter = delimiter or find_delimiter(start.split("\n", 1)[0])
-    names = _header(path, start, delimiter)
-    problems = _header_problems(names)
-    if problems:
-        raise DataError(problem.within(str(path)) for problem in problems)
+    names, delimiter = read_header(path, delimiter)
     n_records, blank = _check_shape(path, n_fields=len(names), delimiter=delimiter)
     try:
-        frame = pl.read_csv(path, separator=delimiter, infer_schema=False, new_columns=names)
+        frame = pl.read_csv(path, separator=delimiter, infer_schema=False, new_columns=names, glob=False)
     except pl.exceptions.ComputeError as error:
         raise DataError([_csv_problem(path, str(error))]) from None
     if frame.height != n_records - 1:
@@ -67,6 +62,19 @@ def _read_csv(path: Path, delimiter: str | None) -> pl.DataFrame:
     # A blank line is nobody; the reader makes it a row of missing cells.
     # With one column only it is a missing cell.
     return frame.filter(_all_but(blank - 1, frame.height)) if blank.size and len(names) > 1 else frame
+
+
+def read_header(path: Path, delimiter: str | None = None) -> tuple[list[str], str]:
+    """The columns' names, and what is between them; names that are missing or there twice are refused."""
+    start = _start(path)
+    if not start.strip():
+        raise DataError([Problem(str(path), "is empty.", "It needs a header line and rows.")])
+    delimiter = delimiter or _find_delimiter(start.split("\n", 1)[0])
+    names = _header(path, start, delimiter)
+    problems = _header_problems(names)
+    if problems:
+        raise DataError(problem.within(str(path)) for problem in problems)
+    return names, delimiter
 
 
 def _all_but(rows: Numbers, n_rows: int) -> pl.Series:
@@ -117,7 +125,7 @@ def _header(path: Path, start: str, delimiter: str) -> list[str]:
     return names
 
 
-def find_delimiter(header: str) -> str:
+def _find_delimiter(header: str) -> str:
     """The delimiter that a header line has most of, outside quotes."""
     outside_quotes = "".join(header.split('"')[::2])
     return max(DELIMITERS, key=outside_quotes.count)
