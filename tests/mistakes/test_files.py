@@ -52,6 +52,17 @@ def test_data_name_too_long(desk):
     )
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
+@pytest.mark.parametrize("name", ["x[1]", "x*", "x?"])
+def test_names_are_no_patterns(tmp_path, name, ending):
+    """A file is read by its name, and not another whose name fits it as a pattern."""
+    write = {"csv": "write_csv", "parquet": "write_parquet", "arrow": "write_ipc"}[ending]
+    for stem, cell in (("x1", "wrong"), (name, "right")):
+        with (tmp_path / f"{stem}.{ending}").open("wb") as file:
+            getattr(pl.DataFrame({"a": [cell]}), write)(file)
+    assert read.read_file(tmp_path / f"{name}.{ending}")["a"].to_list() == ["right"]
+
+
 def test_no_source(desk):
     """Without a source in the policy and without --data there is nothing to read."""
     desk.policy(data={"source": None})

@@ -84,9 +84,10 @@ def test_readable(method):
         assert (outcome.status, outcome.stderr) == (0, "")
 
 
-def test_json_of_publish(method):
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_json_of_publish(method, form):
     """With --json publishing prints one document: where things are, the manifest, the audit and the plan."""
-    outcome = method.publish("--json")
+    outcome = method.publish("--json", "--format", form)
     assert outcome.status == 0
     assert set(outcome.document) == {"folder", "private", "manifest", "audit", "plan"}
     assert outcome.document["manifest"] == manifest_of(method.out)

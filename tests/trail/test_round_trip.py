@@ -92,3 +92,16 @@ def test_awkward_names(tmp_path):
         loaded = mv.Release.load(release.save(tmp_path / method))
         assert loaded.manifest == release.manifest
         assert mv.audit(loaded, frame, rules).kept
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("name", ["r[1]", "r*", "r?"])
+def test_folders_whose_names_look_like_patterns(tmp_path, form, name):
+    """A release is read from its own folder, and from none that its name fits as a pattern."""
+    frame = pl.DataFrame(COLUMNS)
+    asked = policy("generalize", "quasi")
+    mv.publish(pl.concat([frame, frame]), asked, seed=1).save(tmp_path / "r1", format=form)
+    here = mv.publish(frame, asked, seed=1)
+    here.save(tmp_path / name, format=form)
+    assert_frame_equal(mv.Release.load(tmp_path / name).frames["main"], here.frames["main"])
+    assert mv.audit(tmp_path / name, frame, asked).kept
