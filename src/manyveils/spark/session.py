@@ -73,14 +73,15 @@ def _started(master: str | None) -> "SparkSession":
     settings = SETTINGS | settings_of_driver(works=here and not is_cluster)
     for key, value in (settings | (settings_here(is_cluster=is_cluster) if here else {})).items():
         builder = builder.config(key, value)
-    level = _log_level()
+    level = log_level()
     with _silence(), _without_interrupt() if here else nullcontext():
         found: SparkSession = builder.getOrCreate()
     found.sparkContext.setLogLevel(level)
     return found
 
 
-def _log_level() -> str:
+def log_level() -> str:
+    """The log level that the environment asks for; off unless it does."""
     level = os.environ.get(LOG, "OFF").upper()
     if level not in LEVELS:
         raise InputError(

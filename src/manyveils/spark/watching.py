@@ -1,7 +1,7 @@
 """How far Spark has come with what it was asked."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +14,16 @@ SECONDS = 0.5
 @contextmanager
 def watched(spark: "SparkSession", step: str, progress: Callable[[str, float], None]) -> Iterator[None]:
     """Tell, while a step is being done, which share of the tasks of Spark's present jobs is done."""
+    from py4j.protocol import Py4JError
+
     progress(step, 0.0)
     tracker, done = spark.sparkContext.statusTracker(), Event()
 
     def watch() -> None:
-        while not done.wait(SECONDS):
-            progress(step, _share(tracker))
+        # Whoever waits for Java that is gone will say so.
+        with suppress(Py4JError, OSError):
+            while not done.wait(SECONDS):
+                progress(step, _share(tracker))
 
     watcher = Thread(target=watch, daemon=True)
     watcher.start()
