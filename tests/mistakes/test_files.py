@@ -217,13 +217,23 @@ def test_damaged_binary(desk, ending):
 def test_panicking_library(desk, monkeypatch):
     """When the reading library gives up altogether, as it does on some damaged files, it is a refusal too."""
 
-    def panic(path):
+    def panic(path, **options):
         raise pl.exceptions.PanicException("Zq7")
 
     monkeypatch.setattr(pl, "read_parquet", panic)
     desk.data("", "people.parquet")
     desk.policy(data={"source": "people.parquet"})
     assert "is damaged" in desk.refused()
+
+
+def test_panic_elsewhere(desk, monkeypatch):
+    """A panic that nobody foresaw is a fault like any other: its place, and nothing of what it says."""
+
+    def panic(*arguments, **options):
+        raise pl.exceptions.PanicException("Zq7")
+
+    monkeypatch.setattr(pl.DataFrame, "write_csv", panic)
+    assert "test_files.py" in desk.refused(status=70)
 
 
 CELL = st.text(alphabet='a ,;"\n\r\té0', max_size=4)
