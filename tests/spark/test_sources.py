@@ -4,7 +4,9 @@ import logging
 from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import manyveils as mv
 from manyveils.publishing import publish_to
@@ -134,6 +136,33 @@ def test_bytes_that_are_no_text(spark, tmp_path):
     rows = spark.sql("select cast(id % 3 as int) a, cast(unhex('FF41') as string) s from range(10)")
     with pytest.raises(mv.DataError, match="texts that are not valid UTF-8"):
         there(spark, tmp_path, rows, policy())
+
+
+def test_bytes_that_are_no_text_in_a_release(spark, tmp_path, monkeypatch):
+    """A release with such texts is damaged, however little fits the driver."""
+    rows = spark.createDataFrame(PEOPLE.to_arrow())
+    publish_to(policy(), tmp_path / "out", data=rows, seed=1)
+    [part] = (tmp_path / "out/tables/s.parquet").iterdir()
+    garbled = pa.array([b"\xffA"] * PEOPLE.height).view(pa.string())
+    parquet.write_table(pa.table({"s": garbled}), part)
+    for cells in ("1000", "30"):
+        monkeypatch.setenv("MANYVEILS_DRIVER_CELLS", cells)
+        with pytest.raises(mv.DataError, match="is damaged"):
+            mv.audit(tmp_path / "out", rows, policy())
+
+
+@pytest.mark.parametrize("ansi", ["false", "true"])
+def test_decimals(spark, tmp_path, ansi):
+    """Decimals are spelled out, whatever the session makes of them."""
+    before = spark.conf.get("spark.sql.ansi.enabled")
+    spark.conf.set("spark.sql.ansi.enabled", ansi)
+    try:
+        rows = spark.sql("select cast(id as int) a, cast(id / 4 as decimal(38, 18)) s from range(3)")
+        asked = policy({**ATTRIBUTES, "s": {"role": "sensitive", "kind": "categorical"}})
+        found = there(spark, tmp_path, rows, asked)
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", before)
+    assert found.frames["s"]["s"].to_list() == [f"0.{part}{'0' * 16}" for part in ("00", "25", "50")]
 
 
 def test_times_of_day(spark, tmp_path):

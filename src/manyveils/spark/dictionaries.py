@@ -1,6 +1,7 @@
 """The distinct values of every column, brought to the driver in one pass, and rows as numbers in them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,16 +20,15 @@ BROKEN = ("float", "double")
 
 
 def as_texts(
-    rows: "DataFrame", names: Sequence[str], is_missing: "Callable[[str, Column], Column] | None" = None
+    names: Sequence[str], is_missing: "Callable[[str, Column], Column] | None" = None
 ) -> "list[Column]":
     """Some columns as texts, under the plain names `c0`, `c1` and so on; cells that mean a missing one are null."""
     from pyspark.sql import functions as f
 
-    found, types = [], dict(rows.dtypes)
+    found = []
     for place, name in enumerate(names):
         cell = f.col(f"`{name.replace('`', '``')}`")
-        # Bytes that are no text would end the process that reads them.
-        text = f.validate_utf8(cell) if types[name] == "string" else cell.cast("string")
+        text = cell.cast("string")
         found.append(
             (text if is_missing is None else f.when(~is_missing(name, cell), text)).alias(f"c{place}")
         )
@@ -41,6 +41,8 @@ def dictionaries(rows: "DataFrame", n_columns: int) -> list[pl.DataFrame]:
 
     def count(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
+            # Bytes that are no text would end the process that takes them for one.
+            batch.validate(full=True)
             frame = pl.DataFrame(batch)
             each = [_counted(frame[f"c{place}"], place) for place in range(n_columns)]
             yield from plain_arrow(pl.concat(each)).to_batches()
@@ -100,6 +102,10 @@ def typed(values: pl.Series, kind: str) -> pl.Series:
         return values.cast(pl.Float64) + 0.0
     if kind == "boolean":
         return values == "true"
+    if kind.startswith("decimal"):
+        # By its settings Spark writes small ones with an exponent, or does not.
+        plain = [None if text is None else format(Decimal(text), "f") for text in values]
+        return pl.Series(values.name, plain, dtype=pl.String)
     return values.str.to_date("%Y-%m-%d") if kind == "date" else values
 
 

@@ -34,7 +34,7 @@ KNOWN = (
         ),
     ),
     (
-        ("INVALID_UTF8_STRING",),
+        ("Invalid UTF8 sequence",),
         Problem("data", "they have texts that are not valid UTF-8.", "Mend them, or drop the column."),
     ),
     (

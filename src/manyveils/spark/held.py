@@ -121,7 +121,7 @@ def _chosen(rows: "DataFrame", kept: Sequence[str], policy: Policy) -> "DataFram
             return cell.cast("double").isin(numbers) if numbers else cell.isNull()
         return cell.cast("string").isin(markers)
 
-    chosen = rows.select(*as_texts(rows, kept, is_missing))
+    chosen = rows.select(*as_texts(kept, is_missing))
     return chosen.dropna() if policy.data.missing == "drop" else chosen
 
 

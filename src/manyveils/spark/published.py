@@ -130,6 +130,7 @@ def read_published(folder: Path, outline: Release, spark: "SparkSession") -> dic
 
 
 def _read(path: Path, file: ColumnFile, spark: "SparkSession") -> PublishedTable:
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
     is_parquet = path.suffix == ".parquet"
@@ -139,11 +140,11 @@ def _read(path: Path, file: ColumnFile, spark: "SparkSession") -> PublishedTable
         names = [name for name in rows.columns if name != BUCKET]
         bucket = {BUCKET: "long"} if BUCKET in rows.columns else {}
         _refuse_strange_buckets(rows, path)
-        cells = as_texts(rows, names, None if is_parquet else lambda _, cell: cell == "")
+        cells = as_texts(names, None if is_parquet else lambda _, cell: cell == "")
         texts = rows.select(*(rows[each].cast(kind) for each, kind in bucket.items()), *cells)
         found = dictionaries(texts, len(names))
         n_rows = int(found[0]["count"].sum()) if names else texts.count()
-    except PySparkException:
+    except (PySparkException, Py4JJavaError):
         raise DataError([Problem(str(path), "is damaged: Spark cannot read it.")]) from None
     kinds = (
         dict(rows.dtypes) if is_parquet else {name: KINDS.get(kind, "") for name, kind in file.types.items()}
