@@ -1,8 +1,10 @@
 """Possible worlds of a release: against every world written out in plain Python, and the papers' running example."""
 
+import signal
 from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import permutations, product
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -24,6 +26,7 @@ LABELS = {
     "b": [("xy", ("x", "y"))],
     "s": [("virus", ("flu", "hiv"))],
 }
+STATUS = Path("/proc/self/status")
 COUNTED = Limits()
 SOLVED = Limits(tallied=0)
 BOUNDED = Limits(tallied=0, exact=0)
@@ -64,6 +67,15 @@ def test_table_2(limits):
         ("333333", "black", "71000"),
         ("333333", "white", "72000"),
     ]
+
+
+@pytest.mark.skipif(not STATUS.exists(), reason="there is no /proc to see signals in")
+def test_interrupts_are_left_alone():
+    """After a question to the solver Ctrl-C is still an exception, and does not end the process on the spot."""
+    signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
+    combined(example(TABLE_2), ASKED, SOLVED).certain()
+    [caught] = [line.split()[1] for line in STATUS.read_text().splitlines() if line.startswith("SigCgt:")]
+    assert int(caught, 16) >> signal.SIGINT - 1 & 1
 
 
 def test_table_2_one_by_one():

@@ -131,6 +131,16 @@ def test_csv_that_is_not_in_order(spark, tmp_path, text, message):
         there(spark, tmp_path, tmp_path / "people.csv", policy())
 
 
+def test_empty_files_among_others(spark, tmp_path):
+    """A csv file without a byte has nobody in it, wherever it stands."""
+    (tmp_path / "data").mkdir()
+    for name in ("one", "three"):
+        (tmp_path / f"data/{name}.csv").touch()
+    PEOPLE.write_csv(tmp_path / "data/two.csv")
+    PEOPLE.write_csv(tmp_path / "data/zero.csv")
+    assert there(spark, tmp_path, tmp_path / "data", policy()).rows == 2 * PEOPLE.height
+
+
 def test_bytes_that_are_no_text(spark, tmp_path):
     """Parquet with texts that are not UTF-8 is refused, and no byte of them is told."""
     rows = spark.sql("select cast(id % 3 as int) a, cast(unhex('FF41') as string) s from range(10)")

@@ -107,10 +107,12 @@ def _refuse_names(files: list[Path]) -> None:
 
 
 def _csv(files: list[Path], delimiter: str | None, spark: "SparkSession") -> "DataFrame":
+    # Jobs leave empty files where they had no row.
+    first = next((file for file in files if file.stat().st_size), files[0])
     try:
-        names, delimiter = read_header(files[0], delimiter)
+        names, delimiter = read_header(first, delimiter)
     except OSError as error:
-        raise DataError([Problem(str(files[0]), f"cannot be read ({error.strerror}).")]) from None
+        raise DataError([Problem(str(first), f"cannot be read ({error.strerror}).")]) from None
     refuse_alike(names)
     places = [address(file) for file in files]
     if len(names) == 1 or delimiter.isspace():

@@ -101,6 +101,8 @@ class Worlds:
         # One worker and no clock: the same question gets the same answer on any machine.
         solver.parameters.num_workers = 1
         solver.parameters.random_seed = 1
+        # Otherwise the solver takes Ctrl-C for itself, and leaves it so that it ends the process on the spot.
+        solver.parameters.catch_sigint_signal = False
         solver.parameters.max_deterministic_time = units
         status = solver.solve(model)
         self.effort.spend(CALL + solver.response_proto.deterministic_time)
