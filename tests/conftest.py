@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from signal import SIGINT, default_int_handler, signal
 from typing import Any
 
 import pytest
@@ -35,6 +36,11 @@ class Together(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         return next((each for each in TOGETHER if nodeid.startswith(each)), nodeid)
+
+
+def pytest_configure() -> None:
+    """Heed Ctrl-C, which tests send to themselves, and which shells have programs in the background ignore."""
+    signal(SIGINT, default_int_handler)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Together:
