@@ -63,15 +63,16 @@ def test_names_of_files_are_no_patterns(spark, tmp_path):
     assert {f"only {place}" for place in range(len(odd))} <= values
 
 
-@pytest.mark.parametrize("cells", ["all", "few"])
-@pytest.mark.parametrize("name", ["r[1]", "r*", "r{1}", "r\\x", "r?"])
+@pytest.mark.parametrize("cells", ["1000", "30"])
+@pytest.mark.parametrize("name", ["r[1]", "r{1}*?\\x"])
 def test_names_of_releases_are_no_patterns(spark, tmp_path, monkeypatch, name, cells):
-    """A release is read from its own folder, and from none beside it."""
-    if cells == "few":
-        monkeypatch.setenv("MANYVEILS_DRIVER_CELLS", "30")
+    """A release is read from its own folder, and from none beside it, however little fits the driver."""
+    monkeypatch.setenv("MANYVEILS_DRIVER_CELLS", cells)
+    double = mv.publish(pl.concat([PEOPLE, PEOPLE]), policy(), seed=1)
+    for each in ("r1", "r1yzx"):
+        double.save(tmp_path / each, format="parquet")
     rows = spark.createDataFrame(PEOPLE.to_arrow())
-    for each in ("r1", "rr", name):
-        published = publish_to(policy(), tmp_path / each, data=rows, seed=1)
+    published = publish_to(policy(), tmp_path / name, data=rows, seed=1)
     assert {frame.count() for frame in published.release.tables.values()} == {PEOPLE.height}
     assert mv.audit(tmp_path / name, rows, policy()).kept
 
