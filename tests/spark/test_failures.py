@@ -5,12 +5,15 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from unittest.mock import Mock
 
 import pytest
 
 from manyveils.errors import DataError, InputError
 from manyveils.spark import session as sessions
+from manyveils.spark import watching
 from manyveils.spark.failures import told_plainly
 
 
@@ -60,6 +63,18 @@ def test_the_bridge_says_nothing(caplog):
         logging.root.handle(yours)
     logging.root.handle(trace)
     assert caplog.records == [yours, trace]
+
+
+def test_progress_without_java(java_error, monkeypatch):
+    """Whoever looks for progress when Java is gone says nothing of it."""
+    said = []
+    monkeypatch.setattr(watching, "SECONDS", 0.01)
+    monkeypatch.setattr(watching, "_share", Mock(side_effect=java_error))
+    monkeypatch.setattr(threading, "excepthook", said.append)
+    with watching.watched(Mock(), "reading", lambda *told: None):
+        time.sleep(0.1)
+    watching._share.assert_called_once()
+    assert said == []
 
 
 def test_no_such_log_level(monkeypatch):

@@ -85,6 +85,14 @@ def test_names_that_spark_does_not_read(spark, tmp_path, name):
         there(spark, tmp_path, tmp_path / name, policy())
 
 
+def test_links_to_files(spark, tmp_path):
+    """A link to a file is read like the file."""
+    data = folder_of(tmp_path, one=PEOPLE)
+    PEOPLE.write_parquet(tmp_path / "two.parquet")
+    (data / "two.parquet").symlink_to(tmp_path / "two.parquet")
+    assert there(spark, tmp_path, data, policy()).rows == 2 * PEOPLE.height
+
+
 @pytest.mark.parametrize("target", ["elsewhere", "nowhere"])
 def test_links_to_folders(spark, tmp_path, target):
     """A link that is not followed is not passed over in silence."""

@@ -147,7 +147,9 @@ def _refuse_published_alike(columns: Iterable[str], derived: Mapping[str, tuple[
     homes = [name for name, bits in derived.items() if found & set(bits)]
     problems = [
         Problem(
-            f"data: {name}", "has values that differ in case alone, and Spark takes their columns for one."
+            f"data: {name}",
+            "has values that differ in case alone, and Spark takes their columns for one.",
+            "Spell them alike.",
         )
         for name in homes
     ]

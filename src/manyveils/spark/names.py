@@ -8,7 +8,8 @@ from manyveils.errors import DataError, Problem
 
 def alike(names: Iterable[str]) -> set[str]:
     """The names that differ from another in case alone."""
-    shared = Counter(map(str.lower, names := list(names)))
+    names = list(names)
+    shared = Counter(map(str.lower, names))
     return {name for name in names if shared[name.lower()] > 1}
 
 
