@@ -12,7 +12,7 @@ import polars as pl
 from manyveils.methods.work import suppression_limit
 from manyveils.policy import Policy
 from manyveils.table import Table
-from manyveils.table.columns import Column
+from manyveils.table.attributes import Attribute
 
 Node = tuple[int, ...]
 SEED = 7
@@ -58,7 +58,7 @@ def label_columns(policy: Policy, table: Table, k: int) -> LabelColumns:
     return LabelColumns(pl.DataFrame(series), sizes, shape, k, suppression_limit(policy, table))
 
 
-def _labels(column: Column, place: int, level: int) -> pl.Series:
+def _labels(column: Attribute, place: int, level: int) -> pl.Series:
     labels = column.levels[level].label_of[column.codes]
     small = np.uint8 if len(column.levels[level].labels) < 256 else np.uint32
     return pl.Series(f"{place}.{level}", labels.astype(small))

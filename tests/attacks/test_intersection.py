@@ -10,7 +10,7 @@ from manyveils.attacks.scene import Scene
 from manyveils.datasets import versatile_patients, versatile_rules
 from manyveils.release import Draft, seal
 from manyveils.table import Streams, hold
-from manyveils.testing.drafts import printed_drafts
+from tests.kit.drafts import printed_drafts
 
 TABLE_2 = {
     ("age", "icd", "race"): [(1, 6), (5, 4), (3, 2)],

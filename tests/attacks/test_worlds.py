@@ -18,7 +18,7 @@ from manyveils.attacks.worlds.telling import telling
 from manyveils.datasets import versatile_patients, versatile_rules
 from manyveils.release import Draft, Recoding, seal
 from manyveils.table import hold
-from manyveils.testing.drafts import printed_drafts
+from tests.kit.drafts import printed_drafts
 
 VALUES = {"a": ["1", "2", "3"], "b": ["x", "y"], "s": ["flu", "hiv", "ulcer"]}
 LABELS = {

@@ -17,7 +17,7 @@ from manyveils.methods.alpha_beta_k.boxes import axis_of
 from manyveils.methods.alpha_beta_k.ladder import Ladder, ladder_of
 from manyveils.release import Draft, Recoding, seal
 from manyveils.table import hold
-from manyveils.testing.oracles import leaks
+from tests.kit.oracles import leaks
 
 ILLS = {"lungs": ["flu", "asthma", "cough"], "gut": ["ulcer", "colic"], "mind": ["fear", "gloom"]}
 ILL = [leaf for leaves in ILLS.values() for leaf in leaves]

@@ -10,7 +10,7 @@ from manyveils.audits import audit
 from manyveils.policy import Policy
 from manyveils.release import Draft, Recoding, Release
 from manyveils.release.draft import recode_to_level
-from manyveils.testing import sealed
+from tests.kit import sealed
 
 FRAME = pl.DataFrame(
     {

@@ -8,7 +8,7 @@ import pytest
 from manyveils.audits import Audit, audit
 from manyveils.errors import InputError
 from manyveils.policy import Policy
-from manyveils.testing import sealed
+from tests.kit import sealed
 
 CELLS = ["Zebra", "Quagga", "Okapi"]
 FRAME = pl.DataFrame({"q": ["Alpha", "Alpha", "Alpha", "Omega", "Omega"], "s": [*CELLS, "Zebra", "Zebra"]})

@@ -17,7 +17,7 @@ from manyveils.audits.judge import judge
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import Closeness, DistinctDiversity, FrequencyDiversity, KAnonymity, Likeness
 from manyveils.release import Draft, Recoding
-from manyveils.testing import sealed
+from tests.kit import sealed
 
 POLICY = Policy(
     attributes={

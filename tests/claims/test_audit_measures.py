@@ -30,7 +30,7 @@ from manyveils.policy.guarantees import (
 )
 from manyveils.release import Draft
 from manyveils.release.draft import recode_to_level
-from manyveils.testing import sealed, verdict
+from tests.kit import sealed, verdict
 
 TREE = {"tree": {"G1": ["a", "b"], "G2": ["c", "d"]}}
 WORDS = Policy(

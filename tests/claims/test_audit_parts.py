@@ -15,10 +15,10 @@ from manyveils.policy import Policy
 from manyveils.release.secrets import as_published
 from manyveils.run import make
 from manyveils.table import hold, resolve
-from manyveils.testing import sealed
-from manyveils.testing.compact import compact_release, compact_table, part_of, some_rows
-from manyveils.testing.conformance import CONFIGURATIONS
-from manyveils.testing.strategies import cases
+from tests.kit import sealed
+from tests.kit.compact import compact_release, compact_table, part_of, some_rows
+from tests.kit.conformance import CONFIGURATIONS
+from tests.kit.strategies import cases
 
 N_PARTS = 3
 LEVELS = {"k": 3, "l": 2, "t": 0.3, "alpha": 0.4, "beta": 0.7, "delta": 0.8, "n": 5, "eliminations": 1}

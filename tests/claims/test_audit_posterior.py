@@ -31,9 +31,9 @@ from manyveils.policy.guarantees import (
     SupersetCloseness,
 )
 from manyveils.release import Draft, Recoding
-from manyveils.testing import sealed
-from manyveils.testing.posteriors import Whole, beliefs, judge_belief
-from manyveils.testing.reading import levels_of
+from tests.kit import sealed
+from tests.kit.posteriors import Whole, beliefs, judge_belief
+from tests.kit.reading import levels_of
 
 KNOWN = ("p", "q", "r")
 TREE = {"tree": {"G1": ["a", "b"], "G2": ["c", "d"]}}

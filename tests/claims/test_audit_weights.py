@@ -17,10 +17,10 @@ from manyveils.release import Release
 from manyveils.release.secrets import as_published
 from manyveils.run import make
 from manyveils.table import hold, resolve
-from manyveils.testing import sealed
-from manyveils.testing.compact import compact_release, compact_table
-from manyveils.testing.conformance import CONFIGURATIONS
-from manyveils.testing.strategies import ILLS, JOBS, Case, attributes, cases
+from tests.kit import sealed
+from tests.kit.compact import compact_release, compact_table
+from tests.kit.conformance import CONFIGURATIONS
+from tests.kit.strategies import ILLS, JOBS, Case, attributes, cases
 
 MADE = {
     **{name: CONFIGURATIONS[name] for name in CONFIGURATIONS if name != "full-domain, class size"},

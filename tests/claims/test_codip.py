@@ -19,8 +19,8 @@ from manyveils.methods.codip.full_domain import FullDomain
 from manyveils.methods.codip.merging import merged_plan
 from manyveils.policy.guarantees import Closeness, exact
 from manyveils.table import Streams, hold, resolve
-from manyveils.testing.oracles import verdict
 from manyveils.utility import measure
+from tests.kit.oracles import verdict
 
 quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 QUASI = {
@@ -488,7 +488,7 @@ def test_merges_need_no_rows(monkeypatch):
     work = work_for(frame, policy)
     association = associate(work.table, policy, tuple(names))
     judged = FullDomain(work, None)
-    for column in work.table.columns.values():
+    for column in work.table.attributes.values():
         monkeypatch.setattr(
             type(column), "codes", property(lambda self: pytest.fail("rows were read")), raising=False
         )

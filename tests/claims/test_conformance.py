@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.datasets import hospital, hospital_policy, hospital_sections
-from manyveils.testing.conformance import (
+from tests.kit.conformance import (
     CONFIGURATIONS,
     check_nothing_lost,
     check_order_is_hidden,
@@ -14,7 +14,7 @@ from manyveils.testing.conformance import (
     check_same_bytes,
     impossible,
 )
-from manyveils.testing.strategies import cases
+from tests.kit.strategies import cases
 
 every_method = pytest.mark.parametrize("publish", CONFIGURATIONS.values(), ids=CONFIGURATIONS.keys())
 some = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))

@@ -260,7 +260,7 @@ def test_no_discharge_column_looks_like_numbers() -> None:
     """Every attribute of the discharges is read as categories without being told."""
     columns = {name: {"role": "neutral"} for name in DOMAINS}
     table, _ = hold(discharges(500), Policy(attributes=columns))
-    assert {column.kind for column in table.columns.values()} == {"categorical"}
+    assert {column.kind for column in table.attributes.values()} == {"categorical"}
 
 
 @pytest.fixture(scope="module")
@@ -401,7 +401,7 @@ def test_tumours_can_be_published(n_sensitive: int) -> None:
 def test_every_tumour_attribute_has_a_hierarchy(registered: pl.DataFrame) -> None:
     """All attributes but sex become coarser in two steps or more; sensitive ones too, also if they are left out."""
     table, _ = hold(registered, tumour_policy())
-    assert {name for name, column in table.columns.items() if len(column.levels) < 3} == {"sex"}
+    assert {name for name, column in table.attributes.items() if len(column.levels) < 3} == {"sex"}
     attributes = tumour_sections(n_sensitive=1)["attributes"]
     assert tuple(attributes) == COLUMNS
     assert all("hierarchy" in attributes[name] for name in SENSITIVE)

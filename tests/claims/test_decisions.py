@@ -25,8 +25,8 @@ from manyveils.policy.guarantees import (
     RecursiveDiversity,
 )
 from manyveils.table import hold
-from manyveils.testing.oracles import holds
-from manyveils.testing.reading import levels_of
+from tests.kit.oracles import holds
+from tests.kit.reading import levels_of
 
 TREE = {"low": ["10", "11", "12"], "high": ["20", "21"]}
 VALUES = [10, 11, 12, 20, 21]

@@ -13,7 +13,7 @@ from manyveils.policy import Promise
 from manyveils.policy.guarantees import Elimination
 from manyveils.release import Draft, seal
 from manyveils.table import hold
-from manyveils.testing.oracles import leaks
+from tests.kit.oracles import leaks
 
 NAMES = ("ill", "pay", "job")
 

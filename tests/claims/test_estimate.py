@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import manyveils as mv
-from manyveils.estimate import Reading
-from manyveils.estimate.bounds import bounds
-from manyveils.estimate.counting import share
+from manyveils.reading import Reading
+from manyveils.reading.bounds import bounds
+from manyveils.reading.counting import share
 from manyveils.release import Draft, Recoding, seal
 from manyveils.table import hold
-from manyveils.testing.conformance import CONFIGURATIONS, attempt
-from manyveils.testing.strategies import cases
+from tests.kit.conformance import CONFIGURATIONS, attempt
+from tests.kit.strategies import cases
 
 every_method = pytest.mark.parametrize("publish", CONFIGURATIONS.values(), ids=CONFIGURATIONS.keys())
 few = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.datasets import versatile_patients, versatile_rules
-from manyveils.estimate.counting import share
 from manyveils.methods.guardian.demands import Demand
 from manyveils.methods.guardian.gd import by_repair, repaired
 from manyveils.methods.guardian.pieces import Demands, Piece
@@ -18,6 +17,7 @@ from manyveils.methods.guardian.uad import by_colouring
 from manyveils.policy.gnf import Schema, check_gnf
 from manyveils.policy.guarantees import FrequencyDiversity, Promise
 from manyveils.policy.rules import Dependency, PrivacyRule, settle
+from manyveils.reading.counting import share
 from manyveils.table import hold
 from manyveils.utility import measure
 

@@ -20,7 +20,7 @@ from manyveils.methods.guardian.hiding import by_counts, expected_people
 from manyveils.methods.guardian.pieces import Piece
 from manyveils.methods.work import drafted, shuffled_rows
 from manyveils.table import Streams, hold, resolve
-from manyveils.testing.counting import counted_once
+from tests.kit.counting import counted_once
 
 few = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 PLAIN = mv.Policy(attributes={x: {"role": "neutral", "kind": "categorical"} for x in "xs"})

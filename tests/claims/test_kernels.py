@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manyveils.kernels import grouping, tallies
-from manyveils.testing import twins
+from tests.kit import twins
 
 quick = settings(max_examples=150, deadline=None)
 small = st.integers(0, 5)

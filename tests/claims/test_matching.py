@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyveils.estimate import matching
-from manyveils.estimate.matching import matches_of
-from manyveils.estimate.parts import Part, Spread
+from manyveils.reading import matching
+from manyveils.reading.columns import PublishedColumn, Spread
+from manyveils.reading.matching import matches_of
 
 N_ORIGINALS = 4
 SETS = st.lists(st.sets(st.integers(0, N_ORIGINALS - 1), min_size=1), min_size=1, max_size=4)
@@ -41,7 +41,7 @@ def test_matches(per_pair, case):
     """A row matches a tuple if both of its labels cover it, and takes an even share of what they cover."""
     sets, rows, counts, tuples = case
     labels = {name: np.array([row[place] for row in rows], np.int32) for place, name in enumerate("ab")}
-    part = Part(
+    part = PublishedColumn(
         ("a", "b"),
         np.zeros(len(rows), dtype=np.int64),
         labels,

@@ -13,7 +13,7 @@ from manyveils.methods.keeping import watch
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import KAnonymity
 from manyveils.table import hold
-from manyveils.testing.strategies import cases
+from tests.kit.strategies import cases
 
 
 @pytest.mark.parametrize("labels", ["auto", "ranges", "sets", "hierarchy"])

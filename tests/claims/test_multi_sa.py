@@ -16,7 +16,7 @@ from manyveils.methods.multi_sa.caps import Cap, keeps
 from manyveils.methods.multi_sa.choose import trimmed
 from manyveils.methods.multi_sa.divide import divide
 from manyveils.methods.multi_sa.program import Solved, largest, smallest
-from manyveils.testing.reading import broken_promises
+from tests.kit.reading import broken_promises
 
 some = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))

@@ -10,9 +10,9 @@ from manyveils.errors import InfeasibleError, PolicyError
 from manyveils.policy.guarantees import Elimination, exact
 from manyveils.run import publish
 from manyveils.table import hold, resolve
-from manyveils.testing.oracles import holds, leaks
-from manyveils.testing.reading import levels_of
-from manyveils.testing.strategies import cases
+from tests.kit.oracles import holds, leaks
+from tests.kit.reading import levels_of
+from tests.kit.strategies import cases
 
 
 def classes_at(node, table, quasi):

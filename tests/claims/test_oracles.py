@@ -23,7 +23,7 @@ from manyveils.policy.guarantees import (
     RecursiveDiversity,
     SupersetCloseness,
 )
-from manyveils.testing.oracles import ancestor_distance, earth_movers, holds, verdict
+from tests.kit.oracles import ancestor_distance, earth_movers, holds, verdict
 
 DOMAIN = ["a", "b", "c", "d", "e"]
 LEVELS = [

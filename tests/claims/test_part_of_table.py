@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from manyveils.errors import ManyveilsError
 from manyveils.methods.keeping import all_kept, count_for, watch
 from manyveils.table import hold, resolve
-from manyveils.testing.compact import compact_table, some_rows
-from manyveils.testing.strategies import cases
+from tests.kit.compact import compact_table, some_rows
+from tests.kit.strategies import cases
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))

@@ -14,10 +14,10 @@ from manyveils.methods import Work, read_options
 from manyveils.methods.parting import Cut, Cuts, Parting
 from manyveils.policy.guarantees import KAnonymity
 from manyveils.table import Streams, hold, resolve
-from manyveils.testing import sealed
-from manyveils.testing.compact import compact_table
-from manyveils.testing.reading import broken_promises
-from manyveils.testing.strategies import Case, cases
+from tests.kit import sealed
+from tests.kit.compact import compact_table
+from tests.kit.reading import broken_promises
+from tests.kit.strategies import Case, cases
 
 MONDRIAN = {"method": "generalize", "recoding": "mondrian"}
 some = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
@@ -87,7 +87,7 @@ def work_of(case):
 def by_rows(work):
     """Counts in parts, from rows that stand for one person each."""
     ones = np.ones(work.table.n_rows, dtype=np.int64)
-    columns = {name: replace(each, weights=ones) for name, each in work.table.columns.items()}
+    columns = {name: replace(each, weights=ones) for name, each in work.table.attributes.items()}
     return by_table(replace(work.table, columns=columns, weights=ones))
 
 

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 import manyveils as mv
-from manyveils.estimate.domains import Domain
-from manyveils.estimate.predicates import Condition, masks_of, parse
+from manyveils.reading.domains import Domain
+from manyveils.reading.predicates import Condition, masks_of, parse
 
 DOMAINS = {
     "age": Domain("age", ("", "9", "10", "25.5")),

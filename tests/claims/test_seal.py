@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from manyveils.release import Draft, seal
 from manyveils.table import hold
-from manyveils.testing.conformance import impossible
-from manyveils.testing.strategies import cases
+from tests.kit.conformance import impossible
+from tests.kit.strategies import cases
 
 
 def sealed(case, order, buckets, seed=1):

@@ -14,7 +14,7 @@ from manyveils.cli.app import COMMANDS
 from manyveils.methods import METHODS
 from manyveils.policy import Policy
 from manyveils.policy import guarantees as promised
-from manyveils.policy.sections import LISTS, SECTIONS, Attribute, Hierarchy
+from manyveils.policy.sections import LISTS, SECTIONS, AttributeSection, Hierarchy
 from manyveils.spark import limits, session
 from manyveils.spark.publish import GAPS
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-MODELS = [*SECTIONS.values(), *LISTS.values(), Attribute, Hierarchy]
+MODELS = [*SECTIONS.values(), *LISTS.values(), AttributeSection, Hierarchy]
 
 
 def name_of(page):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyveils.profiling.uniqueness import SAMPLE, share_alone, uniqueness_of
-from manyveils.table.columns import Column
+from manyveils.table.attributes import Attribute
 from manyveils.table.levels import Levels
 
 tables = st.integers(1, 4).flatmap(
@@ -25,7 +25,7 @@ def alone(rows):
 
 def columns_of(rows):
     return [
-        Column(
+        Attribute(
             f"c{place}",
             "categorical",
             np.array(cells, dtype=np.int32),

@@ -14,7 +14,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 import manyveils as mv
 from manyveils.datasets import write_hospital
-from manyveils.testing.browser import CHROMIUM, DRIVER, MISSING, open_browser
+from tests.kit.browser import CHROMIUM, DRIVER, MISSING, open_browser
 
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
 # Set to a folder to have screenshots written there.

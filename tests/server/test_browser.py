@@ -19,7 +19,7 @@ from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.ui import WebDriverWait
 
 from manyveils.datasets import write_hospital
-from manyveils.testing.browser import CHROMIUM, DRIVER, MISSING, open_browser
+from tests.kit.browser import CHROMIUM, DRIVER, MISSING, open_browser
 
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
 WAIT = 60

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.errors import ManyveilsError, PolicyError
-from manyveils.testing.conformance import CONFIGURATIONS
-from manyveils.testing.strategies import cases
+from tests.kit.conformance import CONFIGURATIONS
+from tests.kit.strategies import cases
 
 FROM_COUNTS = (
     "full-domain, loss",

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import manyveils as mv
-from manyveils.policy.sections import Attribute, Guarantee
+from manyveils.policy.sections import AttributeSection, Guarantee
 
 ROWS = [(age, city, illness) for age in (20, 30, 40) for city in ("a", "b") for illness in ("x", "y", "z")]
 
@@ -42,9 +42,9 @@ def test_four_guises(tmp_path, desk):
     as_json.write_text(json.dumps(sections()))
     models = mv.Policy(
         attributes={
-            "age": Attribute(role="quasi", hierarchy={"widths": [10, 20]}),
-            "city": Attribute(role="quasi"),
-            "illness": Attribute(role="sensitive"),
+            "age": AttributeSection(role="quasi", hierarchy={"widths": [10, 20]}),
+            "city": AttributeSection(role="quasi"),
+            "illness": AttributeSection(role="sensitive"),
         },
         guarantee=Guarantee(k=3, l=2),
     )
@@ -106,10 +106,10 @@ def test_multivalued(method):
     bits = ("illness=w", "illness=x", "illness=y", "illness=z")
     assert release.manifest.derived == {"illness": bits}
     tables = {
-        name: table[name] for table in release.frames.values() for name in table.columns if name in bits
+        name: table[name] for table in release.frames.values() for name in table.attributes if name in bits
     }
     assert {name: int(column.sum()) for name, column in tables.items()} == dict.fromkeys(bits, 12)
-    assert all("illness" not in table.columns for table in release.frames.values())
+    assert all("illness" not in table.attributes for table in release.frames.values())
 
 
 def test_overrides():

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from manyveils.attacks.minds import Reader
 from manyveils.errors import InputError, Problem
-from manyveils.estimate.domains import TOP
+from manyveils.reading.domains import TOP
 from manyveils.release import Release
 from manyveils.table import Table
 

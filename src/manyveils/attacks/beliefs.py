@@ -14,12 +14,12 @@ from scipy import sparse
 
 from manyveils.attacks.people import Bools, Floats, Ids
 from manyveils.attacks.sightings import Sighting, Sightings, part_with
-from manyveils.estimate.parts import Part, Spread
-from manyveils.estimate.shape import Shape
+from manyveils.reading.columns import PublishedColumn, Spread
+from manyveils.reading.views import PublishedView
 
 ALMOST = 1e-9
 
-Finder = Callable[[Shape, tuple[str, ...]], Sightings]
+Finder = Callable[[PublishedView, tuple[str, ...]], Sightings]
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,7 +58,9 @@ def normalized(rows: Floats, instead: Floats) -> Floats:
     return np.where(totals > 0, rows / np.where(totals > 0, totals, 1.0), instead)
 
 
-def believed(shapes: Sequence[Shape], known: Mapping[str, Ids], about: str, find: Finder, n: int) -> Floats:
+def believed(
+    shapes: Sequence[PublishedView], known: Mapping[str, Ids], about: str, find: Finder, n: int
+) -> Floats:
     """p̂ of an attribute for n targets, from all views that show it.
 
     Claim: in a view, it is the share of the value among all rows of all possible tables that match what is known.
@@ -87,7 +89,7 @@ def believed(shapes: Sequence[Shape], known: Mapping[str, Ids], about: str, find
 class _View:
     """A view, and what is known of the attributes in it."""
 
-    shape: Shape
+    shape: PublishedView
     asked: tuple[str, ...]
 
 
@@ -107,7 +109,9 @@ def _multiply(
         seen |= {*view.asked}
 
 
-def _in_view(shape: Shape, asked: tuple[str, ...], about: str, find: Finder, n: int) -> tuple[Floats, Bools]:
+def _in_view(
+    shape: PublishedView, asked: tuple[str, ...], about: str, find: Finder, n: int
+) -> tuple[Floats, Bools]:
     """p̂ in one view, and who has a place in it; whoever matches nothing in it is believed to be like everybody."""
     marginal = everybody(part_with(shape, about)[1], about)
     if not asked:
@@ -151,7 +155,7 @@ def _beside(
     return held, sparse.csr_array((weights / totals[rows], (rows, labels)), shape=shape)
 
 
-def everybody(part: Part, about: str) -> Floats:
+def everybody(part: PublishedColumn, about: str) -> Floats:
     """The shares of values over all rows of a column."""
     spread = part.spreads[about]
     rows = np.bincount(part.labels[about], weights=part.counts, minlength=spread.sizes.size)

@@ -22,7 +22,7 @@ from manyveils.policy.guarantees import (
     Likeness,
     Linkability,
 )
-from manyveils.table import Column, Table, resolve
+from manyveils.table import Attribute, Table, resolve
 
 UNPROMISED = "half of the doubt, since no promise caps it"
 
@@ -61,7 +61,7 @@ def promises_about(policy: Policy, table: Table) -> tuple[Promise, ...]:
         return ()
 
 
-def caps_of(promises: Sequence[Promise], column: Column, known: Sequence[str]) -> Caps:
+def caps_of(promises: Sequence[Promise], column: Attribute, known: Sequence[str]) -> Caps:
     """The strictest cap on one column that promises set for those who know this much; half of the doubt where none does."""
     shares = column.counts / max(int(column.counts.sum()), 1)
     caps, words = np.full(column.n_values, np.inf), []
@@ -78,7 +78,7 @@ def caps_of(promises: Sequence[Promise], column: Column, known: Sequence[str]) -
     return Caps(np.where(promised, caps, half_the_doubt(shares)), promised, ", or ".join(kinds))
 
 
-def _caps(promise: Promise, column: Column, shares: Floats) -> Floats | None:
+def _caps(promise: Promise, column: Attribute, shares: Floats) -> Floats | None:
     guarantee = promise.guarantee
     every = np.ones(column.n_values)
     if isinstance(guarantee, FrequencyDiversity):

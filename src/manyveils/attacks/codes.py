@@ -83,7 +83,7 @@ def codes_of(scene: Scene, name: str) -> Codes:
     is_code = np.ones(cells.size, dtype=bool)
     is_code[places[places >= 0]] = False
     found = np.flatnonzero(is_code & (cells > 0))
-    everybody = {each: held.codes for each, held in scene.table.columns.items()}
+    everybody = {each: held.codes for each, held in scene.table.attributes.items()}
     hidden = np.bincount(column.codes[is_hidden(scene, everybody, name)], minlength=column.n_values)
     left_out = scene.table.n_rows - int(cells.sum())
     return Codes(cells[found], found, openly, hidden, column.counts, max(left_out, 0))

@@ -19,8 +19,8 @@ from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Floats, Ids, People
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Tally, interval, outcome, tally
-from manyveils.estimate.matching import numbered
-from manyveils.estimate.shape import Shape
+from manyveils.reading.matching import numbered
+from manyveils.reading.views import PublishedView
 
 NAME = "de-finetti"
 KNOWS = "the quasi-identifiers, or what a rule gives"
@@ -31,7 +31,7 @@ class Learner:
     """Someone who has learnt from a view how often labels go with values."""
 
     reader: Reader
-    shape: Shape
+    shape: PublishedView
     model: Mapping[str, Floats]
 
     def of(self, people: People, known: Known, about: str) -> Beliefs:

@@ -19,7 +19,7 @@ from manyveils.attacks.people import Floats, Ids, People
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import outcome, tally
 from manyveils.attacks.supposing import Combinations, combinations_of, together
-from manyveils.estimate.matching import numbered, ranges
+from manyveils.reading.matching import numbered, ranges
 from manyveils.table import Table
 
 NAME = "dependency"
@@ -105,7 +105,7 @@ def _closure(scene: Scene, known: Known, name: str) -> Known:
     while grew:
         before = len(closed)
         for each in scene.policy.dependencies:
-            if {*each.from_} <= {*closed} and each.to != name and each.to in scene.table.columns:
+            if {*each.from_} <= {*closed} and each.to != name and each.to in scene.table.attributes:
                 closed[each.to] = None
         grew = len(closed) > before
     return tuple(closed)
@@ -114,7 +114,7 @@ def _closure(scene: Scene, known: Known, name: str) -> Known:
 def _lefts(scene: Scene, known: Known, name: str, met: frozenset[str]) -> Iterator[Known]:
     """The attributes, known or published, from which one follows in one step or in several."""
     for each in scene.policy.dependencies:
-        if each.to == name and name in scene.table.columns and not {*each.from_} & met:
+        if each.to == name and name in scene.table.attributes and not {*each.from_} & met:
             yield from _grounded(scene, known, tuple(each.from_), met)
 
 

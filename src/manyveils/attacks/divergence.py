@@ -13,7 +13,7 @@ from manyveils.attacks.outcome import Measure, Outcome
 from manyveils.attacks.people import People
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Look, Seen, how_sure, outcome, tally
-from manyveils.table import Column
+from manyveils.table import Attribute
 
 NAME = "divergence"
 KNOWS = "the quasi-identifiers, or what a rule gives, and the branches of the hierarchy"
@@ -41,13 +41,13 @@ def attack(scene: Scene) -> Outcome:
     return outcome(NAME, KNOWS, how_sure(scene, looks), tallies, reason=reason, measure=MEASURE)
 
 
-def _top(column: Column) -> int | None:
+def _top(column: Attribute) -> int | None:
     """The highest level of the hierarchy that has several branches, some of them with several values."""
     sizes = column.levels.sizes
     return next((level for level in range(len(sizes) - 1, 0, -1) if 1 < sizes[level] < column.n_values), None)
 
 
-def _look(column: Column, top: int) -> Look:
+def _look(column: Attribute, top: int) -> Look:
     branches = column.levels[top].label_of.astype(np.int64)
 
     def look(mind: Mind, people: People, aim: Aim) -> Seen:

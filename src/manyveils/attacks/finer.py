@@ -11,9 +11,9 @@ import numpy as np
 from manyveils.attacks.people import Ids, People
 from manyveils.attacks.scene import Scene
 from manyveils.attacks.sightings import Sighting
-from manyveils.estimate.matching import numbered
-from manyveils.estimate.parts import Part
-from manyveils.estimate.shape import Shape
+from manyveils.reading.columns import PublishedColumn
+from manyveils.reading.matching import numbered
+from manyveils.reading.views import PublishedView
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,8 +23,8 @@ class Grouped:
     `group[i]` is the group of person i, or -1; `row_group` and `row` list every published row with its group.
     """
 
-    shape: Shape
-    part: Part
+    shape: PublishedView
+    part: PublishedColumn
     group: Ids
     row_group: Ids
     row: Ids
@@ -39,7 +39,7 @@ class Split:
     whole: bool
 
 
-def grouped(scene: Scene, people: People, shape: Shape, asked: tuple[str, ...]) -> Grouped:
+def grouped(scene: Scene, people: People, shape: PublishedView, asked: tuple[str, ...]) -> Grouped:
     """Sort people into the groups of a view; groups in which people and rows do not agree are left out."""
     part = shape.parts[0]
     row_class, _ = numbered(

@@ -22,7 +22,7 @@ from manyveils.attacks.sightings import Sightings
 from manyveils.attacks.worlds.comparer import Comparer
 from manyveils.attacks.worlds.solve import Limits, worst
 from manyveils.attacks.worlds.strips import linked
-from manyveils.estimate.shape import Shape
+from manyveils.reading.views import PublishedView
 
 NAME = "intersection"
 KNOWS = "the quasi-identifiers, or what a rule gives; compares all views"
@@ -99,7 +99,7 @@ def _alone(scene: Scene, aim: Aim) -> Floats:
     known = reader.known_of(people, tuple(name for name in aim.known if name != aim.about))
     codes = reader.known_of(people, (aim.about,))[aim.about]
 
-    def find(shape: Shape, asked: Known) -> Sightings:
+    def find(shape: PublishedView, asked: Known) -> Sightings:
         return reader.sighted(people, shape, asked)
 
     strongest = np.zeros(people.n)

@@ -12,9 +12,9 @@ import numpy as np
 
 from manyveils.attacks.people import Floats, Ids
 from manyveils.attacks.sightings import part_with
-from manyveils.estimate.matching import ranges
-from manyveils.estimate.parts import Part
-from manyveils.estimate.shape import Shape
+from manyveils.reading.columns import PublishedColumn
+from manyveils.reading.matching import ranges
+from manyveils.reading.views import PublishedView
 
 ROUNDS = 12
 BALANCINGS = 5
@@ -36,7 +36,7 @@ class Pairs:
     cells: Floats
 
 
-def learnt(shape: Shape, about: str, names: tuple[str, ...]) -> Mapping[str, Floats] | None:
+def learnt(shape: PublishedView, about: str, names: tuple[str, ...]) -> Mapping[str, Floats] | None:
     """For each attribute in another column, how often each label goes with each value; None if it is too much work.
 
     The result has a row per label and a column per published value, and every column sums to one.
@@ -54,7 +54,7 @@ def learnt(shape: Shape, about: str, names: tuple[str, ...]) -> Mapping[str, Flo
     return found
 
 
-def _pairs(part: Part, own: Part, about: str, n_buckets: int) -> Pairs | None:
+def _pairs(part: PublishedColumn, own: PublishedColumn, about: str, n_buckets: int) -> Pairs | None:
     n_values = own.spreads[about].sizes.size
     keys = own.buckets * n_values + own.labels[about]
     held, of = np.unique(keys, return_inverse=True)
@@ -68,7 +68,9 @@ def _pairs(part: Part, own: Part, about: str, n_buckets: int) -> Pairs | None:
     return Pairs(row, held[cell] % n_values, cell, part.counts.astype(np.float64), cells)
 
 
-def _fitted(part: Part, own: Part, about: str, names: list[str], pairs: Pairs) -> dict[str, Floats]:
+def _fitted(
+    part: PublishedColumn, own: PublishedColumn, about: str, names: list[str], pairs: Pairs
+) -> dict[str, Floats]:
     n_values = own.spreads[about].sizes.size
     sizes = {name: part.spreads[name].sizes.size for name in names}
     labels = {name: part.labels[name][pairs.row].astype(np.int64) for name in names}

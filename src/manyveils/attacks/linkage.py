@@ -16,8 +16,8 @@ from manyveils.attacks.people import Floats, Ids, People
 from manyveils.attacks.scene import Scene
 from manyveils.attacks.score import Bound, Seen, counted, outcome
 from manyveils.attacks.sightings import Sightings
-from manyveils.estimate.shape import Shape
 from manyveils.policy.guarantees import KAnonymity
+from manyveils.reading.views import PublishedView
 
 NAME = "linkage"
 KNOWS = "the quasi-identifiers"
@@ -53,17 +53,17 @@ def attack(scene: Scene) -> Outcome:
     return outcome(NAME, KNOWS, "exact", [found_out], details, measure=MEASURE, is_foreseen=True)
 
 
-def _links(scene: Scene, shape: Shape) -> bool:
+def _links(scene: Scene, shape: PublishedView) -> bool:
     """Whether a view shows something known, and something else."""
     known = {*scene.quasi} & scene.reader.readable & {*shape.attributes}
     return bool(known) and bool({*shape.attributes} - known) and shape.n_rows > 0
 
 
-def _asked(scene: Scene, shape: Shape) -> tuple[str, ...]:
+def _asked(scene: Scene, shape: PublishedView) -> tuple[str, ...]:
     return tuple(name for name in scene.quasi if name in shape.attributes and name in scene.reader.readable)
 
 
-def _candidates(scene: Scene, people: People, shape: Shape) -> tuple[Floats, Floats]:
+def _candidates(scene: Scene, people: People, shape: PublishedView) -> tuple[Floats, Floats]:
     """For each person the fewest rows with something else that may be hers, and the rows with her quasi-identifiers."""
     sighted = scene.reader.sighted(people, shape, _asked(scene, shape))
     kept = {*scene.sensitive} & {*shape.attributes} or {*shape.attributes} - {*scene.quasi}
@@ -105,7 +105,7 @@ def _risk(candidates: list[Floats]) -> Floats:
     )
 
 
-def _journalist(scene: Scene, shapes: list[Shape], risk: Floats) -> float:
+def _journalist(scene: Scene, shapes: list[PublishedView], risk: Floats) -> float:
     """The greatest risk where people outside the data may be meant as well."""
     if scene.control is None:
         return risk.max(initial=0.0)
@@ -123,7 +123,7 @@ def _journalist(scene: Scene, shapes: list[Shape], risk: Floats) -> float:
     return min(worst, risk.max(initial=0.0))
 
 
-def _labels(sighted: Sightings, shape: Shape, asked: tuple[str, ...]) -> np.ndarray:
+def _labels(sighted: Sightings, shape: PublishedView, asked: tuple[str, ...]) -> np.ndarray:
     """The labels that cover each person, column by column; -1 where several or none do."""
     found = [np.full((1, len(asked)), -1)]
     for each in reversed(sighted.each):
@@ -132,7 +132,7 @@ def _labels(sighted: Sightings, shape: Shape, asked: tuple[str, ...]) -> np.ndar
     return np.concatenate(found)[sighted.of]
 
 
-def _label_of(shape: Shape, name: str, codes: Ids) -> Ids:
+def _label_of(shape: PublishedView, name: str, codes: Ids) -> Ids:
     spread = shape.spread_of(name)
     return np.full(codes.size, -1, dtype=np.int64) if spread.overlaps else spread.label_of[codes]
 

@@ -17,7 +17,7 @@ from manyveils.attacks.intervals import NORMAL
 from manyveils.attacks.outcome import Measure, Outcome
 from manyveils.attacks.people import Bools, Floats, People
 from manyveils.attacks.scene import Scene
-from manyveils.estimate.shape import Shape
+from manyveils.reading.views import PublishedView
 
 NAME = "membership"
 KNOWS = "the quasi-identifiers, and how common their values are"
@@ -109,7 +109,7 @@ def _log(values: Floats) -> Floats:
     return np.log(values, out=np.full(values.size, -np.inf), where=values > 0)
 
 
-def _mass(scene: Scene, people: People, shape: Shape, asked: tuple[str, ...]) -> Floats:
+def _mass(scene: Scene, people: People, shape: PublishedView, asked: tuple[str, ...]) -> Floats:
     """The share of a view's rows that are expected to match each person."""
     sighted = scene.reader.sighted(people, shape, asked)
     return sighted.gathered([each.expected() for each in sighted.each] or [np.zeros(1)], 0.0) / shape.n_rows

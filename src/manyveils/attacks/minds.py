@@ -9,8 +9,8 @@ import numpy as np
 from manyveils.attacks.beliefs import Beliefs, believed
 from manyveils.attacks.people import Ids, People, places_of
 from manyveils.attacks.sightings import MOST_KEPT, Sightings, sightings
-from manyveils.estimate.matching import numbered
-from manyveils.estimate.shape import Shape
+from manyveils.reading.matching import numbered
+from manyveils.reading.views import PublishedView
 from manyveils.release import Release
 from manyveils.table import Table
 
@@ -48,7 +48,7 @@ class Reader:
     @cached_property
     def published(self) -> frozenset[str]:
         """The columns that the release shows and the original has."""
-        return frozenset(self.release.reading.estimate.domains) & frozenset(self.table.columns)
+        return frozenset(self.release.reading.estimate.domains) & frozenset(self.table.attributes)
 
     @cached_property
     def readable(self) -> frozenset[str]:
@@ -62,7 +62,7 @@ class Reader:
         return {name: places_of(self.table[name].texts, domains[name].texts) for name in self.published}
 
     @property
-    def shapes(self) -> tuple[Shape, ...]:
+    def shapes(self) -> tuple[PublishedView, ...]:
         """The views of the release."""
         return self.release.reading.estimate.shapes
 
@@ -82,7 +82,7 @@ class Reader:
             self._found[question] = self._worked_out(people, known, about)
         return self._found[question]
 
-    def sighted(self, people: People, shape: Shape, known: Known) -> Sightings:
+    def sighted(self, people: People, shape: PublishedView, known: Known) -> Sightings:
         """Where people stand in a view, for someone who knows some of its attributes."""
         question = (people.name, shape.name, known)
         if question in self._sighted:
@@ -97,7 +97,7 @@ class Reader:
         held = self.known_of(people, tuple(name for name in known if self._helps(name, about)))
         of, firsts = self._different(people, tuple(held), about)
 
-        def find(shape: Shape, asked: Known) -> Sightings:
+        def find(shape: PublishedView, asked: Known) -> Sightings:
             whole = self.sighted(people, shape, asked)
             return replace(whole, of=whole.of[firsts])
 

@@ -18,8 +18,8 @@ from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Bools, Floats, Ids
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Tally, bound_of, outcome, protected
-from manyveils.estimate.shape import Shape
 from manyveils.policy.guarantees import DistinctDiversity, FrequencyDiversity, KAnonymity, Promise
+from manyveils.reading.views import PublishedView
 
 NAME = "minimality"
 KNOWS = "everybody's quasi-identifiers, and how groups are chosen"
@@ -65,7 +65,7 @@ def _reason(scene: Scene) -> str:
     return ""
 
 
-def _counts(scene: Scene, shape: Shape, aim: Aim) -> bool:
+def _counts(scene: Scene, shape: PublishedView, aim: Aim) -> bool:
     cells = scene.people.n * scene.table[aim.about].n_values
     shown = aim.about in scene.reader.readable and aim.about in shape.attributes
     return shown and not shape.spread_of(aim.about).is_coarse and cells <= MOST_CELLS

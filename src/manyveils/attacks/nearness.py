@@ -5,16 +5,16 @@ import numpy as np
 from manyveils.attacks.beliefs import ALMOST, Beliefs
 from manyveils.attacks.people import Floats, Ids
 from manyveils.attacks.score import Seen
-from manyveils.table import Column
+from manyveils.table import Attribute
 
 
-def span_of(column: Column) -> float:
+def span_of(column: Attribute) -> float:
     """How far apart the least and the greatest number are."""
     numbers = column.numbers[np.isfinite(column.numbers)]
     return float(numbers.max() - numbers.min()) if numbers.size else 0.0
 
 
-def near(beliefs: Beliefs, column: Column, codes: Ids, within: float) -> Seen:
+def near(beliefs: Beliefs, column: Attribute, codes: Ids, within: float) -> Seen:
     """Guess a number and be right if the truth is within a distance of it; the truth is believed with all around it."""
     finite = np.isfinite(column.numbers)
     numbers = column.numbers[finite]

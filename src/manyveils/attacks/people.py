@@ -28,7 +28,7 @@ class People:
 def members(table: Table, most: int, rng: np.random.Generator) -> People:
     """Everybody in the data, or a random sample of very many."""
     chosen = slice(None) if table.n_rows <= most else np.sort(rng.choice(table.n_rows, most, replace=False))
-    codes = {name: column.codes[chosen].astype(np.int64) for name, column in table.columns.items()}
+    codes = {name: column.codes[chosen].astype(np.int64) for name, column in table.attributes.items()}
     return People("members", codes, min(table.n_rows, most))
 
 
@@ -38,8 +38,8 @@ def outsiders(table: Table, others: Table, most: int, rng: np.random.Generator) 
     if others.n_rows > most:
         chosen = np.sort(rng.choice(others.n_rows, most, replace=False))
     codes = {}
-    for name, column in table.columns.items():
-        if name in others.columns:
+    for name, column in table.attributes.items():
+        if name in others.attributes:
             meant = places_of(others[name].texts, column.texts)
             codes[name] = meant[others[name].codes[chosen]]
         else:

@@ -86,7 +86,9 @@ class Scene:
         rng = self.streams.of("attacks.strangers")
         if self.control is not None:
             return outsiders(self.table, self.control, MOST_TARGETS, rng)
-        names = tuple(name for name in self.table.columns if self.table.home(name) in self.policy.published)
+        names = tuple(
+            name for name in self.table.attributes if self.table.home(name) in self.policy.published
+        )
         return strangers(self.table, names, STRANGERS, rng)
 
     @cached_property

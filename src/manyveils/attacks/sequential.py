@@ -18,7 +18,7 @@ from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Bools, Floats, People
 from manyveils.attacks.scene import Scene
 from manyveils.attacks.score import Tally, interval, outcome, tally
-from manyveils.estimate.matching import numbered
+from manyveils.reading.matching import numbered
 from manyveils.table import Table
 
 NAME = "sequential"

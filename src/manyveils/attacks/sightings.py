@@ -7,9 +7,9 @@ from functools import cached_property
 import numpy as np
 
 from manyveils.attacks.people import Bools, Floats, Ids
-from manyveils.estimate.matching import Matches, matches_of, numbered
-from manyveils.estimate.parts import Part
-from manyveils.estimate.shape import Shape
+from manyveils.reading.columns import PublishedColumn
+from manyveils.reading.matching import Matches, matches_of, numbered
+from manyveils.reading.views import PublishedView
 
 AT_ONCE, FEWEST_AT_ONCE = 16_384, 512
 MOST_PAIRS = 10_000_000
@@ -20,7 +20,7 @@ MOST_KEPT = 20_000_000
 class Sighting:
     """Some targets in one view; every target is a combination of known values."""
 
-    shape: Shape
+    shape: PublishedView
     tuples: Mapping[str, Ids]
     n: int
 
@@ -93,7 +93,7 @@ class Sightings:
         return joined[self.of]
 
 
-def sightings(shape: Shape, known: Mapping[str, Ids]) -> Sightings:
+def sightings(shape: PublishedView, known: Mapping[str, Ids]) -> Sightings:
     """Look for n targets in a view; at least one attribute of the view must be known.
 
     Originals under the same labels look alike, so one of them stands for all.
@@ -113,7 +113,7 @@ def sightings(shape: Shape, known: Mapping[str, Ids]) -> Sightings:
     return Sightings(tuple(each), of, firsts.size)
 
 
-def _some(shape: Shape, distinct: Mapping[str, Ids], start: int, stop: int) -> Iterator[Sighting]:
+def _some(shape: PublishedView, distinct: Mapping[str, Ids], start: int, stop: int) -> Iterator[Sighting]:
     """Some of the different targets, in as many parts as keep the pairs of target and row few."""
     half = (start + stop) // 2
     if shape_overlaps(shape, distinct) and stop - start > AT_ONCE // 8:
@@ -129,12 +129,12 @@ def _some(shape: Shape, distinct: Mapping[str, Ids], start: int, stop: int) -> I
         yield from _some(shape, distinct, half, stop)
 
 
-def shape_overlaps(shape: Shape, names: Iterable[str]) -> bool:
+def shape_overlaps(shape: PublishedView, names: Iterable[str]) -> bool:
     """Whether some of these attributes have labels that overlap, so that rows must be looked at one by one."""
     return any(shape.spread_of(name).overlaps for name in names)
 
 
-def _alike(shape: Shape, name: str, codes: Ids) -> Ids:
+def _alike(shape: PublishedView, name: str, codes: Ids) -> Ids:
     """For each original the first one under its label; where labels overlap, and without one, itself."""
     spread = shape.spread_of(name)
     if spread.overlaps or not spread.is_coarse:
@@ -144,6 +144,6 @@ def _alike(shape: Shape, name: str, codes: Ids) -> Ids:
     return np.where((codes >= 0) & (labels >= 0), firsts, codes)
 
 
-def part_with(shape: Shape, name: str) -> tuple[int, Part]:
+def part_with(shape: PublishedView, name: str) -> tuple[int, PublishedColumn]:
     """The column that shows an attribute, and its place."""
     return next((place, part) for place, part in enumerate(shape.parts) if name in part.attributes)

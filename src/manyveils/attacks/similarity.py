@@ -13,7 +13,7 @@ from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import People
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Look, Seen, how_sure, outcome, tally
-from manyveils.table import Column
+from manyveils.table import Attribute
 
 NAME = "similarity"
 KNOWS = "the quasi-identifiers, or what a rule gives, and which values are akin"
@@ -29,14 +29,14 @@ def attack(scene: Scene) -> Outcome:
     return outcome(NAME, KNOWS, how_sure(scene, looks), tallies, reason=reason)
 
 
-def kin_level(column: Column) -> int | None:
+def kin_level(column: Attribute) -> int | None:
     """The lowest level of the hierarchy that puts some values together and not all of them."""
     sizes = column.levels.sizes
     fitting = (level for level in range(1, len(sizes)) if 1 < sizes[level] < column.n_values)
     return next(fitting, None)
 
 
-def _look(column: Column) -> Look | None:
+def _look(column: Attribute) -> Look | None:
     level = kin_level(column)
     if level is not None:
         return _by_parents(column, level)
@@ -45,7 +45,7 @@ def _look(column: Column) -> Look | None:
     return None
 
 
-def _by_parents(column: Column, level: int) -> Look:
+def _by_parents(column: Attribute, level: int) -> Look:
     parents = column.levels[level].label_of.astype(np.int64)
 
     def look(mind: Mind, people: People, aim: Aim) -> Seen:
@@ -57,7 +57,7 @@ def _by_parents(column: Column, level: int) -> Look:
     return look
 
 
-def _by_distance(column: Column) -> Look:
+def _by_distance(column: Attribute) -> Look:
     def look(mind: Mind, people: People, aim: Aim) -> Seen:
         beliefs = mind.of(people, aim.known, aim.about)
         return near(beliefs, column, people.codes[aim.about], NEAR * span_of(column))

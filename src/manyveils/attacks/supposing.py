@@ -7,7 +7,7 @@ import numpy as np
 from manyveils.attacks.beliefs import Beliefs
 from manyveils.attacks.minds import Known, Reader
 from manyveils.attacks.people import Floats, Ids, People
-from manyveils.estimate.matching import numbered
+from manyveils.reading.matching import numbered
 from manyveils.table import Table
 
 MOST_SUPPOSED = 1_000_000

@@ -17,7 +17,7 @@ from manyveils.audits.groups import Groups, cells_of, with_reference
 from manyveils.audits.labels import Labels, labels_of
 from manyveils.audits.sight import Sight
 from manyveils.policy import Promise
-from manyveils.table import Column, Table
+from manyveils.table import Attribute, Table
 
 Parts = tuple[Sight, ...]
 
@@ -145,5 +145,5 @@ def _followed(evidence: Evidence, seen: Sight, table: Table) -> pl.Series | None
     return original.join(groups, on=list(seen.key), how="left", maintain_order="left")["group"]
 
 
-def _published_texts(labels: Labels, column: Column) -> pl.Series:
+def _published_texts(labels: Labels, column: Attribute) -> pl.Series:
     return pl.Series(labels.texts, dtype=pl.String).gather(labels.of_code[column.codes])

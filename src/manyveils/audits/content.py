@@ -78,7 +78,7 @@ def _descents(evidence: Evidence, view: View, file: ColumnFile) -> int:
 
 def _typed(evidence: Evidence, view: View, published: pl.Series) -> pl.Series:
     """Give values that a file holds as text their type back; labels stay texts."""
-    column = evidence.table.columns.get(published.name)
+    column = evidence.table.attributes.get(published.name)
     is_label = (view.name, published.name) in evidence.release.recodings
     if column is None or is_label or published.dtype == column.domain.dtype:
         return published

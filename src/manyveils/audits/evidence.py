@@ -12,7 +12,7 @@ from manyveils.audits.keys import Numbers, combined, dense
 from manyveils.policy import Policy
 from manyveils.release import Release, View
 from manyveils.release.views import ColumnFile
-from manyveils.table import Column, Table
+from manyveils.table import Attribute, Table
 
 BUCKET = "bucket"
 Key = tuple[str, ...]
@@ -43,7 +43,7 @@ class Evidence:
         """How many people the original is about, even where only a part of its rows is here."""
         return self.table.whole(()).n_people
 
-    def original(self, name: str) -> Column:
+    def original(self, name: str) -> Attribute:
         """A column of the original whose counts are those of all people."""
         return self.table.whole((name,))[name]
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from manyveils.audits.evidence import Evidence
 from manyveils.audits.keys import Numbers
-from manyveils.table import Column
+from manyveils.table import Attribute
 
 
 @dataclass(frozen=True, repr=False)
@@ -20,7 +20,7 @@ class Labels:
     for original c; `is_exact` says that every original has one value only.
     """
 
-    column: Column
+    column: Attribute
     texts: tuple[str, ...]
     label: Numbers
     code: Numbers
@@ -81,13 +81,13 @@ def labels_of(evidence: Evidence, view: str, attribute: str, published: pl.Serie
     return replace(own, texts=(*own.texts, *sorted(strange)))
 
 
-def unrecoded(column: Column) -> Labels:
+def unrecoded(column: Attribute) -> Labels:
     """Values that stand for themselves."""
     codes = np.arange(column.n_values, dtype=np.int64)
     return Labels(column, column.texts, codes, codes, codes, is_exact=True)
 
 
-def _recoded(column: Column, pairs: pl.DataFrame) -> Labels:
+def _recoded(column: Attribute, pairs: pl.DataFrame) -> Labels:
     """Labels in the order of the lowest original they cover; originals that no label covers stand for themselves."""
     code_of = {text: code for code, text in enumerate(column.texts)}
     labels: dict[int, list[str]] = {}
@@ -107,7 +107,7 @@ def _recoded(column: Column, pairs: pl.DataFrame) -> Labels:
 
 
 def _numbered(
-    column: Column, covered: Mapping[str, list[int]], labels: Mapping[int, list[str]], *, is_exact: bool
+    column: Attribute, covered: Mapping[str, list[int]], labels: Mapping[int, list[str]], *, is_exact: bool
 ) -> Labels:
     texts = sorted(covered, key=lambda label: (covered[label][0], len(covered[label]), label))
     number = {label: place for place, label in enumerate(texts)}

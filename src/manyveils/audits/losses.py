@@ -11,7 +11,7 @@ from manyveils.audits.labels import labels_of, texts_of
 from manyveils.policy.guarantees import exact
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
-from manyveils.table import Column
+from manyveils.table import Attribute
 
 RANGE = re.compile(r"\[(-?[\d.eE+-]+), (-?[\d.eE+-]+)\]")
 
@@ -58,7 +58,7 @@ def _unaccounted(evidence: Evidence, view: View) -> int:
         off += sum(
             _unexplained(evidence, view, file, name)
             for name in file.attributes
-            if name in evidence.table.columns
+            if name in evidence.table.attributes
         )
     return off
 
@@ -75,7 +75,7 @@ def _unexplained(evidence: Evidence, view: View, file: ColumnFile, name: str) ->
     return sum(max(0, count - most.get(text, 0)) for text, count in cells)
 
 
-def _range_counts(column: Column, texts: tuple[str, ...]) -> dict[str, int]:
+def _range_counts(column: Attribute, texts: tuple[str, ...]) -> dict[str, int]:
     """The rows of the original inside each text that reads as a range; too many ranges are published without a list."""
     if column.kind != "numeric":
         return {}

@@ -13,7 +13,7 @@ from manyveils.audits.finding import Finding
 from manyveils.policy import Policy
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
-from manyveils.table import Column, Table
+from manyveils.table import Attribute, Table
 from manyveils.table.levels import Codes
 
 CODE = re.compile(r"[A-Z2-7]{10}")
@@ -28,7 +28,7 @@ def secret_findings(evidence: Evidence) -> Iterator[Finding]:
     for view in evidence.release.views:
         for file in view.files:
             for name in file.attributes:
-                if name in evidence.release.manifest.secret and name in table.columns:
+                if name in evidence.release.manifest.secret and name in table.attributes:
                     promise = "ranks-kept" if table[name].kind == "numeric" else "choices-respected"
                     wrong = _wrong(evidence, view, file, name)
                     yield Finding(
@@ -65,7 +65,7 @@ def _beside(evidence: Evidence, view: View, file: ColumnFile) -> tuple[str, ...]
     return tuple(name for name in known if (view.name, name) not in evidence.release.recodings)
 
 
-def _texts(columns: Mapping[str, Column], names: Sequence[str]) -> list[pl.Series]:
+def _texts(columns: Mapping[str, Attribute], names: Sequence[str]) -> list[pl.Series]:
     return [pl.Series(name, columns[name].texts).gather(columns[name].codes) for name in names]
 
 
@@ -97,7 +97,7 @@ def _moved(frame: pl.DataFrame, beside: tuple[str, ...], table: Table, name: str
     column = table[name]
     present = column.counts[: column.n_values - column.has_missing] > 0
     ranks = np.append(np.cumsum(present), [0] * column.has_missing)[column.codes]
-    original = pl.DataFrame([*_texts(table.columns, beside), pl.Series("#rank", ranks.astype(np.int64))])
+    original = pl.DataFrame([*_texts(table.attributes, beside), pl.Series("#rank", ranks.astype(np.int64))])
     shown = frame.select(
         *(pl.col(each).cast(pl.String).fill_null("") for each in beside),
         pl.col(name).rank("dense").cast(pl.Int64).fill_null(0).alias("#rank"),
@@ -106,7 +106,7 @@ def _moved(frame: pl.DataFrame, beside: tuple[str, ...], table: Table, name: str
     return _differing(with_people(original, table.weights), shown)
 
 
-def _out_of_range(frame: pl.DataFrame, column: Column, policy: Policy) -> int:
+def _out_of_range(frame: pl.DataFrame, column: Attribute, policy: Policy) -> int:
     """Rows that no category has; all rows if the numbers are simply the original's."""
     published = frame[column.name]
     if not published.dtype.is_numeric():
@@ -129,7 +129,7 @@ def _unchosen(frame: pl.DataFrame, beside: tuple[str, ...], table: Table, policy
     column, choice = table[name], _choices(table, policy)
     is_missing = (column.codes == column.n_values - 1) & column.has_missing
     openly = (choice == 1) | is_missing
-    original = with_people(pl.DataFrame(_texts(table.columns, (*beside, name))), table.weights)
+    original = with_people(pl.DataFrame(_texts(table.attributes, (*beside, name))), table.weights)
     original = original.filter(pl.Series(openly))
     shown = frame.select(
         *(pl.col(each).cast(pl.String).fill_null("") for each in (*beside, name)), *_kept(frame)

@@ -40,7 +40,7 @@ def command(
             {"name": view.name, "bucketed": view.bucketed, "rows": view.rows, "columns": view.columns}
             for view in release.views
         ]
-        kinds = {name: table[name].kind for name in table.inferred if name in table.columns}
+        kinds = {name: table[name].kind for name in table.inferred if name in table.attributes}
         document = {
             "method": release.manifest.method,
             "rows": release.rows,

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from manyveils.errors import InputError, Problem
-from manyveils.estimate.predicates import Condition, parse
 from manyveils.keys.key import Grades, Key, Meaning, number_of
+from manyveils.reading.predicates import Condition, parse
 
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|->|=>|⇒|→")
 ARROWS = ("->", "=>", "⇒", "→")

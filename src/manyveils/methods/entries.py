@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.grouping import merge_entries, number
-from manyveils.table import Column, Table
-from manyveils.table.columns import tally as people
+from manyveils.table import Attribute, Table
+from manyveils.table.attributes import tally as people
 
 Ids = NDArray[np.int64]
 Known = tuple[Ids, int]
@@ -118,7 +118,7 @@ def _of_all(names: tuple[str, ...], table: Table, values: Ids, n_values: int) ->
     return people(here[numbers[values.size :]], whole.weights, n_numbers)
 
 
-def members_of(subject: Subject, columns: tuple[Column, ...]) -> NDArray[np.int32]:
+def members_of(subject: Subject, columns: tuple[Attribute, ...]) -> NDArray[np.int32]:
     """The codes of every column for each value of a subject that combines them."""
     row_of = np.zeros(subject.n_values, dtype=np.int64)
     row_of[subject.codes // subject.n_known] = np.arange(subject.codes.size)

@@ -11,7 +11,7 @@ from manyveils.methods.tally import Kept, Members, Tally
 from manyveils.methods.work import Work
 from manyveils.policy.guarantees import Elimination, KAnonymity, Promise
 from manyveils.table import Table
-from manyveils.table.columns import Column
+from manyveils.table.attributes import Attribute
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Watch:
     promise: Promise
     subject: Subject | None
     is_sensitive: Kept
-    columns: tuple[Column, ...]
+    columns: tuple[Attribute, ...]
     table: Table
     members: Members | None = None
 

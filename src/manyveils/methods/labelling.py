@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from manyveils.policy.sections import Kind
 from manyveils.release import Draft, Recoding
-from manyveils.table import Column, Table
+from manyveils.table import Attribute, Table
 from manyveils.table.levels import Levels
 
 
@@ -26,11 +26,11 @@ class Lookup:
     places: NDArray[np.int32]
     choice: str | None = None
 
-    def column(self, name: str, table: Table) -> Column:
+    def column(self, name: str, table: Table) -> Attribute:
         """What is read in the rows of a table."""
         values = table[name]
         chosen = 0 if self.choice is None else table[self.choice].codes
-        return Column(
+        return Attribute(
             name, self.kind, self.places[chosen, values.codes], self.labels, self.levels, -1, values.weights
         )
 
@@ -40,8 +40,8 @@ Lookups = Mapping[str, Lookup]
 
 def labelled(table: Table, lookups: Lookups) -> Table:
     """The table with labels in place of values, where it has the columns."""
-    columns = {name: each.column(name, table) for name, each in lookups.items() if name in table.columns}
-    return replace(table, columns={**table.columns, **columns}) if columns else table
+    columns = {name: each.column(name, table) for name, each in lookups.items() if name in table.attributes}
+    return replace(table, attributes={**table.attributes, **columns}) if columns else table
 
 
 def in_secret(draft: Draft, table: Table, lookups: Lookups) -> Draft:

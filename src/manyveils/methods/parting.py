@@ -12,7 +12,7 @@ from manyveils.methods.generalize.cutting import Cutting, Labels, cutting_of
 from manyveils.methods.keeping import all_kept, count_for, needed, watch
 from manyveils.methods.work import Work
 from manyveils.table import Table
-from manyveils.table.columns import Column, tally
+from manyveils.table.attributes import Attribute, tally
 
 Side = NDArray[np.bool_]
 
@@ -138,7 +138,9 @@ def _after(cuts: Cuts, proposals: Sequence[Proposal]) -> Cuts:
     return Cuts((*cuts.each, *more))
 
 
-def _proposal(cutting: Cutting, place: int, column: Column, counts: Ids, part: int, least: int) -> Proposal:
+def _proposal(
+    cutting: Cutting, place: int, column: Attribute, counts: Ids, part: int, least: int
+) -> Proposal:
     found = np.flatnonzero(counts)
     scratch = np.zeros(cutting.numbers.size + 1, dtype=np.int64)
     asked = (found, counts[found], place, scratch, max(least, 1), False)

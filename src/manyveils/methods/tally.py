@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from manyveils.kernels.tallies import largest
 from manyveils.methods.entries import Ids
-from manyveils.table.columns import Column
+from manyveils.table.attributes import Attribute
 
 Kept = NDArray[np.bool_]
 Members = NDArray[np.int32]
@@ -26,7 +26,7 @@ class Tally:
     sizes: Ids
     reference: Ids
     is_sensitive: Kept
-    columns: tuple[Column, ...]
+    columns: tuple[Attribute, ...]
     members: Members | None = None
 
     @property

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from manyveils.errors import Problem
 from manyveils.policy import alpha_beta_k
-from manyveils.policy.sections import LISTS, SECTIONS, Attribute, DateUnit, Guarantee
+from manyveils.policy.sections import LISTS, SECTIONS, AttributeSection, DateUnit, Guarantee
 
 TOP_KEYS = ("data", "attributes", "guarantee", "rules", "dependencies", "publish")
 RESERVED = "bucket"
@@ -36,7 +36,7 @@ def check_document(document: Mapping[str, Any]) -> Iterator[Problem]:
         )
         return
     for name, attribute in attributes.items():
-        yield from section_problems(Attribute, attribute, f"attributes.{name}")
+        yield from section_problems(AttributeSection, attribute, f"attributes.{name}")
     yield from _meaning_problems(document, attributes)
 
 

@@ -13,7 +13,7 @@ from manyveils.errors import PolicyError, Problem
 from manyveils.notebook import as_table
 from manyveils.policy.check import check_document
 from manyveils.policy.hierarchies import Lines, line_problems, read_lines, tree_lines
-from manyveils.policy.sections import Attribute, Data, Dependency, Guarantee, Publish, Role, Rule
+from manyveils.policy.sections import AttributeSection, Data, Dependency, Guarantee, Publish, Role, Rule
 
 
 class Policy(BaseModel):
@@ -22,7 +22,7 @@ class Policy(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     data: Data = Data()
-    attributes: dict[str, Attribute]
+    attributes: dict[str, AttributeSection]
     guarantee: Guarantee = Guarantee()
     rules: list[Rule] = Field(default=[])
     dependencies: list[Dependency] = Field(default=[])

@@ -103,7 +103,7 @@ class Guarantee(Section):
     joint: list[list[str]] = Field([], description="attributes protected as one")
 
 
-class Attribute(Section):
+class AttributeSection(Section):
     """What a column of the data is."""
 
     role: Role

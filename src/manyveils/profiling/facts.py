@@ -11,7 +11,7 @@ from manyveils.errors import InputError
 from manyveils.policy import Policy
 from manyveils.profiling.forms import Form, form_of
 from manyveils.profiling.words import NUMBERS, POSTCODES, says
-from manyveils.table import Column, encode
+from manyveils.table import Attribute, encode
 
 Type = Literal["whole number", "decimal", "date", "true or false", "code", "category", "text", "unreadable"]
 
@@ -36,7 +36,7 @@ class Facts:
     is_counter: bool = False
     trouble: str = ""
     spread: float = 0.0
-    column: Column | None = None
+    column: Attribute | None = None
 
     @property
     def share_distinct(self) -> float:
@@ -81,7 +81,7 @@ def facts_of(values: pl.Series, markers: Mapping[str, int], missing_markers: Seq
     )
 
 
-def _held(values: pl.Series, missing_markers: Sequence[str]) -> Column:
+def _held(values: pl.Series, missing_markers: Sequence[str]) -> Attribute:
     """The column as publishing would code it; postcodes stay texts."""
     attribute: dict[str, object] = {"role": "neutral"}
     if says(values.name, POSTCODES):
@@ -91,7 +91,7 @@ def _held(values: pl.Series, missing_markers: Sequence[str]) -> Column:
     return encode(values.to_frame(), policy)[values.name]
 
 
-def _type(column: Column, present: pl.Series, form: Form) -> Type:
+def _type(column: Attribute, present: pl.Series, form: Form) -> Type:
     if present.dtype.is_numeric():
         return _number_type(column, present)
     if present.dtype == pl.Boolean:
@@ -103,21 +103,21 @@ def _type(column: Column, present: pl.Series, form: Form) -> Type:
     return "code" if form.code_length else "category"
 
 
-def _number_type(column: Column, present: pl.Series) -> Type:
+def _number_type(column: Attribute, present: pl.Series) -> Type:
     whole = present.dtype.is_integer() or bool((present == present.round()).all())
     if whole and len(present) <= FEW_VALUES and not says(column.name, NUMBERS):
         return "code"
     return "whole number" if whole else "decimal"
 
 
-def _counts_rows(column: Column, present: pl.Series) -> bool:
+def _counts_rows(column: Attribute, present: pl.Series) -> bool:
     """Whether whole numbers go up by one from row to row."""
     if len(present) < 3 or len(present) < len(column.codes) or not present.dtype.is_integer():
         return False
     return bool((np.diff(column.codes) == 1).all()) and int(present[-1]) - int(present[0]) == len(present) - 1
 
 
-def _spread(column: Column) -> float:
+def _spread(column: Attribute) -> float:
     """How far numbers lie apart, without the outermost hundredth on either side, if that leaves anything."""
     numbers = column.numbers[: column.n_values - column.has_missing]
     if numbers.size < 2:

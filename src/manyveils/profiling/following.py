@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from manyveils.profiling.uniqueness import joined
-from manyveils.table import Column, Table
+from manyveils.table import Attribute, Table
 from manyveils.table.dependencies import find_dependencies
 
 Names = tuple[str, ...]
@@ -28,7 +28,7 @@ class Following:
     is_solid: bool
 
 
-def following_of(columns: Sequence[Column], n_rows: int) -> tuple[Following, ...]:
+def following_of(columns: Sequence[Attribute], n_rows: int) -> tuple[Following, ...]:
     """The exact dependencies between columns, with one on the left, or two where columns are few."""
     held = {column.name: column for column in columns}
     table = Table(held, n_rows)
@@ -36,7 +36,7 @@ def following_of(columns: Sequence[Column], n_rows: int) -> tuple[Following, ...
     return tuple(_weighed(left, right, held, n_rows) for left, right in found.found)
 
 
-def _weighed(left: Names, right: str, held: Mapping[str, Column], n_rows: int) -> Following:
+def _weighed(left: Names, right: str, held: Mapping[str, Attribute], n_rows: int) -> Following:
     counts = np.bincount(joined([held[name].codes.astype(np.int64) for name in left]))
     shares = held[right].counts / n_rows
     # Each row beyond the first of its left side would have to meet its right side by chance.

@@ -18,7 +18,7 @@ from manyveils.profiling.markers import markers_in
 from manyveils.profiling.policy_text import policy_text
 from manyveils.profiling.roles import Decided, decide, name_of
 from manyveils.profiling.uniqueness import Uniqueness, uniqueness_of
-from manyveils.table import Column, take_in
+from manyveils.table import Attribute, take_in
 
 MOST_LISTED = 12
 
@@ -123,7 +123,7 @@ def profile(
     return Profile(frame.height, facts, decided, uniqueness, following, markers, path, delimiter)
 
 
-def _columns(facts: Mapping[str, Facts], names: Sequence[str]) -> list[Column]:
+def _columns(facts: Mapping[str, Facts], names: Sequence[str]) -> list[Attribute]:
     return [column for name in names if (column := facts[name].column) is not None]
 
 

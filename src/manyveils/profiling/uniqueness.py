@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.table import Column
+from manyveils.table import Attribute
 
 Ids = NDArray[np.int64]
 Names = tuple[str, ...]
@@ -46,7 +46,7 @@ class Uniqueness:
         return self.growing[-1].alone if self.growing else 0.0
 
 
-def uniqueness_of(columns: Sequence[Column], n_rows: int) -> Uniqueness:
+def uniqueness_of(columns: Sequence[Attribute], n_rows: int) -> Uniqueness:
     """Measure how rows stand out by the columns, on a sample that is the same for the same number of rows."""
     rows = _sample(n_rows)
     codes = {column.name: column.codes[rows].astype(np.int64) for column in columns}

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.table import Column
+from manyveils.table import Attribute
 from manyveils.table.levels import Codes
 
 
@@ -43,7 +43,7 @@ class Draft:
     enforces: Mapping[str, Any] | None = None
 
 
-def recode_to_level(column: Column, level: int, rows: NDArray[np.intp]) -> Recoding | None:
+def recode_to_level(column: Attribute, level: int, rows: NDArray[np.intp]) -> Recoding | None:
     """The column at one level of its hierarchy; nothing at level 0, where values stay as they are."""
     if level == 0:
         return None
@@ -52,7 +52,7 @@ def recode_to_level(column: Column, level: int, rows: NDArray[np.intp]) -> Recod
 
 
 def recoding_of_labels(
-    column: Column, codes: Codes, labels: tuple[str, ...], label_of: Codes, rows: NDArray[np.intp]
+    column: Attribute, codes: Codes, labels: tuple[str, ...], label_of: Codes, rows: NDArray[np.intp]
 ) -> Recoding:
     """A recoding in which every value has one label; it lists the values that occur in the published rows."""
     present = np.flatnonzero(np.bincount(column.codes[rows], minlength=column.n_values))

@@ -20,8 +20,8 @@ from manyveils.release.views import FORMAT, Manifest, View, parse_manifest, stem
 from manyveils.table import Restore
 
 if TYPE_CHECKING:
-    from manyveils.estimate import Count, Reading
     from manyveils.keys import Key
+    from manyveils.reading import Count, Reading
 
 MANIFEST = "release.json"
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, csv.Error)
@@ -87,7 +87,7 @@ class Release:
     @cached_property
     def reading(self) -> "Reading":
         """What the release lets one estimate: its distribution, worked out once."""
-        from manyveils.estimate import Reading
+        from manyveils.reading import Reading
 
         return Reading(self)
 

@@ -83,7 +83,7 @@ def _without_lost_bits(drafts: Sequence[Draft], table: Table) -> Iterator[Draft]
 def _secret(drafts: Sequence[Draft], table: Table) -> tuple[str, ...]:
     """The columns whose labels only the holder of the data can read, in the order of the table."""
     hidden = {name for draft in drafts for name, recoding in draft.recodings.items() if recoding.is_secret}
-    return tuple(name for name in table.columns if name in hidden)
+    return tuple(name for name in table.attributes if name in hidden)
 
 
 def shown_bits(views: Sequence[View], table: Table) -> dict[str, tuple[str, ...]]:

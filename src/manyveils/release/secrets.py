@@ -9,7 +9,7 @@ import polars as pl
 from manyveils.policy.sections import Kind
 from manyveils.release.release import Release
 from manyveils.release.views import View
-from manyveils.table import Column, Table
+from manyveils.table import Attribute, Table
 from manyveils.table.levels import value_or_top
 
 
@@ -19,11 +19,11 @@ def as_published(release: Release, table: Table) -> Table:
     They have the published values with their counts, and which row has which is lost; so promises about them are
     judged against what is published of them over all.
     """
-    homes = {name: _home(release, name) for name in release.manifest.secret if name in table.columns}
+    homes = {name: _home(release, name) for name in release.manifest.secret if name in table.attributes}
     shown = {name: _column(release, name, home) for name, home in homes.items() if home is not None}
     if not shown:
         return table
-    return replace(table, columns={**table.columns, **shown}, reference=_Whole(table, shown, homes).of)
+    return replace(table, attributes={**table.attributes, **shown}, reference=_Whole(table, shown, homes).of)
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,7 +31,7 @@ class _Whole:
     """Counts over all people: of secret columns as the release shows them, of all others as the original has them."""
 
     table: Table
-    shown: Mapping[str, Column]
+    shown: Mapping[str, Attribute]
     homes: Mapping[str, str | None]
 
     def of(self, names: tuple[str, ...]) -> Table:
@@ -45,7 +45,7 @@ class _Whole:
         return Table(secret, len(first.codes), derived=self.table.derived, weights=first.weights)
 
 
-def _side_by_side(columns: Mapping[str, Column]) -> dict[str, Column]:
+def _side_by_side(columns: Mapping[str, Attribute]) -> dict[str, Attribute]:
     """Columns of different tables row by row, as they were published; of a damaged release as far as all go."""
     rows = {
         name: column.codes if column.weights is None else np.repeat(column.codes, column.weights)
@@ -63,7 +63,7 @@ def _home(release: Release, name: str) -> str | None:
     return next((table for table in tables if name in release.frames.get(table, pl.DataFrame())), None)
 
 
-def _column(release: Release, name: str, home: str) -> Column:
+def _column(release: Release, name: str, home: str) -> Attribute:
     published = release.frames[home][name]
     domain = published.drop_nulls().unique().sort()
     if published.null_count():
@@ -75,7 +75,7 @@ def _column(release: Release, name: str, home: str) -> Column:
     texts = [text if text is not None else "" for text in domain.cast(pl.String).to_list()]
     kind: Kind = "numeric" if domain.dtype.is_numeric() else "categorical"
     codes, weights = joined["code"].to_numpy(), release.weights.get(home)
-    return Column(name, kind, codes, domain.alias(name), value_or_top(texts), weights=weights)
+    return Attribute(name, kind, codes, domain.alias(name), value_or_top(texts), weights=weights)
 
 
 def without_secrets(release: Release, table: Table) -> tuple[Release, Table]:
@@ -93,9 +93,9 @@ def without_secrets(release: Release, table: Table) -> tuple[Release, Table]:
     frames = {name: frame.sort(frame.columns) for name, frame in kept.items()}
     recodings = {key: pairs for key, pairs in release.recodings.items() if key[1] not in secret}
     manifest = replace(release.manifest, views=views, secret=(), derived={})
-    columns = {name: column for name, column in table.columns.items() if name not in secret}
+    columns = {name: column for name, column in table.attributes.items() if name not in secret}
     derived = {name: bits for name, bits in table.derived.items() if not secret & set(bits)}
-    return Release(manifest, frames, recodings), replace(table, columns=columns, derived=derived)
+    return Release(manifest, frames, recodings), replace(table, attributes=columns, derived=derived)
 
 
 def _open(view: View, secret: set[str]) -> View:

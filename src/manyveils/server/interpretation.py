@@ -13,9 +13,9 @@ from typing import Any, Generic, TypeVar
 from sqlalchemy import Connection
 
 from manyveils.errors import InputError, ManyveilsError, Problem
-from manyveils.estimate.predicates import parse
 from manyveils.keys import Key, Meaning, interpret_rule, interpret_table
 from manyveils.keys.interpret import MOST_CELLS
+from manyveils.reading.predicates import parse
 from manyveils.server.catalogue import Item, item, key_of
 from manyveils.server.chain import append
 from manyveils.server.grants import charge, good_grant

@@ -69,7 +69,7 @@ def _audit_here(release: Release, held: Held, policy: Policy, levels: Mapping[st
     asked = resolve(policy, original)
     evidence = Evidence(release, original, policy)
     if any(is_spread(view, evidence, asked) for view in release.views):
-        original = replace(counts.of(tuple(held.sketch.columns)), reference=counts.of)
+        original = replace(counts.of(tuple(held.sketch.attributes)), reference=counts.of)
     return audit(release, original, policy, levels=levels)
 
 
@@ -165,7 +165,7 @@ class _Auditing:
             raise TooManyError([])
         release, original = self._with_rows(self.tables.values()), self._original
         if any(is_spread(view, self._evidence, self._asked) for view in release.views):
-            names = tuple(self.held.sketch.columns)
+            names = tuple(self.held.sketch.attributes)
             original = replace(self._counts.of(names), reference=self._counts.of)
         evidence = Evidence(release, as_published(release, original), self.policy)
         return tuple(columns_judged(evidence, self.levels))

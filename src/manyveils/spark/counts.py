@@ -41,8 +41,8 @@ class Counts:
         """Counted from what is here already, if it has these columns; from all rows otherwise."""
         if len(names) < 2:
             return _compact(self.held.sketch.alone(names), {})[0]
-        everything = tuple(sorted(self.held.sketch.columns))
-        known = [table for table in self._found.values() if set(names) <= set(table.columns)]
+        everything = tuple(sorted(self.held.sketch.attributes))
+        known = [table for table in self._found.values() if set(names) <= set(table.attributes)]
         if known:
             return _compact(_projected(min(known, key=lambda table: table.n_rows), names), {})[0]
         if self.held.sketch.n_people * (len(everything) + 1) <= self.most_cells and names != everything:
@@ -101,7 +101,7 @@ def parted(held: Held, cuts: Cuts, names: tuple[str, ...]) -> Any:
 
 
 def _projected(table: Table, names: tuple[str, ...]) -> Table:
-    return replace(table, columns={name: table[name] for name in names})
+    return replace(table, attributes={name: table[name] for name in names})
 
 
 def _too_many(held: Held, names: tuple[str, ...], most: int) -> Problem:
@@ -120,7 +120,7 @@ def _compact(
     """One row per combination of codes, in their order: several raw values may have one."""
     assert table.weights is not None
     keys: dict[str, Any] = {f"b{place}": each for place, each in enumerate(beside.values())}
-    keys |= {f"k{place}": column.codes for place, column in enumerate(table.columns.values())}
+    keys |= {f"k{place}": column.codes for place, column in enumerate(table.attributes.values())}
     frame = pl.DataFrame({**keys, COUNT: table.weights})
     if keys and not are_different:
         frame = frame.group_by(*keys).agg(pl.col(COUNT).sum())
@@ -128,7 +128,7 @@ def _compact(
     weights = frame[COUNT].to_numpy()
     columns = {
         name: replace(column, codes=frame[f"k{place}"].to_numpy(), weights=weights)
-        for place, (name, column) in enumerate(table.columns.items())
+        for place, (name, column) in enumerate(table.attributes.items())
     }
     made = Table(columns, frame.height, derived=table.derived, weights=weights)
     return made, [frame[f"b{place}"].to_numpy() for place in range(len(beside))]

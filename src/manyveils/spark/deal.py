@@ -65,7 +65,7 @@ def dealt(held: Held, dealer: Dealer) -> "tuple[DataFrame, Callable[[], None]]":
 
 def _packing(held: Held, fields: list[str]) -> Packing:
     """How the raw values of a row stand together."""
-    sizes = {held.field(name): len(column.codes) for name, column in held.sketch.columns.items()}
+    sizes = {held.field(name): len(column.codes) for name, column in held.sketch.attributes.items()}
     return Packing(tuple(sizes[each] for each in fields))
 
 

@@ -22,7 +22,7 @@ from manyveils.spark.judging import Judge, findings_of, rows_of_view
 from manyveils.spark.limits import CELLS, ROWS, TOLERATED, driver_cells, part_rows
 from manyveils.spark.published import PublishedTable
 from manyveils.spark.seams import Boxes, seams_of
-from manyveils.table.columns import tally
+from manyveils.table.attributes import tally
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -87,7 +87,7 @@ class Grouped:
             cuts = self._cuts(_brought(boxes, sorted(known), self.held))
             placed = _placed(boxes, cuts, sorted(known))
             parts = rows.join(placed, on=rows[BUCKET].eqNullSafe(placed["box"])).drop("box")
-            names = tuple(name for name in self.held.sketch.columns if name in self.judge.view.attributes)
+            names = tuple(name for name in self.held.sketch.attributes if name in self.judge.view.attributes)
             return findings_of(self.judge, parts, parted(self.held, cuts, names))
         finally:
             boxes.unpersist()

@@ -14,7 +14,7 @@ from manyveils.policy import Policy
 from manyveils.release.seal import BUCKET
 from manyveils.spark.dictionaries import BROKEN, WHOLE, as_texts, dictionaries, numbered, typed
 from manyveils.spark.names import alike, refuse_alike
-from manyveils.table import Column, Table
+from manyveils.table import Attribute, Table
 from manyveils.table.encode import encode_attributes, refuse_columns, refuse_missing
 from manyveils.table.levels import Codes
 from manyveils.table.spelling import as_number
@@ -183,7 +183,7 @@ def _missing(dictionary: pl.DataFrame) -> int:
 
 def _encoded(
     found: Mapping[str, tuple[pl.DataFrame, str]], policy: Policy
-) -> tuple[dict[str, Column], dict[str, tuple[str, ...]]]:
+) -> tuple[dict[str, Attribute], dict[str, tuple[str, ...]]]:
     """Every attribute's columns, coded by raw value."""
     values = {
         name: partial(typed, dictionary["value"].alias(name), kind)

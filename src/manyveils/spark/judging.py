@@ -61,9 +61,11 @@ class Judge:
     def _targets(self, rows: pl.DataFrame) -> Table:
         """The people whom buckets of this part may hold."""
         raw = {each: rows[each].to_numpy().astype(np.int64) for each in rows.columns if each != PART}
-        names = tuple(name for name in self.held.sketch.columns if self.held.field(name) in raw)
+        names = tuple(name for name in self.held.sketch.attributes if self.held.field(name) in raw)
         found = self.held.table_of(raw, names)
-        return replace(self.table, columns={**self.table.columns, **found.columns}, n_rows=rows.height)
+        return replace(
+            self.table, attributes={**self.table.attributes, **found.attributes}, n_rows=rows.height
+        )
 
 
 def rows_of_view(view: View, tables: Mapping[str, PublishedTable]) -> "DataFrame":

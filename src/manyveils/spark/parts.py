@@ -25,7 +25,7 @@ from manyveils.spark.counts import PART, Counts, TooManyError, parted
 from manyveils.spark.held import Held, Sketch
 from manyveils.spark.limits import ROWS, TOLERATED, part_rows
 from manyveils.table import Table
-from manyveils.table.columns import tally
+from manyveils.table.attributes import tally
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -44,7 +44,7 @@ class Wholes:
         """A table in which some columns can be counted together."""
         if len(names) < 2:
             return self.sketch.alone(names)
-        found = [table for table in self.tables if set(names) <= set(table.columns)]
+        found = [table for table in self.tables if set(names) <= set(table.attributes)]
         if not found:
             raise LookupError(f"{len(names)} columns were not counted together")
         return found[0]
@@ -100,7 +100,7 @@ class _Counting:
             self._forget()
             self.cuts, self.rows = (
                 cuts,
-                parted(self.counts.held, cuts, tuple(self.work.table.columns)).persist(),
+                parted(self.counts.held, cuts, tuple(self.work.table.attributes)).persist(),
             )
         return self.rows
 
@@ -121,7 +121,7 @@ def _too_large(work: Work, largest: int, most: int) -> Problem:
 
 def make_parts(held: Held, work: Work, plan: InParts, cuts: Cuts) -> "DataFrame":
     """What every part publishes: part, bucket, note, and the published fields as texts; a note tells of a whole part."""
-    names = tuple(work.table.columns)
+    names = tuple(work.table.attributes)
     width = len(_flat(work, plan))
     # Counting is over, and what counts is not sent along.
     alone = replace(work, options=plan.options, progress=silent, counted=None, table=Table({}, 0))
@@ -178,12 +178,12 @@ class _Part:
         ordered = pl.DataFrame(rows).drop(PART)
         ordered = ordered.sort(ordered.columns)
         raw = {each: ordered[each].to_numpy().astype(np.int64) for each in ordered.columns}
-        table = self.held.table_of(raw, tuple(self.held.sketch.columns))
+        table = self.held.table_of(raw, tuple(self.held.sketch.attributes))
         columns = {
             name: replace(column, of_all=self.held.sketch[name].counts)
-            for name, column in table.columns.items()
+            for name, column in table.attributes.items()
         }
-        return replace(table, columns=columns, reference=self.wholes)
+        return replace(table, attributes=columns, reference=self.wholes)
 
 
 def _arrow(part: int, cells: pl.DataFrame, buckets: Any, note: Mapping[str, Any], width: int) -> Any:

@@ -107,7 +107,7 @@ class Job:
             views=tuple(listed),
             derived=shown_bits(listed, self.held.sketch),
             recodings={each: recoding_names.of(each[0], (each[1],)) for each in recodings},
-            secret=tuple(name for name in self.held.sketch.columns if key and name in key.attributes),
+            secret=tuple(name for name in self.held.sketch.attributes if key and name in key.attributes),
         )
         _write_recodings(recodings, manifest, folder)
         said = json.dumps(manifest.describe("parquet"), indent=2, ensure_ascii=False)

@@ -59,7 +59,7 @@ class Ready:
 def ready_leveled(held: Held, work: Work, view: Leveled) -> Ready:
     """A table whose attributes stand at levels."""
     table = _beside(held, work, view)
-    draft = replace(view, columns=tuple(table.columns)).drafted(table)
+    draft = replace(view, columns=tuple(table.attributes)).drafted(table)
     n_rows = int(table.weights[draft.rows].sum()) if table.weights is not None else len(draft.rows)
     view = replace(view, columns=_without_lost(view, draft.rows, table))
     column = _ranked_column(leveled(held, view))
@@ -78,7 +78,7 @@ def _without_lost(view: Leveled, rows: Any, table: Table) -> tuple[str, ...]:
     kept = {
         name
         for name in view.columns
-        if name not in table.columns or table[name].absence < 0 or np.any(table[name].codes[rows])
+        if name not in table.attributes or table[name].absence < 0 or np.any(table[name].codes[rows])
     }
     return tuple(name for name in view.columns if name in kept)
 

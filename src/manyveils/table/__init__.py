@@ -4,13 +4,13 @@ from pathlib import Path
 
 from manyveils.errors import DataError, Problem
 from manyveils.policy.model import Policy
-from manyveils.table.columns import Column, Table
+from manyveils.table.attributes import Attribute, Table
 from manyveils.table.door import Restore, take_in
 from manyveils.table.encode import encode
 from manyveils.table.resolve import resolve
 from manyveils.table.streams import Streams
 
-__all__ = ["Column", "Restore", "Streams", "Table", "encode", "hold", "resolve", "take_in"]
+__all__ = ["Attribute", "Restore", "Streams", "Table", "encode", "hold", "resolve", "take_in"]
 
 
 def hold(data: object, policy: Policy) -> tuple[Table, Restore]:

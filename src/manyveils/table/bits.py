@@ -5,14 +5,14 @@ import polars as pl
 
 from manyveils.errors import DataError, PolicyError, Problem
 from manyveils.policy.model import Policy
-from manyveils.policy.sections import Attribute
-from manyveils.table.columns import Column
+from manyveils.policy.sections import AttributeSection
+from manyveils.table.attributes import Attribute
 from manyveils.table.levels import Codes, value_or_top
 
 MANY_BITS = 1_000
 
 
-def bits_of(values: pl.Series, attribute: Attribute, policy: Policy) -> list[Column]:
+def bits_of(values: pl.Series, attribute: AttributeSection, policy: Policy) -> list[Attribute]:
     """One 0/1 column per atomic value; an empty cell has none of them, and is 0 everywhere."""
     assert attribute.multivalued is not None
     cells = values.cast(pl.String)
@@ -54,6 +54,6 @@ def bits_of(values: pl.Series, attribute: Attribute, policy: Policy) -> list[Col
     return [_bit(f"{values.name}={name}", holds[row][cell_code]) for name, row in number.items()]
 
 
-def _bit(name: str, codes: Codes) -> Column:
+def _bit(name: str, codes: Codes) -> Attribute:
     domain = pl.Series(name, [0, 1], dtype=pl.Int64)
-    return Column(name, "categorical", codes, domain, value_or_top(["0", "1"]), absence=0)
+    return Attribute(name, "categorical", codes, domain, value_or_top(["0", "1"]), absence=0)

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.table.columns import Table
+from manyveils.table.attributes import Table
 from manyveils.table.levels import Codes
 
 Names = tuple[str, ...]

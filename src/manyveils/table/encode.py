@@ -10,9 +10,9 @@ import polars as pl
 
 from manyveils.errors import DataError, InputError, PolicyError, Problem
 from manyveils.policy.model import Policy
-from manyveils.policy.sections import Attribute, Kind
+from manyveils.policy.sections import AttributeSection, Kind
+from manyveils.table.attributes import Attribute, Table
 from manyveils.table.bits import bits_of
-from manyveils.table.columns import Column, Table
 from manyveils.table.dates import dated
 from manyveils.table.kinds import typed
 from manyveils.table.levels import Codes, Levels, intervals, masked, value_or_top, written
@@ -39,9 +39,9 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
 
 def encode_attributes(
     values: Mapping[str, Callable[[], pl.Series]], policy: Policy
-) -> tuple[dict[str, Column], dict[str, tuple[str, ...]]]:
+) -> tuple[dict[str, Attribute], dict[str, tuple[str, ...]]]:
     """The columns of all attributes, and those of multi-valued ones by attribute; all problems at once."""
-    columns: dict[str, Column] = {}
+    columns: dict[str, Attribute] = {}
     derived: dict[str, tuple[str, ...]] = {}
     problems: list[InputError] = []
     for name, get in values.items():
@@ -191,7 +191,7 @@ def refuse_missing(counts: Mapping[str, int], n_rows: int) -> None:
         raise DataError(problems)
 
 
-def encode_attribute(values: pl.Series, attribute: Attribute, policy: Policy) -> list[Column]:
+def encode_attribute(values: pl.Series, attribute: AttributeSection, policy: Policy) -> list[Attribute]:
     """The columns that stand for one attribute: one, or one per value if a cell may hold several."""
     if attribute.multivalued:
         return bits_of(values, attribute, policy)
@@ -201,7 +201,7 @@ def encode_attribute(values: pl.Series, attribute: Attribute, policy: Policy) ->
     _refuse_many_values(domain, kind, attribute, policy)
     codes, ordered = _code(values, domain, domain_typed, kind, attribute, policy)
     levels = _levels(ordered, codes, kind, attribute, values.name, policy)
-    return [Column(values.name, kind, codes, ordered, levels)]
+    return [Attribute(values.name, kind, codes, ordered, levels)]
 
 
 def _refuse_far_dates(domain: pl.Series) -> None:
@@ -211,7 +211,7 @@ def _refuse_far_dates(domain: pl.Series) -> None:
         raise DataError([Problem(f"data: {domain.name}", what, "Mend them, or give them as text.")])
 
 
-def _refuse_many_values(domain: pl.Series, kind: Kind, attribute: Attribute, policy: Policy) -> None:
+def _refuse_many_values(domain: pl.Series, kind: Kind, attribute: AttributeSection, policy: Policy) -> None:
     """Numbers are not refused here: some methods cut them into ranges by themselves."""
     if (
         attribute.role == "quasi"
@@ -231,7 +231,12 @@ def _refuse_many_values(domain: pl.Series, kind: Kind, attribute: Attribute, pol
 
 
 def _code(
-    values: pl.Series, domain: pl.Series, typed: pl.Series, kind: Kind, attribute: Attribute, policy: Policy
+    values: pl.Series,
+    domain: pl.Series,
+    typed: pl.Series,
+    kind: Kind,
+    attribute: AttributeSection,
+    policy: Policy,
 ) -> tuple[Codes, pl.Series]:
     """Number the distinct values in their order and give every row its number; a missing cell gets the last."""
     order = _order(typed, kind, attribute, values.name, policy)
@@ -255,7 +260,7 @@ def _code(
     return codes, ordered.alias(values.name)
 
 
-def _order(typed: pl.Series, kind: Kind, attribute: Attribute, name: str, policy: Policy) -> pl.Series:
+def _order(typed: pl.Series, kind: Kind, attribute: AttributeSection, name: str, policy: Policy) -> pl.Series:
     listed = attribute.order or [line[0] for line in policy.lines(name) or ()]
     if kind == "numeric" or not listed:
         return typed.arg_sort()
@@ -277,7 +282,7 @@ def _order(typed: pl.Series, kind: Kind, attribute: Attribute, name: str, policy
 
 
 def _levels(
-    ordered: pl.Series, codes: Codes, kind: Kind, attribute: Attribute, name: str, policy: Policy
+    ordered: pl.Series, codes: Codes, kind: Kind, attribute: AttributeSection, name: str, policy: Policy
 ) -> Levels:
     texts = [text if text is not None else "" for text in ordered.cast(pl.String).to_list()]
     has_missing = len(ordered) > 0 and ordered[-1] is None

@@ -3,7 +3,7 @@
 import polars as pl
 
 from manyveils.errors import DataError, Problem
-from manyveils.policy.sections import Attribute, Kind
+from manyveils.policy.sections import AttributeSection, Kind
 
 NUMBER = r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
 WHOLE = r"^\s*[+-]?[0-9]{1,18}\s*$"
@@ -12,7 +12,7 @@ CODE = r"^\s*[+-]?(0[0-9]|[0-9]{19})"
 NOT_FINITE = r"^\s*(?i)[+-]?(nan|inf|infinity)\s*$"
 
 
-def typed(values: pl.Series, domain: pl.Series, attribute: Attribute) -> tuple[Kind, pl.Series]:
+def typed(values: pl.Series, domain: pl.Series, attribute: AttributeSection) -> tuple[Kind, pl.Series]:
     """Decide the kind and give the distinct values their type; numbers in text become numbers."""
     if domain.dtype.is_numeric():
         _refuse_not_finite(values, domain.filter(~domain.cast(pl.Float64).is_finite()))

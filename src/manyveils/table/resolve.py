@@ -20,7 +20,7 @@ from manyveils.policy.guarantees import (
 )
 from manyveils.policy.model import Policy
 from manyveils.policy.promises import promises_of
-from manyveils.table.columns import Table
+from manyveils.table.attributes import Table
 
 DIVERSITY = (DistinctDiversity, EntropyDiversity, RecursiveDiversity)
 

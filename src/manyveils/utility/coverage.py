@@ -7,7 +7,7 @@ import polars as pl
 
 from manyveils.policy.hierarchies import TOP, Lines
 from manyveils.release import Release, View
-from manyveils.table import Column
+from manyveils.table import Attribute
 
 # Of a row of `labels`: the label is a value of the original and stands for nothing else.
 IS_VALUE = pl.col("named") & (pl.col("level") == 0)
@@ -22,7 +22,7 @@ class Coverage:
     at that level). `pairs` lists the codes of the originals under each label.
     """
 
-    column: Column
+    column: Attribute
     lines: Lines | None
     labels: pl.DataFrame
     pairs: pl.DataFrame
@@ -33,7 +33,7 @@ class Coverage:
         return len(self.column.levels) - 1
 
 
-def coverage(release: Release, view: View, column: Column, lines: Lines | None) -> Coverage:
+def coverage(release: Release, view: View, column: Attribute, lines: Lines | None) -> Coverage:
     """Read off a release what it publishes of one column in one view."""
     recoding = release.recodings.get((view.name, column.name))
     labels = _rows_per_label(release, view, column.name)
@@ -58,12 +58,12 @@ def _rows_per_label(release: Release, view: View, attribute: str) -> pl.DataFram
     return counted.with_columns(pl.col("label").cast(pl.String).fill_null("")).sort("label")
 
 
-def _codes(column: Column) -> pl.DataFrame:
+def _codes(column: Attribute) -> pl.DataFrame:
     texts = pl.Series("original", column.texts, dtype=pl.String)
     return texts.to_frame().with_row_index("code").cast({"code": pl.Int64})
 
 
-def _pairs(labels: pl.DataFrame, column: Column, recoding: pl.DataFrame | None) -> pl.DataFrame:
+def _pairs(labels: pl.DataFrame, column: Attribute, recoding: pl.DataFrame | None) -> pl.DataFrame:
     """List label and code of every original under it; a label that no recoding lists stands for itself."""
     pairs = labels.select("label", pl.col("label").alias("original"))
     if recoding is not None:
@@ -80,7 +80,7 @@ def _is_hidden(labels: pl.DataFrame, pairs: pl.DataFrame, *, recoded: bool) -> p
     return (labels["label"] == TOP) & (not is_value)
 
 
-def _with_levels(labels: pl.DataFrame, pairs: pl.DataFrame, column: Column) -> pl.DataFrame:
+def _with_levels(labels: pl.DataFrame, pairs: pl.DataFrame, column: Attribute) -> pl.DataFrame:
     """Give every label the lowest level that has it, else the lowest that has one label for all it covers."""
     top = len(column.levels) - 1
     placed = (
@@ -99,7 +99,7 @@ def _with_levels(labels: pl.DataFrame, pairs: pl.DataFrame, column: Column) -> p
     return joined.with_columns(level=level.cast(pl.Int64), named=named).drop("by_name", "by_cover")
 
 
-def _placed(column: Column) -> Iterator[pl.Expr]:
+def _placed(column: Attribute) -> Iterator[pl.Expr]:
     """Say of every original, level by level, where it stands and whether its name there is the label."""
     for number, level in enumerate(column.levels.each):
         place = pl.lit(pl.Series(level.label_of, dtype=pl.Int64)).gather(pl.col("code"))

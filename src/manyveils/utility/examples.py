@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.estimate.sampling import draw
+from manyveils.reading.sampling import draw
 from manyveils.release import Release
-from manyveils.table import Column, Table
+from manyveils.table import Attribute, Table
 
 # More rows make models better by little, and slower by much.
 MOST_ROWS = 50_000
@@ -29,7 +29,7 @@ def rows_of(table: Table, names: tuple[str, ...], rng: np.random.Generator) -> T
 
 
 def _cells(table: Table, name: str) -> pl.Series:
-    if name not in table.columns:
+    if name not in table.attributes:
         # A value of a multi-valued attribute that nobody has here.
         return pl.repeat("0", table.n_rows, dtype=pl.String, eager=True)
     return pl.Series(table[name].texts, dtype=pl.String).gather(table[name].codes)
@@ -70,7 +70,7 @@ class Classes:
         return cells.cast(pl.Float64, strict=False) if self.are_numbers else cells.cast(pl.String)
 
 
-def classes_of(column: Column) -> Classes:
+def classes_of(column: Attribute) -> Classes:
     """The classes of a target: fifths of the rows for a number with many values, else its commonest values.
 
     A fifth is what lies up to a quantile; a value that fills more than a fifth keeps its neighbours apart all the same.

@@ -8,7 +8,7 @@ import polars as pl
 
 from manyveils.errors import DataError, InputError, Problem
 from manyveils.policy import Policy
-from manyveils.policy.sections import Attribute
+from manyveils.policy.sections import AttributeSection
 from manyveils.table import Table, hold
 
 # Less than once in a billion tables.
@@ -39,9 +39,9 @@ def _plain(policy: Policy, table: Table) -> Policy:
     return policy.replaced(attributes=attributes, publish={"method": "separate"}, **plain)
 
 
-def _as_read(name: str, body: Attribute, table: Table) -> Mapping[str, Any]:
+def _as_read(name: str, body: AttributeSection, table: Table) -> Mapping[str, Any]:
     keys = body.model_dump(include={"kind", "multivalued"}, exclude_none=True)
-    if name in table.inferred and name in table.columns:
+    if name in table.inferred and name in table.attributes:
         keys["kind"] = table[name].kind
     if keys.get("kind") == "ordinal":
         # Its order need not list what only others have.
@@ -51,7 +51,7 @@ def _as_read(name: str, body: Attribute, table: Table) -> Mapping[str, Any]:
 
 def _refuse_the_original(held_out: Table, table: Table, policy: Policy) -> None:
     """The same rows again would make a test of what was learnt by heart."""
-    names = [name for name in table.expand(policy.published) if name in held_out.columns]
+    names = [name for name in table.expand(policy.published) if name in held_out.attributes]
     if not names:
         return
     here, there = _rows(held_out, names), _rows(table, names)

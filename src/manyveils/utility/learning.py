@@ -140,7 +140,7 @@ class Lesson:
 
 def refuse_target(target: str, table: Table, policy: Policy) -> None:
     """Only what may be published can be learnt; of several values in a cell, one by one."""
-    where = f"learn: {table.home(target) if target in table.columns else target}"
+    where = f"learn: {table.home(target) if target in table.attributes else target}"
     if target in table.derived:
         remedy = f'Name one of its values: "{target}=VALUE".'
         raise InputError([Problem(where, "has several values in one cell.", remedy)])

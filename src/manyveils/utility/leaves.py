@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.policy.hierarchies import Lines
-from manyveils.table import Column
+from manyveils.table import Attribute
 from manyveils.utility.coverage import Coverage
 
 NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
@@ -21,12 +21,12 @@ def n_leaves(view: Coverage) -> int:
     return domain_size(view.column, view.lines)
 
 
-def domain_size(column: Column, lines: Lines | None) -> int:
+def domain_size(column: Attribute, lines: Lines | None) -> int:
     """Count the lines of a written hierarchy, else the values of the original."""
     return len(lines) if lines else column.n_values
 
 
-def leaves_by_name(column: Column, lines: Lines | None) -> pl.DataFrame:
+def leaves_by_name(column: Attribute, lines: Lines | None) -> pl.DataFrame:
     """Count the leaves under each name of the hierarchy, values that are not in the data included."""
     counted = _names_in_lines(lines) if lines else _names_in_data(column)
     rows = [(label, level, count) for level, names in enumerate(counted) for label, count in names.items()]
@@ -38,7 +38,7 @@ def _names_in_lines(lines: Lines) -> Iterator[Mapping[str, int]]:
     return (Counter(names) for names in zip(*lines, strict=True))
 
 
-def _names_in_data(column: Column) -> Iterator[Mapping[str, int]]:
+def _names_in_data(column: Attribute) -> Iterator[Mapping[str, int]]:
     for level in column.levels.each:
         counts = np.bincount(level.label_of, minlength=len(level.labels))
         yield dict(zip(level.labels, counts.tolist(), strict=True))

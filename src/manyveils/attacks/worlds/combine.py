@@ -14,7 +14,7 @@ from manyveils.attacks.worlds.kinds import Kinds, TooMany, kinds_of
 from manyveils.attacks.worlds.solve import How, Limits, Solution, solved, worst
 from manyveils.attacks.worlds.strips import linked, strips_of
 from manyveils.attacks.worlds.telling import telling
-from manyveils.estimate.domains import Domain, domains_of
+from manyveils.reading.domains import Domain, domains_of
 from manyveils.release import Release, View
 
 ALLOWED = Limits()

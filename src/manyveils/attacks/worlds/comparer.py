@@ -11,7 +11,7 @@ from manyveils.attacks.people import Floats, Ids, People
 from manyveils.attacks.worlds.combine import Combined, combined
 from manyveils.attacks.worlds.kinds import TooMany
 from manyveils.attacks.worlds.solve import How, Limits
-from manyveils.estimate.matching import numbered
+from manyveils.reading.matching import numbered
 
 
 @dataclass(frozen=True, repr=False)

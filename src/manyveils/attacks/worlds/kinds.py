@@ -3,7 +3,7 @@
 A world says of each of the n people in which published row of each view she stands, and which originals she has.
 People who stand in the same rows are of one kind, so a world is as good as the number of people of each kind. All
 worlds weigh the same; a number of people per kind stands for as many worlds as there are ways to choose who is who.
-Seen through one view this is the estimate of `manyveils.estimate`.
+Seen through one view this is the estimate of `manyveils.reading`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from manyveils.attacks.worlds.covers import Covers, Ids
-from manyveils.estimate.domains import Domain
-from manyveils.estimate.parts import Part, part_of
+from manyveils.reading.columns import PublishedColumn, part_of
+from manyveils.reading.domains import Domain
 from manyveils.release import Release, View
 
 ABSENT = -1
@@ -66,7 +66,9 @@ def strips_of(
     return strips
 
 
-def _strip(view: int, part: Part, covers: Mapping[str, Covers], *, has_buckets: bool, left_out: int) -> Strip:
+def _strip(
+    view: int, part: PublishedColumn, covers: Mapping[str, Covers], *, has_buckets: bool, left_out: int
+) -> Strip:
     buckets = part.buckets if has_buckets else np.zeros_like(part.buckets)
     rows = pl.DataFrame({"#bucket": buckets, "#people": part.counts})
     rows = rows.with_columns(pl.Series(f"#{name}", _sets(part, name, covers)) for name in part.attributes)
@@ -85,7 +87,7 @@ def _strip(view: int, part: Part, covers: Mapping[str, Covers], *, has_buckets: 
     )
 
 
-def _sets(part: Part, name: str, covers: Mapping[str, Covers]) -> Ids:
+def _sets(part: PublishedColumn, name: str, covers: Mapping[str, Covers]) -> Ids:
     spread = part.spreads[name]
     numbers = [
         covers[name].number(spread.originals[spread.starts[label] : spread.starts[label + 1]].tolist())

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from manyveils.estimate.domains import Domain
-from manyveils.estimate.parts import part_of
+from manyveils.reading.columns import part_of
+from manyveils.reading.domains import Domain
 from manyveils.release import Release, View
 
 

@@ -12,7 +12,7 @@ from manyveils.methods.entries import Ids
 from manyveils.methods.generalize.cutting import Labels, style_of
 from manyveils.methods.work import Work
 from manyveils.policy.hierarchies import Lines
-from manyveils.table import Column
+from manyveils.table import Attribute
 
 NEIGHBOURS = 16
 Shares = NDArray[np.float64]
@@ -48,7 +48,7 @@ class Axis:
         return lost
 
 
-def axis_of(column: Column, lines: Lines | None, labels: Labels) -> Axis:
+def axis_of(column: Attribute, lines: Lines | None, labels: Labels) -> Axis:
     """Lay out an attribute; a set is taken for the run of values it lies in."""
     style, size = style_of(column, labels), domain_size(column, lines)
     if style == RANGE:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from manyveils.methods.entries import Ids, distinct
 from manyveils.policy.hierarchies import TOP, Lines
 from manyveils.release import Recoding
-from manyveils.table import Column
+from manyveils.table import Attribute
 from manyveils.table.spelling import spelled_as
 
 NOTHING = -1
@@ -24,7 +24,7 @@ class Ladder:
     of the labels above the values.
     """
 
-    column: Column
+    column: Attribute
     lines: Lines
     texts: tuple[str, ...]
     parents: Ids
@@ -89,7 +89,7 @@ class Ladder:
         return int((counts[mine] == 1).sum())
 
 
-def ladder_of(column: Column, lines: Lines | None) -> Ladder:
+def ladder_of(column: Attribute, lines: Lines | None) -> Ladder:
     """The labels above each value; what reads like a value or like another label, or covers one value, is no step."""
     written = _as_held(column, lines)
     texts, parents, places = list(column.texts), [NOTHING] * column.n_values, []
@@ -116,13 +116,13 @@ def ladder_of(column: Column, lines: Lines | None) -> Ladder:
     return Ladder(column, written, tuple(texts), steps, tuple(places))
 
 
-def _as_held(column: Column, lines: Lines | None) -> Lines:
+def _as_held(column: Attribute, lines: Lines | None) -> Lines:
     """The lines of a hierarchy, each value once and spelled as the table spells it."""
     spelled = spelled_as(lines, column.domain) if lines and column.kind == "numeric" else lines or ()
     return tuple({line[0]: line for line in spelled}.values())
 
 
-def _covered(column: Column, lines: Lines, level: int) -> list[int]:
+def _covered(column: Attribute, lines: Lines, level: int) -> list[int]:
     """How many values of the domain each label of a level covers."""
     labels = column.levels[level].labels
     if labels == (TOP,):

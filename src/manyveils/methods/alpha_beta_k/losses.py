@@ -15,7 +15,7 @@ from manyveils.methods.alpha_beta_k.domain import domain_numbers, domain_size
 from manyveils.methods.entries import Ids, distinct
 from manyveils.policy.hierarchies import TOP, Lines
 from manyveils.release import Recoding
-from manyveils.table import Column
+from manyveils.table import Attribute
 
 NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 RANGE = re.compile(rf"\[{NUMBER}, {NUMBER}\]")
@@ -23,7 +23,7 @@ SET = re.compile(r"\{(.*)\}")
 UNKNOWN = 0
 
 
-def mean_loss(column: Column, lines: Lines | None, recoding: Recoding | None) -> float:
+def mean_loss(column: Attribute, lines: Lines | None, recoding: Recoding | None) -> float:
     """The mean over cells of (values under the label - 1) / domain; nothing is lost where nothing is recoded.
 
     Claim: it is what `utility.distortion` measures of the release, though no code is shared.
@@ -52,7 +52,7 @@ class Shown:
         return np.bincount(self.owners, minlength=len(self.texts))
 
 
-def _shown(column: Column, recoding: Recoding) -> Shown:
+def _shown(column: Attribute, recoding: Recoding) -> Shown:
     number_of: dict[str, int] = {}
     labels = recoding.values.fill_null("").to_list()
     text_of = np.array([number_of.setdefault(text, len(number_of)) for text in labels], dtype=np.int64)
@@ -70,7 +70,7 @@ def _shown(column: Column, recoding: Recoding) -> Shown:
     return Shown(texts, rows, *np.divmod(keys, max(column.n_values, 1)))
 
 
-def _leaves(column: Column, lines: Lines | None, shown: Shown, size: int) -> Ids:
+def _leaves(column: Attribute, lines: Lines | None, shown: Shown, size: int) -> Ids:
     """How many values of the domain each text stands for: all, those under its name, or what its words say."""
     leaves = _by_name(column, lines, shown)
     numbers: Sequence[float] = domain_numbers(column, lines).tolist() if column.kind == "numeric" else ()
@@ -82,7 +82,7 @@ def _leaves(column: Column, lines: Lines | None, shown: Shown, size: int) -> Ids
     return np.where([text == TOP for text in shown.texts], size, leaves)
 
 
-def _by_name(column: Column, lines: Lines | None, shown: Shown) -> Ids:
+def _by_name(column: Attribute, lines: Lines | None, shown: Shown) -> Ids:
     """The values under the lowest label that has the name and all that is covered; 0 where there is none."""
     leaves = np.full(len(shown.texts), UNKNOWN, dtype=np.int64)
     covers_some = shown.covered > 0
@@ -99,7 +99,7 @@ def _by_name(column: Column, lines: Lines | None, shown: Shown) -> Ids:
     return leaves
 
 
-def _counts(column: Column, lines: Lines | None, number: int) -> Mapping[str, int]:
+def _counts(column: Attribute, lines: Lines | None, number: int) -> Mapping[str, int]:
     if lines:
         return Counter(line[number] for line in lines)
     level = column.levels[number]

@@ -26,7 +26,7 @@ from manyveils.methods.work import Decided, Made, Method, Options, Work, drafted
 from manyveils.policy.guarantees import KAnonymity, Promise
 from manyveils.release import Draft
 from manyveils.table import Table
-from manyveils.table.columns import tally as people
+from manyveils.table.attributes import tally as people
 
 # Chance decides whether the last rows find a place.
 TRIES = 3

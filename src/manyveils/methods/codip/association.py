@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from manyveils.methods.entries import Ids, tally
 from manyveils.policy import Policy
-from manyveils.table import Column, Table
+from manyveils.table import Attribute, Table
 
 Matrix = NDArray[np.float64]
 Names = tuple[str, ...]
@@ -102,7 +102,7 @@ def _whole(pairs: Matrix) -> Ids:
     return np.rint(pairs * scale).astype(np.int64)
 
 
-def _sensitive_share(column: Column, table: Table, policy: Policy) -> float:
+def _sensitive_share(column: Attribute, table: Table, policy: Policy) -> float:
     """The share of rows whose value of a column needs protection."""
     harmless = policy.attributes[table.home(column.name)].insensitive
     if table.atom(column.name) is not None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from manyveils.kernels.cuts import LABEL, RANGE, SET
 from manyveils.methods.entries import Ids
-from manyveils.table.columns import Column
+from manyveils.table.attributes import Attribute
 
 Labels = Literal["auto", "ranges", "sets", "hierarchy"]
 
@@ -46,7 +46,7 @@ class Cutting:
         )
 
 
-def style_of(column: Column, labels: Labels) -> int:
+def style_of(column: Attribute, labels: Labels) -> int:
     """How a group of an attribute's values is written: a range, a set, or a label of the hierarchy."""
     if labels == "hierarchy":
         return LABEL
@@ -57,7 +57,7 @@ def style_of(column: Column, labels: Labels) -> int:
     return LABEL if labels == "auto" and len(column.levels) > 2 else SET
 
 
-def cutting_of(columns: tuple[Column, ...], n_leaves: tuple[int, ...], labels: Labels) -> Cutting:
+def cutting_of(columns: tuple[Attribute, ...], n_leaves: tuple[int, ...], labels: Labels) -> Cutting:
     """Lay out the attributes; `n_leaves` are the sizes of their domains, a set's loss is measured by."""
     styles = [style_of(column, labels) for column in columns]
     numbers = [_numbers(column) for column in columns]
@@ -91,11 +91,11 @@ def cutting_of(columns: tuple[Column, ...], n_leaves: tuple[int, ...], labels: L
     )
 
 
-def _numbers(column: Column) -> NDArray[np.float64]:
+def _numbers(column: Attribute) -> NDArray[np.float64]:
     return column.numbers if column.kind == "numeric" else np.arange(column.n_values, dtype=np.float64)
 
 
-def _span(column: Column) -> float:
+def _span(column: Attribute) -> float:
     numbers = _numbers(column)
     real = numbers[~np.isnan(numbers)]
     return float(real.max() - real.min()) if real.size else 0.0

@@ -8,12 +8,12 @@ from manyveils.kernels.cuts import LABEL, RANGE
 from manyveils.methods.entries import Ids, distinct
 from manyveils.policy.hierarchies import TOP
 from manyveils.release import Recoding
-from manyveils.table.columns import Column
+from manyveils.table.attributes import Attribute
 
 MOST_PAIRS = 200_000
 
 
-def recoding_of_groups(column: Column, groups: Ids, n_groups: int, style: int) -> Recoding | None:
+def recoding_of_groups(column: Attribute, groups: Ids, n_groups: int, style: int) -> Recoding | None:
     """Give every group one published value for an attribute; nothing if every group has one value only."""
     owners, values = _members(column, groups, n_groups)
     if owners.size == n_groups:
@@ -25,14 +25,14 @@ def recoding_of_groups(column: Column, groups: Ids, n_groups: int, style: int) -
     return _sets(column, groups, owners, values, n_groups)
 
 
-def _members(column: Column, groups: Ids, n_groups: int) -> tuple[Ids, Ids]:
+def _members(column: Attribute, groups: Ids, n_groups: int) -> tuple[Ids, Ids]:
     """The different (group, value) pairs, group after group, values in order."""
     keys = distinct(groups * column.n_values + column.codes)
     owners, values = np.divmod(keys, column.n_values)
     return owners, values
 
 
-def _ranges(column: Column, groups: Ids, owners: Ids, values: Ids, n_groups: int) -> Recoding:
+def _ranges(column: Attribute, groups: Ids, owners: Ids, values: Ids, n_groups: int) -> Recoding:
     first, last = _ends(owners, n_groups)
     low, high = values[first], values[last]
     if column.has_missing:
@@ -53,7 +53,7 @@ def _ranges(column: Column, groups: Ids, owners: Ids, values: Ids, n_groups: int
     return Recoding(label_of_group[groups].astype(np.int32), labels, covers)
 
 
-def _range_text(column: Column, low: int, high: int) -> str | None:
+def _range_text(column: Attribute, low: int, high: int) -> str | None:
     if column.has_missing and high == column.n_values - 1:
         return None if low == high else TOP
     return column.texts[low] if low == high else f"[{column.texts[low]}, {column.texts[high]}]"
@@ -64,7 +64,7 @@ def _ends(owners: Ids, n_groups: int) -> tuple[Ids, Ids]:
     return first, np.append(first[1:], owners.size) - 1
 
 
-def _sets(column: Column, groups: Ids, owners: Ids, values: Ids, n_groups: int) -> Recoding:
+def _sets(column: Attribute, groups: Ids, owners: Ids, values: Ids, n_groups: int) -> Recoding:
     texts = pl.Series(column.texts).gather(values)
     members = pl.DataFrame({"group": owners, "text": texts, "value": values})
     joined = members.group_by("group", maintain_order=True).agg(pl.col("text").str.join(", "), pl.len())
@@ -85,7 +85,7 @@ def _sets(column: Column, groups: Ids, owners: Ids, values: Ids, n_groups: int) 
     return Recoding(label_of_group[groups].astype(np.int32), labels, covers)
 
 
-def _hierarchy_labels(column: Column, groups: Ids, owners: Ids, values: Ids, n_groups: int) -> Recoding:
+def _hierarchy_labels(column: Attribute, groups: Ids, owners: Ids, values: Ids, n_groups: int) -> Recoding:
     first, _ = _ends(owners, n_groups)
     level_of, label_of = np.full(n_groups, -1, dtype=np.int64), np.zeros(n_groups, dtype=np.int64)
     for number, level in enumerate(column.levels.each):
@@ -109,7 +109,7 @@ def _hierarchy_labels(column: Column, groups: Ids, owners: Ids, values: Ids, n_g
     )
 
 
-def _present(column: Column, numbers: Ids, values: Ids) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+def _present(column: Attribute, numbers: Ids, values: Ids) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     """Pairs of label and original, for the originals that occur."""
     occurs = column.counts[values] > 0
     return numbers[occurs], tuple(column.texts[value] for value in values[occurs].tolist())

@@ -10,8 +10,8 @@ from manyveils.kernels.grouping import number, roll_up
 from manyveils.methods.entries import LARGEST_KEY, Entries, Ids, count, dense
 from manyveils.methods.keeping import Watch
 from manyveils.table import Table
-from manyveils.table.columns import Column
-from manyveils.table.columns import tally as people
+from manyveils.table.attributes import Attribute
+from manyveils.table.attributes import tally as people
 
 Node = tuple[int, ...]
 REMEMBERED = 64
@@ -48,7 +48,7 @@ class Counted:
 class Lattice:
     """Counts at any node, rolled up from the smallest finer node that is still remembered."""
 
-    def __init__(self, columns: tuple[Column, ...], base: Counted) -> None:
+    def __init__(self, columns: tuple[Attribute, ...], base: Counted) -> None:
         self.columns = columns
         self.shape = tuple(len(column.levels) for column in columns)
         self.base = base
@@ -137,7 +137,9 @@ def _roll_wide(
     return ids, np.stack([column[firsts[order]] for column in mapped]).astype(np.int32), sizes
 
 
-def count_base(columns: tuple[Column, ...], table: Table, watches: tuple[Watch, ...]) -> tuple[Counted, Ids]:
+def count_base(
+    columns: tuple[Attribute, ...], table: Table, watches: tuple[Watch, ...]
+) -> tuple[Counted, Ids]:
     """Count the classes of the table as it is; also the class of every row."""
     names = tuple(column.name for column in columns)
     classes, n_classes = dense(table.codes(names), table.sizes(names), table.n_rows)

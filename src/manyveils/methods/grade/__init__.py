@@ -31,7 +31,7 @@ from manyveils.policy import Policy
 from manyveils.policy.check import section_problems
 from manyveils.policy.sections import Count, Number
 from manyveils.table import resolve
-from manyveils.table.columns import tally as people
+from manyveils.table.attributes import tally as people
 
 FOLLOWING = ("generalize", "anatomize", "slice", "codip", "separate")
 Categories = Count | list[tuple[Number, Number]]

@@ -12,7 +12,7 @@ from manyveils.keys.key import Aliases
 from manyveils.methods.labelling import Lookup
 from manyveils.methods.work import Work
 from manyveils.policy.sections import Kind
-from manyveils.table import Column
+from manyveils.table import Attribute
 from manyveils.table.levels import Codes, value_or_top
 
 ACTUAL, GENERALIZED, HIDDEN = 1, 2, 3
@@ -57,7 +57,7 @@ def choices_of(work: Work, default: int) -> Choices:
     return Choices(names[0], np.array([meant[text] for text in column.texts], dtype=np.int64))
 
 
-def aliased(work: Work, column: Column, choices: Choices) -> tuple[Lookup, Aliases]:
+def aliased(work: Work, column: Attribute, choices: Choices) -> tuple[Lookup, Aliases]:
     """What is published of a column for each choice and value, and the key; decided from how they occur together.
 
     A missing cell stays missing, whatever was chosen.
@@ -80,7 +80,7 @@ def aliased(work: Work, column: Column, choices: Choices) -> tuple[Lookup, Alias
     return _lookup(column.name, numbers, labels, used, choices), Aliases(values, groups)
 
 
-def _numbers(column: Column, parent_of: Codes, choices: Choices) -> NDArray[np.int64]:
+def _numbers(column: Attribute, parent_of: Codes, choices: Choices) -> NDArray[np.int64]:
     """What is read for each choice and value: a number below the values, the codes of values or those of parents."""
     n_values, every, meant = column.n_values, np.arange(column.n_values), choices.meant[:, np.newaxis]
     hidden, generalized = n_values + every, 2 * n_values + parent_of
@@ -90,7 +90,7 @@ def _numbers(column: Column, parent_of: Codes, choices: Choices) -> NDArray[np.i
     return numbers
 
 
-def _occurring(work: Work, column: Column, choices: Choices) -> NDArray[np.bool_]:
+def _occurring(work: Work, column: Attribute, choices: Choices) -> NDArray[np.bool_]:
     """Which values occur with which choices."""
     if choices.column is None:
         return column.counts[np.newaxis, :] > 0
@@ -127,13 +127,13 @@ def _named(label: str, n_labels: int) -> str:
     return "any value" if n_labels == 1 and label == "*" else label
 
 
-def _members(column: Column, place: int) -> tuple[str, ...]:
+def _members(column: Attribute, place: int) -> tuple[str, ...]:
     level = column.levels[min(1, len(column.levels) - 1)]
     texts = (column.texts[code] for code in np.flatnonzero(level.label_of == place).tolist())
     return tuple(text for text in texts if text)
 
 
-def _codes(work: Work, column: Column, n_codes: int) -> list[str]:
+def _codes(work: Work, column: Attribute, n_codes: int) -> list[str]:
     """As many codes, all different and like no value; without the seed nothing can be said of one from others."""
     codes: list[str] = []
     taken = set(column.texts)

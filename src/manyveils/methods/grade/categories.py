@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.keys.key import BEND, HIGHEST, Grades
-from manyveils.table import Column
+from manyveils.table import Attribute
 
 Numbers = NDArray[np.float64]
 Pairs = tuple[tuple[float, float], ...]
@@ -20,7 +20,7 @@ def asked_for(name: str, said: object) -> object:
     return said.get(name, 5) if isinstance(said, Mapping) else said
 
 
-def categories_of(column: Column, asked: object, spacing: str, where: str) -> Pairs:
+def categories_of(column: Attribute, asked: object, spacing: str, where: str) -> Pairs:
     """The categories of an attribute: as given, or as many of equal width or of equal rows as asked for."""
     numbers = column.numbers[~np.isnan(column.numbers)]
     if isinstance(asked, Sequence):
@@ -34,7 +34,7 @@ def categories_of(column: Column, asked: object, spacing: str, where: str) -> Pa
     return tuple(pairwise(ends)) if len(ends) > 1 else ((ends[0], ends[0]),)
 
 
-def _ends(column: Column, numbers: Numbers, n_categories: int, spacing: str) -> list[float]:
+def _ends(column: Attribute, numbers: Numbers, n_categories: int, spacing: str) -> list[float]:
     if numbers.size == 0:
         return [0.0]
     if spacing == "equal-width":
@@ -48,7 +48,7 @@ def _ends(column: Column, numbers: Numbers, n_categories: int, spacing: str) -> 
     return [float(end) for end in np.unique(ends)]
 
 
-def _misfits(pairs: Pairs, column: Column, where: str) -> Iterator[Problem]:
+def _misfits(pairs: Pairs, column: Attribute, where: str) -> Iterator[Problem]:
     if any(low > high for low, high in pairs):
         yield Problem(where, "a category ends before it begins.", "Write [min, max].")
     if any(before[1] > after[0] for before, after in pairwise(pairs)):
@@ -64,7 +64,7 @@ def _misfits(pairs: Pairs, column: Column, where: str) -> Iterator[Problem]:
         yield Problem(where, f"{outside} of {n_rows} cells lie outside all categories.", "Widen them.")
 
 
-def grades_of(column: Column, categories: Pairs) -> tuple[Numbers, Grades]:
+def grades_of(column: Attribute, categories: Pairs) -> tuple[Numbers, Grades]:
     """The grade of every value, in as few decimals as keep different values apart, and the key to read it.
 
     Claim: grades have the order of the values, and two grades are equal exactly if the values are.

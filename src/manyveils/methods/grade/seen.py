@@ -16,7 +16,7 @@ def seen(work: Work, lookups: Lookups) -> Work:
         return replace(work, table=labelled(work.table, lookups))
     counted = _counted(work, lookups)
     columns = {name: counted((name,))[name] for name in lookups}
-    table = replace(work.table, columns={**work.table.columns, **columns})
+    table = replace(work.table, attributes={**work.table.attributes, **columns})
     return replace(work, table=table, counted=counted)
 
 

@@ -31,7 +31,7 @@ def inner_work(work: Work, piece: Piece, demands: Sequence[Demand], anonymizer: 
         dependencies=[],
         publish={"method": anonymizer},
     )
-    table = replace(work.table, columns={name: work.table[name] for name in columns}, derived={})
+    table = replace(work.table, attributes={name: work.table[name] for name in columns}, derived={})
     given = tuple(name for name in columns if name != piece.protects)
     promises = _promises(piece.protects, given, demands)
     # Buckets of two tables that were made by the same chance would tell of each other.

@@ -10,7 +10,7 @@ from manyveils.methods.dealt import Dealt
 from manyveils.methods.entries import Ids, dense
 from manyveils.methods.guardian.pieces import Piece
 from manyveils.table import Table
-from manyveils.table.columns import tally as people
+from manyveils.table.attributes import tally as people
 
 Names = frozenset[str]
 # Minus the mean log probability that a table gives to some columns, one of which it protects; None if it cannot be made.

@@ -9,7 +9,7 @@ from manyveils.methods.entries import dense
 from manyveils.methods.guardian.hiding import Hiding, Names
 from manyveils.methods.guardian.pieces import Piece
 from manyveils.table import Table
-from manyveils.table.columns import tally as people
+from manyveils.table.attributes import tally as people
 
 
 class Divergence:

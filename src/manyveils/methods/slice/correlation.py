@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.methods.entries import Ids, tally
-from manyveils.table import Column, Table
-from manyveils.table.columns import tally as people
+from manyveils.table import Attribute, Table
+from manyveils.table.attributes import tally as people
 
 Matrix = NDArray[np.float64]
 Names = tuple[str, ...]
@@ -86,7 +86,7 @@ class _Classes:
         return self._class_of[name]
 
 
-def class_of_values(column: Column, *, discretize: str, bins: int) -> Ids:
+def class_of_values(column: Attribute, *, discretize: str, bins: int) -> Ids:
     """The class of every value: the value itself, or the interval a number falls into; missing is a class of its own."""
     if column.kind != "numeric" or column.n_values - column.has_missing <= bins:
         return np.arange(column.n_values)

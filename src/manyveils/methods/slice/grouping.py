@@ -22,7 +22,7 @@ from manyveils.policy.guarantees import (
     KAnonymity,
     Linkability,
 )
-from manyveils.table import Column
+from manyveils.table import Attribute
 from manyveils.table.levels import Levels
 
 TIE = 1e-12
@@ -48,13 +48,15 @@ def cut_buckets(work: Work, regions: tuple[Region, ...], order: Ids) -> Ids:
     )
 
 
-def _cut_along(work: Work, region: Region) -> tuple[Column, ...]:
+def _cut_along(work: Work, region: Region) -> tuple[Attribute, ...]:
     """The known attributes of a column; where they were generalized, the regions in their place."""
     known = tuple(work.table[name] for name in region.column if name in work.quasi)
     if not region.recodings:
         return known
     domain = pl.Series(np.arange(region.n_regions))
-    return (Column("+".join(region.column), "ordinal", region.of_row.astype(np.int32), domain, Levels(())),)
+    return (
+        Attribute("+".join(region.column), "ordinal", region.of_row.astype(np.int32), domain, Levels(())),
+    )
 
 
 def _all_watches(work: Work, regions: tuple[Region, ...]) -> tuple[Watch, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.release import Release
-from manyveils.table import Column, Table
+from manyveils.table import Attribute, Table
 from manyveils.utility.portrait.scale import Scale, by_name, by_rank
 from manyveils.utility.portrait.shares import Floats, Shown, numbers_of
 from manyveils.utility.portrait.ties import Binned, matrix
@@ -39,7 +39,7 @@ def compared(release: Release, table: Table, homes: Sequence[str]) -> Shown:
     }
 
 
-def _commonest(columns: Sequence[Column]) -> Sequence[Column]:
+def _commonest(columns: Sequence[Attribute]) -> Sequence[Attribute]:
     """Of an attribute with very many values to a cell, the columns of those that most people have."""
     if len(columns) <= MOST_COLUMNS:
         return columns

@@ -50,7 +50,7 @@ def portrait(release: Release, table: Table, policy: Policy) -> Portrait:
     """Draw a release beside the original; secret columns, which nobody can compare, are left out."""
     release, table = without_secrets(release, table)
     comparison = Comparison(release, table, policy)
-    seen = release.reading.estimate.domains.keys() & table.columns.keys()
+    seen = release.reading.estimate.domains.keys() & table.attributes.keys()
     homes = [name for name in policy.published if set(table.expand((name,))) <= seen]
     protected = {table.home(name) for name in comparison.protected}
     hidden = [name for name in homes if name in protected]

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.estimate.domains import Domain
+from manyveils.reading.domains import Domain
 from manyveils.release import Release
-from manyveils.table import Column
+from manyveils.table import Attribute
 from manyveils.utility.portrait.scale import Scale, by_name, by_width, has_ranges
 
 MOST_BARS = 16
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 Shown = dict[str, object]
 
 
-def compared(release: Release, columns: Sequence[Column], home: str) -> Shown:
+def compared(release: Release, columns: Sequence[Attribute], home: str) -> Shown:
     """The shares of values before and after; an attribute with several values in a cell has the share of each."""
     if columns[0].absence >= 0:
         before = {

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import Elimination
 from manyveils.release import Release, View
-from manyveils.table import Column, Table
-from manyveils.testing.oracles import holds, leaks
+from manyveils.table import Attribute, Table
+from tests.kit.oracles import holds, leaks
 
 Group = list[str]
 
@@ -112,11 +112,11 @@ def _keeps(promise: Promise, group: list[str], table: Table) -> bool:
     )
 
 
-def _cells(column: Column) -> list[str]:
+def _cells(column: Attribute) -> list[str]:
     return [column.texts[code] for code in column.codes.tolist()]
 
 
-def levels_of(column: Column) -> list[dict[str, str]]:
+def levels_of(column: Attribute) -> list[dict[str, str]]:
     """The label of each value, level by level."""
     return [
         {text: f"{number}:{level.labels[level.label_of[code]]}" for code, text in enumerate(column.texts)}

@@ -13,8 +13,8 @@ from manyveils.release import Release
 from manyveils.release.secrets import as_published
 from manyveils.run import publish
 from manyveils.table import hold, resolve
-from manyveils.testing.reading import broken_promises, multiset, texts_of
-from manyveils.testing.strategies import Case, attributes
+from tests.kit.reading import broken_promises, multiset, texts_of
+from tests.kit.strategies import Case, attributes
 
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "full-domain, loss": {"method": "generalize"},

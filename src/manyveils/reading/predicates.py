@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.errors import InputError, Problem
-from manyveils.estimate.domains import Domain
+from manyveils.reading.domains import Domain
 
 TOKEN = re.compile(
     r"""\s*(?:(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`)|(?P<sign><=|>=|!=|<>|==|=|<|>|\(|\)|,)|(?P<word>[^\s<>=!(),'"`]+))"""

@@ -7,7 +7,7 @@ import numpy as np
 from manyveils.policy import Policy
 from manyveils.release import Draft, Release, seal
 from manyveils.table import Table, hold
-from manyveils.testing.oracles import Verdict, holds, verdict
+from tests.kit.oracles import Verdict, holds, verdict
 
 __all__ = ["Verdict", "holds", "sealed", "verdict"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.estimate.domains import Domain, texts_of
+from manyveils.reading.domains import Domain, texts_of
 from manyveils.release import Release, View
 from manyveils.release.seal import BUCKET
 from manyveils.release.views import ColumnFile
@@ -67,7 +67,7 @@ class Spread:
 
 
 @dataclass(frozen=True, repr=False)
-class Part:
+class PublishedColumn:
     """One published column: its different rows, bucket by bucket, with counts."""
 
     attributes: tuple[str, ...]
@@ -116,7 +116,7 @@ class Part:
 
 def part_of(
     release: Release, view: View, file: ColumnFile, domains: Mapping[str, Domain], names: tuple[str, ...]
-) -> Part:
+) -> PublishedColumn:
     """Read some attributes of one published column."""
     frame = release.frames[file.table]
     spreads, codes = {}, {}
@@ -129,7 +129,7 @@ def part_of(
     # Grouped in the order of their first appearance, which is sorted, so that nothing depends on threads.
     rows = pl.DataFrame({"#bucket": bucket, **{f"#{name}": codes[name] for name in names}})
     rows = rows.group_by(rows.columns, maintain_order=True).len("#rows")
-    return Part(
+    return PublishedColumn(
         names,
         rows["#bucket"].to_numpy(),
         {name: rows[f"#{name}"].to_numpy().astype(np.int32) for name in names},

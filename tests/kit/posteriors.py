@@ -32,8 +32,8 @@ from manyveils.policy.guarantees import (
 )
 from manyveils.release import Release, View
 from manyveils.table import Table
-from manyveils.testing.oracles import Hierarchy, Verdict
-from manyveils.testing.reading import texts_of
+from tests.kit.oracles import Hierarchy, Verdict
+from tests.kit.reading import texts_of
 
 Row = Mapping[str, str]
 Shares = Mapping[str, Fraction]

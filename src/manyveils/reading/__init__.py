@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 
 from manyveils.errors import InputError, Problem
-from manyveils.estimate.bounds import bounds
-from manyveils.estimate.counting import TooMany, share
-from manyveils.estimate.model import Estimate, estimate_of
-from manyveils.estimate.parts import Ids, Masks
-from manyveils.estimate.predicates import Condition, masks_of, parse
-from manyveils.estimate.sampling import draw
+from manyveils.reading.bounds import bounds
+from manyveils.reading.columns import Ids, Masks
+from manyveils.reading.counting import TooMany, share
+from manyveils.reading.model import Estimate, estimate_of
+from manyveils.reading.predicates import Condition, masks_of, parse
+from manyveils.reading.sampling import draw
 from manyveils.release import Release
 
 __all__ = ["Count", "Estimate", "Reading", "estimate_of"]

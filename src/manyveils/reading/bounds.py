@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.estimate.model import Estimate
-from manyveils.estimate.parts import Ids, Masks, Part
-from manyveils.estimate.shape import Shape
+from manyveils.reading.columns import Ids, Masks, PublishedColumn
+from manyveils.reading.model import Estimate
+from manyveils.reading.views import PublishedView
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def _together(each: list[tuple[frozenset[str], Range]], asked: frozenset[str], n
     return max(n_rows - missing, 0) if not left else 0
 
 
-def _within(shape: Shape, masks: Masks) -> Range:
+def _within(shape: PublishedView, masks: Masks) -> Range:
     sure, possible = shape.sizes.copy(), shape.sizes.copy()
     for part in shape.parts:
         if {*part.attributes}.isdisjoint(masks):
@@ -60,7 +60,7 @@ def _within(shape: Shape, masks: Masks) -> Range:
     return Range(int(sure.sum()), int(possible.sum()))
 
 
-def _held(part: Part, masks: Masks, n_buckets: int) -> tuple[Ids, Ids]:
+def _held(part: PublishedColumn, masks: Masks, n_buckets: int) -> tuple[Ids, Ids]:
     """Rows of each bucket for which the predicates hold for sure, and for which they may hold."""
     held = part.held(masks)
     if held is not None:
@@ -72,7 +72,7 @@ def _held(part: Part, masks: Masks, n_buckets: int) -> tuple[Ids, Ids]:
     return _rows(part, {name: shares[name] == 1 for name in asked}, n_buckets), possible
 
 
-def _rows(part: Part, holds: Mapping[str, NDArray[np.bool_]], n_buckets: int) -> Ids:
+def _rows(part: PublishedColumn, holds: Mapping[str, NDArray[np.bool_]], n_buckets: int) -> Ids:
     """Rows of each bucket whose labels all hold."""
     counts = part.counts
     for name, held in holds.items():

@@ -7,10 +7,10 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.estimate.matching import numbered, ranges
-from manyveils.estimate.model import Estimate, Step
-from manyveils.estimate.parts import Ids, Masks, Part, Shares, Spread
-from manyveils.estimate.shape import Shape, Tuples
+from manyveils.reading.columns import Ids, Masks, PublishedColumn, Shares, Spread
+from manyveils.reading.matching import numbered, ranges
+from manyveils.reading.model import Estimate, Step
+from manyveils.reading.views import PublishedView, Tuples
 
 MOST_COMBINATIONS = 20_000
 
@@ -112,7 +112,9 @@ class _Sum:
             np.tile(times, n_given),
         )
 
-    def _paired(self, part: Part, given: Tuples, joins: tuple[str, ...]) -> tuple[dict[str, Ids], Ids, Ids]:
+    def _paired(
+        self, part: PublishedColumn, given: Tuples, joins: tuple[str, ...]
+    ) -> tuple[dict[str, Ids], Ids, Ids]:
         rows = self._rows(part, (*given, *joins))
         sizes = [part.spreads[name].n_originals for name in given]
         both, _ = numbered([np.concatenate([rows[name], given[name]]) for name in given], sizes)
@@ -126,7 +128,7 @@ class _Sum:
         tuples = {name: codes[of_given] for name, codes in given.items()}
         return tuples | {name: rows[name][picked] for name in joins}, of_given, np.ones_like(of_given)
 
-    def _choices(self, shape: Shape, names: tuple[str, ...]) -> tuple[dict[str, Ids], Ids]:
+    def _choices(self, shape: PublishedView, names: tuple[str, ...]) -> tuple[dict[str, Ids], Ids]:
         """All combinations of originals that may occur, within the predicates, and how many each stands for."""
         part = _plain_part(shape, names)
         if part is not None:
@@ -158,7 +160,7 @@ class _Sum:
         )
         return np.flatnonzero(wanted)[firsts], times.astype(np.int64)
 
-    def _rows(self, part: Part, names: tuple[str, ...]) -> dict[str, Ids]:
+    def _rows(self, part: PublishedColumn, names: tuple[str, ...]) -> dict[str, Ids]:
         """The different combinations of unrecoded attributes in a column, within the predicates."""
         rows = self.estimate.remembered(("rows", id(part), names), lambda: _different_rows(part, names))
         fits = np.ones(rows[names[0]].size, dtype=bool)
@@ -168,7 +170,7 @@ class _Sum:
         return {name: codes[fits] for name, codes in rows.items()}
 
 
-def _different_rows(part: Part, names: tuple[str, ...]) -> dict[str, Ids]:
+def _different_rows(part: PublishedColumn, names: tuple[str, ...]) -> dict[str, Ids]:
     codes = {name: part.spreads[name].originals[part.labels[name]] for name in names}
     _, firsts = numbered(list(codes.values()), [part.spreads[name].n_originals for name in names])
     return {name: held[firsts] for name, held in codes.items()}
@@ -184,7 +186,7 @@ def _sign(spread: Spread) -> NDArray[np.int64]:
     return packed.astype(np.int64)
 
 
-def _plain_part(shape: Shape, names: tuple[str, ...]) -> Part | None:
+def _plain_part(shape: PublishedView, names: tuple[str, ...]) -> PublishedColumn | None:
     """The column that holds all these attributes, each label standing for one original."""
     for part in shape.parts:
         if {*names} <= {*part.attributes} and all(

@@ -6,9 +6,9 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from manyveils.estimate.domains import Domain, domains_of
-from manyveils.estimate.parts import Shares, part_of
-from manyveils.estimate.shape import Shape, Tuples
+from manyveils.reading.columns import Shares, part_of
+from manyveils.reading.domains import Domain, domains_of
+from manyveils.reading.views import PublishedView, Tuples
 from manyveils.release import Release
 
 Found = TypeVar("Found")
@@ -21,7 +21,7 @@ class Step:
     `parent` is None where nothing is known, and -1 where no single earlier view has all of `known`.
     """
 
-    shape: Shape
+    shape: PublishedView
     new: tuple[str, ...]
     known: tuple[str, ...]
     parent: int | None
@@ -36,7 +36,7 @@ class Estimate:
     """
 
     domains: Mapping[str, Domain]
-    shapes: tuple[Shape, ...]
+    shapes: tuple[PublishedView, ...]
     steps: tuple[Step, ...]
     n_people: int
     _found: dict[object, object] = field(default_factory=dict)
@@ -80,7 +80,7 @@ def estimate_of(release: Release) -> Estimate:
     return Estimate(domains, tuple(shapes), tuple(_steps(shapes)), release.rows + release.suppressed)
 
 
-def _shape(release: Release, number: int, domains: Mapping[str, Domain]) -> Shape:
+def _shape(release: Release, number: int, domains: Mapping[str, Domain]) -> PublishedView:
     view = release.views[number]
     # An attribute that stands in several columns is read off the first: columns are independent.
     seen: set[str] = set()
@@ -90,12 +90,12 @@ def _shape(release: Release, number: int, domains: Mapping[str, Domain]) -> Shap
         seen |= {*names}
         parts.append(part_of(release, view, file, domains, names))
     n_buckets = max((int(part.buckets.max(initial=-1)) for part in parts), default=-1) + 1
-    return Shape(view.name, tuple(parts), view.rows, n_buckets)
+    return PublishedView(view.name, tuple(parts), view.rows, n_buckets)
 
 
-def _steps(shapes: list[Shape]) -> Iterator[Step]:
+def _steps(shapes: list[PublishedView]) -> Iterator[Step]:
     """Order views so that each shares as much as it can with those before it; views that add nothing are left out."""
-    placed: list[Shape] = []
+    placed: list[PublishedView] = []
     seen: set[str] = set()
     left = list(shapes)
     while left:

@@ -25,7 +25,7 @@ def tally(codes: NDArray[np.integer], weights: NDArray[np.int64] | None, n: int)
 
 
 @dataclass(frozen=True, repr=False)
-class Column:
+class Attribute:
     """One attribute: a code per row, a value per code.
 
     A row may stand for many people that look alike; `weights` says for how many, and without it each stands for one.
@@ -70,14 +70,14 @@ class Column:
         """Each value as a number; a missing one is NaN."""
         return self.domain.cast(pl.Float64).to_numpy().astype(np.float64)
 
-    def taking(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "Column":
+    def taking(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "Attribute":
         """The column of some rows only; the dictionary stays."""
         return replace(
             self, codes=self.codes[rows], weights=None if self.weights is None else self.weights[rows]
         )
 
     def __repr__(self) -> str:
-        return f"<Column {self.name}: {self.kind}, {len(self.codes)} rows, {self.n_values} values>"
+        return f"<Attribute {self.name}: {self.kind}, {len(self.codes)} rows, {self.n_values} values>"
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,7 +87,7 @@ class Table:
     Rows may be a part of all there are; `reference` then counts columns over all people.
     """
 
-    columns: Mapping[str, Column]
+    attributes: Mapping[str, Attribute]
     n_rows: int
     n_dropped: int = 0
     derived: Mapping[str, tuple[str, ...]] = None  # type: ignore[assignment]
@@ -99,8 +99,8 @@ class Table:
         if self.derived is None:
             object.__setattr__(self, "derived", {})
 
-    def __getitem__(self, name: str) -> Column:
-        return self.columns[name]
+    def __getitem__(self, name: str) -> Attribute:
+        return self.attributes[name]
 
     @cached_property
     def n_people(self) -> int:
@@ -130,11 +130,11 @@ class Table:
 
     def codes(self, names: tuple[str, ...]) -> tuple[Codes, ...]:
         """The codes of several columns."""
-        return tuple(self.columns[name].codes for name in names)
+        return tuple(self.attributes[name].codes for name in names)
 
     def sizes(self, names: tuple[str, ...]) -> tuple[int, ...]:
         """The dictionary sizes of several columns."""
-        return tuple(self.columns[name].n_values for name in names)
+        return tuple(self.attributes[name].n_values for name in names)
 
     def __repr__(self) -> str:
-        return f"<Table: {self.n_rows} rows, {len(self.columns)} columns>"
+        return f"<Table: {self.n_rows} rows, {len(self.attributes)} columns>"

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.estimate.parts import Ids, Masks, Part, Shares
+from manyveils.reading.columns import Ids, Masks, PublishedColumn, Shares
 
 MOST_BITS = 2**28
 MOST_PAIRS = 2**25
@@ -27,7 +27,7 @@ class Matches:
     combinations: Ids
     rows: Ids
     weights: Shares
-    part: Part
+    part: PublishedColumn
 
     @property
     def n_expanded(self) -> int:
@@ -79,7 +79,7 @@ def ranges(starts: Ids, lengths: Ids) -> Ids:
     return np.arange(total) + np.repeat(starts - (ends - lengths), lengths)
 
 
-def matches_of(part: Part, tuples: Mapping[str, Ids], masks: Masks) -> Matches:
+def matches_of(part: PublishedColumn, tuples: Mapping[str, Ids], masks: Masks) -> Matches:
     """Match tuples against the rows of a column."""
     names = [name for name in part.attributes if name in tuples]
     combination_of, firsts = numbered(
@@ -116,20 +116,20 @@ def numbered(columns: list[Ids], sizes: list[int]) -> tuple[Ids, Ids]:
     return numbers.astype(np.int64), firsts
 
 
-def _n_joined(part: Part, wanted: Mapping[str, Ids], names: list[str]) -> int:
+def _n_joined(part: PublishedColumn, wanted: Mapping[str, Ids], names: list[str]) -> int:
     """How many pairs of combination and row agree in attributes whose originals have one label at most."""
     _, _, _, lengths = _runs(part, wanted, names)
     return int(lengths.sum())
 
 
-def _joined(part: Part, wanted: Mapping[str, Ids], names: list[str]) -> tuple[Ids, Ids]:
+def _joined(part: PublishedColumn, wanted: Mapping[str, Ids], names: list[str]) -> tuple[Ids, Ids]:
     """Pairs of combination and row, where every original has one label at most."""
     known, order, starts, lengths = _runs(part, wanted, names)
     return np.repeat(known, lengths), order[ranges(starts, lengths)]
 
 
 def _covered(
-    part: Part, wanted: Mapping[str, Ids], names: list[str], combinations: Ids, rows: Ids
+    part: PublishedColumn, wanted: Mapping[str, Ids], names: list[str], combinations: Ids, rows: Ids
 ) -> tuple[Ids, Ids]:
     """Those pairs of combination and row in which the row's labels cover what is wanted."""
     for name in names:
@@ -141,7 +141,7 @@ def _covered(
     return combinations, rows
 
 
-def _runs(part: Part, wanted: Mapping[str, Ids], names: list[str]) -> tuple[Ids, Ids, Ids, Ids]:
+def _runs(part: PublishedColumn, wanted: Mapping[str, Ids], names: list[str]) -> tuple[Ids, Ids, Ids, Ids]:
     """The combinations whose labels are known, the rows in an order, and the run of rows each combination agrees with."""
     labels = [part.spreads[name].label_of[wanted[name]] for name in names]
     known = np.logical_and.reduce([each >= 0 for each in labels])
@@ -158,7 +158,7 @@ def _runs(part: Part, wanted: Mapping[str, Ids], names: list[str]) -> tuple[Ids,
     return np.flatnonzero(known), order, starts, lengths
 
 
-def _by_bits(part: Part, wanted: Mapping[str, Ids], names: list[str]) -> tuple[Ids, Ids]:
+def _by_bits(part: PublishedColumn, wanted: Mapping[str, Ids], names: list[str]) -> tuple[Ids, Ids]:
     """Pairs of combination and row, where labels overlap: rows as bits, one attribute after the other."""
     n_rows, n_tuples = part.counts.size, next(iter(wanted.values())).size
     bits = {name: _row_bits(part, name, wanted[name]) for name in names}
@@ -179,7 +179,7 @@ def _by_bits(part: Part, wanted: Mapping[str, Ids], names: list[str]) -> tuple[I
     return np.concatenate(combinations), np.concatenate(rows)
 
 
-def _row_bits(part: Part, name: str, codes: Ids) -> tuple[NDArray[np.uint8], Ids]:
+def _row_bits(part: PublishedColumn, name: str, codes: Ids) -> tuple[NDArray[np.uint8], Ids]:
     """For each original that is asked for, the rows whose label covers it, as bits; and where each code's bits stand."""
     spread = part.spreads[name]
     asked, place = np.unique(codes, return_inverse=True)

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.estimate.matching import Matches, matches_of
-from manyveils.estimate.model import Estimate, Step
-from manyveils.estimate.parts import Ids, Part, Shares
-from manyveils.estimate.shape import Shape
+from manyveils.reading.columns import Ids, PublishedColumn, Shares
+from manyveils.reading.matching import Matches, matches_of
+from manyveils.reading.model import Estimate, Step
+from manyveils.reading.views import PublishedView
 
 
 def draw(estimate: Estimate, n: int, rng: np.random.Generator) -> dict[str, Ids]:
@@ -34,12 +34,12 @@ def _drawn(step: Step, before: dict[str, Ids], n: int, rng: np.random.Generator)
     return drawn
 
 
-def _buckets(shape: Shape, n: int, rng: np.random.Generator) -> Ids:
+def _buckets(shape: PublishedView, n: int, rng: np.random.Generator) -> Ids:
     return rng.choice(shape.n_buckets, n, p=shape.sizes / shape.n_rows) if n else np.zeros(0, dtype=np.int64)
 
 
 def _rows(
-    shape: Shape,
+    shape: PublishedView,
     known: dict[str, Ids],
     new: tuple[str, ...],
     who: Ids,
@@ -66,13 +66,13 @@ def _rows(
     return drawn
 
 
-def _any_rows(part: Part, buckets: Ids, n_buckets: int, rng: np.random.Generator) -> Ids:
+def _any_rows(part: PublishedColumn, buckets: Ids, n_buckets: int, rng: np.random.Generator) -> Ids:
     order = np.argsort(part.buckets, kind="stable")
     return order[_weighted(part.buckets[order], part.counts[order].astype(np.float64), buckets, rng)]
 
 
 def _fitting_rows(
-    part: Part, matches: Matches, buckets: Ids, n_buckets: int, rng: np.random.Generator
+    part: PublishedColumn, matches: Matches, buckets: Ids, n_buckets: int, rng: np.random.Generator
 ) -> Ids:
     keys = matches.combinations * n_buckets + part.buckets[matches.rows]
     order = np.argsort(keys, kind="stable")

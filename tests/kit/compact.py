@@ -29,7 +29,7 @@ def compact_release(release: Release) -> Release:
 
 def compact_table(table: Table, names: tuple[str, ...] | None = None) -> Table:
     """Some columns of a plain table, or all, with one row for all that are alike, and how many there are."""
-    names = tuple(table.columns) if names is None else names
+    names = tuple(table.attributes) if names is None else names
     if not names:
         return replace(table, columns={}, n_rows=1, weights=np.array([table.n_people]))
     codes = pl.DataFrame({name: table[name].codes for name in names})
@@ -41,7 +41,7 @@ def compact_table(table: Table, names: tuple[str, ...] | None = None) -> Table:
 
 def some_rows(table: Table, rows: NDArray[np.bool_], whole: Callable[[tuple[str, ...]], Table]) -> Table:
     """Some rows of a plain table, which counts over all people by `whole`."""
-    columns = {name: column.taking(rows) for name, column in table.columns.items()}
+    columns = {name: column.taking(rows) for name, column in table.attributes.items()}
     return replace(table, columns=columns, n_rows=int(rows.sum()), reference=whole)
 
 

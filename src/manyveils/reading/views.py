@@ -6,18 +6,18 @@ from functools import cached_property
 
 import numpy as np
 
-from manyveils.estimate.matching import matches_of, numbered
-from manyveils.estimate.parts import Ids, Masks, Part, Shares, Spread
+from manyveils.reading.columns import Ids, Masks, PublishedColumn, Shares, Spread
+from manyveils.reading.matching import matches_of, numbered
 
 Tuples = Mapping[str, Ids]
 
 
 @dataclass(frozen=True, repr=False)
-class Shape:
+class PublishedView:
     """The columns of one view as numbers."""
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[PublishedColumn, ...]
     n_rows: int
     n_buckets: int
 
@@ -56,7 +56,7 @@ class Shape:
         places, _, shares = self.located(tuples, n_tuples, masks)
         return np.bincount(places, weights=shares, minlength=n_tuples) / self.n_rows
 
-    def _held(self, part: Part, masks: Masks) -> Shares:
+    def _held(self, part: PublishedColumn, masks: Masks) -> Shares:
         """How many rows of each bucket predicates hold for, as far as a column tells."""
         held = part.held(masks)
         if held is not None:
