@@ -8,7 +8,7 @@ from manyveils.methods import Made
 from manyveils.methods.generalize.lattice import Lattice, count_base
 from manyveils.methods.generalize.objectives import OBJECTIVES
 from manyveils.methods.generalize.search import exhaustive
-from manyveils.methods.keeping import watch
+from manyveils.promises.keeping import watch
 from manyveils.table import Table
 
 ROUNDING = 1e-9

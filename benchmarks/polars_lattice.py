@@ -9,8 +9,8 @@ from time import perf_counter, process_time
 import numpy as np
 import polars as pl
 
-from manyveils.methods.work import suppression_limit
 from manyveils.policy import Policy
+from manyveils.promises.work import suppression_limit
 from manyveils.table import Table
 from manyveils.table.attributes import Attribute
 

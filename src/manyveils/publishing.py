@@ -9,8 +9,8 @@ from manyveils.audits import Audit
 from manyveils.audits import audit as judge
 from manyveils.errors import InputError, Problem
 from manyveils.keys import write_key
-from manyveils.methods.work import silent
 from manyveils.policy import Policy
+from manyveils.promises.work import silent
 from manyveils.release import Release
 from manyveils.release.folder import refuse_existing, staged, write_text
 from manyveils.release.release import MANIFEST

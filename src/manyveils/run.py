@@ -13,9 +13,9 @@ from manyveils.audits import Audit
 from manyveils.audits import audit as judge
 from manyveils.errors import BrokenPromise, DataError, InputError, PolicyError, Problem
 from manyveils.methods import Work, method_of, method_problems, read_options
-from manyveils.methods.work import silent
 from manyveils.policy import Policy
 from manyveils.policy.model import read_document
+from manyveils.promises.work import silent
 from manyveils.release import Release, seal
 from manyveils.table import Restore, Streams, Table, hold, resolve
 from manyveils.table.door import is_sparks

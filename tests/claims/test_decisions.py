@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyveils.methods.keeping import count_for, kept, watch
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import (
     CappedShare,
@@ -24,6 +23,7 @@ from manyveils.policy.guarantees import (
     Proximity,
     RecursiveDiversity,
 )
+from manyveils.promises.keeping import count_for, kept, watch
 from manyveils.table import hold
 from tests.kit.oracles import holds
 from tests.kit.reading import levels_of

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.kernels.eliminations import NO_LEAK, find_leak, withstand
-from manyveils.methods.keeping import count_for, kept, watch
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import Elimination
+from manyveils.promises.keeping import count_for, kept, watch
 from manyveils.release import Draft, seal
 from manyveils.table import hold
 from tests.kit.oracles import leaks

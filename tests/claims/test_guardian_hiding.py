@@ -18,7 +18,8 @@ from manyveils.methods.dealt import Dealt
 from manyveils.methods.guardian import METHOD
 from manyveils.methods.guardian.hiding import by_counts, expected_people
 from manyveils.methods.guardian.pieces import Piece
-from manyveils.methods.work import drafted, shuffled_rows
+from manyveils.methods.work import drafted
+from manyveils.promises.work import shuffled_rows
 from manyveils.table import Streams, hold, resolve
 from tests.kit.counting import counted_once
 

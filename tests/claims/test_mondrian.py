@@ -9,9 +9,9 @@ import manyveils as mv
 from manyveils.datasets import hospital, hospital_policy
 from manyveils.methods.generalize.cutting import cutting_of
 from manyveils.methods.generalize.mondrian import partition
-from manyveils.methods.keeping import watch
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import KAnonymity
+from manyveils.promises.keeping import watch
 from manyveils.table import hold
 from tests.kit.strategies import cases
 

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from manyveils.errors import ManyveilsError
-from manyveils.methods.keeping import all_kept, count_for, watch
+from manyveils.promises.keeping import all_kept, count_for, watch
 from manyveils.table import hold, resolve
 from tests.kit.compact import compact_table, some_rows
 from tests.kit.strategies import cases

@@ -8,7 +8,7 @@ import manyveils as mv
 from manyveils.methods.generalize.lattice import Lattice, count_base
 from manyveils.methods.generalize.objectives import OBJECTIVES
 from manyveils.methods.generalize.search import exhaustive
-from manyveils.methods.keeping import watch
+from manyveils.promises.keeping import watch
 from manyveils.table import hold, resolve
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data" / "arx-adult"

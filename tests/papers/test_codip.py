@@ -14,7 +14,7 @@ from manyveils.methods.codip.anonymized import closeness, watched
 from manyveils.methods.codip.association import associate
 from manyveils.methods.codip.frontier import frontier_of
 from manyveils.methods.codip.merging import merged_plan
-from manyveils.methods.entries import count
+from manyveils.promises.entries import count
 from manyveils.table import Streams, hold, resolve
 
 SENSITIVE = ("diagnosis", "family_history", "job")

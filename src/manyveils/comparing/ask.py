@@ -15,9 +15,9 @@ from manyveils.comparing.trial import Desk, Task
 from manyveils.comparing.vary import read_variations
 from manyveils.comparing.workers import Progress, n_cores, try_all
 from manyveils.errors import InputError, Problem
-from manyveils.methods.work import silent
 from manyveils.policy import Policy
 from manyveils.policy.check import suggest
+from manyveils.promises.work import silent
 from manyveils.run import as_policy, refuse_seed
 from manyveils.table import take_in
 

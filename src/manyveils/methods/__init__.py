@@ -5,10 +5,11 @@ from importlib import import_module
 from typing import Any
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.methods.work import Made, Method, Options, Work, refuse_rules, refuse_ties
+from manyveils.methods.work import Made, Method, Options, refuse_rules, refuse_ties
 from manyveils.policy import Policy
 from manyveils.policy.check import section_problems, suggest
 from manyveils.policy.sections import Publish
+from manyveils.promises.work import Work
 
 __all__ = ["METHODS", "Made", "Method", "Options", "Work", "method_of", "method_problems", "read_options"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from manyveils.methods.entries import Entries, Ids
+from manyveils.promises.entries import Entries, Ids
 
 MOST_AT_ONCE = 5_000_000
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from manyveils.methods.dealing import Deal
-from manyveils.methods.entries import Ids, arranged
 from manyveils.methods.labelling import Lookups, in_secret, labelled, needed
+from manyveils.promises.entries import Ids, arranged
 from manyveils.release import Draft
 from manyveils.table import Table
 

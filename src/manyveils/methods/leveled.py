@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.methods.entries import LARGEST_KEY, Ids
 from manyveils.methods.labelling import Lookups, in_secret, labelled, needed
+from manyveils.promises.entries import LARGEST_KEY, Ids
 from manyveils.release import Draft, Recoding
 from manyveils.release.draft import recode_to_level
 from manyveils.table import Table

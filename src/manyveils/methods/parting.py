@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.cuts import best_cut
-from manyveils.methods.entries import Ids
 from manyveils.methods.generalize.cutting import Cutting, Labels, cutting_of
-from manyveils.methods.keeping import all_kept, count_for, needed, watch
-from manyveils.methods.work import Work
+from manyveils.promises.entries import Ids
+from manyveils.promises.keeping import all_kept, count_for, needed, watch
+from manyveils.promises.work import Work
 from manyveils.table import Table
 from manyveils.table.attributes import Attribute, tally
 

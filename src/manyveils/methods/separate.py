@@ -5,10 +5,8 @@ It promises what the whole table keeps as one group, and keeps any rule of that 
 """
 
 from manyveils.errors import InfeasibleError, Problem
-from manyveils.methods.explain import breaks_as_one_group, refuse
-from manyveils.methods.keeping import watch_counts
 from manyveils.methods.leveled import Leveled
-from manyveils.methods.work import Decided, Made, Method, Options, Work, drafted
+from manyveils.methods.work import Decided, Made, Method, Options, drafted
 from manyveils.policy.guarantees import (
     CappedShare,
     DistinctDiversity,
@@ -16,6 +14,9 @@ from manyveils.policy.guarantees import (
     FrequencyDiversity,
     Linkability,
 )
+from manyveils.promises.explain import breaks_as_one_group, refuse
+from manyveils.promises.keeping import watch_counts
+from manyveils.promises.work import Work
 
 # What holds for one attribute holds for any combination with it, when attributes are published apart.
 IMPLIED = (DistinctDiversity, FrequencyDiversity, EntropyDiversity, CappedShare, Linkability)

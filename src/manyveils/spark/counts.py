@@ -9,8 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.errors import InfeasibleError, Problem
-from manyveils.methods.entries import Ids
 from manyveils.methods.parting import Cuts
+from manyveils.promises.entries import Ids
 from manyveils.spark.held import Held
 from manyveils.spark.limits import CELLS, driver_cells
 from manyveils.table import Table

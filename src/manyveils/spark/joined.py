@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from manyveils import errors
-from manyveils.methods.entries import Ids
 from manyveils.methods.generalize.labels import MOST_PAIRS
+from manyveils.promises.entries import Ids
 from manyveils.spark.counts import PART
 from manyveils.spark.parts import FIELD, NOTE
 

@@ -14,10 +14,11 @@ import polars as pl
 
 from manyveils.errors import InfeasibleError, ManyveilsError, Problem
 from manyveils.methods import method_of
-from manyveils.methods.entries import Ids
-from manyveils.methods.keeping import needed
 from manyveils.methods.parting import Counted, Cuts, Parting
-from manyveils.methods.work import InParts, Work, silent
+from manyveils.methods.work import InParts
+from manyveils.promises.entries import Ids
+from manyveils.promises.keeping import needed
+from manyveils.promises.work import Work, silent
 from manyveils.release import Draft
 from manyveils.release.seal import published_recodings, unsorted_column
 from manyveils.spark.arrow import plain_arrow

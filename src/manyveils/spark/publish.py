@@ -11,10 +11,10 @@ from manyveils.errors import InfeasibleError, Problem
 from manyveils.keys.key import Key
 from manyveils.methods import Work, method_of, read_options
 from manyveils.methods.dealt import Dealt
-from manyveils.methods.explain import breaks_as_one_group, refuse
-from manyveils.methods.keeping import watch_counts
 from manyveils.methods.work import Decided, InParts
 from manyveils.policy import Policy
+from manyveils.promises.explain import breaks_as_one_group, refuse
+from manyveils.promises.keeping import watch_counts
 from manyveils.release.folder import write_text
 from manyveils.release.names import Names
 from manyveils.release.release import MANIFEST

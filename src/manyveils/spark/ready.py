@@ -9,7 +9,7 @@ import polars as pl
 
 from manyveils.methods.dealt import Dealt
 from manyveils.methods.leveled import Leveled
-from manyveils.methods.work import Work
+from manyveils.promises.work import Work
 from manyveils.release.seal import BUCKET, published_recodings, type_name
 from manyveils.spark.apply import Ranked, bucketed, leveled, spark_type
 from manyveils.spark.counts import PART

@@ -15,14 +15,15 @@ import numpy as np
 
 from manyveils.methods.alpha_beta_k.repair import Divided, Repaired, divided, leaking, repaired
 from manyveils.methods.alpha_beta_k.rule import Climb, rule_of
-from manyveils.methods.explain import breaks_as_one_group, refuse
 from manyveils.methods.generalize.cutting import Labels
 from manyveils.methods.generalize.tables import cut_table
-from manyveils.methods.keeping import watch
-from manyveils.methods.work import InParts, Made, Method, Options, Work
+from manyveils.methods.work import InParts, Made, Method, Options
 from manyveils.policy.alpha_beta_k import AlphaBetaK
 from manyveils.policy.guarantees import Elimination
 from manyveils.policy.hierarchies import TOP
+from manyveils.promises.explain import breaks_as_one_group, refuse
+from manyveils.promises.keeping import watch
+from manyveils.promises.work import Work
 from manyveils.release import Draft
 
 Repair = Literal["best", "rule", "merge"]

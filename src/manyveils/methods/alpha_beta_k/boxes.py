@@ -8,10 +8,10 @@ from scipy.spatial import KDTree
 
 from manyveils.kernels.cuts import LABEL, RANGE
 from manyveils.methods.alpha_beta_k.domain import domain_numbers, domain_size
-from manyveils.methods.entries import Ids
 from manyveils.methods.generalize.cutting import Labels, style_of
-from manyveils.methods.work import Work
 from manyveils.policy.hierarchies import Lines
+from manyveils.promises.entries import Ids
+from manyveils.promises.work import Work
 from manyveils.table import Attribute
 
 NEIGHBOURS = 16

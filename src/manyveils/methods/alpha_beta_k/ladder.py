@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.methods.entries import Ids, distinct
 from manyveils.policy.hierarchies import TOP, Lines
+from manyveils.promises.entries import Ids, distinct
 from manyveils.release import Recoding
 from manyveils.table import Attribute
 from manyveils.table.spelling import spelled_as

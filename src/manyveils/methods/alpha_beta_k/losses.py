@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from manyveils.methods.alpha_beta_k.domain import domain_numbers, domain_size
-from manyveils.methods.entries import Ids, distinct
 from manyveils.policy.hierarchies import TOP, Lines
+from manyveils.promises.entries import Ids, distinct
 from manyveils.release import Recoding
 from manyveils.table import Attribute
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from manyveils.methods.alpha_beta_k.boxes import boxes_of
 from manyveils.methods.alpha_beta_k.losses import mean_loss
 from manyveils.methods.alpha_beta_k.rule import Rule, rule_of
-from manyveils.methods.entries import Ids, arranged, distinct
 from manyveils.methods.generalize.cutting import Labels
 from manyveils.methods.generalize.mondrian import Segments
 from manyveils.methods.generalize.tables import label_groups
-from manyveils.methods.keeping import all_kept, count_for, watch
-from manyveils.methods.work import Work, shuffled_rows
+from manyveils.promises.entries import Ids, arranged, distinct
+from manyveils.promises.keeping import all_kept, count_for, watch
+from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Recoding
 
 

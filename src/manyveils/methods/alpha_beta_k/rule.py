@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from manyveils.kernels.eliminations import mend
 from manyveils.methods.alpha_beta_k.ladder import NOTHING, Ladder, ladder_of
-from manyveils.methods.entries import Ids
-from manyveils.methods.work import Work
 from manyveils.policy.guarantees import DistinctDiversity, Elimination, KAnonymity, Promise
+from manyveils.promises.entries import Ids
+from manyveils.promises.work import Work
 from manyveils.release import Recoding
 
 Climb = Literal["parent", "cover"]

@@ -18,12 +18,13 @@ from manyveils.methods.anatomize.crowd import gather, kinds_of
 from manyveils.methods.anatomize.deal import excess
 from manyveils.methods.dealing import Deal
 from manyveils.methods.dealt import Dealt
-from manyveils.methods.entries import Entries, Ids, count, dense
-from manyveils.methods.explain import refuse
-from manyveils.methods.keeping import Watch, all_kept, count_for, watch
-from manyveils.methods.variety import variety
-from manyveils.methods.work import Decided, Made, Method, Options, Work, drafted, shuffled_rows
+from manyveils.methods.work import Decided, Made, Method, Options, drafted
 from manyveils.policy.guarantees import KAnonymity, Promise
+from manyveils.promises.entries import Entries, Ids, count, dense
+from manyveils.promises.explain import refuse
+from manyveils.promises.keeping import Watch, all_kept, count_for, watch
+from manyveils.promises.variety import variety
+from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Draft
 from manyveils.table import Table
 from manyveils.table.attributes import tally as people

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.buckets import fill, place_rest
-from manyveils.methods.entries import Ids, arranged, dense
+from manyveils.promises.entries import Ids, arranged, dense
 
 REACH = 64
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from manyveils.methods.entries import Ids
+from manyveils.promises.entries import Ids
 
 
 def deal(n_rows: int, n_buckets: int) -> Ids:

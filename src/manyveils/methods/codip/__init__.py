@@ -25,9 +25,10 @@ from manyveils.methods.codip.parts import given_plan, smallest_parts
 from manyveils.methods.codip.refusals import refuse_many
 from manyveils.methods.codip.search import Found, Limits, Search
 from manyveils.methods.leveled import Leveled
-from manyveils.methods.work import Decided, Made, Method, Options, Work, drafted
+from manyveils.methods.work import Decided, Made, Method, Options, drafted
 from manyveils.policy.guarantees import KAnonymity, Promise, exact
 from manyveils.policy.sections import Number
+from manyveils.promises.work import Work
 from manyveils.release import Draft
 
 USUAL_BETA = 0.3

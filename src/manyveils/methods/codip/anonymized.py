@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from manyveils.methods.distances import distances
-from manyveils.methods.entries import Entries, Ids
 from manyveils.methods.generalize.objectives import squares
-from manyveils.methods.keeping import Watch, tallied, watch_counts
-from manyveils.methods.work import Work
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import Closeness, Ground, SupersetCloseness, exact
+from manyveils.promises.distances import distances
+from manyveils.promises.entries import Entries, Ids
+from manyveils.promises.keeping import Watch, tallied, watch_counts
+from manyveils.promises.work import Work
 from manyveils.release import Recoding
 
 

@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.methods.entries import Ids, tally
 from manyveils.policy import Policy
+from manyveils.promises.entries import Ids, tally
 from manyveils.table import Attribute, Table
 
 Matrix = NDArray[np.float64]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from manyveils.kernels import frontier as kernel
 from manyveils.methods.codip.association import HAIR, Association, Members, Plan
 from manyveils.methods.codip.merging import Fits
-from manyveils.methods.entries import Ids
+from manyveils.promises.entries import Ids
 
 MOST_PARTS = 16
 

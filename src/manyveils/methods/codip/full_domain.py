@@ -6,14 +6,14 @@ import numpy as np
 
 from manyveils.methods.codip.anonymized import Anonymized, closeness, linked, watched
 from manyveils.methods.codip.anonymizer import Names
-from manyveils.methods.entries import Entries
 from manyveils.methods.generalize.full_domain import refuse_wide
 from manyveils.methods.generalize.lattice import Counted, Lattice, Node, count_base
 from manyveils.methods.generalize.nodes import Passed, Test, highest, lowest, passing
 from manyveils.methods.generalize.objectives import Loss, squares
-from manyveils.methods.keeping import Watch, kept, watch_counts
-from manyveils.methods.work import Work
 from manyveils.policy.guarantees import KAnonymity
+from manyveils.promises.entries import Entries
+from manyveils.promises.keeping import Watch, kept, watch_counts
+from manyveils.promises.work import Work
 
 MOST_NODES = 200_000
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from manyveils.methods.codip.association import HAIR, Association, Members, Plan
-from manyveils.methods.entries import Ids
+from manyveils.promises.entries import Ids
 
 Fits = Callable[[Members], bool]
 EXPOSES, DOES_NOT_FIT = "exposes too much", "cannot be anonymized"

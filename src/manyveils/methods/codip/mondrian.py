@@ -6,13 +6,13 @@ import numpy as np
 
 from manyveils.methods.codip.anonymized import Anonymized, closeness, linked, watched
 from manyveils.methods.codip.anonymizer import Names
-from manyveils.methods.entries import Entries, Ids, count
-from manyveils.methods.explain import breaks_as_one_group
 from manyveils.methods.generalize.objectives import squares
 from manyveils.methods.generalize.tables import cut_table, label_groups
-from manyveils.methods.keeping import watch
-from manyveils.methods.work import Work
 from manyveils.policy import Promise
+from manyveils.promises.entries import Entries, Ids, count
+from manyveils.promises.explain import breaks_as_one_group
+from manyveils.promises.keeping import watch
+from manyveils.promises.work import Work
 
 
 class Mondrian:

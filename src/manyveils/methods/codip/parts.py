@@ -4,8 +4,8 @@ from collections import Counter
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.methods.codip.association import Members, Plan
-from manyveils.methods.work import Work
 from manyveils.policy.check import suggest
+from manyveils.promises.work import Work
 
 
 def given_plan(work: Work, lists: list[list[str]]) -> Plan:

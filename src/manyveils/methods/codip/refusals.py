@@ -10,10 +10,10 @@ from manyveils.methods.codip.anonymizer import Anonymizer, Names
 from manyveils.methods.codip.association import HAIR, Plan
 from manyveils.methods.codip.frontier import MOST_PARTS, Frontier
 from manyveils.methods.codip.parts import told, told_part
-from manyveils.methods.explain import whole_table_problems
-from manyveils.methods.keeping import watch_counts
-from manyveils.methods.work import Work
 from manyveils.policy.guarantees import Closeness
+from manyveils.promises.explain import whole_table_problems
+from manyveils.promises.keeping import watch_counts
+from manyveils.promises.work import Work
 
 
 class _Limits(Protocol):

@@ -10,7 +10,7 @@ from manyveils.methods.codip.frontier import MOST_PARTS, Frontier, frontier_of
 from manyveils.methods.codip.merging import Merge, merged_plan
 from manyveils.methods.codip.parts import smallest_parts, told_part
 from manyveils.methods.codip.refusals import refuse_exposure, refuse_loss, refuse_parts
-from manyveils.methods.work import Work
+from manyveils.promises.work import Work
 
 # The frontier of so few parts costs next to nothing, and is worked out for comparison.
 FEW_PARTS = 12

@@ -10,12 +10,13 @@ from typing import Literal
 
 import numpy as np
 
-from manyveils.methods.explain import breaks_as_one_group, refuse
 from manyveils.methods.generalize.cutting import Labels
 from manyveils.methods.generalize.full_domain import decide_full_domain
 from manyveils.methods.generalize.tables import cut_table, label_groups
-from manyveils.methods.keeping import watch
-from manyveils.methods.work import Decided, InParts, Made, Method, Options, Work, drafted
+from manyveils.methods.work import Decided, InParts, Made, Method, Options, drafted
+from manyveils.promises.explain import breaks_as_one_group, refuse
+from manyveils.promises.keeping import watch
+from manyveils.promises.work import Work
 from manyveils.release import Draft
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.cuts import LABEL, RANGE, SET
-from manyveils.methods.entries import Ids
+from manyveils.promises.entries import Ids
 from manyveils.table.attributes import Attribute
 
 Labels = Literal["auto", "ranges", "sets", "hierarchy"]

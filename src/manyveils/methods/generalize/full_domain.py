@@ -5,13 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.methods.explain import refuse
 from manyveils.methods.generalize.lattice import Lattice, count_base
 from manyveils.methods.generalize.objectives import OBJECTIVES
 from manyveils.methods.generalize.search import Search
-from manyveils.methods.keeping import all_kept, watch_counts
 from manyveils.methods.leveled import Leveled
-from manyveils.methods.work import Decided, Work
+from manyveils.methods.work import Decided
+from manyveils.promises.explain import refuse
+from manyveils.promises.keeping import all_kept, watch_counts
+from manyveils.promises.work import Work
 
 MOST_NODES = 20_000_000
 MANY_VALUES = 100_000

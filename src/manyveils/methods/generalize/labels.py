@@ -5,8 +5,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.kernels.cuts import LABEL, RANGE
-from manyveils.methods.entries import Ids, distinct
 from manyveils.policy.hierarchies import TOP
+from manyveils.promises.entries import Ids, distinct
 from manyveils.release import Recoding
 from manyveils.table.attributes import Attribute
 

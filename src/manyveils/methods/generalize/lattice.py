@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.grouping import number, roll_up
-from manyveils.methods.entries import LARGEST_KEY, Entries, Ids, count, dense
-from manyveils.methods.keeping import Watch
+from manyveils.promises.entries import LARGEST_KEY, Entries, Ids, count, dense
+from manyveils.promises.keeping import Watch
 from manyveils.table import Table
 from manyveils.table.attributes import Attribute
 from manyveils.table.attributes import tally as people

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.cuts import divide, propose
-from manyveils.methods.entries import Entries, Ids
 from manyveils.methods.generalize.cutting import Cutting
-from manyveils.methods.keeping import Watch, all_kept
 from manyveils.policy.guarantees import KAnonymity
+from manyveils.promises.entries import Entries, Ids
+from manyveils.promises.keeping import Watch, all_kept
 
 
 @dataclass(frozen=True)

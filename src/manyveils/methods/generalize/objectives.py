@@ -5,8 +5,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.methods.entries import Ids
 from manyveils.methods.generalize.lattice import Counted, Lattice
+from manyveils.promises.entries import Ids
 
 Grid = NDArray[np.float64]
 

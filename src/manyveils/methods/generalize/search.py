@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from manyveils.methods.generalize.lattice import Counted, Lattice, Node
 from manyveils.methods.generalize.objectives import Objective
-from manyveils.methods.keeping import Watch, all_kept, kept
+from manyveils.promises.keeping import Watch, all_kept, kept
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from manyveils.methods.entries import Ids, dense
 from manyveils.methods.generalize.cutting import Labels, cutting_of, style_of
 from manyveils.methods.generalize.labels import recoding_of_groups
 from manyveils.methods.generalize.mondrian import partition
-from manyveils.methods.keeping import Watch
-from manyveils.methods.work import Work, shuffled_rows
+from manyveils.promises.entries import Ids, dense
+from manyveils.promises.keeping import Watch
+from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Recoding
 
 

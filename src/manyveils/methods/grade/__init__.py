@@ -18,18 +18,19 @@ from pydantic import Field
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.keys.key import Aliases, Grades, Key
-from manyveils.methods.entries import Ids, dense
 from manyveils.methods.grade.aliases import aliased, choices_of, lookup_of
 from manyveils.methods.grade.categories import asked_for, categories_of, grades_of
 from manyveils.methods.grade.seen import seen
-from manyveils.methods.keeping import all_kept, count_for, watch_counts
 from manyveils.methods.labelling import Lookup, Lookups, in_secret
 from manyveils.methods.leveled import Leveled
-from manyveils.methods.tally import Kept
-from manyveils.methods.work import Decided, Made, Method, Options, Work, drafted
+from manyveils.methods.work import Decided, Made, Method, Options, drafted
 from manyveils.policy import Policy
 from manyveils.policy.check import section_problems
 from manyveils.policy.sections import Count, Number
+from manyveils.promises.entries import Ids, dense
+from manyveils.promises.keeping import all_kept, count_for, watch_counts
+from manyveils.promises.tally import Kept
+from manyveils.promises.work import Work
 from manyveils.table import resolve
 from manyveils.table.attributes import tally as people
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from manyveils.errors import DataError, Problem
 from manyveils.keys.key import Aliases
 from manyveils.methods.labelling import Lookup
-from manyveils.methods.work import Work
 from manyveils.policy.sections import Kind
+from manyveils.promises.work import Work
 from manyveils.table import Attribute
 from manyveils.table.levels import Codes, value_or_top
 

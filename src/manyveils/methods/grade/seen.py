@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from manyveils.methods.labelling import Lookups, labelled, needed
-from manyveils.methods.work import Work
+from manyveils.promises.work import Work
 from manyveils.table import Table
 
 Counted = Callable[[tuple[str, ...]], Table]

@@ -14,8 +14,6 @@ import numpy as np
 
 from manyveils.errors import InfeasibleError
 from manyveils.methods.dealt import Dealt
-from manyveils.methods.entries import dense
-from manyveils.methods.explain import refuse, whole_table_problems
 from manyveils.methods.guardian.anonymize import anonymized, inner_work, strength
 from manyveils.methods.guardian.demands import Demand, column_dependencies, demands_of
 from manyveils.methods.guardian.gd import by_repair
@@ -23,10 +21,13 @@ from manyveils.methods.guardian.hiding import by_counts
 from manyveils.methods.guardian.pieces import Demands, Piece
 from manyveils.methods.guardian.score import Divergence
 from manyveils.methods.guardian.uad import by_colouring
-from manyveils.methods.keeping import watch_counts
 from manyveils.methods.leveled import Leveled
-from manyveils.methods.work import Decided, Made, Method, Options, Work
+from manyveils.methods.work import Decided, Made, Method, Options
 from manyveils.policy.promises import rules_of
+from manyveils.promises.entries import dense
+from manyveils.promises.explain import refuse, whole_table_problems
+from manyveils.promises.keeping import watch_counts
+from manyveils.promises.work import Work
 from manyveils.release import Draft
 from manyveils.table import Table
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from manyveils.methods.guardian.demands import Demand
 from manyveils.methods.guardian.pieces import Piece
-from manyveils.methods.work import Made, Method, Work
+from manyveils.methods.work import Made, Method
 from manyveils.policy.guarantees import FrequencyDiversity, KAnonymity, Promise
+from manyveils.promises.work import Work
 
 ONLY_SENSITIVE = ("insensitive", "guarantee", "multivalued")
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.methods.work import Work
 from manyveils.policy.guarantees import FrequencyDiversity, KAnonymity, Promise
 from manyveils.policy.rules import Dependency, PrivacyRule, known_from
+from manyveils.promises.work import Work
 
 
 @dataclass(frozen=True, repr=False)

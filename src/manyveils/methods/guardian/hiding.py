@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from manyveils.kernels.expectation import expected_beside
 from manyveils.methods.dealt import Dealt
-from manyveils.methods.entries import Ids, dense
 from manyveils.methods.guardian.pieces import Piece
+from manyveils.promises.entries import Ids, dense
 from manyveils.table import Table
 from manyveils.table.attributes import tally as people
 

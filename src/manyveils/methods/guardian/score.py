@@ -5,9 +5,9 @@ from functools import cache
 
 import numpy as np
 
-from manyveils.methods.entries import dense
 from manyveils.methods.guardian.hiding import Hiding, Names
 from manyveils.methods.guardian.pieces import Piece
+from manyveils.promises.entries import dense
 from manyveils.table import Table
 from manyveils.table.attributes import tally as people
 

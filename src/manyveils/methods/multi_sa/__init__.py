@@ -15,16 +15,17 @@ from pydantic import Field
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.methods.anatomize.deal import deal
-from manyveils.methods.entries import Ids, arranged
-from manyveils.methods.explain import refuse, whole_table_problems
-from manyveils.methods.keeping import watch
 from manyveils.methods.multi_sa.buckets import broken_together, placed, settled
 from manyveils.methods.multi_sa.caps import Cap, caps_of
 from manyveils.methods.multi_sa.choose import Choice, largest_part
 from manyveils.methods.multi_sa.combinations import Combinations, combinations_of, sensitive_columns
 from manyveils.methods.multi_sa.divide import Division, divide
 from manyveils.methods.multi_sa.watching import refuse_ties, watches_of
-from manyveils.methods.work import Made, Method, Options, Work, shuffled_rows
+from manyveils.methods.work import Made, Method, Options
+from manyveils.promises.entries import Ids, arranged
+from manyveils.promises.explain import refuse, whole_table_problems
+from manyveils.promises.keeping import watch
+from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Draft
 
 

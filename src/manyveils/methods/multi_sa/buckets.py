@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from manyveils.methods.entries import Ids
-from manyveils.methods.keeping import Watch, all_kept, count_for
 from manyveils.methods.multi_sa.divide import Block
-from manyveils.methods.tally import Kept
+from manyveils.promises.entries import Ids
+from manyveils.promises.keeping import Watch, all_kept, count_for
+from manyveils.promises.tally import Kept
 
 
 def placed(blocks: tuple[Block, ...]) -> Ids:

@@ -7,9 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.methods.entries import Ids, dense
 from manyveils.methods.multi_sa.combinations import Combinations
-from manyveils.methods.work import Work
 from manyveils.policy.guarantees import (
     CappedShare,
     DistinctDiversity,
@@ -20,6 +18,8 @@ from manyveils.policy.guarantees import (
     Promise,
     RecursiveDiversity,
 )
+from manyveils.promises.entries import Ids, dense
+from manyveils.promises.work import Work
 from manyveils.table import Table
 
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from manyveils.methods.entries import Ids
 from manyveils.methods.multi_sa.caps import Cap
 from manyveils.methods.multi_sa.program import largest
+from manyveils.promises.entries import Ids
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.methods.entries import Ids, dense
-from manyveils.methods.work import Work
+from manyveils.promises.entries import Ids, dense
+from manyveils.promises.work import Work
 
 MOST = 20_000
 

@@ -6,10 +6,10 @@ from time import perf_counter
 
 import numpy as np
 
-from manyveils.methods.entries import Ids
 from manyveils.methods.multi_sa.caps import Cap, keeps
 from manyveils.methods.multi_sa.choose import trimmed
 from manyveils.methods.multi_sa.program import smallest
+from manyveils.promises.entries import Ids
 
 # Programs over more combinations take longer than they gain.
 MOST_AMONG = 150

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.methods.entries import Ids
 from manyveils.methods.multi_sa.caps import Cap
+from manyveils.promises.entries import Ids
 
 Numbers = NDArray[np.float64]
 LEAST_SECONDS = 0.01

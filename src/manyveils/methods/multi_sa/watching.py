@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from manyveils.errors import InfeasibleError, Problem
-from manyveils.methods.entries import dense
 from manyveils.methods.guardian.demands import column_dependencies
-from manyveils.methods.keeping import Watch, watch
-from manyveils.methods.work import Work
 from manyveils.policy.guarantees import EntropyDiversity, Promise, RecursiveDiversity
 from manyveils.policy.rules import PrivacyRule, known_from, tellers
+from manyveils.promises.entries import dense
+from manyveils.promises.keeping import Watch, watch
+from manyveils.promises.work import Work
 
 
 def watches_of(work: Work, columns: tuple[tuple[str, ...], ...]) -> Iterator[Watch]:

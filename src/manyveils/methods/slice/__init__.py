@@ -12,13 +12,14 @@ import numpy as np
 from pydantic import Field
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.methods.entries import Ids
-from manyveils.methods.explain import breaks_as_one_group, refuse
-from manyveils.methods.keeping import watch
 from manyveils.methods.slice.grouping import cut_buckets, group_buckets
 from manyveils.methods.slice.layout import Layout, lay_out
 from manyveils.methods.slice.regions import Region, regions_of
-from manyveils.methods.work import InParts, Made, Method, Options, Work, shuffled_rows
+from manyveils.methods.work import InParts, Made, Method, Options
+from manyveils.promises.entries import Ids
+from manyveils.promises.explain import breaks_as_one_group, refuse
+from manyveils.promises.keeping import watch
+from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Draft
 
 

@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.methods.entries import Ids, tally
+from manyveils.promises.entries import Ids, tally
 from manyveils.table import Attribute, Table
 from manyveils.table.attributes import tally as people
 

@@ -6,14 +6,10 @@ import numpy as np
 import polars as pl
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.methods.entries import Ids
-from manyveils.methods.explain import refuse
 from manyveils.methods.generalize.cutting import cutting_of
 from manyveils.methods.generalize.mondrian import partition
-from manyveils.methods.keeping import Watch, all_kept, count_for, watch
 from manyveils.methods.slice.posterior import Belief, beliefs
 from manyveils.methods.slice.regions import Region, is_judged, promises_in
-from manyveils.methods.work import Work
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import (
     CappedShare,
@@ -22,6 +18,10 @@ from manyveils.policy.guarantees import (
     KAnonymity,
     Linkability,
 )
+from manyveils.promises.entries import Ids
+from manyveils.promises.explain import refuse
+from manyveils.promises.keeping import Watch, all_kept, count_for, watch
+from manyveils.promises.work import Work
 from manyveils.table import Attribute
 from manyveils.table.levels import Levels
 

@@ -8,7 +8,7 @@ import numpy as np
 from manyveils.errors import PolicyError, Problem
 from manyveils.methods.slice.correlation import Matrix, correlations
 from manyveils.methods.slice.medoids import best_clusters, medoid_clusters
-from manyveils.methods.work import Work
+from manyveils.promises.work import Work
 
 Columns = tuple[tuple[str, ...], ...]
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.matching import weigh_matches
-from manyveils.methods.entries import Ids, dense
 from manyveils.methods.slice.regions import Region
+from manyveils.promises.entries import Ids, dense
 
 
 @dataclass(frozen=True)

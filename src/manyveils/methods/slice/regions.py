@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from manyveils.methods.entries import Ids, dense
-from manyveils.methods.explain import breaks_as_one_group, refuse
 from manyveils.methods.generalize.cutting import cutting_of, style_of
 from manyveils.methods.generalize.labels import recoding_of_groups
 from manyveils.methods.generalize.mondrian import partition
-from manyveils.methods.keeping import Watch, all_kept, count_for, watch
-from manyveils.methods.work import Work
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import KAnonymity
+from manyveils.promises.entries import Ids, dense
+from manyveils.promises.explain import breaks_as_one_group, refuse
+from manyveils.promises.keeping import Watch, all_kept, count_for, watch
+from manyveils.promises.work import Work
 from manyveils.release import Recoding
 
 

@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.tallies import differences, ordered_distance
-from manyveils.methods.entries import Entries, Ids
-from manyveils.methods.tally import Tally
 from manyveils.policy.guarantees import Ground
+from manyveils.promises.entries import Entries, Ids
+from manyveils.promises.tally import Tally
 
 Scaled = NDArray[np.int64] | NDArray[np.float64]
 LARGEST_EXACT = 2.0**62

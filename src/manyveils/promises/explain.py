@@ -6,9 +6,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from manyveils.errors import InfeasibleError, Problem
-from manyveils.methods.entries import Entries, Ids, count
-from manyveils.methods.keeping import Watch, kept
-from manyveils.methods.work import Work
 from manyveils.policy.guarantees import (
     CappedShare,
     DistinctDiversity,
@@ -19,6 +16,9 @@ from manyveils.policy.guarantees import (
     NumericSpread,
     RecursiveDiversity,
 )
+from manyveils.promises.entries import Entries, Ids, count
+from manyveils.promises.keeping import Watch, kept
+from manyveils.promises.work import Work
 
 
 def refuse(work: Work, watches: tuple[Watch, ...]) -> InfeasibleError:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.tallies import largest
-from manyveils.methods.entries import Ids
+from manyveils.promises.entries import Ids
 from manyveils.table.attributes import Attribute
 
 Kept = NDArray[np.bool_]

@@ -8,9 +8,6 @@ import numpy as np
 
 from manyveils.kernels.eliminations import withstand
 from manyveils.kernels.tallies import largest, most_alike
-from manyveils.methods.distances import distances
-from manyveils.methods.entries import Ids
-from manyveils.methods.tally import Kept, Tally
 from manyveils.policy.guarantees import (
     CappedShare,
     Closeness,
@@ -28,6 +25,9 @@ from manyveils.policy.guarantees import (
     RecursiveDiversity,
     SupersetCloseness,
 )
+from manyveils.promises.distances import distances
+from manyveils.promises.entries import Ids
+from manyveils.promises.tally import Kept, Tally
 
 MARGIN = 1e-9
 

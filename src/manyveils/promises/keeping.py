@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from manyveils.kernels.grouping import number
-from manyveils.methods.decisions import DECISIONS
-from manyveils.methods.entries import Entries, Ids, Known, Subject, count, dense, members_of, subject_of
-from manyveils.methods.tally import Kept, Members, Tally
-from manyveils.methods.work import Work
 from manyveils.policy.guarantees import Elimination, KAnonymity, Promise
+from manyveils.promises.decisions import DECISIONS
+from manyveils.promises.entries import Entries, Ids, Known, Subject, count, dense, members_of, subject_of
+from manyveils.promises.tally import Kept, Members, Tally
+from manyveils.promises.work import Work
 from manyveils.table import Table
 from manyveils.table.attributes import Attribute
 

@@ -1,0 +1,76 @@
+"""A publication to be made: what its promises are decided on."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from pydantic import BaseModel
+
+from manyveils.policy import Policy, Promise
+from manyveils.policy.guarantees import exact
+from manyveils.promises.entries import Ids, dense
+from manyveils.table import Streams, Table
+
+
+def silent(stage: str, share: float) -> None:
+    """Report no progress."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """One publication to be made."""
+
+    policy: Policy
+    table: Table
+    promises: tuple[Promise, ...]
+    options: BaseModel
+    streams: Streams
+    progress: Callable[[str, float], None] = silent
+    suppresses: bool = False
+    counted: Callable[[tuple[str, ...]], Table] | None = None
+
+    def counts(self, names: Iterable[str]) -> Table:
+        """A table from which some columns can be counted together: all rows, or distinct ones with how often they occur.
+
+        What is decided on it needs no more of the data, so it is decided alike wherever the rows are.
+        """
+        return self.table if self.counted is None else self.counted(tuple(dict.fromkeys(names)))
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The columns of the quasi-identifiers."""
+        return self.table.expand(self.policy.quasi)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The columns of the sensitive attributes."""
+        return self.table.expand(self.policy.sensitive)
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The columns that may be published, in the order of the policy."""
+        return self.table.expand(self.policy.published)
+
+    def subject_of(self, promise: Promise) -> str:
+        """What a promise protects, by the names of attributes; a 0/1 column's own name holds a value."""
+        return "+".join(dict.fromkeys(self.table.home(name) for name in promise.protects))
+
+    @property
+    def limit(self) -> int:
+        """How many rows may be suppressed."""
+        return suppression_limit(self.policy, self.table)
+
+
+def suppression_limit(policy: Policy, table: Table) -> int:
+    """The suppression share of the rows, rounded down."""
+    return int(exact(policy.publish.suppression) * table.n_people)
+
+
+def shuffled_rows(work: Work, purpose: str) -> Ids:
+    """All rows in random order, which depends on their published values and the seed, never on the source's order.
+
+    Rows with equal values are interchangeable, so sorting by values and then shuffling places forgets the source.
+    """
+    keys, _ = dense(work.table.codes(work.published), work.table.sizes(work.published), work.table.n_rows)
+    shuffled: Ids = np.argsort(keys, kind="stable")[work.streams.of(purpose).permutation(keys.size)]
+    return shuffled
