@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from manyveils.audits.evidence import Evidence
-from manyveils.audits.keys import Numbers
+from manyveils.reading.keys import Numbers
 
 
 @dataclass(frozen=True, repr=False)

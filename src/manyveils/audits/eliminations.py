@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from manyveils.audits.counting import distinct
 from manyveils.audits.evidence import Evidence
-from manyveils.audits.keys import Numbers
 from manyveils.audits.labels import texts_of
 from manyveils.audits.sight import Sight
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import Elimination
+from manyveils.reading.keys import Numbers
 
 # As many eliminations as a policy may ask for.
 DEEPEST = 5

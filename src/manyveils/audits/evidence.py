@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from manyveils.audits.counting import tally
-from manyveils.audits.keys import Numbers, combined, dense
 from manyveils.policy import Policy
+from manyveils.reading.keys import Numbers, combined, dense
 from manyveils.release import Release, View
 from manyveils.release.views import ColumnFile
 from manyveils.table import Attribute, Table

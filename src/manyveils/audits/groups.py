@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from manyveils.audits.counting import distinct, people_in, with_people
 from manyveils.audits.evidence import Evidence
-from manyveils.audits.keys import combined
 from manyveils.audits.labels import Labels, labels_of, unrecoded
 from manyveils.audits.measures import EXACT, ROUNDED, Arithmetic
 from manyveils.audits.sight import Sight
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import CappedShare
+from manyveils.reading.keys import combined
 from manyveils.table import Table
 
 

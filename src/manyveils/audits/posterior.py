@@ -15,12 +15,12 @@ from manyveils.audits.blocks import Believed, Offer, Values, believed_in, blocks
 from manyveils.audits.candidates import pairs_of
 from manyveils.audits.evidence import Evidence
 from manyveils.audits.groups import Groups, cells_of, with_reference
-from manyveils.audits.keys import combined, dense, example
 from manyveils.audits.labels import Labels
 from manyveils.audits.sight import Sight
 from manyveils.audits.slices import Slices, slices_of
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import KAnonymity
+from manyveils.reading.keys import combined, dense, example
 from manyveils.release import View
 
 LARGEST_BATCH = 5_000_000

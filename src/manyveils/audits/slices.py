@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from manyveils.audits.counting import distinct
 from manyveils.audits.covering import Covering, covering_of
 from manyveils.audits.evidence import BUCKET, Evidence, Key
-from manyveils.audits.keys import Numbers, combined, dense, example
 from manyveils.audits.labels import texts_of
+from manyveils.reading.keys import Numbers, combined, dense, example
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
 
