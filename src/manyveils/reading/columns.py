@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from manyveils.reading.cover import Bools, Cover, Floats, Ids
 from manyveils.reading.domains import Domain, listed_cover
-from manyveils.reading.labels import texts_of
+from manyveils.reading.meanings import texts_of
 from manyveils.release import Release, View
 from manyveils.release.seal import BUCKET
 from manyveils.release.views import ColumnFile

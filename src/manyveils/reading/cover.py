@@ -11,6 +11,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from manyveils.reading.keys import ranges
+
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -43,7 +45,7 @@ class Cover:
     @cached_property
     def sizes(self) -> Ids:
         """How many originals each label covers."""
-        return self.sums(np.ones(self.n_originals, dtype=np.int64)).astype(np.int64)
+        return self.sums(np.ones(self.n_originals, dtype=bool))
 
     @cached_property
     def is_coarse(self) -> bool:
@@ -51,11 +53,15 @@ class Cover:
         return bool(self.sizes.max(initial=1) > 1)
 
     @cached_property
+    def depth(self) -> Ids:
+        """Under how many labels each original stands."""
+        steps = np.bincount(self.low, minlength=self.n_originals + 1)
+        return np.cumsum(steps - np.bincount(self.high + 1, minlength=self.n_originals + 1))[:-1]
+
+    @cached_property
     def overlaps(self) -> bool:
         """Whether some original stands under several labels."""
-        steps = np.bincount(self.low, minlength=self.n_originals + 1)
-        steps = steps - np.bincount(self.high + 1, minlength=self.n_originals + 1)
-        return bool(np.cumsum(steps).max(initial=0) > 1)
+        return bool(self.depth.max(initial=0) > 1)
 
     @cached_property
     def label_of(self) -> Ids:
@@ -74,12 +80,18 @@ class Cover:
         return firsts
 
     @cached_property
+    def lasts(self) -> Ids:
+        """The highest original under each label, -1 where there is none."""
+        lasts = np.full(self.n_labels, -1, dtype=np.int64)
+        filled = np.diff(self.starts) > 0
+        lasts[filled] = self.high[self.starts[1:][filled] - 1]
+        return lasts
+
+    @cached_property
     def expanded(self) -> tuple[Ids, Ids]:
         """Every original of every run: the run and the code, run after run."""
         lengths = self.high - self.low + 1
-        ends = np.cumsum(lengths)
-        runs = np.repeat(np.arange(lengths.size), lengths)
-        return runs, np.arange(int(lengths.sum())) + np.repeat(self.low - (ends - lengths), lengths)
+        return np.repeat(np.arange(lengths.size), lengths), ranges(self.low, lengths)
 
     @cached_property
     def signs(self) -> Ids:
@@ -87,27 +99,48 @@ class Cover:
         if not self.overlaps:
             return self.label_of[:, np.newaxis]
         if self.n_originals * self.n_labels > MOST_SIGNS:
-            # No run begins or ends between two originals of one stretch.
-            ends = np.bincount(np.append(self.low, self.high + 1), minlength=self.n_originals + 1)
-            return np.cumsum(ends[:-1] > 0)[:, np.newaxis]
+            return self.classes[0][:, np.newaxis]
         codes = np.arange(self.n_originals)
         packed: Ids = np.packbits(self.among(codes, np.arange(self.n_labels)), axis=1).astype(np.int64)
         return packed
+
+    @cached_property
+    def classes(self) -> tuple[Ids, Ids, Ids]:
+        """Originals that no label tells apart: the class of each original, and pairs of class and label."""
+        ends = np.bincount(np.append(self.low, self.high + 1), minlength=self.n_originals + 1)
+        # No run begins or ends between two originals of one class.
+        of_code = np.cumsum(ends[:-1] > 0, dtype=np.int64)
+        if not self.overlaps:
+            of_code = self.label_of + 1
+            return of_code, self.owners + 1, self.owners
+        lengths = of_code[self.high] - of_code[self.low] + 1
+        return of_code, ranges(of_code[self.low], lengths), np.repeat(self.owners, lengths)
+
+    def taking(self, labels: Ids) -> "Cover":
+        """The cover of some labels, in another order."""
+        lengths = np.diff(self.starts)[labels]
+        runs = ranges(self.starts[labels], lengths)
+        return Cover(np.append(0, np.cumsum(lengths)), self.low[runs], self.high[runs], self.n_originals)
+
+    def with_values(self, codes: Ids) -> "Cover":
+        """The cover with a label more for each of some originals, which stands for it alone."""
+        starts = np.append(self.starts, self.low.size + 1 + np.arange(codes.size))
+        return Cover(starts, np.append(self.low, codes), np.append(self.high, codes), self.n_originals)
 
     def pairs(self) -> tuple[Ids, Ids]:
         """Every label with every original under it."""
         runs, codes = self.expanded
         return self.owners[runs], codes
 
-    def sums(self, amounts: NDArray[np.generic]) -> NDArray[np.generic]:
-        """The sum over each label's originals of an amount per original."""
-        before = np.append(0, np.cumsum(amounts))
+    def sums(self, amounts: Ids | Bools) -> Ids:
+        """The sum over each label's originals of a count per original."""
+        before = np.append(0, np.cumsum(amounts, dtype=np.int64))
         total = np.append(0, np.cumsum(before[self.high + 1] - before[self.low]))
         return total[self.starts[1:]] - total[self.starts[:-1]]
 
     def share_in(self, mask: Bools) -> Floats:
         """For each label the share of its originals that a predicate holds for."""
-        return self.sums(mask.astype(np.int64)) / np.maximum(self.sizes, 1)
+        return self.sums(mask) / np.maximum(self.sizes, 1)
 
     def covers(self, labels: NDArray[np.integer], codes: Ids) -> Bools:
         """For pairs of label and original whether the one covers the other."""

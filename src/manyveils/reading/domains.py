@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from manyveils.policy.hierarchies import TOP
 from manyveils.reading.cover import Cover, Ids, cover_of_pairs, joined_covers
-from manyveils.reading.labels import NUMBER, range_ends, texts_of
+from manyveils.reading.meanings import NUMBER, range_ends, texts_of
 from manyveils.release import Release, draft
 from manyveils.table import Table
 

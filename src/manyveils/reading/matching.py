@@ -154,10 +154,8 @@ def _by_bits(column: PublishedColumn, wanted: Mapping[str, Ids], names: list[str
 
 def _spans(column: PublishedColumn, name: str) -> tuple[Ids, Ids]:
     """The lowest and the highest original under the label of each row."""
-    cover = column.covers[name]
-    last = np.append(cover.high, -1)[np.where(np.diff(cover.starts) > 0, cover.starts[1:] - 1, -1)]
-    labels = column.labels[name]
-    return cover.firsts[labels], last[labels]
+    cover, labels = column.covers[name], column.labels[name]
+    return cover.firsts[labels], cover.lasts[labels]
 
 
 def _halves(

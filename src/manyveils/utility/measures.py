@@ -8,8 +8,8 @@ from manyveils.notebook import as_table
 from manyveils.policy import Policy
 from manyveils.policy.guarantees import KAnonymity
 from manyveils.policy.promises import promises_of
+from manyveils.reading.secrets import without_secrets
 from manyveils.release import Release
-from manyveils.release.secrets import without_secrets
 from manyveils.table import Table
 from manyveils.utility.association import association
 from manyveils.utility.class_size import class_size

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from manyveils.policy import Policy
+from manyveils.reading.secrets import without_secrets
 from manyveils.release import Release
-from manyveils.release.secrets import without_secrets
 from manyveils.table import Table
 from manyveils.utility.comparison import Comparison
 from manyveils.utility.groups import group_sizes
