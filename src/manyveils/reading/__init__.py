@@ -79,6 +79,13 @@ class Reading:
         """p̂ of the release."""
         return estimate_of(self.release, self.table)
 
+    @property
+    def is_recoded(self) -> bool:
+        """Whether some label stands for several originals, or is listed as if it did."""
+        views = self.estimate.shapes
+        covers = (cover for view in views for column in view.parts for cover in column.covers.values())
+        return bool(self.release.recodings) or any(cover.is_coarse for cover in covers)
+
     def count(self, query: str) -> Count:
         """Estimate for how many people the conditions hold, such as "age >= 20 and disease = 'Flu'"."""
         conditions = parse(query)

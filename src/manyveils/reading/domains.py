@@ -99,7 +99,10 @@ def _originals(published: pl.Series, recoding: pl.DataFrame | None) -> set[str]:
         if not are_ranges(published):
             return set(published.to_list())
         low, high = range_ends(published)
-        return {*low.drop_nulls(), *high.drop_nulls(), *published.filter(low.is_null())} - {TOP}
+        exact = published.filter(low.is_null())
+        # What is hidden beside numbers may be missing.
+        hidden = {""} if (exact == TOP).any() else set()
+        return ({*low.drop_nulls(), *high.drop_nulls(), *exact} - {TOP}) | hidden
     # A recoding may change some cells of a value only, and need not list the others.
     unlisted = set(published) - set(texts_of(recoding["published"].unique())) - {TOP}
     return unlisted | set(texts_of(recoding["original"].unique()))

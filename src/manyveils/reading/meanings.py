@@ -178,7 +178,7 @@ def listed_originals(recoding: pl.DataFrame) -> dict[str, frozenset[str]]:
 
 
 def false_lines(listed: Listed, texts: Sequence[str], meanings: Meanings, n_suppressed: int) -> int:
-    """How many lines a recoding file has too many, or too few, for what its labels mean.
+    """How many lines a recoding file has too many, or too few, for what its labels mean; it lists every published text.
 
     An original that only suppressed rows have need not be listed. A value all of whose cells are recoded may stand
     there by itself.
@@ -188,7 +188,7 @@ def false_lines(listed: Listed, texts: Sequence[str], meanings: Meanings, n_supp
     for label, text in enumerate(texts):
         runs = range(int(cover.starts[label]), int(cover.starts[label + 1]))
         covered = [code for run in runs for code in range(int(cover.low[run]), int(cover.high[run]) + 1)]
-        originals = listed.get(text, frozenset({text} if len(covered) == 1 else ()))
+        originals = listed.get(text, frozenset())
         wrong += len(originals - {attribute.texts[code] for code in covered} - meanings.unseen(text))
         missing = [code for code in covered if attribute.texts[code] not in originals]
         wrong += len(missing) if int(attribute.counts[missing].sum()) > n_suppressed else 0

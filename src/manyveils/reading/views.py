@@ -49,9 +49,13 @@ class PublishedView:
             numbers
         ]
 
+    def column_of(self, name: str) -> PublishedColumn:
+        """The column that shows an attribute."""
+        return next(column for column in self.parts if name in column.covers)
+
     def cover_of(self, name: str) -> Cover:
-        """The labels of an attribute."""
-        return next(part.covers[name] for part in self.parts if name in part.covers)
+        """What the labels of an attribute stand for."""
+        return self.column_of(name).covers[name]
 
     def spread_of(self, name: str) -> Cover:
         """Going away."""

@@ -1,6 +1,6 @@
 """A release beside its original: what every measure looks at, prepared once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
@@ -10,9 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.policy import Policy
+from manyveils.reading.cover import Floats
 from manyveils.release import Release, View
 from manyveils.table import Table
-from manyveils.utility.coverage import Coverage, coverage
+from manyveils.utility.coverage import Coverage, coverages_of
 from manyveils.utility.groups import group_sizes
 
 Measures = dict[str, float | dict[str, float]]
@@ -55,10 +56,7 @@ class Comparison:
     def places(self) -> dict[str, NDArray[np.int64]]:
         """For each published column, where its values stand among the originals the release speaks of; -1 for others."""
         domains = self.release.reading.estimate.domains
-        return {
-            name: np.array([domain.code.get(text, -1) for text in self.table[name].texts], dtype=np.int64)
-            for name, domain in domains.items()
-        }
+        return {name: domain.codes_of(self.table[name].texts) for name, domain in domains.items()}
 
     @cached_property
     def coverages(self) -> Coverages:
@@ -70,9 +68,8 @@ class Comparison:
         """What the labels of each sensitive column stand for, in every view that shows it."""
         return {name: tuple(self._covered(name)) for name in self.sensitive}
 
-    def _covered(self, name: str) -> list[Coverage]:
-        showing = [view for view in self.release.views if name in view.attributes]
-        return [coverage(self.release, view, self.table[name], self.policy.lines(name)) for view in showing]
+    def _covered(self, name: str) -> Iterator[Coverage]:
+        return coverages_of(self.release.reading, self.table[name], self.policy.lines(name))
 
     @cached_property
     def groups(self) -> tuple[tuple[pl.Series, ...], ...]:
@@ -96,7 +93,7 @@ def mean_over_views(comparison: Comparison, measured: Callable[[pl.Series], floa
 
 def mean_per_cell(
     comparison: Comparison,
-    cost: Callable[[Coverage], pl.Series],
+    cost: Callable[[Coverage], Floats],
     unseen: Callable[[str], float] = lambda _: 1.0,
     coverages: Coverages | None = None,
 ) -> dict[str, float]:
@@ -117,6 +114,5 @@ def mean_of_attributes(comparison: Comparison, by_attribute: dict[str, float]) -
     return fmean(by_attribute.values()) if by_attribute else comparison.release.suppressed / comparison.n_rows
 
 
-def _mean(view: Coverage, costs: pl.Series, n_rows: int, unseen: float) -> float:
-    rows = view.labels["rows"]
-    return (float((costs * rows).sum()) + (n_rows - int(rows.sum())) * unseen) / n_rows
+def _mean(view: Coverage, costs: Floats, n_rows: int, unseen: float) -> float:
+    return (float((costs * view.rows).sum()) + (n_rows - int(view.rows.sum())) * unseen) / n_rows

@@ -6,11 +6,11 @@ A cell costs (leaves under the label - 1) / leaves, so that even `*` costs less 
 from collections import defaultdict
 from statistics import fmean
 
-import polars as pl
+import numpy as np
 
+from manyveils.reading.cover import Floats
 from manyveils.utility.comparison import Comparison, Coverages, Measures, mean_per_cell
-from manyveils.utility.coverage import IS_VALUE, Coverage
-from manyveils.utility.leaves import domain_size, in_range, leaves_by_name, members, n_leaves
+from manyveils.utility.coverage import Coverage, domain_size, first_known
 
 
 def distortion(comparison: Comparison) -> Measures:
@@ -42,17 +42,14 @@ def _cost_of_star(comparison: Comparison, name: str) -> float:
     return 1 - 1 / domain_size(comparison.table[name], comparison.policy.lines(name))
 
 
-def distortion_of_labels(view: Coverage) -> pl.Series:
-    """Measure each label: by its name in the hierarchy, the values in its range, its members, or what it covers."""
+def distortion_of_labels(view: Coverage) -> Floats:
+    """Measure each label: by its name in the hierarchy, the values in its range, or what it covers."""
     if not _replaced(view):
-        return pl.zeros(view.labels.height, pl.Float64, eager=True)
-    by_name = leaves_by_name(view.column, view.lines)
-    labels = view.labels.join(by_name, on=["label", "level"], how="left", maintain_order="left")
-    size = n_leaves(view)
-    named = pl.when("named").then("leaves")
-    leaves = pl.coalesce(named, in_range(view), members(view), "covered", pl.lit(size))
-    known = pl.when("hidden").then(size).when(IS_VALUE).then(1).otherwise(leaves)
-    return labels.select(((known.clip(1, size) - 1) / size).alias("cost")).to_series()
+        return np.zeros(view.rows.size)
+    size = view.n_leaves
+    leaves = first_known(view.leaves_by_name(), view.in_range(), view.covered(), size)
+    known = np.select([view.hidden, view.is_value], [size, 1], leaves)
+    return (np.clip(known, 1, size) - 1) / size
 
 
 def sensitive_replaced(comparison: Comparison) -> Measures:
@@ -69,4 +66,4 @@ def sensitive_replaced(comparison: Comparison) -> Measures:
 
 
 def _replaced(view: Coverage) -> int:
-    return int(view.labels.filter(~IS_VALUE)["rows"].sum())
+    return int(view.rows[~view.is_value].sum())

@@ -1,8 +1,8 @@
 """Non-uniform entropy: the bits it takes to tell the original value of a cell from its label."""
 
 import numpy as np
-import polars as pl
 
+from manyveils.reading.cover import Floats
 from manyveils.utility.comparison import Comparison, Measures, mean_of_attributes, mean_per_cell
 from manyveils.utility.coverage import Coverage
 
@@ -20,20 +20,16 @@ def non_uniform_entropy(comparison: Comparison) -> Measures:
     return {"non_uniform_entropy": mean_of_attributes(comparison, shares)}
 
 
-def bits_of_labels(view: Coverage) -> pl.Series:
+def bits_of_labels(view: Coverage) -> Floats:
     """Measure the entropy of the originals under each label, weighted as the original is."""
-    counts = pl.Series(view.column.counts, dtype=pl.Float64)
-    weight = pl.col("weight")
-    found = (
-        view.pairs.with_columns(weight=pl.lit(counts).gather(pl.col("code")))
-        .filter(weight > 0)
-        .group_by("label")
-        .agg(bits=weight.entropy(base=2, normalize=True))
-    )
+    counts = view.attribute.counts.astype(np.float64)
+    before = np.append(0.0, np.cumsum(counts * np.log2(np.maximum(counts, 1.0))))
+    logs = np.zeros(view.rows.size)
+    np.add.at(logs, view.cover.owners, before[view.cover.high + 1] - before[view.cover.low])
+    rows = view.cover.sums(view.attribute.counts)
+    known = np.log2(np.maximum(rows, 1)) - logs / np.maximum(rows, 1)
     # A label that covers nothing we know of leaves everything open.
-    unknown = _entropy(view.column.counts)
-    joined = view.labels.join(found, on="label", how="left", maintain_order="left")
-    return joined["bits"].fill_null(unknown)
+    return np.where(rows > 0, np.maximum(known, 0.0), _entropy(view.attribute.counts))
 
 
 def _entropy(counts: np.ndarray) -> float:

@@ -3,11 +3,11 @@
 ARX's measure: (leaves under the label - 1) / (leaves - 1), and 1 in every cell of a row that is left out.
 """
 
-import polars as pl
+import numpy as np
 
+from manyveils.reading.cover import Floats
 from manyveils.utility.comparison import Comparison, Measures, mean_of_attributes, mean_per_cell
-from manyveils.utility.coverage import IS_VALUE, Coverage
-from manyveils.utility.leaves import leaves_by_name, members, n_leaves, span
+from manyveils.utility.coverage import Coverage, first_known
 
 
 def loss(comparison: Comparison) -> Measures:
@@ -17,14 +17,10 @@ def loss(comparison: Comparison) -> Measures:
     return {"loss": lost, "loss_by_attribute": by_attribute, "granularity": 1.0 - lost}
 
 
-def loss_of_labels(view: Coverage) -> pl.Series:
-    """Measure each label: by its name in a written hierarchy, its span, its members, or what it covers."""
-    by_name = leaves_by_name(view.column, view.lines)
-    labels = view.labels.join(by_name, on=["label", "level"], how="left", maintain_order="left")
-    leaves = pl.coalesce(pl.when("named").then("leaves"), members(view), "covered")
-    share = (leaves - 1) / max(n_leaves(view) - 1, 1)
-    is_written = pl.col("named") & pl.lit(view.lines is not None)
-    cost = pl.when(is_written).then(share).otherwise(pl.coalesce(span(view), share, 1.0))
-    return labels.select(
-        pl.when("hidden").then(1.0).when(IS_VALUE).then(0.0).otherwise(cost).clip(0.0, 1.0).alias("loss")
-    ).to_series()
+def loss_of_labels(view: Coverage) -> Floats:
+    """Measure each label: by its name in a written hierarchy, its span, or what it covers."""
+    by_name = view.leaves_by_name()
+    share = (first_known(by_name, view.covered()) - 1) / max(view.n_leaves - 1, 1)
+    is_written = ~np.isnan(by_name) & (view.lines is not None)
+    cost = np.where(is_written, share, first_known(view.spans(), share, 1.0))
+    return np.clip(np.select([view.hidden, view.is_value], [1.0, 0.0], cost), 0.0, 1.0)

@@ -8,6 +8,7 @@ from manyveils.notebook import as_table
 from manyveils.policy import Policy
 from manyveils.policy.guarantees import KAnonymity
 from manyveils.policy.promises import promises_of
+from manyveils.reading import beside
 from manyveils.reading.secrets import without_secrets
 from manyveils.release import Release
 from manyveils.table import Table
@@ -76,7 +77,7 @@ def measure(release: Release, table: Table, policy: Policy) -> Utility:
         # What only the key can read cannot be compared with the original.
         release, table = without_secrets(release, table)
         policy = _without(policy, secret)
-    comparison = Comparison(release, table, policy)
+    comparison = Comparison(beside(release, table), table, policy)
     return Utility({key: value for one in MEASURES for key, value in one(comparison).items()})
 
 

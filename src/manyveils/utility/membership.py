@@ -45,7 +45,7 @@ def membership(comparison: Comparison) -> Measures:
     proven: Measures = {
         "singled_out": max(singled_out(comparison, view) for view in comparison.release.views)
     }
-    if len(comparison.release.views) > 1 or comparison.release.recodings:
+    if len(comparison.release.views) > 1 or comparison.release.reading.is_recoded:
         # A recoded or scattered tuple does not match value by value, so there is nothing to count.
         return proven
     tuples = tuples_of(comparison, comparison.release.views[0])

@@ -2,8 +2,7 @@
 
 from math import fsum
 
-import polars as pl
-
+from manyveils.reading.cover import Floats
 from manyveils.utility.comparison import Comparison, Measures, mean_of_attributes, mean_per_cell
 from manyveils.utility.coverage import Coverage
 
@@ -18,5 +17,5 @@ def precision(comparison: Comparison) -> Measures:
     return {"precision": 1.0 - mean_of_attributes(comparison, climbed), "height": fsum(levels)}
 
 
-def _share_climbed(view: Coverage) -> pl.Series:
-    return view.labels["level"] / view.height
+def _share_climbed(view: Coverage) -> Floats:
+    return view.levels[0] / view.height
