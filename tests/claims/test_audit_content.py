@@ -208,7 +208,7 @@ def test_numbers_as_labels_are_sorted_as_texts():
 
 
 def test_an_original_in_place_of_its_label_is_found():
-    """A value that should have been recoded, and that the recoding does not list, breaks `nothing-lost`."""
+    """A value that should have been recoded, and that the recoding does not list, breaks `recodings-true`."""
     release, table = generalized(rows=(0, 2, 3, 4))
     bare = changed(
         release,
@@ -216,4 +216,4 @@ def test_an_original_in_place_of_its_label_is_found():
         lambda frame: frame.with_columns(pl.col("age").replace("[30, 39]", "31")).sort(frame.columns),
     )
     assert broken(release, table, policy(0.2)) == set()
-    assert broken(bare, table, policy(0.2)) == {"nothing-lost"}
+    assert broken(bare, table, policy(0.2)) == {"recodings-true"}
