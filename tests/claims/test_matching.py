@@ -35,10 +35,10 @@ def cases(draw):
 
 
 @pytest.mark.parametrize(
-    ("per_pair", "most_bits"), [(1, 2**28), (10**12, 2**28), (10**12, 1)], ids=["pairs", "bits", "halves"]
+    ("per_pair", "few_pairs"), [(1, 2**28), (10**12, 2**28), (10**12, 1)], ids=["pairs", "bits", "halves"]
 )
 @given(case=cases())
-def test_matches(per_pair, most_bits, case):
+def test_matches(per_pair, few_pairs, case):
     """A row matches a tuple if both of its labels cover it, and takes an even share of what they cover."""
     sets, rows, counts, tuples = case
     labels = {name: np.array([row[place] for row in rows], np.int32) for place, name in enumerate("ab")}
@@ -50,7 +50,7 @@ def test_matches(per_pair, most_bits, case):
         {"a": cover(sets), "b": cover(PLAIN)},
     )
     asked = {name: np.array([each[place] for each in tuples]) for place, name in enumerate("ab")}
-    limits = {"PER_PAIR": per_pair, "MOST_BITS": most_bits, "FEWEST": 2}
+    limits = {"PER_PAIR": per_pair, "FEW_PAIRS": few_pairs, "FEWEST": 2}
     with patch.multiple(matching, **limits):
         found = matches_of(part, asked, {})
     got = {

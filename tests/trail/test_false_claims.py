@@ -127,7 +127,10 @@ def test_a_false_recoding_of_quasi_identifiers_does_not_spread_a_slice(data: Pat
         ";",
     )
     document["recodings"] = [{"view": "main", "attribute": "home", "file": "recodings/main.home.csv"}]
-    before = {(found.promise, found.reading): found.measured for found in mv.audit(out_copy(out), None, wanted).findings}
+    before = {
+        (found.promise, found.reading): found.measured
+        for found in mv.audit(out_copy(out), None, wanted).findings
+    }
     lied(out, document)
     audit = mv.audit(out, None, wanted)
     assert "recodings-true" in {finding.promise for finding in audit.broken}

@@ -15,8 +15,8 @@ MOST_BITS = 2**28
 MOST_PAIRS = 2**25
 # Looking at one pair takes as long as looking at so many bits.
 PER_PAIR = 64
-# Fewer combinations are not worth halving.
-FEWEST = 256
+# So few pairs of combination and row, or so few combinations, are not worth halving.
+FEW_PAIRS, FEWEST = 2**19, 256
 NONE: Ids = np.zeros(0, dtype=np.int64)
 
 
@@ -165,7 +165,7 @@ def _halves(
 
     None where there are few enough, or where no attribute keeps a fifth of the rows from one of the halves.
     """
-    if combinations.size * rows.size <= MOST_BITS or combinations.size < FEWEST:
+    if combinations.size * rows.size <= FEW_PAIRS or combinations.size < FEWEST:
         return None
     best: tuple[int, list[tuple[Ids, Ids]]] | None = None
     for name, (low, high) in spans.items():
