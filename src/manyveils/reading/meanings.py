@@ -125,7 +125,10 @@ class Meanings:
         return np.sort(order[starts[label] : starts[label + 1]]).astype(np.int64)
 
     def _members(self, words: Sequence[str]) -> set[int] | None:
-        """The codes of a set's members, which stand in order and may hold commas themselves; None if it is no such set."""
+        """The codes of a set's members, which stand in order and may hold commas themselves; None where none is known.
+
+        A member that the original does not have is nobody's.
+        """
         # For every number of words read, the members so far; a later member has a higher code.
         reached: dict[int, list[int]] = {0: []}
         for start in range(len(words)):
@@ -139,7 +142,8 @@ class Meanings:
                     reached.setdefault(stop, [*reached[start], code])
                 if stop - start > self._most_commas:
                     break
-        return set(reached[len(words)]) if len(words) in reached else None
+        known = {self.code_of[word] for word in words if word in self.code_of}
+        return set(reached[len(words)]) if len(words) in reached else known or None
 
     @cached_property
     def _most_commas(self) -> int:
