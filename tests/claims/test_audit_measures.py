@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyveils.audits.judge import GAUGES, judge
+from manyveils.audits.judge import judge
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import (
     CappedShare,
@@ -103,7 +103,7 @@ def expected(guarantee, groups, table, insensitive, supersets=None):
         for key, values in groups.items()
     }
     measures = [found.measure for found in verdicts.values() if found.measure is not None]
-    worst = min if GAUGES[type(guarantee)].worst == "smallest" else max
+    worst = min if guarantee.worst == "smallest" else max
     short = [key for key, found in verdicts.items() if not found.kept]
     return worst(measures, default=None), short
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manyveils.audits import audit, posterior
-from manyveils.audits.judge import GAUGES, judge
+from manyveils.audits.judge import judge
 from manyveils.datasets import slicing_patients
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import (
@@ -167,7 +167,7 @@ def assert_as_defined(release, table, promise, finding, known):
     whole = whole_of(table, names, promise.insensitive)
     verdicts = [judge_belief(promise.guarantee, belief, whole) for belief in found]
     short = [belief for belief, verdict in zip(found, verdicts, strict=True) if not verdict.kept]
-    worst = min if GAUGES[type(promise.guarantee)].worst == "smallest" else max
+    worst = min if promise.guarantee.worst == "smallest" else max
     measure = worst([one.measure for one in verdicts if one.measure is not None], default=None)
     assert (finding.kept, finding.groups, finding.groups_short) == (not short, len(found), len(short))
     assert finding.rows_short == sum(belief.rows for belief in short)

@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 import manyveils as mv
-from manyveils.policy.sections import AttributeSection, Guarantee
+from manyveils.policy.guarantees import GuaranteeKeys
+from manyveils.policy.sections import AttributeSection
 
 ROWS = [(age, city, illness) for age in (20, 30, 40) for city in ("a", "b") for illness in ("x", "y", "z")]
 
@@ -46,7 +47,7 @@ def test_four_guises(tmp_path, desk):
             "city": AttributeSection(role="quasi"),
             "illness": AttributeSection(role="sensitive"),
         },
-        guarantee=Guarantee(k=3, l=2),
+        guarantee=GuaranteeKeys(k=3, l=2),
     )
     guises = [toml, str(toml), as_json, mv.Policy.load(toml), sections(), mv.Policy(**sections()), models]
     releases = [mv.publish(frame(), guise, seed=1) for guise in guises]
@@ -106,10 +107,10 @@ def test_multivalued(method):
     bits = ("illness=w", "illness=x", "illness=y", "illness=z")
     assert release.manifest.derived == {"illness": bits}
     tables = {
-        name: table[name] for table in release.frames.values() for name in table.attributes if name in bits
+        name: table[name] for table in release.frames.values() for name in table.columns if name in bits
     }
     assert {name: int(column.sum()) for name, column in tables.items()} == dict.fromkeys(bits, 12)
-    assert all("illness" not in table.attributes for table in release.frames.values())
+    assert all("illness" not in table.columns for table in release.frames.values())
 
 
 def test_overrides():

@@ -7,10 +7,11 @@ import numpy as np
 import polars as pl
 
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import ROWS, Arithmetic
+from manyveils.audits.measures import ROWS, Arithmetic, measures
 from manyveils.policy.guarantees import Closeness, Ground
 
 
+@measures(Closeness)
 def measure_closeness(guarantee: Closeness, groups: Groups) -> pl.DataFrame:
     """The earth mover's distance of each group from the original."""
     moved = distances(groups, guarantee.ground)

@@ -7,7 +7,7 @@ from functools import reduce
 import polars as pl
 
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import EXACT, HAS_SENSITIVE, ROWS, TIE, excepting_insensitive
+from manyveils.audits.measures import EXACT, HAS_SENSITIVE, ROWS, TIE, excepting_insensitive, measures
 from manyveils.policy.guarantees import (
     DistinctDiversity,
     EntropyDiversity,
@@ -19,6 +19,7 @@ NEAR = 1e-9
 LONGEST_POWER = 100_000
 
 
+@measures(DistinctDiversity)
 def measure_distinct(guarantee: DistinctDiversity, groups: Groups) -> pl.DataFrame:
     """The different values of each group."""
     counted = groups.cells.group_by("group").agg(
@@ -27,6 +28,7 @@ def measure_distinct(guarantee: DistinctDiversity, groups: Groups) -> pl.DataFra
     return excepting_insensitive(counted.with_columns(kept=pl.col("measure") >= guarantee.l))
 
 
+@measures(FrequencyDiversity)
 def measure_frequency(guarantee: FrequencyDiversity, groups: Groups) -> pl.DataFrame:
     """How many times the commonest sensitive value fits into its group."""
     reckon = groups.arithmetic
@@ -40,6 +42,7 @@ def measure_frequency(guarantee: FrequencyDiversity, groups: Groups) -> pl.DataF
     return excepting_insensitive(measured.with_columns(pl.col("kept").fill_null(value=True)))
 
 
+@measures(EntropyDiversity)
 def measure_entropy(guarantee: EntropyDiversity, groups: Groups) -> pl.DataFrame:
     """The number of equally common values that would have the entropy of each group.
 
@@ -83,6 +86,7 @@ def _is_diverse(counts: list[int], l: int) -> bool:
     return bool(total**total >= l**total * reduce(lambda product, count: product * count**count, reduced, 1))
 
 
+@measures(RecursiveDiversity)
 def measure_recursive(guarantee: RecursiveDiversity, groups: Groups) -> pl.DataFrame:
     """The commonest value against the l-th commonest and rarer ones together."""
     reckon = groups.arithmetic

@@ -1,78 +1,37 @@
 """From promises to findings: every promise, in every view that shows what it protects, in every reading."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
-from typing import Any, Literal
 
 import polars as pl
 
-from manyveils.audits.closeness import measure_closeness
+from manyveils.audits import closeness, diversity, numbers, shares, supersets
 from manyveils.audits.combinations import Parts, parts_of, product_groups
-from manyveils.audits.diversity import measure_distinct, measure_entropy, measure_frequency, measure_recursive
 from manyveils.audits.eliminations import measure_eliminations
 from manyveils.audits.finding import Finding, Reading
-from manyveils.audits.groups import Groups, groups_in
-from manyveils.audits.numbers import measure_proximity, measure_spread
+from manyveils.audits.groups import groups_in
+from manyveils.audits.measures import MEASURES, Measure
 from manyveils.audits.posterior import measure_beliefs
-from manyveils.audits.shares import measure_gain, measure_ratio, measure_share
 from manyveils.audits.size import measure_sizes
-from manyveils.audits.supersets import measure_supersets
-from manyveils.policy import Guarantee, Promise
-from manyveils.policy.guarantees import (
-    CappedShare,
-    Closeness,
-    Disclosure,
-    DistinctDiversity,
-    Elimination,
-    EntropyDiversity,
-    FrequencyDiversity,
-    KAnonymity,
-    Likeness,
-    Linkability,
-    NumericSpread,
-    Proximity,
-    RecursiveDiversity,
-    SupersetCloseness,
-)
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import WORST, Elimination, KAnonymity, Worst
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.guardians import views_beyond_the_guardian
 from manyveils.reading.sight import Sight, columns_for, columns_with, known_in, other_sensitive, sight
 
-Measure = Callable[[Any, Groups], pl.DataFrame]
-Worst = Literal["smallest", "largest"]
-
-
-@dataclass(frozen=True)
-class Gauge:
-    """How a guarantee is measured, whether small or large measures are bad, and what it is compared with."""
-
-    measure: Measure
-    worst: Worst
-    bound: str
-
-
-GAUGES: Mapping[type[Guarantee], Gauge] = {
-    DistinctDiversity: Gauge(measure_distinct, "smallest", "l"),
-    FrequencyDiversity: Gauge(measure_frequency, "smallest", "l"),
-    EntropyDiversity: Gauge(measure_entropy, "smallest", "l"),
-    RecursiveDiversity: Gauge(measure_recursive, "largest", "c"),
-    Closeness: Gauge(measure_closeness, "largest", "t"),
-    SupersetCloseness: Gauge(measure_supersets, "largest", "t"),
-    CappedShare: Gauge(measure_share, "largest", "alpha"),
-    Linkability: Gauge(measure_share, "largest", "epsilon"),
-    NumericSpread: Gauge(measure_spread, "smallest", "e"),
-    Proximity: Gauge(measure_proximity, "smallest", "m"),
-    Likeness: Gauge(measure_gain, "largest", "beta"),
-    Disclosure: Gauge(measure_ratio, "largest", "delta"),
-}
-# Sizes and eliminations are measured in ways of their own.
-KINDS: Mapping[str, Worst] = {
-    KAnonymity.kind: "smallest",
-    Elimination.kind: "smallest",
-    **{guarantee.kind: gauge.worst for guarantee, gauge in GAUGES.items()},
-}
+# Their measures are found in MEASURES.
+__all__ = [
+    "closeness",
+    "diversity",
+    "judge",
+    "judge_columns",
+    "numbers",
+    "shares",
+    "supersets",
+    "worst_columns",
+]
 
 
 def judge(evidence: Evidence, promise: Promise, *, promised: bool) -> Iterator[Finding]:
@@ -158,8 +117,8 @@ def _smallness(finding: Finding) -> tuple[bool, float]:
 def _judge_values(
     evidence: Evidence, promise: Promise, others: frozenset[str], reading: Reading, *, promised: bool
 ) -> Iterator[Finding]:
-    gauge = GAUGES[type(promise.guarantee)]
-    stub = _stub(promise, reading, float(getattr(promise.guarantee, gauge.bound)), promised=promised)
+    stub = _stub(promise, reading, promise.guarantee.required, promised=promised)
+    measure = MEASURES[type(promise.guarantee)]
     shown = list(columns_with(frozenset(promise.protects), evidence))
     broken = [view.name for view, _ in shown if not evidence.is_whole(view)]
     if broken:
@@ -177,7 +136,7 @@ def _judge_values(
     for parts in parts_of(promise, sights):
         found = True
         here = replace(stub, view="+".join(dict.fromkeys(part.view.name for part in parts)))
-        yield _finding(evidence, here, parts, partial(_measured, evidence, promise, parts, gauge.measure))
+        yield _finding(evidence, here, parts, partial(_measured, evidence, promise, parts, measure))
     if not found:
         # What is not published cannot be learnt from the release.
         yield replace(stub, kept=True)
@@ -219,7 +178,7 @@ def _finding(
     if not all(evidence.people(seen.file) for seen in parts):
         return replace(stub, kept=True)
     measured = measure()
-    return stub if measured is None else _summed_up(stub, measured, KINDS[stub.promise])
+    return stub if measured is None else _summed_up(stub, measured, WORST[stub.promise])
 
 
 def _summed_up(stub: Finding, measured: pl.DataFrame, worst: Worst) -> Finding:

@@ -6,8 +6,9 @@ from fractions import Fraction
 
 from manyveils.errors import InputError, Problem
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import Linkability, exact
+from manyveils.policy.guarantees import exact
 
+# The keys of thresholds, by what they may be.
 WHOLE = frozenset({"k", "l", "n", "m", "eliminations"})
 SHARES = frozenset({"t", "alpha", "epsilon_link"})
 POSITIVE = frozenset({"c", "beta", "delta", "e", "epsilon"})
@@ -19,15 +20,11 @@ def at_levels(promises: tuple[Promise, ...], levels: Mapping[str, float]) -> Ite
     if problems:
         raise InputError(problems)
     for promise in promises:
-        own = {_parameter(promise, field.name): field.name for field in fields(promise.guarantee)}
+        names = [field.name for field in fields(promise.guarantee)]
+        own = {promise.guarantee.keys.get(name, name): name for name in names}
         chosen = {own[name]: _level(name, level) for name, level in levels.items() if name in own}
         if chosen:
             yield replace(promise, guarantee=replace(promise.guarantee, **chosen))
-
-
-def _parameter(promise: Promise, field: str) -> str:
-    """The key of the policy for a parameter of a guarantee."""
-    return "epsilon_link" if isinstance(promise.guarantee, Linkability) else field
 
 
 def _level(name: str, level: float) -> int | Fraction:

@@ -1,9 +1,16 @@
 """What a measure of groups gives: per group how far it goes, whether that is enough, and its rows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
+
+from manyveils.policy import Guarantee
+
+if TYPE_CHECKING:
+    from manyveils.audits.groups import Groups
 
 # A float decides only where it is clear of its bound by more than rounding can move it.
 MARGIN = 1e-12
@@ -42,6 +49,21 @@ class Arithmetic:
 
     def _slack(self, denominator: pl.Expr, bound: Fraction) -> pl.Expr:
         return denominator * pl.lit(self.tie * bound.denominator) if self.tie else self.constant(0)
+
+
+Measure = Callable[[Any, "Groups"], pl.DataFrame]
+# How every guarantee about values is measured: group, rows, measure, kept.
+MEASURES: dict[type[Guarantee], Measure] = {}
+
+
+def measures(*guarantees: type[Guarantee]) -> Callable[[Measure], Measure]:
+    """Mark a function as the measure of guarantees."""
+
+    def register(measure: Measure) -> Measure:
+        MEASURES.update(dict.fromkeys(guarantees, measure))
+        return measure
+
+    return register
 
 
 EXACT = Arithmetic(pl.Int128, 0.0)

@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import HAS_SENSITIVE, MARGIN, ROWS, excepting_insensitive
+from manyveils.audits.measures import HAS_SENSITIVE, MARGIN, ROWS, excepting_insensitive, measures
 from manyveils.policy.guarantees import NumericSpread, Proximity
 
 MOST_PLACES = 9
@@ -57,6 +57,7 @@ def scaled(texts: tuple[str, ...]) -> Scaled:
     return Scaled(numbers, 1, is_exact=False)
 
 
+@measures(NumericSpread)
 def measure_spread(guarantee: NumericSpread, groups: Groups) -> pl.DataFrame:
     """The distance between the largest and the smallest number of each group; none is no distance at all."""
     values = scaled(groups.labels[0].texts)
@@ -77,6 +78,7 @@ def measure_spread(guarantee: NumericSpread, groups: Groups) -> pl.DataFrame:
     )
 
 
+@measures(Proximity)
 def measure_proximity(guarantee: Proximity, groups: Groups) -> pl.DataFrame:
     """How many times the largest cluster around a sensitive value fits into its group.
 

@@ -4,14 +4,14 @@ p(t, s) = sum over buckets B of p(t, B) · p(s | t, B): a bucket weighs as much 
 the shares of its rows that match the target; inside it the matching rows of the protected column are alike.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from manyveils.audits.groups import Groups, cells_of, with_reference
+from manyveils.audits.measures import Measure
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import KAnonymity
 from manyveils.reading.blocks import Believed, Offer, Values, believed_in, blocks_of, suits_blocks
@@ -31,7 +31,6 @@ NO_VALUES = Values(
     np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64), pl.DataFrame()
 )
 
-Measure = Callable[[Any, Groups], pl.DataFrame]
 Found = tuple[pl.DataFrame, pl.DataFrame]
 
 

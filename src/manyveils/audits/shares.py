@@ -6,10 +6,11 @@ from fractions import Fraction
 import polars as pl
 
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import MARGIN, ROWS
+from manyveils.audits.measures import MARGIN, ROWS, measures
 from manyveils.policy.guarantees import CappedShare, Disclosure, Likeness, Linkability
 
 
+@measures(CappedShare, Linkability)
 def measure_share(guarantee: CappedShare | Linkability, groups: Groups) -> pl.DataFrame:
     """The largest share of a sensitive value in each group."""
     bound = guarantee.alpha if isinstance(guarantee, CappedShare) else guarantee.epsilon
@@ -21,6 +22,7 @@ def measure_share(guarantee: CappedShare | Linkability, groups: Groups) -> pl.Da
     )
 
 
+@measures(Likeness)
 def measure_gain(guarantee: Likeness, groups: Groups) -> pl.DataFrame:
     """The largest relative gain of a sensitive value in each group over its share in the original.
 
@@ -54,6 +56,7 @@ def measure_gain(guarantee: Likeness, groups: Groups) -> pl.DataFrame:
     )
 
 
+@measures(Disclosure)
 def measure_ratio(guarantee: Disclosure, groups: Groups) -> pl.DataFrame:
     """The largest distance, as a logarithm, between a sensitive value's share in each group and in the original.
 

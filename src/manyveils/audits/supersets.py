@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from manyveils.audits.closeness import coarser, distances
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import EXACT, ROWS, Arithmetic
+from manyveils.audits.measures import EXACT, ROWS, Arithmetic, measures
 from manyveils.policy.guarantees import SupersetCloseness
 from manyveils.reading.evidence import BUCKET
 from manyveils.reading.labels import Labels
@@ -21,6 +21,7 @@ from manyveils.reading.people import people_in, with_people
 from manyveils.table import Table
 
 
+@measures(SupersetCloseness)
 def measure_supersets(guarantee: SupersetCloseness, groups: Groups) -> pl.DataFrame:
     """The distance of each group from its nearest superset that is large enough; infinite if there is none."""
     every = groups.cells.group_by("group").agg(ROWS)

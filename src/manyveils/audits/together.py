@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from manyveils.audits.finding import Finding
-from manyveils.audits.judge import KINDS, judge_columns, worst_columns
+from manyveils.audits.judge import judge_columns, worst_columns
 from manyveils.audits.levels import at_levels
 from manyveils.policy import Policy
+from manyveils.policy.guarantees import WORST
 from manyveils.reading.evidence import Evidence
 from manyveils.release import Release
 from manyveils.table import Table, resolve
@@ -95,4 +96,4 @@ def _badness(finding: Finding) -> tuple[bool, float, int]:
     measured, size = finding.measured, finding.worst_group_size
     if measured is None or size is None:
         return True, 0.0, 0
-    return False, measured if KINDS[finding.promise] == "smallest" else -measured, size
+    return False, measured if WORST[finding.promise] == "smallest" else -measured, size

@@ -8,7 +8,7 @@ from typing import Any
 from manyveils.errors import InputError, Problem
 from manyveils.methods import METHODS, method_problems
 from manyveils.policy.check import section_problems, suggest
-from manyveils.policy.sections import Guarantee
+from manyveils.policy.guarantees import GuaranteeKeys
 
 SHARED = "suppression"
 NONE = "none"
@@ -98,7 +98,7 @@ def _problems(each: Variation) -> Iterator[Problem]:
         yield Problem(place, "has no values.", EXAMPLE)
     if each.method is not None and each.method not in METHODS:
         yield Problem(place, f"{each.method!r} is not a method.", suggest(each.method, METHODS))
-    elif each.method is None and each.key not in (*Guarantee.model_fields, SHARED):
+    elif each.method is None and each.key not in (*GuaranteeKeys.model_fields, SHARED):
         remedy = f"Keys of a method are written with its name, such as slice.columns. {_nearest(each.key)}"
         yield Problem(place, "is neither a key of [guarantee] nor suppression.", remedy)
     elif each.key == "method":
@@ -108,7 +108,7 @@ def _problems(each: Variation) -> Iterator[Problem]:
 
 
 def _nearest(key: str) -> str:
-    said = suggest(key, (*Guarantee.model_fields, SHARED))
+    said = suggest(key, (*GuaranteeKeys.model_fields, SHARED))
     return said if said.startswith("Did") else ""
 
 
@@ -123,7 +123,7 @@ def _value_problems(each: Variation) -> Iterator[Problem]:
 
 def _wrong_with(each: Variation, value: Any) -> Iterator[Problem]:
     if each.in_guarantee:
-        yield from section_problems(Guarantee, {each.key: value}, "vary")
+        yield from section_problems(GuaranteeKeys, {each.key: value}, "vary")
         return
     yield from method_problems({"method": each.method or "separate", each.key: value}, "vary")
     if each.key == SHARED and not _is_share(value):

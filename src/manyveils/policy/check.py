@@ -11,7 +11,8 @@ from pydantic import BaseModel, ValidationError
 
 from manyveils.errors import Problem
 from manyveils.policy import alpha_beta_k
-from manyveils.policy.sections import LISTS, SECTIONS, AttributeSection, DateUnit, Guarantee
+from manyveils.policy.guarantees import COMPANIONS, GuaranteeKeys
+from manyveils.policy.sections import LISTS, SECTIONS, AttributeSection, DateUnit
 
 TOP_KEYS = ("data", "attributes", "guarantee", "rules", "dependencies", "publish")
 RESERVED = "bucket"
@@ -190,22 +191,17 @@ def _guarantee_problems(said: Mapping[str, Any], own: Mapping[str, Any], where: 
         yield Problem(f"{where}.c", 'goes with l_kind = "recursive".', "Set the kind or drop c.")
     if (guarantee.epsilon is None) != (guarantee.m is None):
         yield Problem(where, "epsilon and m go together.", "Give both or neither.")
-    for key, needed in (
-        ("c", "l"),
-        ("n", "t"),
-        ("ground", "t"),
-        ("alpha_values", "alpha"),
-    ):
+    for key, needed in COMPANIONS:
         if key in own and getattr(guarantee, key) is not None and needed not in said:
             yield Problem(f"{where}.{key}", f"goes with {needed}, which is not set.")
 
 
-def _readable_part(section: Mapping[str, Any]) -> Guarantee:
+def _readable_part(section: Mapping[str, Any]) -> GuaranteeKeys:
     """The keys that are fine by themselves, so that one bad key does not hide another problem."""
     keys = dict(section)
     while True:
         try:
-            return Guarantee.model_validate(keys)
+            return GuaranteeKeys.model_validate(keys)
         except ValidationError as error:
             for entry in error.errors(include_input=False, include_url=False):
                 keys.pop(str(entry["loc"][0]), None)

@@ -1,18 +1,21 @@
-"""What can be promised of a group of rows: one small value per guarantee.
+"""What can be promised of a group of rows: one small class per guarantee, which declares everything about it at once.
 
-A guarantee says nothing about how it is counted.
-Methods and audits count in ways of their own, so that a fault in one is seen by the other.
-
-`merging_keeps`: two groups that keep it still keep it as one group.
-`one_part_heals`: a group that breaks it keeps it as soon as it is merged with one that does;
-only then can a coarser table never need more suppression than a finer one.
+How it is counted is not among that: methods and audits count in ways of their own, so that a fault in one is seen by
+the other. The maker decides it in `promises/decisions.py`, the audit measures it in `audits/`.
 """
 
-from dataclasses import dataclass, fields
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
+
+from pydantic import Field
+
+from manyveils.policy.keys import Count, Eliminations, Number, Pairs, Section, Text
 
 Ground = Literal["equal", "ordered", "hierarchical"]
+Worst = Literal["smallest", "largest"]
 
 PRECISION = 10**9
 
@@ -29,17 +32,58 @@ def exact(number: float | int | str | Fraction) -> Fraction:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """Something that can hold for a group of rows."""
+    """Something that can hold for a group of rows.
+
+    `merging_keeps`: two groups that keep it still keep it as one group.
+    `one_part_heals`: a group that breaks it keeps it as soon as it is merged with one that does; only then can a
+    coarser table never need more suppression than a finer one.
+    `excepts_harmless`: a group without a sensitive value keeps it as an exception, which merging does not preserve.
+    `spares_insensitive`: nothing is asked of values that need no protection.
+    `worst` and `bound`: whether small or large measures are bad, and the threshold they are compared with.
+    `keys`: the keys of the policy for its thresholds, where they have other names.
+    """
 
     kind: ClassVar[str]
     merging_keeps: ClassVar[bool] = True
     one_part_heals: ClassVar[bool] = False
     numeric_only: ClassVar[bool] = False
+    excepts_harmless: ClassVar[bool] = False
+    spares_insensitive: ClassVar[bool] = True
+    worst: ClassVar[Worst] = "largest"
+    bound: ClassVar[str]
+    keys: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
+        """The guarantee that the keys of a policy ask for, if they do."""
+        return None
 
     @property
     def parameters(self) -> dict[str, int | float | str | list[str]]:
         """The thresholds, as plain numbers for people and manifests."""
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+
+    @property
+    def required(self) -> float:
+        """The threshold that measures are compared with."""
+        return float(getattr(self, self.bound))
+
+    @property
+    def variety(self) -> int:
+        """How many different values a group needs, at least, to keep it."""
+        return 2
+
+    def for_one_value(self) -> "Guarantee":
+        """What it means for the 0/1 attribute of one value of a multi-valued attribute."""
+        return self
+
+    def for_combination(self) -> "Guarantee":
+        """What it means for several attributes taken as one."""
+        return self
+
+    def most_belief(self, share: float, text: str) -> float:
+        """The most that anybody may believe in a value with a share of the table; infinite where it sets no cap."""
+        return math.inf
 
 
 def _plain(value: object) -> int | float | str | list[str]:
@@ -57,32 +101,68 @@ class KAnonymity(Guarantee):
 
     kind: ClassVar[str] = "k-anonymity"
     one_part_heals: ClassVar[bool] = True
+    worst: ClassVar[Worst] = "smallest"
+    bound: ClassVar[str] = "k"
     k: int
+
+    @property
+    def variety(self) -> int:
+        """One value is enough."""
+        return 1
 
 
 @dataclass(frozen=True)
-class DistinctDiversity(Guarantee):
+class Diversity(Guarantee):
+    """How many values stay possible in a group; the kinds of l differ in how they are counted."""
+
+    l_kind: ClassVar[str]
+    worst: ClassVar[Worst] = "smallest"
+    bound: ClassVar[str] = "l"
+    l: int
+
+    @classmethod
+    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
+        """Asked for by l, and l_kind."""
+        return cls(keys.l) if keys.l is not None and keys.l_kind == cls.l_kind else None
+
+    @property
+    def variety(self) -> int:
+        """At least l values."""
+        return self.l
+
+    def for_one_value(self) -> Guarantee:
+        """No value may be given to anybody with more than 1/l certainty."""
+        return FrequencyDiversity(self.l)
+
+
+@dataclass(frozen=True)
+class DistinctDiversity(Diversity):
     """Every group has at least l different values (p-sensitivity is the same)."""
 
     kind: ClassVar[str] = "distinct-l-diversity"
+    l_kind: ClassVar[str] = "distinct"
     one_part_heals: ClassVar[bool] = True
-    l: int
 
 
 @dataclass(frozen=True)
-class FrequencyDiversity(Guarantee):
+class FrequencyDiversity(Diversity):
     """No value fills more than one l-th of a group."""
 
     kind: ClassVar[str] = "frequency-l-diversity"
-    l: int
+    l_kind: ClassVar[str] = "frequency"
+
+    def most_belief(self, share: float, text: str) -> float:
+        """One l-th."""
+        return 1 / self.l
 
 
 @dataclass(frozen=True)
-class EntropyDiversity(Guarantee):
+class EntropyDiversity(Diversity):
     """The entropy of every group is at least log l."""
 
     kind: ClassVar[str] = "entropy-l-diversity"
-    l: int
+    l_kind: ClassVar[str] = "entropy"
+    excepts_harmless: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -90,17 +170,49 @@ class RecursiveDiversity(Guarantee):
     """The commonest value has fewer than c times the rows of the l-th commonest and rarer ones together."""
 
     kind: ClassVar[str] = "recursive-c-l-diversity"
+    excepts_harmless: ClassVar[bool] = True
+    bound: ClassVar[str] = "c"
     c: Fraction
     l: int
+
+    @classmethod
+    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
+        """Asked for by l, l_kind and c."""
+        asks = keys.l is not None and keys.c is not None and keys.l_kind == "recursive"
+        return cls(exact(keys.c), keys.l) if asks else None  # type: ignore[arg-type]
+
+    @property
+    def variety(self) -> int:
+        """So many that the rarer ones can outweigh the commonest."""
+        return self.l + int(1 / self.c)
+
+    def for_one_value(self) -> Guarantee:
+        """No value may be given to anybody with more than 1/l certainty."""
+        return FrequencyDiversity(self.l)
 
 
 @dataclass(frozen=True)
 class Closeness(Guarantee):
-    """The distribution in every group is within earth mover's distance t of the whole table's."""
+    """The distribution in every group is within earth mover's distance t of the whole table's.
+
+    An empty ground stands for the attribute's natural one, which only the data can tell.
+    """
 
     kind: ClassVar[str] = "t-closeness"
+    spares_insensitive: ClassVar[bool] = False
+    bound: ClassVar[str] = "t"
     t: Fraction
     ground: Ground
+
+    @classmethod
+    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
+        """Asked for by t without n."""
+        asks = keys.t is not None and keys.n is None
+        return cls(exact(keys.t), keys.ground or "") if asks else None  # type: ignore[arg-type]
+
+    def most_belief(self, share: float, text: str) -> float:
+        """With the equal ground, no share rises by more than t."""
+        return min(share + float(self.t), 1.0) if self.ground == "equal" else math.inf
 
 
 @dataclass(frozen=True)
@@ -109,9 +221,17 @@ class SupersetCloseness(Guarantee):
 
     kind: ClassVar[str] = "n-t-closeness"
     merging_keeps: ClassVar[bool] = False
+    spares_insensitive: ClassVar[bool] = False
+    bound: ClassVar[str] = "t"
     n: int
     t: Fraction
     ground: Ground
+
+    @classmethod
+    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
+        """Asked for by t with n."""
+        asks = keys.t is not None and keys.n is not None
+        return cls(keys.n, exact(keys.t), keys.ground or "") if asks else None  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -119,8 +239,31 @@ class CappedShare(Guarantee):
     """No listed value fills more than the share alpha of a group; an empty list means every value."""
 
     kind: ClassVar[str] = "alpha-k-anonymity"
+    bound: ClassVar[str] = "alpha"
     alpha: Fraction
     values: tuple[str, ...] = ()
+
+    @classmethod
+    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
+        """Asked for by alpha."""
+        return cls(exact(keys.alpha), tuple(keys.alpha_values or ())) if keys.alpha is not None else None
+
+    @property
+    def variety(self) -> int:
+        """So many that none need fill more than alpha."""
+        return -(-self.alpha.denominator // self.alpha.numerator)
+
+    def for_one_value(self) -> Guarantee:
+        """The value is a listed one, or the attribute would not be judged."""
+        return replace(self, values=())
+
+    def for_combination(self) -> Guarantee:
+        """Combinations are all capped."""
+        return replace(self, values=())
+
+    def most_belief(self, share: float, text: str) -> float:
+        """The share alpha, for a value that is listed."""
+        return float(self.alpha) if not self.values or text in self.values else math.inf
 
 
 @dataclass(frozen=True)
@@ -130,7 +273,14 @@ class NumericSpread(Guarantee):
     kind: ClassVar[str] = "k-e-anonymity"
     one_part_heals: ClassVar[bool] = True
     numeric_only: ClassVar[bool] = True
+    worst: ClassVar[Worst] = "smallest"
+    bound: ClassVar[str] = "e"
     e: Fraction
+
+    @classmethod
+    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
+        """Asked for by e."""
+        return cls(exact(keys.e)) if keys.e is not None else None
 
 
 @dataclass(frozen=True)
@@ -140,8 +290,16 @@ class Proximity(Guarantee):
     kind: ClassVar[str] = "epsilon-m-anonymity"
     merging_keeps: ClassVar[bool] = False
     numeric_only: ClassVar[bool] = True
+    worst: ClassVar[Worst] = "smallest"
+    bound: ClassVar[str] = "m"
     epsilon: Fraction
     m: int
+
+    @classmethod
+    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
+        """Asked for by epsilon with m."""
+        asks = keys.epsilon is not None and keys.m is not None
+        return cls(exact(keys.epsilon), keys.m) if asks else None  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -149,7 +307,18 @@ class Likeness(Guarantee):
     """No value gains more than the factor beta over its share in the table, nor more than -ln of that share."""
 
     kind: ClassVar[str] = "beta-likeness"
+    bound: ClassVar[str] = "beta"
     beta: Fraction
+
+    @classmethod
+    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
+        """Asked for by beta."""
+        return cls(exact(keys.beta)) if keys.beta is not None else None
+
+    def most_belief(self, share: float, text: str) -> float:
+        """The share and its largest gain."""
+        gain = min(float(self.beta), -math.log(max(share, 1e-300)))
+        return min(share * (1 + gain), 1.0)
 
 
 @dataclass(frozen=True)
@@ -157,7 +326,17 @@ class Disclosure(Guarantee):
     """The share of every value stays within the factor e^delta of its share in the table."""
 
     kind: ClassVar[str] = "delta-disclosure"
+    bound: ClassVar[str] = "delta"
     delta: Fraction
+
+    @classmethod
+    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
+        """Asked for by delta."""
+        return cls(exact(keys.delta)) if keys.delta is not None else None
+
+    def most_belief(self, share: float, text: str) -> float:
+        """The share times the factor."""
+        return min(share * math.exp(min(float(self.delta), 700.0)), 1.0)
 
 
 @dataclass(frozen=True)
@@ -165,7 +344,23 @@ class Linkability(Guarantee):
     """Knowing the group, no value can be named with more confidence than epsilon."""
 
     kind: ClassVar[str] = "linkability"
+    bound: ClassVar[str] = "epsilon"
+    keys: ClassVar[Mapping[str, str]] = {"epsilon": "epsilon_link"}
     epsilon: Fraction
+
+    @classmethod
+    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
+        """Asked for by epsilon_link."""
+        return cls(exact(keys.epsilon_link)) if keys.epsilon_link is not None else None
+
+    @property
+    def variety(self) -> int:
+        """So many that none need be named with more than epsilon."""
+        return -(-self.epsilon.denominator // self.epsilon.numerator)
+
+    def most_belief(self, share: float, text: str) -> float:
+        """The confidence epsilon."""
+        return float(self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -176,8 +371,71 @@ class Elimination(Guarantee):
     """
 
     kind: ClassVar[str] = "elimination"
+    worst: ClassVar[Worst] = "smallest"
+    bound: ClassVar[str] = "eliminations"
     eliminations: int
     ruled_out: tuple[str, ...]
+
+
+# In the order in which a policy's promises are listed; k and eliminations speak of more than one attribute's values.
+OF_VALUES: tuple[type[Guarantee], ...] = (
+    DistinctDiversity,
+    FrequencyDiversity,
+    EntropyDiversity,
+    RecursiveDiversity,
+    Closeness,
+    SupersetCloseness,
+    CappedShare,
+    Likeness,
+    Disclosure,
+    NumericSpread,
+    Proximity,
+    Linkability,
+)
+GUARANTEES: tuple[type[Guarantee], ...] = (KAnonymity, Elimination, *OF_VALUES)
+WORST: Mapping[str, Worst] = {guarantee.kind: guarantee.worst for guarantee in GUARANTEES}
+# Keys that go with another one, without which they say nothing.
+COMPANIONS = (("c", "l"), ("n", "t"), ("ground", "t"), ("alpha_values", "alpha"))
+
+
+class GuaranteeKeys(Section):
+    """What is promised of every group of rows."""
+
+    k: Count | None = Field(None, description="rows in every group, at least")
+    l: Count | None = Field(None, description="diversity of every group, at least; l_kind says of which kind")
+    l_kind: Literal["distinct", "frequency", "entropy", "recursive"] = "distinct"
+    c: Number | None = Field(None, gt=0, description="recursive diversity's factor")
+    t: Number | None = Field(
+        None, ge=0, le=1, description="distance from the whole table's distribution, at most"
+    )
+    ground: Literal["equal", "ordered", "hierarchical"] | None = Field(
+        None, description="ground distance of t"
+    )
+    n: Count | None = Field(None, description="with t: closeness to a superset of at least n rows")
+    alpha: Number | None = Field(
+        None, gt=0, le=1, description="share of any listed value in a group, at most"
+    )
+    alpha_values: list[Text] | None = Field(None, description="the values alpha speaks of; all when left out")
+    beta: Number | None = Field(None, gt=0, description="relative gain of any value, at most")
+    delta: Number | None = Field(None, gt=0, description="absolute log ratio of any value's shares, below")
+    e: Number | None = Field(None, gt=0, description="range of a numeric attribute in a group, at least")
+    epsilon: Number | None = Field(None, ge=0, description="with m: how near two numbers are alike")
+    m: Count | None = Field(None, description="with epsilon: at most one m-th of a group is alike")
+    epsilon_link: Number | None = Field(
+        None, gt=0, le=1, description="confidence of any value in a group, at most"
+    )
+    eliminations: Eliminations | None = Field(
+        None,
+        description="values of other sensitive attributes that someone may rule out without learning one",
+    )
+    pairs: Pairs | None = Field(None, description="with eliminations: whose values may be ruled out")
+    sensitive_order: list[str] | None = Field(
+        None, description="with consecutive pairs: the sensitive attributes in order"
+    )
+    conditional: bool = Field(
+        False, description="hold even against someone who knows the other sensitive values"
+    )
+    joint: list[list[str]] = Field([], description="attributes protected as one")
 
 
 @dataclass(frozen=True)
@@ -199,12 +457,9 @@ class Promise:
     def merging_keeps(self) -> bool:
         """Whether two groups that keep the promise keep it as one.
 
-        Groups without a sensitive value keep entropy and recursive diversity as an exception,
-        and an exception does not survive merging.
+        What a group without a sensitive value keeps as an exception does not survive merging.
         """
-        excepted = isinstance(self.guarantee, EntropyDiversity | RecursiveDiversity) and bool(
-            self.insensitive
-        )
+        excepted = self.guarantee.excepts_harmless and bool(self.insensitive)
         return self.guarantee.merging_keeps and not excepted
 
     @property

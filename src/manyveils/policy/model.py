@@ -12,8 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from manyveils.errors import PolicyError, Problem
 from manyveils.notebook import as_table
 from manyveils.policy.check import check_document
+from manyveils.policy.guarantees import GuaranteeKeys
 from manyveils.policy.hierarchies import Lines, line_problems, read_lines, tree_lines
-from manyveils.policy.sections import AttributeSection, Data, Dependency, Guarantee, Publish, Role, Rule
+from manyveils.policy.sections import AttributeSection, Data, Dependency, Publish, Role, Rule
 
 
 class Policy(BaseModel):
@@ -23,7 +24,7 @@ class Policy(BaseModel):
 
     data: Data = Data()
     attributes: dict[str, AttributeSection]
-    guarantee: Guarantee = Guarantee()
+    guarantee: GuaranteeKeys = GuaranteeKeys()
     rules: list[Rule] = Field(default=[])
     dependencies: list[Dependency] = Field(default=[])
     publish: Publish = Publish()
@@ -103,7 +104,7 @@ class Policy(BaseModel):
     __str__ = __repr__
 
 
-def _asked(guarantee: Guarantee | None) -> str:
+def _asked(guarantee: GuaranteeKeys | None) -> str:
     """The keys of a guarantee that were set."""
     held = guarantee.model_dump(exclude_unset=True) if guarantee else {}
     return ", ".join(f"{key} = {value}" for key, value in held.items())

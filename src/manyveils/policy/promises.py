@@ -7,27 +7,17 @@ from functools import partial
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.policy.alpha_beta_k import METHOD, AlphaBetaK, ruled_out
 from manyveils.policy.guarantees import (
-    CappedShare,
-    Closeness,
-    Disclosure,
+    OF_VALUES,
     DistinctDiversity,
     Elimination,
-    EntropyDiversity,
     FrequencyDiversity,
     Guarantee,
+    GuaranteeKeys,
     KAnonymity,
-    Likeness,
-    Linkability,
-    NumericSpread,
     Promise,
-    Proximity,
-    RecursiveDiversity,
-    SupersetCloseness,
-    exact,
 )
 from manyveils.policy.model import Policy
 from manyveils.policy.rules import Dependency, PrivacyRule, Rules, breaking, settle
-from manyveils.policy.sections import Guarantee as Section
 from manyveils.policy.sections import Rule
 
 
@@ -149,46 +139,15 @@ def _written(policy: Policy, rule: Rule) -> PrivacyRule:
     return PrivacyRule(frozenset(rule.given), rule.protect, rule.l or policy.guarantee.l or 2)
 
 
-def effective(policy: Policy, attribute: str) -> Section:
+def effective(policy: Policy, attribute: str) -> GuaranteeKeys:
     """The [guarantee] section with the attribute's own keys laid over it."""
     own = policy.attributes[attribute].guarantee
     if own is None:
         return policy.guarantee
     said = policy.guarantee.model_dump(exclude_unset=True) | own.model_dump(exclude_unset=True)
-    return Section.model_validate(said)
+    return GuaranteeKeys.model_validate(said)
 
 
-def _guarantees(section: Section) -> Iterator[Guarantee]:
-    if section.l is not None:
-        yield _diversity(section)
-    if section.t is not None:
-        # An empty ground stands for the attribute's natural one, which only the data can tell.
-        ground = section.ground or ""
-        t = exact(section.t)
-        yield Closeness(t, ground) if section.n is None else SupersetCloseness(section.n, t, ground)  # type: ignore[arg-type]
-    if section.alpha is not None:
-        yield CappedShare(exact(section.alpha), tuple(section.alpha_values or ()))
-    if section.beta is not None:
-        yield Likeness(exact(section.beta))
-    if section.delta is not None:
-        yield Disclosure(exact(section.delta))
-    if section.e is not None:
-        yield NumericSpread(exact(section.e))
-    if section.epsilon is not None and section.m is not None:
-        yield Proximity(exact(section.epsilon), section.m)
-    if section.epsilon_link is not None:
-        yield Linkability(exact(section.epsilon_link))
-
-
-def _diversity(section: Section) -> Guarantee:
-    assert section.l is not None
-    match section.l_kind:
-        case "distinct":
-            return DistinctDiversity(section.l)
-        case "frequency":
-            return FrequencyDiversity(section.l)
-        case "entropy":
-            return EntropyDiversity(section.l)
-        case "recursive":
-            assert section.c is not None
-            return RecursiveDiversity(exact(section.c), section.l)
+def _guarantees(keys: GuaranteeKeys) -> Iterator[Guarantee]:
+    asked = (guarantee.asked(keys) for guarantee in OF_VALUES)
+    return (guarantee for guarantee in asked if guarantee is not None)
