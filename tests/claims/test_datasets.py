@@ -130,7 +130,7 @@ def test_what_is_written_can_be_loaded(tmp_path: Path) -> None:
     from_file, _ = hold(None, policy)
     from_memory, _ = hold(hospital(300, seed=5), policy)
     assert from_file.n_rows == 300
-    for name, column in from_memory.columns.items():
+    for name, column in from_memory.attributes.items():
         assert from_file[name].texts == column.texts
         assert (from_file[name].codes == column.codes).all()
 
