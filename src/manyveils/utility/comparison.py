@@ -1,6 +1,6 @@
 """A release beside its original: what every measure looks at, prepared once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 
 from manyveils.policy import Policy
 from manyveils.release import Release, View
+from manyveils.release.seal import BUCKET
+from manyveils.release.views import ColumnFile
 from manyveils.table import Table
 from manyveils.utility.coverage import Coverage, coverage
-from manyveils.utility.groups import group_sizes
 
 Measures = dict[str, float | dict[str, float]]
 Coverages = dict[str, tuple[Coverage, ...]]
+Sizes = tuple[pl.Series, ...]
+Names = frozenset[str]
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,26 +37,26 @@ class Comparison:
 
     @cached_property
     def quasi(self) -> tuple[str, ...]:
-        """What an adversary knows: the quasi-identifiers, and without any, what the rules give."""
+        """What an adversary knows: the quasi-identifiers, or, without any, what the rules give."""
         given = dict.fromkeys(name for rule in self.policy.rules for name in rule.given)
         return self.policy.quasi or self.table.expand(tuple(given))
 
     @cached_property
     def sensitive(self) -> tuple[str, ...]:
-        """The sensitive columns, and without any, what the rules protect; nothing that counts as known."""
+        """The sensitive attributes, or, without any, what the rules protect; none that counts as known."""
         by_rule = dict.fromkeys(rule.protect for rule in self.policy.rules)
         hidden = self.table.expand(self.policy.sensitive or tuple(by_rule))
         return tuple(name for name in hidden if name not in self.quasi)
 
     @cached_property
-    def protected(self) -> frozenset[str]:
-        """The columns nobody may learn: the sensitive ones, and what the rules protect."""
+    def protected(self) -> Names:
+        """The attributes nobody may learn: the sensitive ones, and what the rules protect."""
         by_rule = (rule.protect for rule in self.policy.rules)
         return frozenset(self.table.expand((*self.policy.sensitive, *by_rule)))
 
     @cached_property
-    def places(self) -> dict[str, NDArray[np.int64]]:
-        """For each published column, where its values stand among the originals the release speaks of; -1 for others."""
+    def release_codes(self) -> dict[str, NDArray[np.int64]]:
+        """For each published attribute, the release's code of every value of the table; -1 if it has none."""
         domains = self.release.reading.estimate.domains
         return {
             name: np.array([domain.code.get(text, -1) for text in self.table[name].texts], dtype=np.int64)
@@ -67,7 +70,7 @@ class Comparison:
 
     @cached_property
     def sensitive_coverages(self) -> Coverages:
-        """What the labels of each sensitive column stand for, in every view that shows it."""
+        """What the labels of each sensitive attribute stand for, in every view that shows it."""
         return {name: tuple(self._covered(name)) for name in self.sensitive}
 
     def _covered(self, name: str) -> list[Coverage]:
@@ -75,23 +78,43 @@ class Comparison:
         return [coverage(self.release, view, self.table[name], self.policy.lines(name)) for view in showing]
 
     @cached_property
-    def groups(self) -> tuple[tuple[pl.Series, ...], ...]:
-        """The sizes of the groups in each view that holds something protected (in all views if none does)."""
-        holding = [view for view in self.release.views if self.protected & set(view.attributes)]
-        return tuple(self._grouped(view) for view in holding or self.release.views)
+    def groups(self) -> dict[str, Sizes]:
+        """By view, the sizes of its groups; of the views with something protected (of all if none has any)."""
+        protecting = [view for view in self.release.views if self.protected & set(view.attributes)]
+        return {view.name: self._group_sizes(view) for view in protecting or self.release.views}
 
-    def _grouped(self, view: View) -> tuple[pl.Series, ...]:
+    def _group_sizes(self, view: View) -> Sizes:
+        given, protected = frozenset(self.quasi), self.protected
         if view.enforces:
             given = frozenset(self.table.expand(tuple(view.enforces["given"])))
-            guarded = frozenset(self.table.expand((view.enforces["protect"],)))
-            return group_sizes(self.release, view, given, guarded)
-        return group_sizes(self.release, view, frozenset(self.quasi), self.protected)
+            protected = frozenset(self.table.expand((view.enforces["protect"],)))
+        return group_sizes(self.release, view, given, protected)
 
 
-def mean_over_views(comparison: Comparison, measured: Callable[[pl.Series], float]) -> float:
-    """Average what is measured of group sizes: over the columns of a view, then over views."""
-    views = [fmean(measured(sizes) for sizes in view) for view in comparison.groups]
-    return fmean(views) if views else 0.0
+def group_sizes(release: Release, view: View, known: Names, protected: Names) -> Sizes:
+    """Count the rows of every group, once for each column of the view that has a protected attribute.
+
+    In a bucketed view, a group is the rows of a bucket that agree in the known attributes of the protected
+    attribute's column; in any other view, the rows that agree in the known attributes. A missing value is a value.
+    """
+    keys = _group_keys(view, known - protected, protected)
+    return tuple(_sizes(release.frames[file.table], names) for file, names in keys)
+
+
+def _group_keys(view: View, known: Names, protected: Names) -> Iterator[tuple[ColumnFile, list[str]]]:
+    protecting = [file for file in view.files if protected & set(file.attributes)]
+    bucket = [BUCKET] if view.bucketed else []
+    if bucket and not protecting:
+        yield view.files[0], bucket
+        return
+    for file in protecting or view.files:
+        yield file, [*bucket, *(name for name in file.attributes if name in known)]
+
+
+def _sizes(frame: pl.DataFrame, keys: list[str]) -> pl.Series:
+    if not keys:
+        return pl.Series([frame.height], dtype=pl.Int64)
+    return frame.group_by(keys).agg(pl.len().cast(pl.Int64).alias("#rows"))["#rows"].alias("rows")
 
 
 def mean_per_cell(
@@ -110,11 +133,6 @@ def mean_per_cell(
         means = [_mean(view, cost(view), comparison.n_rows, unseen(name)) for view in views]
         averages[name] = fmean(means) if means else unseen(name)
     return averages
-
-
-def mean_of_attributes(comparison: Comparison, by_attribute: dict[str, float]) -> float:
-    """Average over the quasi-identifiers; where there is none, only rows can be lost."""
-    return fmean(by_attribute.values()) if by_attribute else comparison.release.suppressed / comparison.n_rows
 
 
 def _mean(view: Coverage, costs: pl.Series, n_rows: int, unseen: float) -> float:

@@ -30,64 +30,58 @@ class Buckets:
         return self.sizes.size
 
     @property
-    def variety(self) -> NDArray[np.int64]:
-        """Per column and bucket, how many different values there are."""
-        return np.stack(
-            [np.bincount(pairs[BUCKET].to_numpy(), minlength=self.n_buckets) for pairs in self.pairs]
-        )
+    def combinations(self) -> NDArray[np.float64]:
+        """How many combinations of column values each bucket allows."""
+        buckets = (pairs[BUCKET].to_numpy() for pairs in self.pairs)
+        return np.prod([np.bincount(bucket, minlength=self.n_buckets) * 1.0 for bucket in buckets], axis=0)
 
     def matches(self, tuples: Ids) -> Ids:
         """For each tuple of value numbers (one row per column), how many buckets hold all its values; -1 is no value."""
         total = np.zeros(tuples.shape[1], dtype=np.int64)
-        for words in self._blocks():
-            for start in range(0, tuples.shape[1], CHUNK):
-                part = tuples[:, start : start + CHUNK]
-                held = words[0][part[0]]
-                for bits, numbers in zip(words[1:], part[1:], strict=True):
-                    held &= bits[numbers]
-                total[start : start + CHUNK] += np.bitwise_count(held).sum(axis=1, dtype=np.int64)
+        for columns in self._blocks():
+            for start in range(0, total.size, CHUNK):
+                chunk = slice(start, start + CHUNK)
+                bits = columns[0][tuples[0, chunk]]
+                for column, values in zip(columns[1:], tuples[1:, chunk], strict=True):
+                    bits &= column[values]
+                total[chunk] += np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
         return total
 
     def _blocks(self) -> Iterator[list[NDArray[np.uint64]]]:
         """Blocks of buckets: per column, the buckets of every value as bits; the last row is the value that is nowhere."""
         for start in range(0, self.n_buckets, BLOCK):
             n_words = -(-min(BLOCK, self.n_buckets - start) // 64)
-            words = []
+            block = []
             for pairs, values in zip(self.pairs, self.values, strict=True):
-                here = pairs.filter(pl.col(BUCKET).is_between(start, start + BLOCK - 1))
-                place = here[BUCKET].to_numpy() - start
+                inside = pairs.filter(pl.col(BUCKET).is_between(start, start + BLOCK - 1))
+                index = inside[BUCKET].to_numpy() - start
                 bits = np.zeros((values.height + 1, n_words), dtype=np.uint64)
-                np.bitwise_or.at(
-                    bits,
-                    (here[VALUE].to_numpy(), place // 64),
-                    np.uint64(1) << (place % 64).astype(np.uint64),
-                )
-                words.append(bits)
-            yield words
+                bit = np.uint64(1) << (index % 64).astype(np.uint64)
+                np.bitwise_or.at(bits, (inside[VALUE].to_numpy(), index // 64), bit)
+                block.append(bits)
+            yield block
 
 
 def buckets_of(release: Release, view: View, wanted: frozenset[str]) -> Buckets:
     """Read a view as buckets, each column cut down to the wanted attributes; columns without any are left out."""
-    frames = [
-        (release.frames[file.table], [name for name in file.attributes if name in wanted])
-        for file in view.files
-    ]
-    kept = [(_with_bucket(frame, names, bucketed=view.bucketed), names) for frame, names in frames if names]
+    columns = list(_columns(release, view, wanted))
     values, pairs = [], []
-    for frame, names in kept:
-        distinct = frame.select(names).unique(maintain_order=True).with_row_index(VALUE)
-        numbered = frame.join(distinct, on=names, how="left", nulls_equal=True)
-        values.append(distinct.with_columns(pl.col(VALUE).cast(pl.Int64)))
-        pairs.append(
-            numbered.group_by(BUCKET, VALUE).len(COUNT).with_columns(pl.col(VALUE, COUNT).cast(pl.Int64))
+    for column in columns:
+        names = [name for name in column.columns if name != BUCKET]
+        distinct = (
+            column.select(names).unique(maintain_order=True).with_row_index(VALUE).cast({VALUE: pl.Int64})
         )
-    sizes = np.bincount(kept[0][0][BUCKET].to_numpy()) if kept else np.zeros(0, dtype=np.int64)
+        numbered = column.join(distinct, on=names, how="left", nulls_equal=True)
+        values.append(distinct)
+        pairs.append(numbered.group_by(BUCKET, VALUE).len(COUNT).cast({COUNT: pl.Int64}))
+    sizes = np.bincount(columns[0][BUCKET].to_numpy()) if columns else np.zeros(0, dtype=np.int64)
     return Buckets(sizes, tuple(pairs), tuple(values))
 
 
-def _with_bucket(frame: pl.DataFrame, names: list[str], *, bucketed: bool) -> pl.DataFrame:
-    return (
-        frame.select(BUCKET, *names)
-        if bucketed
-        else frame.select(pl.lit(0, dtype=pl.Int64).alias(BUCKET), *names)
-    )
+def _columns(release: Release, view: View, wanted: frozenset[str]) -> Iterator[pl.DataFrame]:
+    """The rows of each column with its wanted attributes and their bucket, 0 in a view without buckets."""
+    bucket = pl.col(BUCKET) if view.bucketed else pl.lit(0, dtype=pl.Int64).alias(BUCKET)
+    for file in view.files:
+        names = [name for name in file.attributes if name in wanted]
+        if names:
+            yield release.frames[file.table].select(bucket, *names)
