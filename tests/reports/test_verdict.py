@@ -85,7 +85,7 @@ def test_every_finding_has_one_place():
     """Every finding stands in exactly one table of the page."""
     document = page(k=2, l=2).document
     verdict = verdict_of(document)
-    places = sorted([*verdict.asked, *verdict.own, *verdict.others])
+    places = sorted([*verdict["asked"], *verdict["own"], *verdict["others"]])
     assert places == list(range(len(document["audit"]["findings"])))
 
 

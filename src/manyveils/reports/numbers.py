@@ -1,6 +1,6 @@
-"""Numbers in a page: each says where in the results it stands, so that anybody can check it."""
+"""Numbers in a page, each with its place in the results, so that anybody can check it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -15,7 +15,7 @@ Path = Step | tuple[Step, ...]
 
 @dataclass(frozen=True, repr=False)
 class Numbers:
-    """The results of all commands as plain values, shown by where they stand."""
+    """The results of all commands as plain values, shown by their place."""
 
     document: Mapping[str, Any]
 
@@ -23,35 +23,27 @@ class Numbers:
         """The value at a place; None where there is none."""
         value: Any = self.document
         for step in path:
-            places = range(len(value)) if isinstance(value, list) else value
-            if not isinstance(places, Mapping | range) or step not in places:
+            keys = range(len(value)) if isinstance(value, list) else value
+            if not isinstance(keys, Mapping | range) or step not in keys:
                 return None
             value = value[step]
         return value
 
     def shown(self, *path: Path) -> Markup:
         """A number as people read it, with its exact value and its place beside it."""
-        return self._marked(_flat(path), readable(self.find(*_flat(path))))
+        return self._marked(path, readable)
 
     def percent(self, *path: Path) -> Markup:
         """A share in percent."""
-        value = self.find(*_flat(path))
-        return self._marked(_flat(path), f"{100 * value:.3g} %" if _is_number(value) else readable(value))
+        return self._marked(path, lambda value: f"{100 * value:.3g} %")
 
-    def _marked(self, path: tuple[Step, ...], words: str) -> Markup:
-        value = self.find(*path)
-        if not _is_number(value):
-            return Markup(escape(words))
-        place = escape(pointer(path), quote=True)
-        return Markup(f'<data value="{value!r}" data-from="{place}">{escape(words)}</data>')
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _flat(path: Sequence[Path]) -> tuple[Step, ...]:
-    return tuple(step for part in path for step in (part if isinstance(part, tuple) else (part,)))
+    def _marked(self, path: Sequence[Path], words: Callable[[Any], str]) -> Markup:
+        steps = tuple(step for part in path for step in (part if isinstance(part, tuple) else (part,)))
+        value = self.find(*steps)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return Markup(escape(readable(value)))
+        place = escape(pointer(steps), quote=True)
+        return Markup(f'<data value="{value!r}" data-from="{place}">{escape(words(value))}</data>')
 
 
 def pointer(path: Sequence[Step]) -> str:

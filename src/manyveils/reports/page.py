@@ -19,13 +19,13 @@ Plain = Mapping[str, Any]
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """What is known of a release, laid out side by side; `document` holds the results it was drawn from."""
+    """What is known of a release, on one page; `document` holds the results it was drawn from."""
 
     document: Plain
     html: str
 
     def save(self, path: str | Path) -> Path:
-        """Write the page; for the owner alone unless it is the public version."""
+        """Write the page; it is for the owner alone unless it is the public version."""
         target = Path(path)
         target.write_text(self.html, encoding="utf-8")
         return target
@@ -40,7 +40,7 @@ class Report:
 
 
 def render(document: Plain) -> Report:
-    """Lay out a page; computes nothing."""
+    """Lay out the results of a document as a page."""
     document = plain(document)
     numbers, public = Numbers(document), bool(document.get("public"))
     page = _environment().get_template("report.html")
@@ -53,7 +53,7 @@ def render(document: Plain) -> Report:
         public=public,
         verdict=verdict_of(document),
         measures=MEASURES,
-        glossary={term: means for term, means in GLOSSARY.items() if not (public and term in OWNERS)},
+        glossary={term: meaning for term, meaning in GLOSSARY.items() if not (public and term in OWNERS)},
     )
     return Report(document, html)
 
