@@ -3,19 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from manyveils.profiling import words
 from manyveils.profiling.facts import Facts
-from manyveils.profiling.words import (
-    IDENTIFIERS,
-    KEYS_OF_PEOPLE,
-    NAMES,
-    QUASI,
-    RECORD_KEYS,
-    SENSITIVE,
-    SURVEY_WEIGHTS,
-    WEAK_IDENTIFIERS,
-    says,
-    topic_of,
-)
+from manyveils.profiling.words import QUASI, SENSITIVE, says, topic_of
 
 # "open" is a column that neither name nor shape tells anything of.
 Seeming = Literal["identifier", "quasi", "sensitive", "neutral", "open"]
@@ -59,7 +49,7 @@ def _nothing_to_publish(facts: Facts) -> Guess | None:
         return None
     if topic_of(facts.name, SENSITIVE):
         return _left_out("everybody has the same value, and its name is sensitive")
-    if facts.n_rows > 1 and not topic_of(facts.name, IDENTIFIERS):
+    if facts.n_rows > 1 and not topic_of(facts.name, words.IDENTIFIERS):
         return Guess("neutral", "The same in every row, so it tells nobody apart")
     return None
 
@@ -69,21 +59,21 @@ def _left_out(why: str) -> Guess:
 
 
 def _names_a_person(facts: Facts) -> Guess | None:
-    topic, is_known = topic_of(facts.name, IDENTIFIERS), topic_of(facts.name, QUASI) is not None
+    topic, is_known = topic_of(facts.name, words.IDENTIFIERS), topic_of(facts.name, QUASI) is not None
     if topic:
         return Guess("identifier", f"Its name suggests {topic}", topic)
-    if says(facts.name, KEYS_OF_PEOPLE):
+    if says(facts.name, words.KEYS_OF_PEOPLE):
         return Guess("identifier", "Its name suggests somebody's name or number")
     if facts.form.identifies:
         return Guess("identifier", f"Its cells look like {facts.form.identifies}")
     if facts.is_counter and not is_known:
         return Guess("identifier", "It numbers the rows one by one")
-    weak = topic_of(facts.name, WEAK_IDENTIFIERS)
+    weak = topic_of(facts.name, words.WEAK_IDENTIFIERS)
     if not weak or facts.type in ("decimal", "date"):
         return None
-    if facts.share_distinct >= MOSTLY_DIFFERENT or facts.name.strip().lower() in NAMES:
+    if facts.share_distinct >= MOSTLY_DIFFERENT or facts.name.strip().lower() in words.NAMES:
         return Guess("identifier", f"Its name suggests {weak}, and {_differing(facts)}", weak)
-    if says(facts.name, RECORD_KEYS) and facts.distinct > FEW_KEYS and not is_known:
+    if says(facts.name, words.RECORD_KEYS) and facts.distinct > FEW_KEYS and not is_known:
         return Guess("identifier", f"Its name suggests {weak}, and it has {facts.distinct:,} of them", weak)
     return None
 
@@ -98,7 +88,7 @@ def _by_topic(facts: Facts) -> Guess | None:
         )
     if sensitive:
         return Guess("sensitive", f"Its name suggests {sensitive}", sensitive)
-    if says(facts.name, SURVEY_WEIGHTS):
+    if says(facts.name, words.SURVEY_WEIGHTS):
         return _left_out(f"it seems to be a survey's weight, and {unique_by_it(facts)}")
     if quasi:
         return Guess("quasi", f"Its name suggests {quasi}, which an adversary may know", quasi)

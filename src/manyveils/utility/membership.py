@@ -1,5 +1,6 @@
 """Whether a release tells that somebody is in the data (slicing's membership disclosure)."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,9 +89,23 @@ def _fake_tuples(buckets: Buckets, originals: Ids) -> tuple[Ids, Weights]:
     combinations = buckets.combinations
     are_listed = combinations.sum() <= ENUMERATED
     tuples, weight = _listed(buckets) if are_listed else _sampled(buckets, combinations)
-    is_fake = ~np.isin(_keys(tuples, buckets), _keys(originals, buckets))
+    is_fake = ~np.isin(_keys(tuples, buckets), _keys(originals, buckets)) & _agree(tuples, buckets)
     tuples, weight = tuples[:, is_fake], weight[is_fake]
     return tuples, weight if are_listed else weight / buckets.matches(tuples)
+
+
+def _agree(tuples: Ids, buckets: Buckets) -> NDArray[np.bool_]:
+    """Whether a tuple has one value in each attribute, though some attributes stand in several columns."""
+    agree = np.ones(tuples.shape[1], dtype=bool)
+    n_columns = Counter(name for values in buckets.values for name in values.columns if name != VALUE)
+    for name in (name for name, count in n_columns.items() if count > 1):
+        columns = zip(buckets.values, tuples, strict=True)
+        first, *others = (
+            values[name].gather(numbers) for values, numbers in columns if name in values.columns
+        )
+        for cells in others:
+            agree &= first.eq_missing(cells).to_numpy()
+    return agree
 
 
 def _original_tuples(comparison: Comparison, buckets: Buckets) -> tuple[Ids, Weights]:
