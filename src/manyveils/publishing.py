@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from manyveils.audits import Audit
-from manyveils.audits import audit as judge
 from manyveils.errors import InputError, Problem
 from manyveils.keys import write_key
 from manyveils.policy import Policy
@@ -14,7 +13,16 @@ from manyveils.promises.work import silent
 from manyveils.release import Release
 from manyveils.release.folder import refuse_existing, staged, write_text
 from manyveils.release.release import MANIFEST
-from manyveils.run import Engine, Progress, make, read_policy, refuse_broken, refuse_master, refuse_seed
+from manyveils.run import (
+    Engine,
+    Progress,
+    judge,
+    make,
+    read_policy,
+    refuse_broken,
+    refuse_master,
+    refuse_seed,
+)
 from manyveils.table import hold
 from manyveils.table.door import is_sparks
 

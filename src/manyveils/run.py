@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
-from manyveils.audits import Audit
-from manyveils.audits import audit as judge
+from manyveils.audits import Audit, Licence
+from manyveils.audits import audit as _audit
 from manyveils.errors import BrokenPromise, DataError, InputError, PolicyError, Problem
 from manyveils.methods import Work, method_of, method_problems, read_options
 from manyveils.policy import Policy
@@ -255,6 +255,19 @@ def _method_problems(path: Path) -> list[Problem]:
     except PolicyError:
         return []
     return list(method_problems(section, path.name)) if isinstance(section, dict) else []
+
+
+def judge(
+    release: Release, table: Table, policy: Policy, *, levels: Mapping[str, float] | None = None
+) -> Audit:
+    """Derive every promise again; a release may claim what the policy's method may."""
+    return _audit(release, table, policy, licence=licence_of(policy), levels=levels)
+
+
+def licence_of(policy: Policy) -> Licence:
+    """What a release of this policy may claim."""
+    method = method_of(policy)
+    return Licence(enforces=method.enforces, secret=method.secret)
 
 
 def refuse_seed(seed: int | None) -> None:

@@ -138,13 +138,13 @@ def test_an_invented_value_is_found():
 
 
 def test_an_unlisted_label_is_found():
-    """A label that the recoding does not list breaks `nothing-lost`."""
+    """A label that the recoding does not list breaks `recodings-true`."""
     release, table = generalized()
     pairs = release.recodings["main", "age"]
     poor = Release(
         release.manifest, release.frames, {("main", "age"): pairs.filter(pl.col("published") != "[30, 39]")}
     )
-    assert broken(poor, table) == {"nothing-lost"}
+    assert broken(poor, table) == {"recodings-true"}
 
 
 def test_a_label_cannot_stand_for_more_rows_than_it_covers():
@@ -153,7 +153,7 @@ def test_a_label_cannot_stand_for_more_rows_than_it_covers():
     wide = changed(
         release, "main", lambda frame: frame.with_columns(age=pl.lit("[30, 39]")).sort(frame.columns)
     )
-    assert broken(wide, table) == {"nothing-lost"}
+    assert broken(wide, table) == {"nothing-lost", "recodings-true"}
 
 
 def test_labels_that_overlap_are_counted_by_what_they_may_cover():

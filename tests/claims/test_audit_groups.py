@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manyveils.audits import audit
-from manyveils.audits.evidence import Evidence
 from manyveils.audits.judge import judge
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import Closeness, DistinctDiversity, FrequencyDiversity, KAnonymity, Likeness
+from manyveils.reading.evidence import Evidence
 from manyveils.release import Draft, Recoding
 from tests.kit import sealed
 

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.audits import audit
-from manyveils.audits.evidence import Evidence
-from manyveils.audits.guardians import views_beyond_the_guardian
 from manyveils.datasets import versatile_patients, versatile_rules
 from manyveils.policy.gnf import Schema, check_gnf
 from manyveils.policy.guarantees import FrequencyDiversity, Promise
 from manyveils.policy.rules import PrivacyRule
+from manyveils.reading.evidence import Evidence
+from manyveils.reading.guardians import views_beyond_the_guardian
 from manyveils.release import Draft, seal
 from manyveils.table import hold
 

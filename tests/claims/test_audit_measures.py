@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyveils.audits.evidence import Evidence
 from manyveils.audits.judge import GAUGES, judge
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import (
@@ -28,6 +27,7 @@ from manyveils.policy.guarantees import (
     RecursiveDiversity,
     SupersetCloseness,
 )
+from manyveils.reading.evidence import Evidence
 from manyveils.release import Draft
 from manyveils.release.draft import recode_to_level
 from tests.kit import sealed, verdict

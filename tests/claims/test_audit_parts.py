@@ -8,11 +8,12 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from manyveils.audits import Finding, audit, blocks
+from manyveils.audits import Finding, audit
 from manyveils.audits.together import promise_findings, together
 from manyveils.errors import InfeasibleError, PolicyError
 from manyveils.policy import Policy
-from manyveils.release.secrets import as_published
+from manyveils.reading import blocks
+from manyveils.reading.secrets import as_published
 from manyveils.run import make
 from manyveils.table import hold, resolve
 from tests.kit import sealed

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyveils.audits import audit, blocks, candidates, posterior
-from manyveils.audits.evidence import Evidence
+from manyveils.audits import audit, posterior
 from manyveils.audits.judge import GAUGES, judge
 from manyveils.datasets import slicing_patients
 from manyveils.policy import Policy, Promise
@@ -30,6 +29,8 @@ from manyveils.policy.guarantees import (
     RecursiveDiversity,
     SupersetCloseness,
 )
+from manyveils.reading import blocks, candidates
+from manyveils.reading.evidence import Evidence
 from manyveils.release import Draft, Recoding
 from tests.kit import sealed
 from tests.kit.posteriors import Whole, beliefs, judge_belief

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from manyveils.audits import audit, blocks
-from manyveils.audits.evidence import Coded, Evidence
+from manyveils.audits import audit
 from manyveils.audits.losses import loss_findings
 from manyveils.errors import InfeasibleError, PolicyError
 from manyveils.policy import Policy
+from manyveils.reading import blocks
+from manyveils.reading.evidence import Coded, Evidence
+from manyveils.reading.secrets import as_published
 from manyveils.release import Release
-from manyveils.release.secrets import as_published
 from manyveils.run import make
 from manyveils.table import hold, resolve
 from tests.kit import sealed

@@ -17,7 +17,7 @@ from manyveils.datasets import hospital, hospital_sections
 from manyveils.keys import Grades, Key, interpret_rule, interpret_table, read_key, write_key
 from manyveils.methods.grade.categories import categories_of, grades_of
 from manyveils.publishing import publish_to
-from manyveils.release.secrets import as_published
+from manyveils.reading.secrets import as_published
 from manyveils.table import hold
 
 TREE = {"lungs": ["flu", "asthma"], "gut": ["ulcer", "colic", "gastritis"]}

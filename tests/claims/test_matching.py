@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyveils.reading import matching
-from manyveils.reading.columns import PublishedColumn, Spread
+from manyveils.reading.columns import PublishedColumn
+from manyveils.reading.cover import cover_of_lists
 from manyveils.reading.matching import matches_of
 
 N_ORIGINALS = 4
@@ -16,11 +17,9 @@ SETS = st.lists(st.sets(st.integers(0, N_ORIGINALS - 1), min_size=1), min_size=1
 PLAIN = [{0}, {1, 2}, {3}]
 
 
-def spread(sets):
+def cover(sets):
     """Labels that stand for sets of originals."""
-    starts = np.cumsum([0, *(len(each) for each in sets)])
-    originals = np.array([original for each in sets for original in sorted(each)], dtype=np.int64)
-    return Spread(starts, originals, N_ORIGINALS)
+    return cover_of_lists([sorted(codes) for codes in sets], N_ORIGINALS)
 
 
 @st.composite
@@ -35,9 +34,11 @@ def cases(draw):
     return sets, rows, counts, tuples
 
 
-@pytest.mark.parametrize("per_pair", [1, 10**12], ids=["pairs", "bits"])
+@pytest.mark.parametrize(
+    ("per_pair", "most_bits"), [(1, 2**28), (10**12, 2**28), (10**12, 1)], ids=["pairs", "bits", "halves"]
+)
 @given(case=cases())
-def test_matches(per_pair, case):
+def test_matches(per_pair, most_bits, case):
     """A row matches a tuple if both of its labels cover it, and takes an even share of what they cover."""
     sets, rows, counts, tuples = case
     labels = {name: np.array([row[place] for row in rows], np.int32) for place, name in enumerate("ab")}
@@ -46,10 +47,11 @@ def test_matches(per_pair, case):
         np.zeros(len(rows), dtype=np.int64),
         labels,
         np.array(counts, dtype=np.int64),
-        {"a": spread(sets), "b": spread(PLAIN)},
+        {"a": cover(sets), "b": cover(PLAIN)},
     )
     asked = {name: np.array([each[place] for each in tuples]) for place, name in enumerate("ab")}
-    with patch.object(matching, "PER_PAIR", per_pair):
+    limits = {"PER_PAIR": per_pair, "MOST_BITS": most_bits, "FEWEST": 2}
+    with patch.multiple(matching, **limits):
         found = matches_of(part, asked, {})
     got = {
         (place, int(row)): weight

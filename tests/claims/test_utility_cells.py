@@ -273,13 +273,12 @@ def test_measures_agree_with_looking_at_every_cell(data: st.DataObject) -> None:
 
 
 def _expected_entropy(values: list[str], rows: list[int], labels: list[str]) -> float:
-    """Spread the rows of each label over the originals it covers in the release, by their counts."""
+    """Spread the rows of each label over the originals under it, by their counts in the original."""
     counts, n = Counter(values), len(values)
     everything = sum(count * log2(n / count) for count in counts.values())
     lost = (n - len(rows)) * everything / n
     for label in labels:
-        covered = {values[row] for row, other in zip(rows, labels, strict=True) if other == label}
-        covered = set(counts) if label == "*" else covered
+        covered = _leaves(label) & set(counts)
         size = sum(counts[value] for value in covered)
         lost += sum(counts[value] / size * log2(size / counts[value]) for value in covered)
     return min(lost / everything, 1.0) if everything else 0.0

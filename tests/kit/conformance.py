@@ -9,8 +9,8 @@ import polars as pl
 from manyveils.errors import InfeasibleError, PolicyError
 from manyveils.policy import Policy
 from manyveils.policy.guarantees import exact
+from manyveils.reading.secrets import as_published
 from manyveils.release import Release
-from manyveils.release.secrets import as_published
 from manyveils.run import publish
 from manyveils.table import hold, resolve
 from tests.kit.reading import broken_promises, multiset, texts_of

@@ -11,6 +11,7 @@ from manyveils.attacks.registry import ATTACKS
 from manyveils.attacks.scene import Scene
 from manyveils.errors import InputError, Problem
 from manyveils.policy import Policy
+from manyveils.reading import beside
 from manyveils.release import Release
 from manyveils.table import Streams, Table
 
@@ -32,9 +33,9 @@ def attack(
 ) -> Attacks:
     """Try all attacks on a release, or some; nothing is written anywhere."""
     names = _named(only)
-    others = tuple(others)
+    release, *others = (beside(published, table) for published in (release, *others))
     refuse_strange(_by_place(release, others), table)
-    scene = Scene(release, table, policy, others, control, streams or Streams())
+    scene = Scene(release, table, policy, tuple(others), control, streams or Streams())
     found = {}
     for place, name in enumerate(names):
         progress("attacks", place / len(names))

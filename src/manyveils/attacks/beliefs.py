@@ -165,5 +165,6 @@ def everybody(part: PublishedColumn, about: str) -> Floats:
 
 def _spread_out(labels: Floats, spread: Spread) -> Floats:
     """Shares of labels as shares of the originals they cover, evenly."""
-    entries = (1.0 / spread.sizes[spread.labels], (spread.labels, spread.originals))
+    numbers, originals = spread.pairs()
+    entries = (1.0 / spread.sizes[numbers], (numbers, originals))
     return labels @ sparse.csr_array(entries, shape=(spread.sizes.size, spread.n_originals))

@@ -127,7 +127,7 @@ def _values(scene: Scene, grouping: Grouped, name: str) -> Ids:
     code_of = np.zeros(spread.n_originals, dtype=np.int64)
     places = scene.reader.places[name]
     code_of[places[places >= 0]] = np.flatnonzero(places >= 0)
-    return code_of[spread.originals[spread.starts[grouping.part.labels[name]]]]
+    return code_of[spread.firsts[grouping.part.labels[name]]]
 
 
 def _explains(

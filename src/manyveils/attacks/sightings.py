@@ -140,7 +140,7 @@ def _alike(shape: PublishedView, name: str, codes: Ids) -> Ids:
     if spread.overlaps or not spread.is_coarse:
         return codes
     labels = spread.label_of[np.maximum(codes, 0)]
-    firsts = spread.originals[spread.starts[np.maximum(labels, 0)]]
+    firsts = spread.firsts[np.maximum(labels, 0)]
     return np.where((codes >= 0) & (labels >= 0), firsts, codes)
 
 

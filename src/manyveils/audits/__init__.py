@@ -6,30 +6,40 @@ The audit shares no counting code with the methods, so that one fault cannot bli
 from collections.abc import Mapping
 
 from manyveils.audits.content import content_findings
-from manyveils.audits.evidence import Evidence
 from manyveils.audits.finding import Audit, Finding
 from manyveils.audits.judge import worst_columns
 from manyveils.audits.losses import loss_findings
 from manyveils.audits.secrets import secret_findings
 from manyveils.audits.together import columns_judged
 from manyveils.policy import Policy
+from manyveils.reading.evidence import Evidence
+from manyveils.reading.licence import Licence, licensed
+from manyveils.reading.secrets import as_published
 from manyveils.release import Release
-from manyveils.release.secrets import as_published
 from manyveils.table import Table
 
-__all__ = ["Audit", "Finding", "audit"]
+__all__ = ["Audit", "Finding", "Licence", "audit"]
 
 
 def audit(
-    release: Release, table: Table, policy: Policy, *, levels: Mapping[str, float] | None = None
+    release: Release,
+    table: Table,
+    policy: Policy,
+    *,
+    licence: Licence = Licence(),  # noqa: B008
+    levels: Mapping[str, float] | None = None,
 ) -> Audit:
-    """Judge every promise of the policy on a release; `levels` adds findings at other thresholds, unpromised."""
-    evidence = Evidence(release, as_published(release, table), policy)
+    """Judge every promise of the policy on a release; `levels` adds findings at other thresholds, unpromised.
+
+    `licence` says what the policy's method may claim; other claims of the manifest are not believed.
+    """
+    claimed = licensed(release, table, policy, licence)
+    evidence = Evidence(claimed.release, as_published(claimed.release, table), policy)
     return Audit(
         (
             *worst_columns(columns_judged(evidence, levels or {})),
-            *content_findings(evidence),
+            *content_findings(evidence, claimed.n_refused),
             *loss_findings(evidence),
-            *secret_findings(Evidence(release, table, policy)),
+            *secret_findings(Evidence(claimed.release, table, policy)),
         )
     )

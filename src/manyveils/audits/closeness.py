@@ -53,7 +53,7 @@ def _hierarchical(groups: Groups) -> pl.DataFrame:
     Two values whose lowest common ancestor is at level L differ in their labels at exactly L levels, so moving
     along the hierarchy costs, level by level, the share that must change its label.
     """
-    below_top = range(len(groups.labels[0].column.levels) - 1)
+    below_top = range(len(groups.labels[0].attribute.levels) - 1)
     each = [_at_level(groups, level) for level in below_top]
     return pl.concat(each).group_by("group").agg(ROWS, pl.col("moved").sum(), pl.col("scale").sum())
 

@@ -11,12 +11,12 @@ from itertools import product
 
 import polars as pl
 
-from manyveils.audits.counting import people_in, with_people
-from manyveils.audits.evidence import BUCKET, Evidence
 from manyveils.audits.groups import Groups, cells_of, with_reference
-from manyveils.audits.labels import Labels, labels_of
-from manyveils.audits.sight import Sight
 from manyveils.policy import Promise
+from manyveils.reading.evidence import BUCKET, Evidence
+from manyveils.reading.labels import Labels
+from manyveils.reading.people import people_in, with_people
+from manyveils.reading.sight import Sight
 from manyveils.table import Attribute, Table
 
 Parts = tuple[Sight, ...]
@@ -130,7 +130,7 @@ def _followed(evidence: Evidence, seen: Sight, table: Table) -> pl.Series | None
     if BUCKET in seen.key:
         return None
     frame = evidence.frame(seen.file).select(seen.key)
-    labels = {name: labels_of(evidence, seen.view.name, name, frame[name].unique()) for name in seen.key}
+    labels = {name: evidence.labels(seen.view, seen.file, name) for name in seen.key}
     if not all(found.is_exact for found in labels.values()):
         return None
     numbers = pl.Series("group", evidence.group_numbers(seen.file, seen.key))

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 
 import polars as pl
 
-from manyveils.audits.counting import people_in, with_people
-from manyveils.audits.evidence import BUCKET, Evidence
 from manyveils.audits.finding import Finding
+from manyveils.reading.evidence import BUCKET, Evidence
+from manyveils.reading.people import people_in, with_people
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
 
@@ -15,14 +15,19 @@ TornBuckets = Callable[[Evidence, View], int]
 
 
 def content_findings(
-    evidence: Evidence, *, descents: Descents | None = None, torn_buckets: TornBuckets | None = None
+    evidence: Evidence,
+    n_claims: int = 0,
+    *,
+    descents: Descents | None = None,
+    torn_buckets: TornBuckets | None = None,
 ) -> Iterator[Finding]:
-    """The findings about columns, order and buckets, view by view.
+    """The findings about columns, recodings, order and buckets, view by view.
 
-    Where rows are elsewhere, order and buckets are looked at there.
+    `n_claims` counts what the manifest claims and its method may not. Where rows are elsewhere, order and buckets
+    are looked at there.
     """
     descents, torn_buckets = descents or _descents, torn_buckets or _torn_buckets
-    yield _finding("nothing-but-listed", "", _strays(evidence))
+    yield _finding("nothing-but-listed", "", _strays(evidence) + n_claims)
     for view in evidence.release.views:
         yield _finding(
             "nothing-but-listed", view.name, sum(_misplaced(evidence, view, file) for file in view.files)
@@ -33,6 +38,10 @@ def content_findings(
             )
             if view.bucketed:
                 yield _finding("buckets-agree", view.name, torn_buckets(evidence, view))
+            recoded = [name for name in view.attributes if evidence.listed(view, name) is not None]
+            if recoded:
+                n_false = sum(evidence.n_false_lines(view, name) for name in dict.fromkeys(recoded))
+                yield _finding("recodings-true", view.name, n_false)
 
 
 def _finding(promise: str, view: str, n_wrong: int) -> Finding:
@@ -79,8 +88,11 @@ def _descents(evidence: Evidence, view: View, file: ColumnFile) -> int:
 def _typed(evidence: Evidence, view: View, published: pl.Series) -> pl.Series:
     """Give values that a file holds as text their type back; labels stay texts."""
     column = evidence.table.attributes.get(published.name)
-    is_label = (view.name, published.name) in evidence.release.recodings
-    if column is None or is_label or published.dtype == column.domain.dtype:
+    if (
+        column is None
+        or evidence.listed(view, published.name) is not None
+        or published.dtype == column.domain.dtype
+    ):
         return published
     typed = published.cast(column.domain.dtype, strict=False)
     return typed if typed.null_count() == published.null_count() else published

@@ -6,13 +6,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.audits.counting import distinct
-from manyveils.audits.evidence import Evidence
-from manyveils.audits.keys import Numbers
-from manyveils.audits.labels import texts_of
-from manyveils.audits.sight import Sight
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import Elimination
+from manyveils.reading.evidence import Evidence
+from manyveils.reading.keys import Numbers
+from manyveils.reading.meanings import texts_of
+from manyveils.reading.people import distinct
+from manyveils.reading.sight import Sight
 
 # As many eliminations as a policy may ask for.
 DEEPEST = 5
@@ -91,15 +91,13 @@ def _asked(evidence: Evidence, seen: Sight, name: str) -> pl.Series:
 def _meant(evidence: Evidence, seen: Sight, name: str) -> tuple[Numbers, list[str]]:
     """Number what the cells of an attribute mean: a label that stands for one original is that original."""
     field = evidence.coded(seen.file, name)
-    listed: dict[str, list[str]] = {}
-    pairs = evidence.release.recodings.get((seen.view.name, name))
-    for label, original in (
-        pairs.select(pl.col("published", "original").fill_null("")).iter_rows() if pairs is not None else ()
-    ):
-        listed.setdefault(label, []).append(original)
-    alone = {label: originals[0] for label, originals in listed.items() if len(originals) == 1}
-    meant = [alone.get(text, text) for text in texts_of(field.values)]
-    number = {text: place for place, text in enumerate(dict.fromkeys(meant))}
+    meanings, cover = evidence.meanings(name), evidence.cover(seen.view, seen.file, name)
+    originals = meanings.attribute.texts
+    meant = [
+        originals[first] if size == 1 and not meanings.unseen(text) else text
+        for text, size, first in zip(texts_of(field.values), cover.sizes, cover.firsts.tolist(), strict=True)
+    ]
+    number = {text: code for code, text in enumerate(dict.fromkeys(meant))}
     return np.array([number[text] for text in meant], dtype=np.int64)[field.codes], list(number)
 
 

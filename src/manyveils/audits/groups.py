@@ -7,14 +7,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.audits.counting import distinct, people_in, with_people
-from manyveils.audits.evidence import Evidence
-from manyveils.audits.keys import combined
-from manyveils.audits.labels import Labels, labels_of, unrecoded
 from manyveils.audits.measures import EXACT, ROUNDED, Arithmetic
-from manyveils.audits.sight import Sight
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import CappedShare
+from manyveils.reading.evidence import Evidence
+from manyveils.reading.keys import combined
+from manyveils.reading.labels import Labels, unrecoded
+from manyveils.reading.people import distinct, people_in, with_people
+from manyveils.reading.sight import Sight
 from manyveils.table import Table
 
 
@@ -43,7 +43,7 @@ class Groups:
     @property
     def protects(self) -> tuple[str, ...]:
         """The attributes whose values are counted."""
-        return tuple(found.column.name for found in self.labels)
+        return tuple(found.attribute.name for found in self.labels)
 
     def values_of(self, table: Table) -> NDArray[np.int64]:
         """The value of each row of a table that has what is protected."""
@@ -65,7 +65,7 @@ def groups_in(evidence: Evidence, promise: Promise, seen: Sight) -> Groups:
     guards = (seen.view.enforces or {}).get("protect")
     is_beside = promise.is_rule or (guards is not None and guards not in promise.protects)
     if is_beside and len(labels) == 1 and labels[0].hides:
-        labels, parts = [unrecoded(labels[0].column)], _spread(labels[0], parts)
+        labels, parts = [unrecoded(labels[0].attribute)], _spread(labels[0], parts)
     return with_reference(evidence, promise, parts, labels, seen)
 
 
@@ -74,10 +74,9 @@ def _spread(labels: Labels, cells: pl.DataFrame) -> pl.DataFrame:
 
     What is protected may be recoded in a view that guards something else.
     """
-    counts = labels.column.counts[labels.code]
-    shares = pl.DataFrame(
-        {"part_0": labels.label, "code": labels.code, "share": counts / labels.counts[labels.label]}
-    )
+    numbers, codes = labels.cover.pairs()
+    share = labels.attribute.counts[codes] / labels.counts[numbers]
+    shares = pl.DataFrame({"part_0": numbers, "code": codes, "share": share})
     spread = cells.join(shares, on="part_0").with_columns(count=pl.col("count") * pl.col("share"))
     summed = spread.group_by("group", "code").agg(pl.col("count").sum(), pl.col("size", "rows").first())
     return summed.rename({"code": "part_0"}).select("group", "part_0", "count", "size", "rows")
@@ -95,7 +94,7 @@ def _counted(evidence: Evidence, seen: Sight) -> tuple[list[Labels], pl.DataFram
     labels, parts = [], []
     for name in seen.shows:
         field = evidence.coded(seen.file, name)
-        found = labels_of(evidence, seen.view.name, name, field.values)
+        found = evidence.labels(seen.view, seen.file, name)
         labels.append(found)
         parts.append(found.numbers_of(field.values)[field.codes])
     first, counts = distinct(combined([groups, *parts]), evidence.weights(seen.file))
@@ -128,7 +127,10 @@ def with_reference(
 def _parts(table: Table, labels: Sequence[Labels]) -> pl.DataFrame:
     """The value of each row of a table, attribute by attribute."""
     return pl.DataFrame(
-        {f"part_{part}": found.of_code[table[found.column.name].codes] for part, found in enumerate(labels)}
+        {
+            f"part_{part}": found.of_code[table[found.attribute.name].codes]
+            for part, found in enumerate(labels)
+        }
     )
 
 
@@ -140,7 +142,7 @@ def _single_values(labels: Labels) -> pl.DataFrame:
 
 def _combinations(evidence: Evidence, cells: pl.DataFrame, labels: Sequence[Labels]) -> pl.DataFrame:
     """The combinations that the original or the cells have; columns are counted together, over all people."""
-    whole = evidence.table.whole(tuple(found.column.name for found in labels))
+    whole = evidence.table.whole(tuple(found.attribute.name for found in labels))
     rows = with_people(_parts(whole, labels), whole.weights)
     parts = [f"part_{part}" for part in range(len(labels))]
     original = rows.group_by(parts).agg(people_in(rows).alias("count"))

@@ -12,14 +12,11 @@ from manyveils.audits.closeness import measure_closeness
 from manyveils.audits.combinations import Parts, parts_of, product_groups
 from manyveils.audits.diversity import measure_distinct, measure_entropy, measure_frequency, measure_recursive
 from manyveils.audits.eliminations import measure_eliminations
-from manyveils.audits.evidence import Evidence
 from manyveils.audits.finding import Finding, Reading
 from manyveils.audits.groups import Groups, groups_in
-from manyveils.audits.guardians import views_beyond_the_guardian
 from manyveils.audits.numbers import measure_proximity, measure_spread
 from manyveils.audits.posterior import measure_beliefs
 from manyveils.audits.shares import measure_gain, measure_ratio, measure_share
-from manyveils.audits.sight import Sight, columns_with, known_in, other_sensitive, sight
 from manyveils.audits.size import measure_sizes
 from manyveils.audits.supersets import measure_supersets
 from manyveils.policy import Guarantee, Promise
@@ -39,6 +36,9 @@ from manyveils.policy.guarantees import (
     RecursiveDiversity,
     SupersetCloseness,
 )
+from manyveils.reading.evidence import Evidence
+from manyveils.reading.guardians import views_beyond_the_guardian
+from manyveils.reading.sight import Sight, columns_for, columns_with, known_in, other_sensitive, sight
 
 Measure = Callable[[Any, Groups], pl.DataFrame]
 Worst = Literal["smallest", "largest"]
@@ -105,19 +105,16 @@ def _judge_sizes(
     evidence: Evidence, promise: Promise, guarantee: KAnonymity, *, promised: bool
 ) -> Iterator[Finding]:
     stub = _stub(promise, "marginal", float(guarantee.k), promised=promised)
-    sensitive = frozenset(evidence.table.expand(evidence.policy.sensitive))
-    shown = list(columns_with(sensitive, evidence)) or list(columns_with(frozenset(promise.given), evidence))
-    for view in dict.fromkeys(view.name for view, _ in shown):
-        files = [(found, file) for found, file in shown if found.name == view]
-        if not all(evidence.is_whole(found) for found, _ in files):
-            yield replace(stub, view=view, kept=False)
+    columns = {view.name: columns_for(promise, view, evidence) for view in evidence.release.views}
+    for view in evidence.release.views:
+        here = replace(stub, view=view.name)
+        if columns[view.name] and not evidence.is_whole(view):
+            yield here
             continue
-        seen = [sight(promise, found, file, known_in(found, promise, evidence)) for found, file in files]
-        for one in seen:
-            yield _finding(
-                evidence, replace(stub, view=view), (one,), partial(measure_sizes, guarantee, evidence, one)
-            )
-    if not shown:
+        for file in columns[view.name]:
+            seen = sight(promise, view, file, known_in(view, promise, evidence))
+            yield _finding(evidence, here, (seen,), partial(measure_sizes, guarantee, evidence, seen))
+    if not any(columns.values()):
         yield replace(stub, kept=True)
 
 

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from manyveils.audits.blocks import Believed, Offer, Values, believed_in, blocks_of, suits_blocks
-from manyveils.audits.candidates import pairs_of
-from manyveils.audits.evidence import Evidence
 from manyveils.audits.groups import Groups, cells_of, with_reference
-from manyveils.audits.keys import combined, dense, example
-from manyveils.audits.labels import Labels
-from manyveils.audits.sight import Sight
-from manyveils.audits.slices import Slices, slices_of
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import KAnonymity
+from manyveils.reading.blocks import Believed, Offer, Values, believed_in, blocks_of, suits_blocks
+from manyveils.reading.candidates import pairs_of
+from manyveils.reading.evidence import Evidence
+from manyveils.reading.keys import combined, dense, example
+from manyveils.reading.labels import Labels
+from manyveils.reading.sight import Sight
+from manyveils.reading.slices import Slices, slices_of
 from manyveils.release import View
 
 LARGEST_BATCH = 5_000_000

@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.audits.counting import PEOPLE, people_in, tally, with_people
-from manyveils.audits.evidence import Evidence
 from manyveils.audits.finding import Finding
 from manyveils.policy import Policy
+from manyveils.reading.evidence import Evidence
+from manyveils.reading.people import PEOPLE, people_in, tally, with_people
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
 from manyveils.table import Attribute, Table

@@ -2,10 +2,10 @@
 
 import polars as pl
 
-from manyveils.audits.evidence import Evidence
 from manyveils.audits.posterior import measure_target_sizes
-from manyveils.audits.sight import Sight
 from manyveils.policy.guarantees import KAnonymity
+from manyveils.reading.evidence import Evidence
+from manyveils.reading.sight import Sight
 
 
 def measure_sizes(guarantee: KAnonymity, evidence: Evidence, seen: Sight) -> pl.DataFrame | None:

@@ -12,12 +12,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.audits.closeness import coarser, distances
-from manyveils.audits.counting import people_in, with_people
-from manyveils.audits.evidence import BUCKET
 from manyveils.audits.groups import Groups
-from manyveils.audits.labels import Labels, labels_of
 from manyveils.audits.measures import EXACT, ROWS, Arithmetic
 from manyveils.policy.guarantees import SupersetCloseness
+from manyveils.reading.evidence import BUCKET
+from manyveils.reading.labels import Labels
+from manyveils.reading.people import people_in, with_people
 from manyveils.table import Table
 
 
@@ -67,9 +67,9 @@ def _lattice(groups: Groups) -> Iterator[tuple[pl.DataFrame, list[tuple[Labels, 
     frame = groups.evidence.frame(groups.seen.file).select(names)
     numbers = groups.evidence.group_numbers(groups.seen.file, names)
     keys = frame.with_columns(group=pl.Series(numbers)).unique("group")
-    labels = [labels_of(groups.evidence, groups.seen.view.name, name, keys[name].unique()) for name in names]
+    labels = [groups.evidence.labels(groups.seen.view, groups.seen.file, name) for name in names]
     values = [found.numbers_of(keys[name]) for found, name in zip(labels, names, strict=True)]
-    for level in range(max(len(found.column.levels) for found in labels)):
+    for level in range(max(len(found.attribute.levels) for found in labels)):
         raised = [_raised(found, value, level) for found, value in zip(labels, values, strict=True)]
         columns = {f"level_{place}": levels for place, (levels, _) in enumerate(raised)}
         columns |= {f"label_{place}": numbers for place, (_, numbers) in enumerate(raised)}
@@ -88,9 +88,8 @@ def _raised(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The lowest level from `level` on that has a label for all a value covers, and that label."""
     lowest = labels.lowest_level(level)
-    first = np.zeros(len(labels.texts), dtype=np.int64)
-    first[labels.label[::-1]] = labels.code[::-1]
-    steps = labels.column.levels
+    first = np.maximum(labels.cover.firsts, 0)
+    steps = labels.attribute.levels
     label = np.array(
         [steps[height].label_of[code] for height, code in zip(lowest.tolist(), first, strict=True)]
     )
@@ -102,7 +101,7 @@ def _labelled(rows: pl.DataFrame, original: Table, known: list[tuple[Labels, int
     return rows.with_columns(
         pl.Series(
             f"label_{place}",
-            found.column.levels[height].label_of[original[found.column.name].codes],
+            found.attribute.levels[height].label_of[original[found.attribute.name].codes],
             dtype=pl.Int64,
         )
         for place, (found, height) in enumerate(known)
@@ -150,7 +149,7 @@ def _pair_distances(
         case "ordered":
             return _moved(_cumulated(cells), EXACT.number("excess").sum(), max(groups.values.height - 1, 1))
         case "hierarchical":
-            heights = range(len(groups.labels[0].column.levels) - 1)
+            heights = range(len(groups.labels[0].attribute.levels) - 1)
             each = [
                 _moved(
                     coarser(cells, groups.labels[0].at_level(height)), EXACT.number("excess").abs().sum(), 2

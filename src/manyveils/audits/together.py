@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from manyveils.audits.evidence import Evidence
 from manyveils.audits.finding import Finding
 from manyveils.audits.judge import KINDS, judge_columns, worst_columns
 from manyveils.audits.levels import at_levels
 from manyveils.policy import Policy
+from manyveils.reading.evidence import Evidence
 from manyveils.release import Release
 from manyveils.table import Table, resolve
 

@@ -81,6 +81,9 @@ class Method:
     # How parts of the rows are made one by one, once they are cut by quasi-identifiers; nothing where all must be seen.
     part: "Callable[[Work], InParts | None]" = lambda work: None
     takes_rules: bool = False
+    # Whether its views may enforce rules, and whether its labels may be secret.
+    enforces: bool = False
+    secret: bool = False
     # Whether leaving out single rows can make a promise keepable.
     suppresses: bool = False
 

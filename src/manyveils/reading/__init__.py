@@ -1,6 +1,7 @@
 """The distribution a release implies, and what can be read off it: counts, probabilities, synthetic rows."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -10,18 +11,31 @@ import polars as pl
 
 from manyveils.errors import InputError, Problem
 from manyveils.reading.bounds import bounds
-from manyveils.reading.columns import Ids, Masks
+from manyveils.reading.columns import Masks
 from manyveils.reading.counting import TooMany, share
+from manyveils.reading.cover import Ids
 from manyveils.reading.model import Estimate, estimate_of
-from manyveils.reading.predicates import Condition, masks_of, parse
+from manyveils.reading.predicates import Condition, as_number, masks_of, parse
 from manyveils.reading.sampling import draw
 from manyveils.release import Release
+from manyveils.table import Table
 
-__all__ = ["Count", "Estimate", "Reading", "estimate_of"]
+__all__ = ["Count", "Estimate", "Reading", "beside", "estimate_of"]
 
 DRAWN = 200_000
 SECRET = "Compare it with a published code or grade; the trusted server tells what they mean."
 SEED = 20_260_101
+
+
+def _drawn(estimate: Estimate) -> dict[str, Ids]:
+    return draw(estimate, DRAWN, np.random.default_rng(SEED))
+
+
+def beside(release: Release, table: Table) -> Release:
+    """The release as whoever has the original reads it."""
+    read = copy(release)
+    vars(read)["reading"] = Reading(read, table)
+    return read
 
 
 def _typed(texts: tuple[str, ...]) -> pl.Series:
@@ -57,19 +71,50 @@ class Reading:
     """A release that is being read: its distribution is worked out once, for many questions."""
 
     release: Release
+    # The original, for whoever has it.
+    table: Table | None = None
 
     @cached_property
     def estimate(self) -> Estimate:
         """p̂ of the release."""
-        return estimate_of(self.release)
+        return estimate_of(self.release, self.table)
+
+    @property
+    def is_recoded(self) -> bool:
+        """Whether some label stands for several originals, or is listed as if it did."""
+        views = self.estimate.shapes
+        covers = (cover for view in views for column in view.parts for cover in column.covers.values())
+        return bool(self.release.recodings) or any(cover.is_coarse for cover in covers)
 
     def count(self, query: str) -> Count:
         """Estimate for how many people the conditions hold, such as "age >= 20 and disease = 'Flu'"."""
         conditions = parse(query)
         secret = [each for each in conditions if each.name in self.release.manifest.secret]
         self._refuse_originals(secret)
-        masks = masks_of(conditions, self.estimate.domains, self.release.manifest.derived)
-        return replace(self.count_of(masks), compares_codes=bool(secret))
+        estimate = self._fine_enough(conditions)
+        masks = masks_of(conditions, estimate.domains, self.release.manifest.derived)
+        return replace(self.count_of(masks, estimate), compares_codes=bool(secret))
+
+    def _fine_enough(self, conditions: Sequence[Condition]) -> Estimate:
+        """p̂ over originals among which are the numbers that ranges are compared with.
+
+        Claim: low and high are certain although the originals between the ends of ranges are not known.
+        Why: whether a comparison holds for all or for some of a range is decided by its ends and by the number
+        itself, and these are among the originals.
+        Tested by: tests/claims/test_ranges.py
+        """
+        domains = self.estimate.domains
+        more: dict[str, set[str]] = {}
+        for condition in conditions:
+            domain = domains.get(condition.name)
+            if domain is not None and domain.has_ranges:
+                numbers = {value for value in condition.values if as_number(value) is not None}
+                unknown = domain.codes_of(sorted(numbers)) < 0
+                more.setdefault(condition.name, set()).update(
+                    value for value, strange in zip(sorted(numbers), unknown, strict=True) if strange
+                )
+        more = {name: values for name, values in more.items() if values}
+        return estimate_of(self.release, self.table, more) if more else self.estimate
 
     def _refuse_originals(self, conditions: Sequence[Condition]) -> None:
         """Nobody without the key can say whom an original stands for that is published as codes."""
@@ -87,9 +132,9 @@ class Reading:
         number = pl.Series([value]).cast(pl.Float64, strict=False)[0]
         return value in domain.code or (number is not None and bool((domain.numbers == number).any()))
 
-    def count_of(self, masks: Masks) -> Count:
+    def count_of(self, masks: Masks, estimate: Estimate | None = None) -> Count:
         """The same, for sets of originals of some attributes."""
-        estimate = self.estimate
+        estimate = estimate or self.estimate
         found = bounds(estimate, masks, self.release.rows)
         # A row that was left out may or may not count.
         low, high = found.low, found.high + self.release.suppressed
@@ -97,7 +142,7 @@ class Reading:
         try:
             part = 0.0 if low == high else share(estimate, masks)
         except TooMany:
-            part, how = self._drawn_share(masks), "sample"
+            part, how = self._drawn_share(masks, estimate), "sample"
         return Count(float(min(max(part * estimate.n_people, low), high)), low, high, how)
 
     def sample(self, n: int, seed: int | None = None) -> pl.DataFrame:
@@ -115,10 +160,11 @@ class Reading:
     @cached_property
     def drawn(self) -> dict[str, Ids]:
         """Many people drawn from p̂, always the same ones: the codes of each attribute."""
-        return draw(self.estimate, DRAWN, np.random.default_rng(SEED))
+        return _drawn(self.estimate)
 
-    def _drawn_share(self, masks: Masks) -> float:
+    def _drawn_share(self, masks: Masks, estimate: Estimate) -> float:
         fits = np.ones(DRAWN, dtype=bool)
+        drawn = self.drawn if estimate is self.estimate else _drawn(estimate)
         for name, mask in masks.items():
-            fits &= mask[self.drawn[name]]
+            fits &= mask[drawn[name]]
         return float(fits.mean())

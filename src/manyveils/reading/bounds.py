@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.reading.columns import Ids, Masks, PublishedColumn
+from manyveils.reading.columns import Masks, PublishedColumn
+from manyveils.reading.cover import Ids
 from manyveils.reading.model import Estimate
 from manyveils.reading.views import PublishedView
 
@@ -67,7 +68,7 @@ def _held(part: PublishedColumn, masks: Masks, n_buckets: int) -> tuple[Ids, Ids
         rows = part.rows_held(held, n_buckets)
         return rows, rows
     asked = [name for name in part.attributes if name in masks]
-    shares = {name: part.spreads[name].share_in(masks[name]) for name in asked}
+    shares = {name: part.covers[name].share_in(masks[name]) for name in asked}
     possible = _rows(part, {name: shares[name] > 0 for name in asked}, n_buckets)
     return _rows(part, {name: shares[name] == 1 for name in asked}, n_buckets), possible
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
-from manyveils.reading.columns import Ids, Masks, PublishedColumn, Shares, Spread
-from manyveils.reading.matching import numbered, ranges
+from manyveils.reading.columns import Masks, PublishedColumn
+from manyveils.reading.cover import Floats, Ids
+from manyveils.reading.keys import numbered, ranges
 from manyveils.reading.model import Estimate, Step
 from manyveils.reading.views import PublishedView, Tuples
 
@@ -54,7 +54,7 @@ class _Sum:
     needed: list[int]
     masks: Masks
 
-    def over(self, place: int, given: Tuples, n_given: int) -> Shares:
+    def over(self, place: int, given: Tuples, n_given: int) -> Floats:
         """For every tuple of what is known, the share of what the step adds, and of all that hangs on it, that fits."""
         step = self.estimate.steps[place]
         whole = step.shape.mass(given, n_given, {}) if step.known else np.ones(n_given)
@@ -69,7 +69,7 @@ class _Sum:
             result[strange] = self._inside(place, known, strange.size, ignored=True)
         return result
 
-    def _inside(self, place: int, given: Tuples, n_given: int, *, ignored: bool = False) -> Shares:
+    def _inside(self, place: int, given: Tuples, n_given: int, *, ignored: bool = False) -> Floats:
         step = self.estimate.steps[place]
         own = {name: self.masks[name] for name in step.new if name in self.masks}
         children = [child for child in self.needed if self.estimate.steps[child].parent == place]
@@ -116,8 +116,7 @@ class _Sum:
         self, part: PublishedColumn, given: Tuples, joins: tuple[str, ...]
     ) -> tuple[dict[str, Ids], Ids, Ids]:
         rows = self._rows(part, (*given, *joins))
-        sizes = [part.spreads[name].n_originals for name in given]
-        both, _ = numbered([np.concatenate([rows[name], given[name]]) for name in given], sizes)
+        both, _ = numbered([np.concatenate([rows[name], given[name]]) for name in given])
         n_rows = rows[joins[0]].size
         held, asked = both[:n_rows], both[n_rows:]
         order = np.argsort(held, kind="stable")
@@ -148,10 +147,10 @@ class _Sum:
         if name in self.masks:
             wanted = self.masks[name]
         signs = [
-            _sign(part.spreads[name])[wanted]
+            part.covers[name].signs[wanted]
             for place in self.needed
             for part in self.estimate.steps[place].shape.parts
-            if name in part.spreads
+            if name in part.covers
         ]
         if not wanted.any():
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
@@ -171,26 +170,16 @@ class _Sum:
 
 
 def _different_rows(part: PublishedColumn, names: tuple[str, ...]) -> dict[str, Ids]:
-    codes = {name: part.spreads[name].originals[part.labels[name]] for name in names}
-    _, firsts = numbered(list(codes.values()), [part.spreads[name].n_originals for name in names])
+    codes = {name: part.covers[name].firsts[part.labels[name]] for name in names}
+    _, firsts = numbered(list(codes.values()))
     return {name: held[firsts] for name, held in codes.items()}
-
-
-def _sign(spread: Spread) -> NDArray[np.int64]:
-    """A row of numbers for each original; originals with equal rows have the same labels."""
-    if not spread.overlaps:
-        return spread.label_of[:, np.newaxis]
-    covers = np.zeros((spread.n_originals, spread.sizes.size), dtype=np.uint8)
-    covers[spread.originals, spread.labels] = 1
-    packed = np.packbits(covers, axis=1)
-    return packed.astype(np.int64)
 
 
 def _plain_part(shape: PublishedView, names: tuple[str, ...]) -> PublishedColumn | None:
     """The column that holds all these attributes, each label standing for one original."""
     for part in shape.parts:
         if {*names} <= {*part.attributes} and all(
-            part.spreads[name].sizes.max(initial=1) == 1 for name in names
+            part.covers[name].sizes.max(initial=1) == 1 for name in names
         ):
             return part
     return None

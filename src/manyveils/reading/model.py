@@ -6,10 +6,12 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from manyveils.reading.columns import Shares, part_of
+from manyveils.reading.columns import read_column
+from manyveils.reading.cover import Floats
 from manyveils.reading.domains import Domain, domains_of
 from manyveils.reading.views import PublishedView, Tuples
 from manyveils.release import Release
+from manyveils.table import Table
 
 Found = TypeVar("Found")
 
@@ -52,14 +54,14 @@ class Estimate:
         """Whether every step hangs on one earlier step."""
         return all(step.parent != -1 for step in self.steps)
 
-    def probability(self, tuples: Tuples, n_tuples: int) -> Shares:
+    def probability(self, tuples: Tuples, n_tuples: int) -> Floats:
         """p̂ of whole tuples: a code for every attribute of the release."""
         result = np.ones(n_tuples)
         for step in self.steps:
             result *= self._conditional(step, tuples, n_tuples)
         return result
 
-    def _conditional(self, step: Step, tuples: Tuples, n_tuples: int) -> Shares:
+    def _conditional(self, step: Step, tuples: Tuples, n_tuples: int) -> Floats:
         everything = {name: tuples[name] for name in (*step.new, *step.known)}
         both = step.shape.mass(everything, n_tuples, {})
         if not step.known:
@@ -73,9 +75,12 @@ class Estimate:
         return result
 
 
-def estimate_of(release: Release) -> Estimate:
-    """Read the distribution off a release."""
-    domains = domains_of(release)
+def estimate_of(
+    release: Release, table: Table | None = None, more: Mapping[str, set[str]] | None = None
+) -> Estimate:
+    """Read the distribution off a release; `table` and `more` have originals that lie between the ends of ranges."""
+    domains = domains_of(release, table)
+    domains |= {name: domains[name].with_texts(texts) for name, texts in (more or {}).items()}
     shapes = [_shape(release, number, domains) for number in range(len(release.views))]
     return Estimate(domains, tuple(shapes), tuple(_steps(shapes)), release.rows + release.suppressed)
 
@@ -88,7 +93,7 @@ def _shape(release: Release, number: int, domains: Mapping[str, Domain]) -> Publ
     for file in view.files:
         names = tuple(name for name in file.attributes if name not in seen)
         seen |= {*names}
-        parts.append(part_of(release, view, file, domains, names))
+        parts.append(read_column(release, view, file, domains, names))
     n_buckets = max((int(part.buckets.max(initial=-1)) for part in parts), default=-1) + 1
     return PublishedView(view.name, tuple(parts), view.rows, n_buckets)
 

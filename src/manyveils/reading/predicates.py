@@ -114,12 +114,12 @@ def _holds(condition: Condition, domain: Domain) -> Mask:
 
 def _equal(domain: Domain, value: str) -> Mask:
     exact = np.array([text == value for text in domain.texts])
-    number = _number(value)
+    number = as_number(value)
     return exact if exact.any() or number is None else domain.numbers == number
 
 
 def _compared(domain: Domain, sign: str, value: str) -> Mask:
-    number = _number(value)
+    number = as_number(value)
     is_numeric = bool(np.isfinite(domain.numbers[[text != "" for text in domain.texts]]).all())
     if is_numeric != (number is not None):
         what = "numbers" if is_numeric else "texts that are no numbers"
@@ -130,7 +130,8 @@ def _compared(domain: Domain, sign: str, value: str) -> Mask:
     return result
 
 
-def _number(value: str) -> float | None:
+def as_number(value: str) -> float | None:
+    """The number that a text is, if it is one."""
     try:
         number = float(value)
     except ValueError:

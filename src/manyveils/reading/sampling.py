@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.reading.columns import Ids, PublishedColumn, Shares
+from manyveils.reading.columns import PublishedColumn
+from manyveils.reading.cover import Floats, Ids
 from manyveils.reading.matching import Matches, matches_of
 from manyveils.reading.model import Estimate, Step
 from manyveils.reading.views import PublishedView
@@ -59,10 +60,7 @@ def _rows(
         else:
             rows = _any_rows(part, buckets, shape.n_buckets, rng)
         for name in names:
-            spread = part.spreads[name]
-            labels = part.labels[name][rows]
-            offset = (rng.random(who.size) * spread.sizes[labels]).astype(np.int64)
-            drawn[name] = spread.originals[spread.starts[labels] + offset]
+            drawn[name] = part.covers[name].picked(part.labels[name][rows], rng.random(who.size))
     return drawn
 
 
@@ -80,7 +78,7 @@ def _fitting_rows(
     return matches.rows[order[_weighted(keys[order], matches.weights[order], wanted, rng)]]
 
 
-def _weighted(keys: Ids, weights: Shares, wanted: Ids, rng: np.random.Generator) -> Ids:
+def _weighted(keys: Ids, weights: Floats, wanted: Ids, rng: np.random.Generator) -> Ids:
     """For each wanted key a place among those with that key, drawn by weight; keys are in order."""
     ends = np.cumsum(weights)
     starts = np.searchsorted(keys, wanted)
@@ -90,7 +88,7 @@ def _weighted(keys: Ids, weights: Shares, wanted: Ids, rng: np.random.Generator)
     return np.clip(np.searchsorted(ends, targets, side="right"), starts, stops - 1)
 
 
-def _pick(places: Ids, shares: Shares, n: int, rng: np.random.Generator) -> tuple[Ids, NDArray[np.bool_]]:
+def _pick(places: Ids, shares: Floats, n: int, rng: np.random.Generator) -> tuple[Ids, NDArray[np.bool_]]:
     """For each person one of her entries, drawn by share; and whether she has any."""
     order = np.argsort(places, kind="stable")
     totals = np.bincount(places, weights=shares, minlength=n)

@@ -6,8 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from manyveils.reading.columns import Ids, Masks, PublishedColumn, Shares, Spread
-from manyveils.reading.matching import matches_of, numbered
+from manyveils.reading.columns import Masks, PublishedColumn
+from manyveils.reading.cover import Cover, Floats, Ids
+from manyveils.reading.keys import numbered
+from manyveils.reading.matching import matches_of
 
 Tuples = Mapping[str, Ids]
 
@@ -32,7 +34,7 @@ class PublishedView:
         part = self.parts[0]
         return np.bincount(part.buckets, weights=part.counts, minlength=self.n_buckets).astype(np.int64)
 
-    def mass(self, tuples: Tuples, n_tuples: int, masks: Masks) -> Shares:
+    def mass(self, tuples: Tuples, n_tuples: int, masks: Masks) -> Floats:
         """The probability of each tuple of some attributes, together with predicates about others.
 
         `tuples` gives the code of every tuple in each of its attributes; without any, there is one empty tuple.
@@ -42,28 +44,35 @@ class PublishedView:
         if not tuples:
             return np.repeat(self._mass({}, 1, masks), n_tuples)
         # Tuples that are alike here are worked out once.
-        sizes = [self.spread_of(name).n_originals for name in tuples]
-        numbers, firsts = numbered(list(tuples.values()), sizes)
+        numbers, firsts = numbered(list(tuples.values()))
         return self._mass({name: codes[firsts] for name, codes in tuples.items()}, firsts.size, masks)[
             numbers
         ]
 
-    def spread_of(self, name: str) -> Spread:
-        """The labels of an attribute."""
-        return next(part.spreads[name] for part in self.parts if name in part.spreads)
+    def column_of(self, name: str) -> PublishedColumn:
+        """The column that shows an attribute."""
+        return next(column for column in self.parts if name in column.covers)
 
-    def _mass(self, tuples: Tuples, n_tuples: int, masks: Masks) -> Shares:
+    def cover_of(self, name: str) -> Cover:
+        """What the labels of an attribute stand for."""
+        return self.column_of(name).covers[name]
+
+    def spread_of(self, name: str) -> Cover:
+        """Going away."""
+        return self.cover_of(name)
+
+    def _mass(self, tuples: Tuples, n_tuples: int, masks: Masks) -> Floats:
         places, _, shares = self.located(tuples, n_tuples, masks)
         return np.bincount(places, weights=shares, minlength=n_tuples) / self.n_rows
 
-    def _held(self, part: PublishedColumn, masks: Masks) -> Shares:
+    def _held(self, part: PublishedColumn, masks: Masks) -> Floats:
         """How many rows of each bucket predicates hold for, as far as a column tells."""
         held = part.held(masks)
         if held is not None:
             return part.rows_held(held, self.n_buckets).astype(np.float64)
         return part.per_bucket(part.weights(masks, part.attributes), self.n_buckets)
 
-    def located(self, tuples: Tuples, n_tuples: int, masks: Masks) -> tuple[Ids, Ids, Shares]:
+    def located(self, tuples: Tuples, n_tuples: int, masks: Masks) -> tuple[Ids, Ids, Floats]:
         """How many rows of which bucket each tuple takes, by (tuple, bucket)."""
         asked = [part for part in self.parts if any(n in tuples or n in masks for n in part.attributes)]
         keyed = [part for part in asked if any(name in tuples for name in part.attributes)]

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from manyveils.table import Attribute
 from manyveils.table.levels import Codes
 
+# Ranges that stand for more pairs of label and original are published without a recoding file; their texts tell.
+MOST_LISTED = 200_000
+
 
 @dataclass(frozen=True, repr=False)
 class Recoding:

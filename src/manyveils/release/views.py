@@ -111,7 +111,18 @@ def _parse_view(view: Mapping[str, Any]) -> View:
         ColumnFile(_texts(column["attributes"]), stem_of(column["file"]), _types(column.get("types", {})))
         for column in view["columns"]
     )
-    return View(str(view["name"]), files, bool(view["bucketed"]), int(view["rows"]), view.get("enforces"))
+    enforces = _rule(view.get("enforces"))
+    return View(str(view["name"]), files, bool(view["bucketed"]), int(view["rows"]), enforces)
+
+
+def _rule(enforces: Any) -> Mapping[str, Any] | None:
+    """The rule that a view enforces, if there is one."""
+    if enforces is None:
+        return None
+    rule = {"given": list(_texts(enforces["given"])), "protect": enforces["protect"], "l": enforces["l"]}
+    if rule != enforces or not isinstance(rule["protect"], str) or not isinstance(rule["l"], int | None):
+        raise ValueError("not a rule")
+    return rule
 
 
 def _texts(values: object) -> tuple[str, ...]:

@@ -16,7 +16,6 @@ import polars as pl
 
 from manyveils.audits import Audit, Finding, audit
 from manyveils.audits.content import content_findings
-from manyveils.audits.evidence import BUCKET, Coded, Evidence
 from manyveils.audits.judge import worst_columns
 from manyveils.audits.levels import at_levels
 from manyveils.audits.losses import loss_findings
@@ -24,8 +23,9 @@ from manyveils.audits.secrets import secret_findings
 from manyveils.audits.together import columns_judged, together
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.policy import Policy, Promise
+from manyveils.reading.evidence import BUCKET, Coded, Evidence
+from manyveils.reading.secrets import as_published
 from manyveils.release import Release, View
-from manyveils.release.secrets import as_published
 from manyveils.release.views import ColumnFile
 from manyveils.spark.counts import Counts, TooManyError
 from manyveils.spark.grouped import Grouped, is_spread

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from manyveils.audits.covering import covering_of
-from manyveils.audits.evidence import Evidence
 from manyveils.audits.finding import Finding
-from manyveils.audits.sight import Sight, columns_with, known_in, sight
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.parting import Cuts
 from manyveils.policy import Promise
+from manyveils.reading.evidence import Evidence
+from manyveils.reading.sight import Sight, columns_for, known_in, sight
 from manyveils.release import View
 from manyveils.release.seal import BUCKET
+from manyveils.release.views import ColumnFile
 from manyveils.spark.counts import PART, TooManyError, parted
 from manyveils.spark.held import Held
 from manyveils.spark.judging import Judge, findings_of, rows_of_view
@@ -32,12 +32,8 @@ def sights_of(view: View, evidence: Evidence, promises: Sequence[Promise]) -> li
     """What every promise looks at in a view."""
     found = []
     for promise in promises:
-        sensitive = frozenset(evidence.table.expand(evidence.policy.sensitive))
-        asked = frozenset(promise.protects) or sensitive or frozenset(promise.given)
         known = known_in(view, promise, evidence)
-        found += [
-            sight(promise, view, file, known) for seen, file in columns_with(asked, evidence) if seen == view
-        ]
+        found += [sight(promise, view, file, known) for file in columns_for(promise, view, evidence)]
     return found
 
 
@@ -108,7 +104,7 @@ class Grouped:
         for place, file in enumerate(view.files):
             table = self.tables[file.table]
             spans = {
-                f"c{number}": self._spans(view, name, table.values[name])
+                f"c{number}": self._spans(view, file, name)
                 for number, name in enumerate(table.values)
                 if name in known
             }
@@ -123,16 +119,12 @@ class Grouped:
         ]
         return found.groupBy(BUCKET).agg(*ends, f.sum("n").alias("rows")).persist()
 
-    def _spans(self, view: View, name: str, values: pl.Series) -> tuple[Any, Any]:
+    def _spans(self, view: View, file: ColumnFile, name: str) -> tuple[Any, Any]:
         """The lowest and highest code that every published value stands for; missing where it is nobody's."""
-        cover = covering_of(self.evidence, view.name, name)
-        codes = pl.DataFrame({"class": cover.of_code, "code": np.arange(cover.of_code.size)})
-        ends = (
-            cover.pairs.join(codes, on="class").group_by("text").agg(low=pl.min("code"), high=pl.max("code"))
-        )
-        texts = values.cast(pl.String).fill_null("").alias("text").to_frame()
-        found = texts.join(ends, on="text", how="left", maintain_order="left")
-        return found["low"].to_arrow(), found["high"].to_arrow()
+        cover = self.evidence.cover(view, file, name)
+        ends = (pl.Series(side).set(pl.Series(side < 0), None) for side in (cover.firsts, cover.lasts))
+        low, high = (end.to_arrow() for end in ends)
+        return low, high
 
     def _undivided(self) -> Problem:
         return Problem(

@@ -5,11 +5,10 @@ from math import fsum
 from statistics import fmean
 
 import numpy as np
-import polars as pl
 
+from manyveils.reading.cover import Floats
 from manyveils.utility.comparison import Comparison, Coverages, Measures, mean_per_cell
-from manyveils.utility.coverage import IS_VALUE, Coverage
-from manyveils.utility.leaves import domain_size, in_range, leaves_by_name, members, n_leaves, span
+from manyveils.utility.coverage import Coverage, domain_size, first_known
 
 
 def loss(comparison: Comparison) -> Measures:
@@ -28,19 +27,13 @@ def _mean_of_attributes(comparison: Comparison, by_attribute: dict[str, float]) 
     return fmean(by_attribute.values()) if by_attribute else comparison.release.suppressed / comparison.n_rows
 
 
-def _loss_of_labels(view: Coverage) -> pl.Series:
-    """Measure each label: by its name in a written hierarchy, its span, its members, or what it covers."""
-    leaves = pl.coalesce(pl.when("named").then("leaves"), members(view), "covered")
-    share = (leaves - 1) / max(n_leaves(view) - 1, 1)
-    is_written = pl.col("named") & pl.lit(view.lines is not None)
-    cost = pl.when(is_written).then(share).otherwise(pl.coalesce(span(view), share, 1.0))
-    known = pl.when("hidden").then(1.0).when(IS_VALUE).then(0.0).otherwise(cost)
-    return _with_leaves(view).select(known.clip(0.0, 1.0).alias("loss")).to_series()
-
-
-def _with_leaves(view: Coverage) -> pl.DataFrame:
-    by_name = leaves_by_name(view.column, view.lines)
-    return view.labels.join(by_name, on=["label", "level"], how="left", maintain_order="left")
+def _loss_of_labels(view: Coverage) -> Floats:
+    """Measure each label: by its name in a written hierarchy, its span, or what it covers."""
+    by_name = view.leaves_by_name()
+    share = (first_known(by_name, view.covered()) - 1) / max(view.n_leaves - 1, 1)
+    is_written = ~np.isnan(by_name) & (view.lines is not None)
+    cost = np.where(is_written, share, first_known(view.spans(), share, 1.0))
+    return np.clip(np.select([view.hidden, view.is_value], [1.0, 0.0], cost), 0.0, 1.0)
 
 
 def precision(comparison: Comparison) -> Measures:
@@ -48,7 +41,7 @@ def precision(comparison: Comparison) -> Measures:
 
     A range or a set stands at the lowest level with one label for all it covers, a row left out at the top.
     """
-    climbed = mean_per_cell(comparison, lambda view: view.labels["level"] / view.height)
+    climbed = mean_per_cell(comparison, lambda view: view.levels[0] / view.height)
     levels = (share * (len(comparison.table[name].levels) - 1) for name, share in climbed.items())
     return {"precision": 1.0 - _mean_of_attributes(comparison, climbed), "height": fsum(levels)}
 
@@ -66,20 +59,16 @@ def non_uniform_entropy(comparison: Comparison) -> Measures:
     return {"non_uniform_entropy": _mean_of_attributes(comparison, shares)}
 
 
-def _bits_of_labels(view: Coverage) -> pl.Series:
+def _bits_of_labels(view: Coverage) -> Floats:
     """Measure the entropy of the originals under each label, weighted as the original is."""
-    weight = pl.col("weight")
-    bits = (
-        view.pairs.with_columns(
-            weight=pl.lit(pl.Series(view.column.counts, dtype=pl.Float64)).gather(pl.col("code"))
-        )
-        .filter(weight > 0)
-        .group_by("label")
-        .agg(bits=weight.entropy(base=2, normalize=True))
-    )
+    counts = view.attribute.counts.astype(np.float64)
+    before = np.append(0.0, np.cumsum(counts * np.log2(np.maximum(counts, 1.0))))
+    logs = np.zeros(view.rows.size)
+    np.add.at(logs, view.cover.owners, before[view.cover.high + 1] - before[view.cover.low])
+    rows = view.cover.sums(view.attribute.counts)
+    known = np.log2(np.maximum(rows, 1)) - logs / np.maximum(rows, 1)
     # A label that covers no known original leaves everything open.
-    unknown = _entropy(view.column.counts)
-    return view.labels.join(bits, on="label", how="left", maintain_order="left")["bits"].fill_null(unknown)
+    return np.where(rows > 0, np.maximum(known, 0.0), _entropy(view.attribute.counts))
 
 
 def _entropy(counts: np.ndarray) -> float:
@@ -114,15 +103,14 @@ def _cost_of_star(comparison: Comparison, name: str) -> float:
     return 1 - 1 / domain_size(comparison.table[name], comparison.policy.lines(name))
 
 
-def _distortion_of_labels(view: Coverage) -> pl.Series:
-    """Measure each label: by its name in the hierarchy, the values in its range, its members, or what it covers."""
+def _distortion_of_labels(view: Coverage) -> Floats:
+    """Measure each label: by its name in the hierarchy, the values in its range, or what it covers."""
     if not _n_replaced(view):
-        return pl.zeros(view.labels.height, pl.Float64, eager=True)
-    size = n_leaves(view)
-    named = pl.when("named").then("leaves")
-    leaves = pl.coalesce(named, in_range(view), members(view), "covered", pl.lit(size))
-    known = pl.when("hidden").then(size).when(IS_VALUE).then(1).otherwise(leaves)
-    return _with_leaves(view).select(((known.clip(1, size) - 1) / size).alias("cost")).to_series()
+        return np.zeros(view.rows.size)
+    size = view.n_leaves
+    leaves = first_known(view.leaves_by_name(), view.in_range(), view.covered(), size)
+    known = np.select([view.hidden, view.is_value], [size, 1], leaves)
+    return (np.clip(known, 1, size) - 1) / size
 
 
 def sensitive_replaced(comparison: Comparison) -> Measures:
@@ -139,4 +127,4 @@ def sensitive_replaced(comparison: Comparison) -> Measures:
 
 
 def _n_replaced(view: Coverage) -> int:
-    return int(view.labels.filter(~IS_VALUE)["rows"].sum())
+    return int(view.rows[~view.is_value].sum())

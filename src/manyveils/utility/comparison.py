@@ -5,20 +5,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-
 from manyveils.policy import Policy
+from manyveils.reading.columns import read_column
+from manyveils.reading.cover import Floats, Ids
 from manyveils.release import Release, View
-from manyveils.release.seal import BUCKET
 from manyveils.release.views import ColumnFile
 from manyveils.table import Table
-from manyveils.utility.coverage import Coverage, coverage
+from manyveils.utility.coverage import Coverage, coverages_of
 
 Measures = dict[str, float | dict[str, float]]
 Coverages = dict[str, tuple[Coverage, ...]]
-Sizes = tuple[pl.Series, ...]
+Sizes = tuple[Ids, ...]
 Names = frozenset[str]
 
 
@@ -55,13 +52,10 @@ class Comparison:
         return frozenset(self.table.expand((*self.policy.sensitive, *by_rule)))
 
     @cached_property
-    def release_codes(self) -> dict[str, NDArray[np.int64]]:
+    def release_codes(self) -> dict[str, Ids]:
         """For each published attribute, the release's code of every value of the table; -1 if it has none."""
         domains = self.release.reading.estimate.domains
-        return {
-            name: np.array([domain.code.get(text, -1) for text in self.table[name].texts], dtype=np.int64)
-            for name, domain in domains.items()
-        }
+        return {name: domain.codes_of(self.table[name].texts) for name, domain in domains.items()}
 
     @cached_property
     def coverages(self) -> Coverages:
@@ -73,9 +67,8 @@ class Comparison:
         """What the labels of each sensitive attribute stand for, in every view that shows it."""
         return {name: tuple(self._covered(name)) for name in self.sensitive}
 
-    def _covered(self, name: str) -> list[Coverage]:
-        showing = [view for view in self.release.views if name in view.attributes]
-        return [coverage(self.release, view, self.table[name], self.policy.lines(name)) for view in showing]
+    def _covered(self, name: str) -> Iterator[Coverage]:
+        return coverages_of(self.release.reading, self.table[name], self.policy.lines(name))
 
     @cached_property
     def groups(self) -> dict[str, Sizes]:
@@ -97,29 +90,25 @@ def group_sizes(release: Release, view: View, known: Names, protected: Names) ->
     In a bucketed view, a group is the rows of a bucket that agree in the known attributes of the protected
     attribute's column; in any other view, the rows that agree in the known attributes. A missing value is a value.
     """
-    keys = _group_keys(view, known - protected, protected)
-    return tuple(_sizes(release.frames[file.table], names) for file, names in keys)
+    domains = release.reading.estimate.domains
+    return tuple(
+        read_column(release, view, file, domains, names).counts
+        for file, names in _group_keys(view, known - protected, protected)
+    )
 
 
-def _group_keys(view: View, known: Names, protected: Names) -> Iterator[tuple[ColumnFile, list[str]]]:
+def _group_keys(view: View, known: Names, protected: Names) -> Iterator[tuple[ColumnFile, tuple[str, ...]]]:
     protecting = [file for file in view.files if protected & set(file.attributes)]
-    bucket = [BUCKET] if view.bucketed else []
-    if bucket and not protecting:
-        yield view.files[0], bucket
+    if view.bucketed and not protecting:
+        yield view.files[0], ()
         return
     for file in protecting or view.files:
-        yield file, [*bucket, *(name for name in file.attributes if name in known)]
-
-
-def _sizes(frame: pl.DataFrame, keys: list[str]) -> pl.Series:
-    if not keys:
-        return pl.Series([frame.height], dtype=pl.Int64)
-    return frame.group_by(keys).agg(pl.len().cast(pl.Int64).alias("#rows"))["#rows"].alias("rows")
+        yield file, tuple(name for name in file.attributes if name in known)
 
 
 def mean_per_cell(
     comparison: Comparison,
-    cost: Callable[[Coverage], pl.Series],
+    cost: Callable[[Coverage], Floats],
     unseen: Callable[[str], float] = lambda _: 1.0,
     coverages: Coverages | None = None,
 ) -> dict[str, float]:
@@ -135,6 +124,5 @@ def mean_per_cell(
     return averages
 
 
-def _mean(view: Coverage, costs: pl.Series, n_rows: int, unseen: float) -> float:
-    rows = view.labels["rows"]
-    return (float((costs * rows).sum()) + (n_rows - int(rows.sum())) * unseen) / n_rows
+def _mean(view: Coverage, costs: Floats, n_rows: int, unseen: float) -> float:
+    return (float((costs * view.rows).sum()) + (n_rows - int(view.rows.sum())) * unseen) / n_rows

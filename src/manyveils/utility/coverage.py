@@ -1,108 +1,147 @@
-"""What the published labels of one attribute stand for: the originals they cover and their level."""
+"""What the published labels of one attribute leave open: the originals under them, their level, their leaves."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from manyveils.policy.hierarchies import TOP, Lines
-from manyveils.release import Release, View
+from manyveils.reading import Reading
+from manyveils.reading.cover import Bools, Cover, Floats, Ids
+from manyveils.reading.meanings import Meanings, listed_originals, range_ends
 from manyveils.table import Attribute
 
-# Of a row of `labels`: the label is a value of the original and stands for nothing else.
-IS_VALUE = pl.col("named") & (pl.col("level") == 0)
+UNKNOWN = np.nan
 
 
 @dataclass(frozen=True, repr=False)
 class Coverage:
-    """The labels of one attribute in one view.
+    """The labels of one attribute in one view, how many rows have each, and which originals they stand for."""
 
-    `labels` has a row per published label: `label` (empty for a missing cell), `rows`, `hidden` (the label
-    tells nothing), `covered` (originals under it), `level` and `named` (whether the hierarchy has the label
-    at that level). `pairs` lists the codes of the originals under each label.
-    """
-
-    column: Attribute
+    attribute: Attribute
     lines: Lines | None
-    labels: pl.DataFrame
-    pairs: pl.DataFrame
+    texts: pl.Series
+    rows: Ids
+    cover: Cover
 
     @property
     def height(self) -> int:
         """The top level of the attribute's hierarchy."""
-        return len(self.column.levels) - 1
+        return len(self.attribute.levels) - 1
+
+    @cached_property
+    def is_value(self) -> Bools:
+        """Whether a label is a value of the original and stands for nothing else."""
+        originals = np.array([*self.attribute.texts, None], dtype=object)[self.cover.firsts]
+        return (self.cover.sizes == 1) & (originals == self.texts.to_numpy())
+
+    @cached_property
+    def hidden(self) -> Bools:
+        """Whether a label is `*` and tells nothing."""
+        return (self.texts == TOP).to_numpy() & ~self.is_value
+
+    @cached_property
+    def levels(self) -> tuple[Ids, Bools]:
+        """The lowest level that has each label, else the lowest with one label for all it covers; and which it is."""
+        by_name = np.full(self.rows.size, self.height + 1)
+        by_cover = np.full(self.rows.size, self.height)
+        texts = self.texts.to_numpy()
+        for number in range(self.height, -1, -1):
+            level = self.attribute.levels[number]
+            shared = self.cover.constant(level.label_of)
+            names = np.array([*level.labels, None], dtype=object)[shared]
+            by_cover[shared >= 0] = number
+            by_name[(shared >= 0) & (names == texts)] = number
+        named = self.hidden | (by_name <= self.height)
+        lowest = np.where(by_name <= self.height, by_name, by_cover)
+        return np.where(self.hidden, self.height, lowest), named
+
+    @property
+    def n_leaves(self) -> int:
+        """The size of the attribute's domain."""
+        return domain_size(self.attribute, self.lines)
+
+    def leaves_by_name(self) -> Floats:
+        """The leaves of the domain under each label that the hierarchy has; not a number for others."""
+        counts = list(_names_in_lines(self.lines) if self.lines else _names_in_data(self.attribute))
+        levels, named = self.levels
+        leaves = (
+            counts[level].get(text, UNKNOWN) if is_named else UNKNOWN
+            for text, level, is_named in zip(self.texts, levels.tolist(), named.tolist(), strict=True)
+        )
+        return np.array(list(leaves), dtype=np.float64)
+
+    def covered(self) -> Floats:
+        """How many originals each label covers; not a number where it is none."""
+        return np.where(self.cover.sizes > 0, self.cover.sizes, UNKNOWN)
+
+    def spans(self) -> Floats:
+        """The length of each range as a share of the domain's; not a number where a label is no range of numbers."""
+        low, high = self._ends
+        domain = self._domain
+        first, last = (float(domain.min()), float(domain.max())) if domain.size else (0.0, 0.0)
+        length = np.clip(high, first, last) - np.clip(low, first, last)
+        return length / (last - first) if last > first else low * 0.0
+
+    def in_range(self) -> Floats:
+        """How many numbers of the domain lie in each range; not a number where a label is none."""
+        low, high = self._ends
+        numbers = np.unique(self._domain)
+        inside = np.searchsorted(numbers, high, side="right") - np.searchsorted(numbers, low)
+        return np.where(np.isnan(low), UNKNOWN, inside)
+
+    @cached_property
+    def _ends(self) -> tuple[Floats, Floats]:
+        if self.attribute.kind != "numeric":
+            return np.full(self.rows.size, UNKNOWN), np.full(self.rows.size, UNKNOWN)
+        low, high = (end.cast(pl.Float64).to_numpy() for end in range_ends(self.texts))
+        return low, high
+
+    @cached_property
+    def _domain(self) -> NDArray[np.float64]:
+        if self.attribute.kind != "numeric":
+            return np.zeros(0)
+        texts = pl.Series([line[0] for line in self.lines or ()], dtype=pl.String)
+        written = texts.cast(pl.Float64, strict=False).drop_nulls().to_numpy()
+        numbers = written if written.size else self.attribute.numbers
+        return numbers[np.isfinite(numbers)]
 
 
-def coverage(release: Release, view: View, column: Attribute, lines: Lines | None) -> Coverage:
-    """Read off a release what it publishes of one column in one view."""
-    recoding = release.recodings.get((view.name, column.name))
-    labels = _rows_per_label(release, view, column.name)
-    pairs = _pairs(labels, column, recoding)
-    labels = labels.with_columns(hidden=_is_hidden(labels, pairs, recoded=recoding is not None))
-    pairs = pl.concat(
-        [
-            pairs.join(labels.filter("hidden"), on="label", how="anti"),
-            labels.filter("hidden").select("label").join(_codes(column).select("code"), how="cross"),
-        ]
-    )
-    known = pairs.group_by("label").agg(pl.len().cast(pl.Int64).alias("covered"))
-    labels = labels.join(known, on="label", how="left", maintain_order="left")
-    return Coverage(column, lines, _with_levels(labels, pairs, column), pairs)
+def domain_size(attribute: Attribute, lines: Lines | None) -> int:
+    """Count the lines of a written hierarchy, else the values of the original."""
+    return len(lines) if lines else attribute.n_values
 
 
-def _rows_per_label(release: Release, view: View, attribute: str) -> pl.DataFrame:
-    table = next(file.table for file in view.files if attribute in file.attributes)
-    cells = release.frames[table].select(pl.col(attribute).alias("label"))
-    # Counted before they become text, because there are far fewer values than rows.
-    counted = cells.group_by("label").agg(pl.len().cast(pl.Int64).alias("rows"))
-    return counted.with_columns(pl.col("label").cast(pl.String).fill_null("")).sort("label")
+def _names_in_lines(lines: Lines) -> Iterator[Mapping[str, int]]:
+    return (Counter(names) for names in zip(*lines, strict=True))
 
 
-def _codes(column: Attribute) -> pl.DataFrame:
-    texts = pl.Series("original", column.texts, dtype=pl.String)
-    return texts.to_frame().with_row_index("code").cast({"code": pl.Int64})
+def _names_in_data(attribute: Attribute) -> Iterator[Mapping[str, int]]:
+    for level in attribute.levels.each:
+        counts = np.bincount(level.label_of, minlength=len(level.labels))
+        yield dict(zip(level.labels, counts.tolist(), strict=True))
 
 
-def _pairs(labels: pl.DataFrame, column: Attribute, recoding: pl.DataFrame | None) -> pl.DataFrame:
-    """List label and code of every original under it; a label that no recoding lists stands for itself."""
-    pairs = labels.select("label", pl.col("label").alias("original"))
-    if recoding is not None:
-        listed = recoding.select(
-            pl.col("published").fill_null("").alias("label"), pl.col("original").fill_null("")
-        ).join(labels, on="label", how="semi")
-        pairs = pl.concat([listed, pairs.join(listed, on="label", how="anti")])
-    return pairs.join(_codes(column), on="original").select("label", "code")
+def coverages_of(reading: Reading, attribute: Attribute, lines: Lines | None) -> Iterator[Coverage]:
+    """What every view that shows an attribute publishes of it."""
+    for view in reading.estimate.shapes:
+        if attribute.name in view.attributes:
+            column = view.column_of(attribute.name)
+            texts, labels = column.texts[attribute.name], column.labels[attribute.name]
+            rows = np.bincount(labels, weights=column.counts, minlength=len(texts)).astype(np.int64)
+            recoding = reading.release.recodings.get((view.name, attribute.name))
+            listed = None if recoding is None else listed_originals(recoding)
+            cover = Meanings(attribute, lines).cover(texts.to_list(), listed)
+            yield Coverage(attribute, lines, texts, rows, cover)
 
 
-def _is_hidden(labels: pl.DataFrame, pairs: pl.DataFrame, *, recoded: bool) -> pl.Series:
-    """Tell the labels that are `*`, unless `*` is a value of the original that was left as it is."""
-    is_value = not recoded and bool((pairs["label"] == TOP).any())
-    return (labels["label"] == TOP) & (not is_value)
-
-
-def _with_levels(labels: pl.DataFrame, pairs: pl.DataFrame, column: Attribute) -> pl.DataFrame:
-    """Give every label the lowest level that has it, else the lowest that has one label for all it covers."""
-    top = len(column.levels) - 1
-    placed = (
-        pairs.with_columns(_placed(column))
-        .group_by("label")
-        .agg(pl.col("^named .*$").all(), pl.col("^place .*$").min() == pl.col("^place .*$").max())
-    )
-    found = placed.select(
-        "label",
-        pl.coalesce(pl.when(f"named {level}").then(level) for level in range(top + 1)).alias("by_name"),
-        pl.coalesce(pl.when(f"place {level}").then(level) for level in range(top + 1)).alias("by_cover"),
-    )
-    joined = labels.join(found, on="label", how="left", maintain_order="left")
-    level = pl.when("hidden").then(top).otherwise(pl.coalesce("by_name", "by_cover", pl.lit(top)))
-    named = pl.col("hidden") | pl.col("by_name").is_not_null()
-    return joined.with_columns(level=level.cast(pl.Int64), named=named).drop("by_name", "by_cover")
-
-
-def _placed(column: Attribute) -> Iterator[pl.Expr]:
-    """Say of every original, level by level, where it stands and whether its name there is the label."""
-    for number, level in enumerate(column.levels.each):
-        place = pl.lit(pl.Series(level.label_of, dtype=pl.Int64)).gather(pl.col("code"))
-        name = pl.lit(pl.Series(level.labels, dtype=pl.String)).gather(place)
-        yield place.alias(f"place {number}")
-        yield (name == pl.col("label")).alias(f"named {number}")
+def first_known(*amounts: Floats | float) -> Floats:
+    """Of several amounts for each label the first that is known."""
+    known = np.asarray(amounts[0], dtype=np.float64)
+    for amount in amounts[1:]:
+        known = np.where(np.isnan(known), amount, known)
+    return known

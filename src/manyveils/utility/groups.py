@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from statistics import fmean
 
-import polars as pl
-
 from manyveils.policy import Policy
 from manyveils.policy.guarantees import KAnonymity
 from manyveils.policy.promises import promises_of
+from manyveils.reading.cover import Ids
 from manyveils.utility.comparison import Comparison, Measures
 
 
@@ -15,7 +14,7 @@ def discernibility(comparison: Comparison) -> Measures:
     """Sum the squared sizes of the groups, and the table's size for every row left out (Bayardo and Agrawal)."""
     n_rows = comparison.n_rows
 
-    def penalty(sizes: pl.Series) -> float:
+    def penalty(sizes: Ids) -> float:
         return float((sizes * sizes).sum()) + (n_rows - int(sizes.sum())) * n_rows
 
     return {"discernibility": _mean_over_views(comparison, penalty)}
@@ -45,7 +44,7 @@ def promised_k(policy: Policy) -> int | None:
     return max((guarantee.k for guarantee in guarantees if isinstance(guarantee, KAnonymity)), default=None)
 
 
-def _mean_over_views(comparison: Comparison, measured: Callable[[pl.Series], float]) -> float:
+def _mean_over_views(comparison: Comparison, measured: Callable[[Ids], float]) -> float:
     """Average what is measured of group sizes: over the columns of a view, then over views."""
     views = [fmean(map(measured, columns)) for columns in comparison.groups.values()]
     return fmean(views) if views else 0.0

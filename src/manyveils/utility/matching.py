@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from manyveils.reading.columns import read_column
+from manyveils.reading.cover import Ids
 from manyveils.release import Release, View
-from manyveils.release.seal import BUCKET
 
-Ids = NDArray[np.int64]
-VALUE, COUNT = "#value", "#count"
+BUCKET, VALUE, COUNT = "#bucket", "#value", "#count"
 BLOCK = 4096
 CHUNK = 50_000
 
@@ -64,24 +64,16 @@ class Buckets:
 
 def buckets_of(release: Release, view: View, wanted: frozenset[str]) -> Buckets:
     """Read a view as buckets, each column cut down to the wanted attributes; columns without any are left out."""
-    columns = list(_columns(release, view, wanted))
-    values, pairs = [], []
+    domains = release.reading.estimate.domains
+    known = [(file, tuple(name for name in file.attributes if name in wanted)) for file in view.files]
+    columns = [read_column(release, view, file, domains, names) for file, names in known if names]
+    pairs, values = [], []
     for column in columns:
-        names = [name for name in column.columns if name != BUCKET]
-        distinct = (
-            column.select(names).unique(maintain_order=True).with_row_index(VALUE).cast({VALUE: pl.Int64})
-        )
-        numbered = column.join(distinct, on=names, how="left", nulls_equal=True)
-        values.append(distinct)
-        pairs.append(numbered.group_by(BUCKET, VALUE).len(COUNT).cast({COUNT: pl.Int64}))
-    sizes = np.bincount(columns[0][BUCKET].to_numpy()) if columns else np.zeros(0, dtype=np.int64)
-    return Buckets(sizes, tuple(pairs), tuple(values))
-
-
-def _columns(release: Release, view: View, wanted: frozenset[str]) -> Iterator[pl.DataFrame]:
-    """The rows of each column with its wanted attributes and their bucket, 0 in a view without buckets."""
-    bucket = pl.col(BUCKET) if view.bucketed else pl.lit(0, dtype=pl.Int64).alias(BUCKET)
-    for file in view.files:
-        names = [name for name in file.attributes if name in wanted]
-        if names:
-            yield release.frames[file.table].select(bucket, *names)
+        rows = pl.DataFrame(dict(column.labels))
+        distinct = rows.unique(maintain_order=True).with_row_index(VALUE).cast({VALUE: pl.Int64})
+        numbers = rows.join(distinct, on=rows.columns, how="left", maintain_order="left")[VALUE]
+        pairs.append(pl.DataFrame({BUCKET: column.buckets, VALUE: numbers, COUNT: column.counts}))
+        cells = [column.texts[name].gather(distinct[name]).alias(name) for name in column.attributes]
+        values.append(distinct.with_columns(cells))
+    sizes = np.bincount(columns[0].buckets, weights=columns[0].counts) if columns else np.zeros(0)
+    return Buckets(sizes.astype(np.int64), tuple(pairs), tuple(values))

@@ -6,8 +6,9 @@ from typing import Any
 
 from manyveils.notebook import as_table
 from manyveils.policy import Policy
+from manyveils.reading import beside
+from manyveils.reading.secrets import without_secrets
 from manyveils.release import Release
-from manyveils.release.secrets import without_secrets
 from manyveils.table import Table
 from manyveils.utility.association import association
 from manyveils.utility.cells import distortion, loss, non_uniform_entropy, precision, sensitive_replaced
@@ -68,7 +69,7 @@ def measure(release: Release, table: Table, policy: Policy) -> Utility:
         # What only the key can read cannot be compared with the original.
         release, table = without_secrets(release, table)
         policy = _without(policy, secret)
-    comparison = Comparison(release, table, policy)
+    comparison = Comparison(beside(release, table), table, policy)
     return Utility({key: value for measured in MEASURES for key, value in measured(comparison).items()})
 
 

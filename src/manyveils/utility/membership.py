@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from manyveils.reading.cover import Ids
 from manyveils.release import View
-from manyveils.release.seal import BUCKET
 from manyveils.utility.comparison import Comparison, Measures
-from manyveils.utility.matching import COUNT, VALUE, Buckets, Ids, buckets_of
+from manyveils.utility.matching import BUCKET, COUNT, VALUE, Buckets, buckets_of
 
 Weights = NDArray[np.float64]
 ENUMERATED = 4_000_000
@@ -46,7 +46,7 @@ def membership(comparison: Comparison) -> Measures:
     if not release.rows:
         return {}
     proven: Measures = {"singled_out": max(singled_out(comparison, view) for view in release.views)}
-    if len(release.views) > 1 or release.recodings:
+    if len(release.views) > 1 or release.reading.is_recoded:
         # A tuple that is recoded, or spread over views, does not match value by value.
         return proven
     tuples = tuples_of(comparison, release.views[0])
@@ -184,7 +184,6 @@ def _row_tuples(comparison: Comparison, buckets: Buckets) -> pl.DataFrame:
     for column, values in enumerate(buckets.values):
         names = [name for name in values.columns if name != VALUE]
         cells = {name: pl.Series(table[name].texts).gather(table[name].codes) for name in names}
-        texts = values.with_columns(pl.col(names).cast(pl.String).fill_null(""))
-        numbered = pl.DataFrame(cells).join(texts, on=names, how="left", maintain_order="left")
+        numbered = pl.DataFrame(cells).join(values, on=names, how="left", maintain_order="left")
         columns[f"c{column}"] = numbered[VALUE].fill_null(-1)
     return pl.DataFrame(columns)

@@ -90,7 +90,7 @@ def _strip(
 def _sets(part: PublishedColumn, name: str, covers: Mapping[str, Covers]) -> Ids:
     spread = part.spreads[name]
     numbers = [
-        covers[name].number(spread.originals[spread.starts[label] : spread.starts[label + 1]].tolist())
+        covers[name].number(spread.taking(np.array([label])).pairs()[1].tolist())
         for label in range(spread.sizes.size)
     ]
     return np.array(numbers, dtype=np.int64)[part.labels[name]]

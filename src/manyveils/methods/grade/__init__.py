@@ -218,4 +218,4 @@ def _refuse_strangers(work: Work, options: GradeOptions) -> None:
         raise PolicyError(problems)
 
 
-METHOD = Method("grade", "Poovammal and Ponnavaikko 2009", GradeOptions, make, decide)
+METHOD = Method("grade", "Poovammal and Ponnavaikko 2009", GradeOptions, make, decide, secret=True)

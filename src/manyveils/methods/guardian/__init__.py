@@ -191,4 +191,5 @@ METHOD = Method(
     make,
     decide,
     takes_rules=True,
+    enforces=True,
 )

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
-import polars as pl
 
 from manyveils.policy import Policy
+from manyveils.reading.cover import Ids
+from manyveils.reading.secrets import without_secrets
 from manyveils.release import Release
-from manyveils.release.secrets import without_secrets
 from manyveils.table import Table
 from manyveils.utility.comparison import Comparison, Sizes, group_sizes
 from manyveils.utility.portrait import associations, shares
@@ -114,20 +114,20 @@ def _left_out(hidden: Sequence[str], names: Sequence[str]) -> dict[str, int]:
 def _drawn_groups(groups: Mapping[str, Sizes]) -> list[Shown]:
     """The groups of every view; of its columns, those of the column with the smallest group."""
     return [
-        sized(view, min(columns, key=lambda sizes: int(sizes.min() or 0)))  # type: ignore[arg-type]
+        sized(view, min(columns, key=lambda sizes: min(sizes, default=0)))
         for view, columns in groups.items()
         if columns
     ]
 
 
-def sized(view: str, sizes: pl.Series) -> Shown:
+def sized(view: str, sizes: Ids) -> Shown:
     """The smallest, the middle and the largest group of a view, and the groups and rows in bands of size.
 
-    >>> groups = sized("main", pl.Series([4, 4, 17]))
+    >>> groups = sized("main", np.array([4, 4, 17]))
     >>> groups["smallest"], groups["largest"], groups["bands"][0]
     (4, 17, {'low': 3, 'high': 4, 'groups': 2, 'rows': 8})
     """
-    ordered = np.sort(sizes.to_numpy())
+    ordered = np.sort(sizes)
     return {
         "view": view,
         "groups": int(ordered.size),
@@ -139,7 +139,7 @@ def sized(view: str, sizes: pl.Series) -> Shown:
     }
 
 
-def _bands(sizes: np.ndarray) -> Iterator[dict[str, int]]:
+def _bands(sizes: Ids) -> Iterator[dict[str, int]]:
     """Bands of one size where there is room for that, and of growing width otherwise."""
     if not sizes.size:
         return

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.audits.keys import Numbers
-from manyveils.audits.slices import Slice, Slices
+from manyveils.reading.keys import Numbers
+from manyveils.reading.slices import Slice, Slices
 
 MOST_PAIRS = 5_000_000
 

@@ -12,11 +12,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.audits.counting import distinct
-from manyveils.audits.covering import Covering, covering_of
-from manyveils.audits.evidence import BUCKET, Evidence, Key
-from manyveils.audits.keys import Numbers, combined, dense, example
-from manyveils.audits.labels import texts_of
+from manyveils.reading.cover import Cover
+from manyveils.reading.evidence import BUCKET, Evidence, Key
+from manyveils.reading.keys import Numbers, combined, dense, example
+from manyveils.reading.people import distinct
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
 
@@ -76,23 +75,26 @@ def slices_of(evidence: Evidence, view: View, known: frozenset[str], tables: Key
 def _sliced(evidence: Evidence, view: View, known: frozenset[str], tables: Key) -> Slices:
     files = [file for file in view.files if file.table in tables or not known.isdisjoint(file.attributes)]
     beside = [tuple(name for name in file.attributes if name in known) for file in files]
-    covers = {name: covering_of(evidence, view.name, name) for names in beside for name in names}
-    sought = [_sought(evidence, names, covers) for names in beside]
+    covers = [
+        {name: evidence.cover(view, file, name) for name in names}
+        for file, names in zip(files, beside, strict=True)
+    ]
+    sought = [_sought(evidence, own) for own in covers]
     rows = combined([numbers for numbers, _ in sought])
     first, counts = distinct(rows, evidence.table.weights)
     buckets, n_buckets = _buckets(evidence, files)
     each = [
-        _slice(evidence, file, names, covers, numbers[first], wanted, buckets[place], n_buckets)
-        for place, (file, names, (numbers, wanted)) in enumerate(zip(files, beside, sought, strict=True))
+        _slice(evidence, file, covers[place], numbers[first], wanted, buckets[place], n_buckets)
+        for place, (file, (numbers, wanted)) in enumerate(zip(files, sought, strict=True))
     ]
     return Slices(tuple(each), counts)
 
 
-def _sought(evidence: Evidence, names: Key, covers: dict[str, Covering]) -> tuple[Numbers, pl.DataFrame]:
+def _sought(evidence: Evidence, covers: dict[str, Cover]) -> tuple[Numbers, pl.DataFrame]:
     """What each row of the original must match in a column, as a number, and the classes behind each number."""
-    if not names:
+    if not covers:
         return np.zeros(evidence.table.n_rows, dtype=np.int64), pl.DataFrame({"what": [0]})
-    classes = [covers[name].of_code[evidence.table[name].codes] for name in names]
+    classes = [cover.classes[0][evidence.table[name].codes] for name, cover in covers.items()]
     numbers = dense(combined(classes))
     shown = example(numbers)
     found = {f"class_{place}": one[shown] for place, one in enumerate(classes)}
@@ -115,13 +117,13 @@ def _buckets(evidence: Evidence, files: Sequence[ColumnFile]) -> tuple[list[Numb
 def _slice(
     evidence: Evidence,
     file: ColumnFile,
-    names: Key,
-    covers: dict[str, Covering],
+    covers: dict[str, Cover],
     of_target: Numbers,
     wanted: pl.DataFrame,
     buckets: Numbers,
     n_buckets: int,
 ) -> Slice:
+    names = tuple(covers)
     groups = evidence.group_numbers(file, (BUCKET, *names))
     shown = example(groups)
     published = pl.DataFrame(
@@ -132,7 +134,7 @@ def _slice(
             "count": evidence.tally(file, groups),
         }
     )
-    matched = _matching(evidence, file, names, covers, wanted).join(published, on="value")
+    matched = _matching(evidence, file, covers, wanted).join(published, on="value")
     key = pl.col("what") * n_buckets + pl.col("bucket")
     matched = matched.select("group", "count", key=key).sort("key")
     matched = matched.with_columns(unit=pl.col("key").rle_id().cast(pl.Int64))
@@ -143,9 +145,10 @@ def _slice(
 
 
 def _matching(
-    evidence: Evidence, file: ColumnFile, names: Key, covers: dict[str, Covering], wanted: pl.DataFrame
+    evidence: Evidence, file: ColumnFile, covers: dict[str, Cover], wanted: pl.DataFrame
 ) -> pl.DataFrame:
     """Which published values match what is sought: what, value. Attribute by attribute, so that few pairs arise."""
+    names = tuple(covers)
     values = evidence.group_numbers(file, names)
     shown = example(values)
     published = pl.DataFrame({"value": np.arange(len(shown))}).with_columns(
@@ -154,16 +157,10 @@ def _matching(
     )
     matched = wanted
     for place, name in enumerate(names):
-        labels = _labels(evidence, file, name, covers[name], place)
+        _, classes, numbers = covers[name].classes
+        labels = pl.DataFrame({f"class_{place}": classes, f"label_{place}": numbers}).unique()
         seen = [f"label_{before}" for before in range(place + 1)]
         matched = matched.join(labels, on=f"class_{place}").join(published, on=seen, how="semi")
     on = [f"label_{place}" for place in range(len(names))]
     joined = matched.join(published, on=on) if on else matched.join(published, how="cross")
     return joined.select("what", "value")
-
-
-def _labels(evidence: Evidence, file: ColumnFile, name: str, cover: Covering, place: int) -> pl.DataFrame:
-    """The codes of the published labels of each class."""
-    texts = pl.Series("text", texts_of(evidence.coded(file, name).values), dtype=pl.String).to_frame()
-    coded = texts.with_row_index(f"label_{place}").with_columns(pl.col(f"label_{place}").cast(pl.Int64))
-    return cover.pairs.join(coded, on="text").select(f"label_{place}", **{f"class_{place}": "class"})

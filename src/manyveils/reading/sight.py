@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from manyveils.audits.evidence import BUCKET, Evidence, Key
-from manyveils.audits.guardians import known_with
 from manyveils.policy import Promise
+from manyveils.reading.evidence import BUCKET, Evidence, Key
+from manyveils.reading.guardians import known_with
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
 
@@ -75,6 +75,21 @@ def columns_with(attributes: frozenset[str], evidence: Evidence) -> Iterator[tup
         for file in view.files:
             if not attributes.isdisjoint(file.attributes):
                 yield view, file
+
+
+def columns_for(promise: Promise, view: View, evidence: Evidence) -> tuple[ColumnFile, ...]:
+    """The columns of a view in which a promise is judged.
+
+    One about sizes looks at the columns that show something sensitive. A view that shows nothing sensitive still
+    tells people apart by what is known of them; one of a single attribute lists how often values occur, and has no
+    row that could be somebody's.
+    """
+    sensitive = frozenset(promise.protects) or frozenset(evidence.table.expand(evidence.policy.sensitive))
+    shown = tuple(file for file in view.files if not sensitive.isdisjoint(file.attributes))
+    if shown or promise.protects or len(view.attributes) < 2:
+        return shown
+    known = known_in(view, promise, evidence)
+    return tuple(file for file in view.files if not known.isdisjoint(file.attributes))
 
 
 def _reachable(view: View, given: frozenset[str], evidence: Evidence) -> frozenset[str]:

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.audits.keys import Numbers
-from manyveils.audits.slices import Slice, Slices
+from manyveils.reading.keys import Numbers
+from manyveils.reading.slices import Slice, Slices
 
 LARGEST_TABLE = 25_000_000
 LARGEST_BLOCK = 500_000

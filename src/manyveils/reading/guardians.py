@@ -1,7 +1,7 @@
 """Whether the views of a release can be played off against each other to break a rule."""
 
-from manyveils.audits.evidence import Evidence
 from manyveils.policy import Promise
+from manyveils.reading.evidence import Evidence
 from manyveils.release import View
 
 

@@ -51,5 +51,27 @@ def example(numbers: Numbers) -> Numbers:
     return rows
 
 
+def numbered(columns: Sequence[Numbers], sizes: object = None) -> tuple[Numbers, Numbers]:
+    """A number for every different row, in the order of rows, and where each stands first.
+
+    >>> numbers, firsts = numbered([np.array([4, 0, 4]), np.array([1, 1, 1])])
+    >>> numbers.tolist(), firsts.tolist()
+    ([1, 0, 1], [1, 0])
+    """
+    _, firsts, numbers = np.unique(combined(columns), return_index=True, return_inverse=True)
+    return numbers.astype(np.int64), firsts.astype(np.int64)
+
+
+def ranges(starts: Numbers, lengths: Numbers) -> Numbers:
+    """The numbers start, start + 1, … of every range, one range after the other.
+
+    >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if ends.size else 0
+    return np.arange(total) + np.repeat(starts - (ends - lengths), lengths)
+
+
 def _span(column: Numbers) -> int:
     return int(column.max(initial=0)) + 1

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from manyveils.audits.keys import Numbers
+from manyveils.reading.keys import Numbers
 
 # No attribute is named so.
 PEOPLE = "\0people"

@@ -7,9 +7,12 @@ from typing import TypeVar, cast
 import numpy as np
 import polars as pl
 
-from manyveils.audits.counting import tally
-from manyveils.audits.keys import Numbers, combined, dense
 from manyveils.policy import Policy
+from manyveils.reading.cover import Cover
+from manyveils.reading.keys import Numbers, combined, dense
+from manyveils.reading.labels import Labels, labels_of
+from manyveils.reading.meanings import Listed, Meanings, false_lines, listed_originals, texts_of
+from manyveils.reading.people import tally
 from manyveils.release import Release, View
 from manyveils.release.views import ColumnFile
 from manyveils.table import Attribute, Table
@@ -83,6 +86,42 @@ class Evidence:
             file.table in self.release.frames and {*_expected(view, file)} <= {*self.frame(file).columns}
             for file in view.files
         )
+
+    def listed(self, view: View, name: str) -> Listed | None:
+        """What the release lists under the labels of an attribute; None where it lists nothing."""
+        recoding = self.release.recodings.get((view.name, name))
+        question = ("listed", view.name, (name,), ())
+        return self.remembered(question, lambda: None if recoding is None else listed_originals(recoding))
+
+    def meanings(self, name: str) -> Meanings:
+        """What texts can mean for an attribute, as the original and the policy have it."""
+        lines = None if name in self.release.manifest.secret else self.policy.lines(name)
+        return self.remembered(("meanings", "", (name,), ()), lambda: Meanings(self.original(name), lines))
+
+    def cover(self, view: View, file: ColumnFile, name: str) -> Cover:
+        """The originals that each value of a field stands for; labels are the codes of the field."""
+        return self.remembered(("cover", file.table, (name,), ()), lambda: self._cover(view, file, name))
+
+    def _cover(self, view: View, file: ColumnFile, name: str) -> Cover:
+        texts = texts_of(self.coded(file, name).values).to_list()
+        return self.meanings(name).cover(texts, self.listed(view, name))
+
+    def labels(self, view: View, file: ColumnFile, name: str) -> Labels:
+        """The values of an attribute in a view: published ones, and originals that none of them covers."""
+        return self.remembered(("labels", file.table, (name,), ()), lambda: self._labels(view, file, name))
+
+    def _labels(self, view: View, file: ColumnFile, name: str) -> Labels:
+        texts = texts_of(self.coded(file, name).values).to_list()
+        return labels_of(self.meanings(name), texts, self.listed(view, name))
+
+    def n_false_lines(self, view: View, name: str) -> int:
+        """How many lines the recoding of an attribute has too many or too few for what its labels mean."""
+        listed = self.listed(view, name)
+        if listed is None or name not in self.table.attributes:
+            return 0
+        files = [file for file in view.files if name in file.attributes]
+        texts = {text for file in files for text in texts_of(self.coded(file, name).values)}
+        return false_lines(listed, sorted(texts), self.meanings(name), self.n_people - self.release.rows)
 
     def group_numbers(self, file: ColumnFile, key: Key) -> Numbers:
         """Number the groups of rows that are alike in `key`, from 0; one number per row of the table."""

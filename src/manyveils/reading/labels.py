@@ -1,0 +1,99 @@
+"""The values of one attribute as a view publishes them, beside the original."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from manyveils.reading.cover import Cover, Ids
+from manyveils.reading.meanings import Listed, Meanings, texts_of
+from manyveils.table import Attribute
+
+
+@dataclass(frozen=True, repr=False)
+class Labels:
+    """The values of one attribute as a view publishes them, numbered in the order of the domain.
+
+    Originals that no published label covers stand for themselves. `of_code[c]` is the value that stands for original
+    c; `is_exact` says that every original has one value only.
+    """
+
+    attribute: Attribute
+    texts: tuple[str, ...]
+    cover: Cover
+    of_code: Ids
+    is_exact: bool
+
+    @cached_property
+    def number(self) -> Mapping[str, int]:
+        """The number of each value."""
+        return {text: number for number, text in enumerate(self.texts)}
+
+    def numbers_of(self, published: pl.Series) -> Ids:
+        """Number published values, which must all be known."""
+        return np.array([self.number[text] for text in texts_of(published)], dtype=np.int64)
+
+    @cached_property
+    def counts(self) -> Ids:
+        """People of the original under each value; none under a value the original does not have."""
+        return self.cover.sums(self.attribute.counts)
+
+    @property
+    def hides(self) -> bool:
+        """Whether some value stands for several originals, and every value for one at least."""
+        return bool(self.cover.is_coarse and self.cover.sizes.min(initial=1) > 0)
+
+    def at_level(self, level: int) -> Ids:
+        """The label of each value at a level of the hierarchy; a value above that level is its own label."""
+        step = self.attribute.levels[level]
+        own = len(step.labels) + np.arange(len(self.texts), dtype=np.int64)
+        above = self.cover.constant(step.label_of)
+        return np.where(above >= 0, above, own)
+
+    def lowest_level(self, start: int) -> Ids:
+        """The lowest level, from `start` on, at which all that a value stands for has one label; else the top."""
+        top = len(self.attribute.levels) - 1
+        lowest = np.full(len(self.texts), top, dtype=np.int64)
+        for level in range(top - 1, start - 1, -1):
+            lowest[self.at_level(level) < len(self.attribute.levels[level].labels)] = level
+        return lowest
+
+
+def unrecoded(attribute: Attribute) -> Labels:
+    """Values that stand for themselves."""
+    codes = np.arange(attribute.n_values, dtype=np.int64)
+    cover = Cover(np.arange(attribute.n_values + 1), codes, codes, attribute.n_values)
+    return Labels(attribute, attribute.texts, cover, codes, is_exact=True)
+
+
+def labels_of(meanings: Meanings, published: Sequence[str], listed: Listed | None) -> Labels:
+    """The values of an attribute: published texts in the order of what they stand for, and originals under none."""
+    attribute = meanings.attribute
+    strange = [text for text in published if text not in meanings.code_of]
+    if not strange and not (listed and not set(published).isdisjoint(listed)):
+        return unrecoded(attribute)
+    cover = meanings.cover(published, listed)
+    alone = np.flatnonzero(cover.depth == 0)
+    texts = [*published, *(attribute.texts[code] for code in alone)]
+    cover = cover.with_values(alone)
+    # By the lowest original under a label, then by how many there are; labels without any come last.
+    is_empty, firsts, sizes = (cover.sizes == 0).tolist(), cover.firsts.tolist(), cover.sizes.tolist()
+    order = sorted(
+        range(len(texts)), key=lambda label: (is_empty[label], firsts[label], sizes[label], texts[label])
+    )
+    return _numbered(attribute, tuple(texts[label] for label in order), cover.taking(np.array(order)))
+
+
+def _numbered(attribute: Attribute, texts: tuple[str, ...], cover: Cover) -> Labels:
+    is_exact = not cover.overlaps
+    if is_exact:
+        return Labels(attribute, texts, cover, cover.label_of, is_exact=True)
+    number = {text: label for label, text in enumerate(texts)}
+    labels, codes = cover.pairs()
+    of_code = np.full(attribute.n_values, len(texts), dtype=np.int64)
+    np.minimum.at(of_code, codes, labels)
+    own = np.array([number.get(text, -1) for text in attribute.texts], dtype=np.int64)
+    is_own = (own >= 0) & cover.covers(np.maximum(own, 0), np.arange(attribute.n_values))
+    return Labels(attribute, texts, cover, np.where(is_own, own, of_code), is_exact=False)

@@ -1,0 +1,197 @@
+"""What published texts mean: an exact value, a label of the hierarchy, a range, a set, or everything.
+
+Whoever has the original and the policy derives it from the text. What a recoding file lists is compared with that
+and decides only between several meanings that a text really has.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from manyveils.policy.hierarchies import TOP, Lines
+from manyveils.reading.cover import Cover, Ids, cover_of_pairs, joined_covers
+from manyveils.table import Attribute
+from manyveils.table.levels import Level
+
+NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+RANGE = rf"^\[{NUMBER}, {NUMBER}\]$"
+NOTHING: Ids = np.zeros(0, dtype=np.int64)
+
+# The originals that a recoding file lists under each label.
+Listed = Mapping[str, frozenset[str]]
+
+
+def texts_of(published: pl.Series) -> pl.Series:
+    """Published values as texts; a missing one is empty."""
+    return published.cast(pl.String).fill_null("")
+
+
+def range_ends(texts: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """The two ends of every text that reads as a range `[20, 52]`, as texts; null for any other."""
+    return texts.str.extract(RANGE, 1), texts.str.extract(RANGE, 2)
+
+
+@dataclass(frozen=True, repr=False)
+class Meanings:
+    """Everything that a text can mean for one attribute of the original; `lines` are a written hierarchy's."""
+
+    attribute: Attribute
+    lines: Lines | None = None
+
+    @cached_property
+    def code_of(self) -> dict[str, int]:
+        """The code of each original."""
+        return {text: code for code, text in enumerate(self.attribute.texts)}
+
+    def cover(self, texts: Sequence[str], listed: Listed | None = None) -> Cover:
+        """The originals that each text stands for; a text without a meaning stands for none.
+
+        `listed` has what a recoding file says of some labels; without it the most exact meaning counts.
+
+        Claim: whatever is listed, a text stands for originals that the data and the policy have under it.
+        Why: the list only chooses between meanings, each of which is found without it.
+        Tested by: tests/claims/test_labels.py
+        """
+        low = np.array([self.code_of.get(text, -1) for text in texts], dtype=np.int64)
+        high = np.where(low < 0, -2, low)
+        owners, codes = [NOTHING], [NOTHING]
+        ranges = self._ranges(texts)
+        for label, text in enumerate(texts):
+            if low[label] >= 0 and (listed is None or text not in listed):
+                continue
+            meanings = self._several(text)
+            if label in ranges and not meanings:
+                # A range is one run, however many originals it covers.
+                low[label], high[label] = ranges[label]
+            elif meanings:
+                high[label] = low[label] - 1
+                codes.append(self._chosen(meanings, (listed or {}).get(text)))
+                owners.append(np.full(codes[-1].size, label))
+        n_originals = self.attribute.n_values
+        exact = cover_of_pairs(np.concatenate(owners), np.concatenate(codes), len(texts), n_originals)
+        return joined_covers(exact, low, high)
+
+    def unseen(self, text: str) -> frozenset[str]:
+        """The values of a written hierarchy under a label that do not occur in the data."""
+        return self._unseen.get(text, frozenset())
+
+    @cached_property
+    def _unseen(self) -> dict[str, frozenset[str]]:
+        under: dict[str, set[str]] = {}
+        for value, *labels in self.lines or ():
+            if value not in self.code_of:
+                for label in (*labels[:-1], TOP):
+                    under.setdefault(label, set()).add(value)
+        return {label: frozenset(values) for label, values in under.items()}
+
+    def _chosen(self, meanings: Sequence[Ids], listed: frozenset[str] | None) -> Ids:
+        """The meaning that what is listed fits best; the most exact one where nothing is listed or nothing fits."""
+        if listed is None or len(meanings) == 1:
+            return meanings[0]
+        codes = {self.code_of[text] for text in listed if text in self.code_of}
+        fitting = [meaning for meaning in meanings if codes <= set(meaning.tolist())]
+        return min(fitting, key=len, default=meanings[0])
+
+    def _several(self, text: str) -> list[Ids]:
+        """The meanings of a text apart from a range, the most exact first."""
+        meanings = [np.array([self.code_of[text]])] if text in self.code_of else []
+        meanings += [self._under(level, label) for level, label in self._names.get(text, ())]
+        if text.startswith("{") and text.endswith("}"):
+            members = self._members(text[1:-1].split(", "))
+            meanings += [] if members is None else [np.array(sorted(members))]
+        if text == TOP:
+            meanings.append(np.arange(self.attribute.n_values))
+        return meanings
+
+    @cached_property
+    def _names(self) -> dict[str, list[tuple[int, int]]]:
+        """Where each name stands in the hierarchy above the values: level and number of the label."""
+        names: dict[str, list[tuple[int, int]]] = {}
+        for number, level in enumerate(self.attribute.levels.each[1:-1], start=1):
+            for label, text in enumerate(level.labels):
+                names.setdefault(text, []).append((number, label))
+        return names
+
+    @cached_property
+    def _sorted_levels(self) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], ...]:
+        return tuple(_by_label(level) for level in self.attribute.levels.each)
+
+    def _under(self, level: int, label: int) -> Ids:
+        order, starts = self._sorted_levels[level]
+        return np.sort(order[starts[label] : starts[label + 1]]).astype(np.int64)
+
+    def _members(self, words: Sequence[str]) -> set[int] | None:
+        """The codes of a set's members, which stand in order and may hold commas themselves; None if it is no such set."""
+        # For every number of words read, the members so far; a later member has a higher code.
+        reached: dict[int, list[int]] = {0: []}
+        for start in range(len(words)):
+            if start not in reached:
+                continue
+            text = ""
+            for stop in range(start + 1, len(words) + 1):
+                text = words[start] if stop == start + 1 else f"{text}, {words[stop - 1]}"
+                code = self.code_of.get(text)
+                if code is not None and (not reached[start] or code > reached[start][-1]):
+                    reached.setdefault(stop, [*reached[start], code])
+                if stop - start > self._most_commas:
+                    break
+        return set(reached[len(words)]) if len(words) in reached else None
+
+    @cached_property
+    def _most_commas(self) -> int:
+        return max((text.count(", ") for text in self.attribute.texts), default=0)
+
+    def _ranges(self, texts: Sequence[str]) -> dict[int, tuple[int, int]]:
+        """The lowest and highest code of each text that reads as a range of numbers and holds some."""
+        if self.attribute.kind != "numeric":
+            return {}
+        low, high = range_ends(pl.Series(texts, dtype=pl.String))
+        labels = np.flatnonzero(low.is_not_null().to_numpy())
+        numbers = self.attribute.numbers[: self.attribute.n_values - self.attribute.has_missing]
+        first = self._ends(low.gather(labels), numbers, "left")
+        last = self._ends(high.gather(labels), numbers, "right") - 1
+        spans = zip(labels.tolist(), first.tolist(), last.tolist(), strict=True)
+        return {label: (start, stop) for label, start, stop in spans if start <= stop}
+
+    def _ends(self, ends: pl.Series, numbers: NDArray[np.float64], side: str) -> Ids:
+        """Where ranges begin or stop; an end that is an original is found by its text, which is exact."""
+        places = np.searchsorted(numbers, ends.cast(pl.Float64).to_numpy(), side=side)  # type: ignore[call-overload]
+        known = np.array([self.code_of.get(text, -1) for text in ends], dtype=np.int64)
+        return np.where(known >= 0, known + (side == "right"), places).astype(np.int64)
+
+
+def _by_label(level: Level) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    order = np.argsort(level.label_of, kind="stable")
+    return order, np.searchsorted(level.label_of[order], np.arange(len(level.labels) + 1))
+
+
+def listed_originals(recoding: pl.DataFrame) -> dict[str, frozenset[str]]:
+    """The originals that a recoding file lists under each label."""
+    lines: dict[str, set[str]] = {}
+    for label, original in recoding.select(pl.all().fill_null("")).iter_rows():
+        lines.setdefault(label, set()).add(original)
+    return {label: frozenset(originals) for label, originals in lines.items()}
+
+
+def false_lines(listed: Listed, texts: Sequence[str], meanings: Meanings, n_suppressed: int) -> int:
+    """How many lines a recoding file has too many, or too few, for what its labels mean; it lists every published text.
+
+    An original that only suppressed rows have need not be listed. A value all of whose cells are recoded may stand
+    there by itself.
+    """
+    cover, wrong = meanings.cover(texts, listed), 0
+    attribute = meanings.attribute
+    for label, text in enumerate(texts):
+        runs = range(int(cover.starts[label]), int(cover.starts[label + 1]))
+        covered = [code for run in runs for code in range(int(cover.low[run]), int(cover.high[run]) + 1)]
+        originals = listed.get(text, frozenset())
+        wrong += len(originals - {attribute.texts[code] for code in covered} - meanings.unseen(text))
+        missing = [code for code in covered if attribute.texts[code] not in originals]
+        wrong += len(missing) if int(attribute.counts[missing].sum()) > n_suppressed else 0
+    strange = {text: originals for text, originals in listed.items() if text not in set(texts)}
+    alone = sum(originals == {text} and text in meanings.code_of for text, originals in strange.items())
+    return wrong + sum(map(len, strange.values())) - alone
