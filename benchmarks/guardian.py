@@ -15,7 +15,7 @@ from manyveils.datasets import discharges, protectable, random_rules
 from manyveils.methods import method_of
 from manyveils.table import hold
 from manyveils.utility.comparison import Comparison
-from manyveils.utility.queries import estimated, random_queries
+from manyveils.utility.distribution import estimated, random_queries
 
 READS = 10
 MINUTES = 5

@@ -11,9 +11,9 @@ from manyveils.audits import Finding, audit
 from manyveils.datasets import tumour_sections
 from manyveils.run import make, refuse_broken
 from manyveils.table import Restore, Table, hold
+from manyveils.utility.cells import distortion
 from manyveils.utility.comparison import Comparison
-from manyveils.utility.discernibility import discernibility
-from manyveils.utility.distortion import distortion
+from manyveils.utility.groups import discernibility
 
 OURS, KL, EXPONENTIAL = "(α,β,k)", "k-ℓ", "Exponential-ℓ"
 BY_SIZE, FULL_DOMAIN, K_ALONE = "Exponential-ℓ, by size", "k-ℓ, full-domain", "k alone"

@@ -17,8 +17,7 @@ from manyveils.errors import BrokenPromise, Problem
 from manyveils.run import make
 from manyveils.table import Restore, Table, hold
 from manyveils.utility.comparison import Comparison
-from manyveils.utility.divergence import divergence
-from manyveils.utility.queries import workload
+from manyveils.utility.distribution import divergence, workload
 
 UAD, GD, SINGLE = "UAD", "GD", "single-attribute"
 # One group needs no time for dividing.

@@ -77,8 +77,8 @@ def _counted(setting: Setting, comparison: Comparison) -> Matches:
         tuple(float(tuples.weight[whose & each].sum()) for each in (few, ~few & ~many, many))
         for whose in (tuples.is_original, ~tuples.is_original)
     ]
-    combinations = buckets_of(comparison.release, view, frozenset(view.attributes)).variety.astype(float)
-    is_sampled = bool(combinations.prod(axis=0).sum() > ENUMERATED)
+    buckets = buckets_of(comparison.release, view, frozenset(view.attributes))
+    is_sampled = bool(buckets.combinations.sum() > ENUMERATED)
     singled = measured(comparison)["singled_out"]
     assert isinstance(singled, float)
     rows = round(singled * comparison.n_rows)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.table import hold
+from manyveils.utility.cells import distortion
 from manyveils.utility.comparison import Comparison
-from manyveils.utility.distortion import distortion
 
 ILLS = {"lungs": ["flu", "asthma", "cough"], "gut": ["ulcer", "colic"], "mind": ["fear", "gloom"]}
 ILL = ["flu", "asthma", "ulcer", "fear", None]

@@ -65,4 +65,4 @@ def test_nothing_to_publish(desk):
     desk.data("name,key\n" + "".join(f"Zq7{n},Zq7{n}\n" for n in range(9)), "names.csv")
     message = desk.refused(*init(desk, "names.csv"), status=1)
     assert "no column is left to publish." in message
-    assert "key: Its name speaks of a number of records, and 100 % of its cells differ." in message
+    assert "key: Its name suggests a number of records, and 100 % of its cells differ." in message

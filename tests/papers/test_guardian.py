@@ -10,8 +10,7 @@ from manyveils.datasets import discharges, protectable, random_rules
 from manyveils.run import make
 from manyveils.table import hold
 from manyveils.utility.comparison import Comparison
-from manyveils.utility.divergence import divergence
-from manyveils.utility.queries import workload
+from manyveils.utility.distribution import divergence, workload
 
 METHODS = {
     "uad": {"method": "guardian", "decompose": "uad"},

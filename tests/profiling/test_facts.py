@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyveils.profiling.facts import facts_of
-from manyveils.profiling.markers import markers_in
+from manyveils.profiling.facts import facts_of, markers_in
 
 cells = st.lists(st.sampled_from(["a", "b", "c", "?", "NA", "", None]), min_size=1, max_size=40)
 

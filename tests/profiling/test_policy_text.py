@@ -139,7 +139,7 @@ def test_several_values_that_are_not_declared_are_told():
     cells = ["Flu|Gout", "Flu|Cold", "Burn|Flu", "Flu", "Gout|Cold"] * 12
     frame = pl.DataFrame({"age": [str(n % 7) for n in range(60)], "diagnosis": cells})
     text = mv.profile(frame).policy_text()
-    assert "Cells seem to hold several values, parted by |, but each cell counts as one value here" in text
+    assert "Cells seem to hold several values, separated by |, but each cell counts as one value here" in text
 
 
 def test_another_delimiter(tmp_path):

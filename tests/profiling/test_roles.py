@@ -28,14 +28,14 @@ def roles(**columns):
         ("contact", [f"p{n}@example.org" for n in range(N)], "e-mail addresses"),
         ("reach", [f"+49 30 {n:07d}" for n in range(N)], "phone numbers"),
         ("x", [f"00000000-0000-4000-8000-{n:012x}" for n in range(N)], "UUIDs"),
-        ("x", [str(n) for n in range(5, 5 + N)], "counts the rows"),
-        ("x", [f"q{n * 7919 % 1000}" for n in range(N)], "nearly names the row"),
+        ("x", [str(n) for n in range(5, 5 + N)], "numbers the rows"),
+        ("x", [f"q{n * 7919 % 1000}" for n in range(N)], "nearly identifies the row"),
         ("serial no", [str(n * 7919 % 1000) for n in range(N)], "a number of records"),
         ("patient_no", drawn(range(1000, 1020)), "somebody's name or number"),
         ("customerID", drawn(range(1000, 1020)), "somebody's name or number"),
         ("patient_name", drawn("abcdefgh"), "somebody's name or number"),
         ("id_client", drawn(range(1000, 1020)), "somebody's name or number"),
-        ("insurance_policy", [f"POL-{n * 7919 % 1000:04d}" for n in range(N)], "nearly names the row"),
+        ("insurance_policy", [f"POL-{n * 7919 % 1000:04d}" for n in range(N)], "nearly identifies the row"),
         ("remarks", [f"was seen on day {n} with a long story to tell" for n in range(N)], "free text"),
         ("empty", [""] * N, "every cell is missing"),
     ],
@@ -154,13 +154,16 @@ def test_what_decides_a_sensitive_column_and_most_rows_is_left_out():
     numbers = [n if n < 140 else n - (n - 140) // 2 - 1 for n in range(N)]
     decided = roles(measured=[f"{n / 8:.3f}" for n in numbers], income=[str(n * 7919 % 11) for n in numbers])
     assert decided["measured"].role == "identifier"
-    assert "follows from it, and by it alone" in decided["measured"].reason
+    assert "are unique by it alone" in decided["measured"].reason
 
 
 def test_rows_that_a_sensitive_value_tells_apart_are_counted():
     """A sensitive column by which rows stand alone is published as it is, and the policy says what that means."""
     frame = pl.DataFrame({"sex": drawn("fm"), "income": [f"{n / 7:.3f}" for n in range(N)]})
-    assert "the 100 % of rows that stand alone by it finds the row" in mv.profile(frame).policy_text()
+    assert (
+        "100 % of the rows are unique by it, and whoever knows their value finds the row"
+        in mv.profile(frame).policy_text()
+    )
     few = pl.DataFrame({"sex": drawn("fm"), "income": drawn(range(5))})
     assert "finds the row" not in mv.profile(few).policy_text()
 

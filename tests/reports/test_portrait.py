@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.table import hold
-from manyveils.utility.portrait import portrait, public_portrait
+from manyveils.utility.portrait import portrait, public_portrait, sized
+from manyveils.utility.portrait.associations import cramers_v
 from manyveils.utility.portrait.scale import by_name, by_rank, by_width, has_ranges
-from manyveils.utility.portrait.sizes import sized
-from manyveils.utility.portrait.ties import cramers_v
 
 # Each example is a whole publication.
 few = settings(max_examples=30)
@@ -170,7 +169,7 @@ def test_cramers_v(pairs):
 @given(st.lists(st.integers(1, 3000), min_size=1, max_size=40))
 def test_bands_hold_every_group(sizes):
     """Every group stands in exactly one band."""
-    bands = sized("v", pl.Series(sizes))["bands"]
+    bands = sized("v", np.array(sizes))["bands"]
     for band in bands:
         inside = [size for size in sizes if band["low"] <= size <= band["high"]]
         assert (len(inside), sum(inside)) == (band["groups"], band["rows"])

@@ -18,11 +18,14 @@ Type = Literal["whole number", "decimal", "date", "true or false", "code", "cate
 # Whole numbers with so few values are as likely codes as amounts.
 FEW_VALUES = 10
 NO_FORM = Form()
+WRITTEN = ("?", "NA", "N/A", "n/a", "na", "#N/A", "-", "--", ".", "NULL", "null", "NaN", "nan", "Nan")
+# What people write where a value is missing; fields of some files begin with a blank.
+MARKERS = tuple(blank + text for text in WRITTEN for blank in ("", " "))
 
 
 @dataclass(frozen=True, repr=False)
 class Facts:
-    """Counts about a column; `column` and `spread` are for deciding and are never shown."""
+    """Counts about a column; `attribute` and `spread` are for deciding and are never shown."""
 
     name: str
     type: Type
@@ -36,7 +39,7 @@ class Facts:
     is_counter: bool = False
     trouble: str = ""
     spread: float = 0.0
-    column: Attribute | None = None
+    attribute: Attribute | None = None
 
     @property
     def share_distinct(self) -> float:
@@ -53,47 +56,58 @@ class Facts:
         return f"<Facts {self.name}: {self.type}, {self.distinct} different values>"
 
 
+def markers_in(values: pl.Series) -> Mapping[str, int]:
+    """How many cells hold each of the usual markers; an empty cell needs none."""
+    if values.dtype != pl.String:
+        return {}
+    counts = dict(values.filter(values.is_in(list(MARKERS))).value_counts().iter_rows())
+    return {marker: counts[marker] for marker in MARKERS if marker in counts}
+
+
 def facts_of(values: pl.Series, markers: Mapping[str, int], missing_markers: Sequence[str]) -> Facts:
     """Count what there is to know about a column, as publishing will read it."""
     name = values.name
     try:
-        column = _held(values, missing_markers)
+        attribute = _encoded(values, missing_markers)
     except InputError as error:
         trouble = " ".join(problem.what for problem in error.problems)
         return Facts(name, "unreadable", len(values), 0, 0, markers, 0.0, 0.0, trouble=trouble)
-    counts = column.counts
-    distinct = column.n_values - column.has_missing
-    present = column.domain.head(distinct)
+    counts = attribute.counts
+    distinct = attribute.n_values - attribute.has_missing
+    present = attribute.domain.head(distinct)
     form = form_of(present) if present.dtype == pl.String else NO_FORM
     return Facts(
         name,
-        _type(column, present, form),
+        _type(attribute, present, form),
         len(values),
         distinct,
-        int(counts[-1]) if column.has_missing else 0,
+        int(counts[-1]) if attribute.has_missing else 0,
         markers,
         float(counts.max()) / len(values),
         float((counts == 1).sum()) / len(values),
         form,
-        is_counter=_counts_rows(column, present),
-        spread=_spread(column) if present.dtype.is_numeric() else 0.0,
-        column=column,
+        is_counter=_counts_rows(attribute, present),
+        spread=_spread(attribute) if present.dtype.is_numeric() else 0.0,
+        attribute=attribute,
     )
 
 
-def _held(values: pl.Series, missing_markers: Sequence[str]) -> Attribute:
+def _encoded(values: pl.Series, missing_markers: Sequence[str]) -> Attribute:
     """The column as publishing would code it; postcodes stay texts."""
-    attribute: dict[str, object] = {"role": "neutral"}
+    section: dict[str, object] = {"role": "neutral"}
     if says(values.name, POSTCODES):
-        attribute["kind"] = "categorical"
+        section["kind"] = "categorical"
         values = values.cast(pl.String) if values.dtype.is_integer() else values
-    policy = Policy(data={"missing_markers": list(missing_markers)}, attributes={values.name: attribute})
+    policy = Policy(data={"missing_markers": list(missing_markers)}, attributes={values.name: section})
     return encode(values.to_frame(), policy)[values.name]
 
 
-def _type(column: Attribute, present: pl.Series, form: Form) -> Type:
+def _type(attribute: Attribute, present: pl.Series, form: Form) -> Type:
     if present.dtype.is_numeric():
-        return _number_type(column, present)
+        is_whole = present.dtype.is_integer() or bool((present == present.round()).all())
+        if is_whole and len(present) <= FEW_VALUES and not says(attribute.name, NUMBERS):
+            return "code"
+        return "whole number" if is_whole else "decimal"
     if present.dtype == pl.Boolean:
         return "true or false"
     if form.is_date or form.is_other_date or present.dtype in (pl.Date, pl.Datetime):
@@ -103,26 +117,20 @@ def _type(column: Attribute, present: pl.Series, form: Form) -> Type:
     return "code" if form.code_length else "category"
 
 
-def _number_type(column: Attribute, present: pl.Series) -> Type:
-    whole = present.dtype.is_integer() or bool((present == present.round()).all())
-    if whole and len(present) <= FEW_VALUES and not says(column.name, NUMBERS):
-        return "code"
-    return "whole number" if whole else "decimal"
-
-
-def _counts_rows(column: Attribute, present: pl.Series) -> bool:
+def _counts_rows(attribute: Attribute, present: pl.Series) -> bool:
     """Whether whole numbers go up by one from row to row."""
-    if len(present) < 3 or len(present) < len(column.codes) or not present.dtype.is_integer():
+    if len(present) < 3 or len(present) < len(attribute.codes) or not present.dtype.is_integer():
         return False
-    return bool((np.diff(column.codes) == 1).all()) and int(present[-1]) - int(present[0]) == len(present) - 1
+    is_in_order = bool((np.diff(attribute.codes) == 1).all())
+    return is_in_order and int(present[-1]) - int(present[0]) == len(present) - 1
 
 
-def _spread(column: Attribute) -> float:
-    """How far numbers lie apart, without the outermost hundredth on either side, if that leaves anything."""
-    numbers = column.numbers[: column.n_values - column.has_missing]
+def _spread(attribute: Attribute) -> float:
+    """How far numbers lie apart, without the outermost hundredth of rows on either side, if that leaves anything."""
+    numbers = attribute.numbers[: attribute.n_values - attribute.has_missing]
     if numbers.size < 2:
         return 0.0
-    running = np.cumsum(column.counts[: numbers.size])
+    running = np.cumsum(attribute.counts[: numbers.size])
     low, high = np.searchsorted(running, (0.01 * running[-1], 0.99 * running[-1]))
     inner = float(numbers[high] - numbers[low])
     return inner if inner > 0 else float(numbers[-1] - numbers[0])

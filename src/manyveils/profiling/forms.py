@@ -52,58 +52,48 @@ class Form:
 
 def form_of(domain: pl.Series) -> Form:
     """The shape of distinct texts, from ten thousand of them at most, and from all where it matters."""
-    some = domain.head(LOOKED_AT)
-    if len(some) == 0:
+    sample = domain.head(LOOKED_AT)
+    if len(sample) == 0:
         return Form()
+    lengths = domain.str.len_chars().unique()
+    length = int(lengths[0]) if len(lengths) == 1 else None
     return Form(
-        identifies=next((form for form, pattern in FORMS.items() if _share(some, pattern) >= MOST), None),
-        is_date=bool(are_dates(some).all()) and bool(are_dates(domain).all()),
-        has_time=bool((some.str.len_chars() > len("2000-01-01")).any()),
-        year_last=_share(some, YEAR_LAST) >= MOST,
-        year_first=_share(some, YEAR_FIRST) >= MOST,
-        has_decimal_comma=_share(some, DECIMAL_COMMA) >= MOST,
-        length=_length(domain),
-        is_free_text=_mean(some.str.len_chars()) > LONG_TEXT,
-        code_length=_code_length(domain),
-        separator=_separator(some),
-        words_among_numbers=_words_among_numbers(some),
+        identifies=next((form for form, pattern in FORMS.items() if _have_form(sample, pattern)), None),
+        is_date=bool(are_dates(sample).all()) and bool(are_dates(domain).all()),
+        has_time=bool((sample.str.len_chars() > len("2000-01-01")).any()),
+        year_last=_have_form(sample, YEAR_LAST),
+        year_first=_have_form(sample, YEAR_FIRST),
+        has_decimal_comma=_have_form(sample, DECIMAL_COMMA),
+        length=length,
+        is_free_text=float(sample.str.len_chars().sum()) / len(sample) > LONG_TEXT,
+        code_length=length if _are_codes(domain, length) else None,
+        separator=_separator(sample),
+        words_among_numbers=_words_among_numbers(sample),
     )
 
 
-def _share(texts: pl.Series, pattern: str) -> float:
-    return _mean(texts.str.contains(pattern))
+def _have_form(texts: pl.Series, pattern: str) -> bool:
+    return float(texts.str.contains(pattern).sum()) / len(texts) >= MOST
 
 
-def _mean(numbers: pl.Series) -> float:
-    return float(numbers.cast(pl.Float64).sum()) / len(numbers)
-
-
-def _length(domain: pl.Series) -> int | None:
-    """The one length of all texts, if they have one."""
-    lengths = domain.str.len_chars().unique()
-    return int(lengths[0]) if len(lengths) == 1 else None
-
-
-def _code_length(domain: pl.Series) -> int | None:
-    """The one length of all texts, if they are codes: letters and digits, with a digit in most."""
-    length = _length(domain)
+def _are_codes(domain: pl.Series, length: int | None) -> bool:
+    """Whether texts of one length are codes: letters and digits, with a digit in most."""
     if length is None or not SHORTEST_CODE <= length <= LONGEST_CODE:
-        return None
-    is_code = bool(domain.str.contains(CODE).all()) and _share(domain, "[0-9]") >= MOST
-    return length if is_code else None
+        return False
+    return bool(domain.str.contains(CODE).all()) and _have_form(domain, "[0-9]")
 
 
 def _words_among_numbers(texts: pl.Series) -> int:
-    """How many of the texts are no numbers, if these are very few beside many numbers."""
+    """How many of the texts are not numbers, if these are very few beside many numbers."""
     words = len(texts) - int(texts.str.contains(NUMBER).sum())
     return words if words * FEW_WORDS <= len(texts) else 0
 
 
 def _separator(texts: pl.Series) -> str | None:
-    """What parts several values in a cell: cells are then made of fewer pieces than there are cells."""
+    """What separates several values in a cell: cells are then made of fewer pieces than there are cells."""
     for mark in SEPARATORS:
-        parted = texts.filter(texts.str.contains(mark, literal=True))
-        if len(parted) * 20 >= len(texts) and len(parted) > 1:
+        n_separated = int(texts.str.contains(mark, literal=True).sum())
+        if n_separated * 20 >= len(texts) and n_separated > 1:
             pieces = texts.str.split(mark).explode().str.strip_chars().unique()
             if len(pieces) < len(texts):
                 return mark

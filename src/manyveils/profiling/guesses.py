@@ -3,18 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from manyveils.profiling import words
 from manyveils.profiling.facts import Facts
-from manyveils.profiling.words import (
-    IDENTIFIERS,
-    KEYS_OF_PEOPLE,
-    QUASI,
-    RECORD_KEYS,
-    SENSITIVE,
-    SURVEY_WEIGHTS,
-    WEAK_IDENTIFIERS,
-    says,
-    topic_of,
-)
+from manyveils.profiling.words import QUASI, SENSITIVE, says, topic_of
 
 # "open" is a column that neither name nor shape tells anything of.
 Seeming = Literal["identifier", "quasi", "sensitive", "neutral", "open"]
@@ -25,13 +16,13 @@ MOSTLY_DIFFERENT = 0.5
 MANY_VALUES = 10_000
 # A key with more values than this tells records apart, however many rows share one.
 FEW_KEYS = 100
-# Texts of which there are so many, nearly all different, are numbers of something and no categories.
+# Texts of which there are more than this, nearly all different, number something and are not categories.
 FEW_TEXTS = 50
 
 
 @dataclass(frozen=True)
 class Guess:
-    """A role and its reason; `topic` is what the column's name speaks of, if that gave it away."""
+    """A role and its reason; `topic` is what the column's name suggests, if that gave it away."""
 
     seeming: Seeming
     reason: str
@@ -51,59 +42,56 @@ def guess(facts: Facts) -> Guess:
 
 def _nothing_to_publish(facts: Facts) -> Guess | None:
     if facts.type == "unreadable":
-        return Guess("identifier", f"Left out, because it cannot be published: {facts.trouble.rstrip('.')}")
+        return _left_out(f"it cannot be published: {facts.trouble.rstrip('.')}")
     if facts.distinct == 0:
-        return Guess("identifier", "Left out, because every cell is missing")
+        return _left_out("every cell is missing")
     if facts.n_values > 1:
         return None
     if topic_of(facts.name, SENSITIVE):
-        return Guess(
-            "identifier", "Left out, because everybody has the same value, and its name is sensitive"
-        )
-    if facts.n_rows > 1 and not topic_of(facts.name, IDENTIFIERS):
-        return Guess("neutral", "The same in every row, so it tells nobody from another")
+        return _left_out("everybody has the same value, and its name is sensitive")
+    if facts.n_rows > 1 and not topic_of(facts.name, words.IDENTIFIERS):
+        return Guess("neutral", "The same in every row, so it tells nobody apart")
     return None
+
+
+def _left_out(why: str) -> Guess:
+    return Guess("identifier", f"Left out, because {why}")
 
 
 def _names_a_person(facts: Facts) -> Guess | None:
-    topic = topic_of(facts.name, IDENTIFIERS)
+    topic, is_known = topic_of(facts.name, words.IDENTIFIERS), topic_of(facts.name, QUASI) is not None
     if topic:
-        return Guess("identifier", f"Its name speaks of {topic}", topic)
-    if says(facts.name, KEYS_OF_PEOPLE):
-        return Guess("identifier", "Its name speaks of somebody's name or number")
+        return Guess("identifier", f"Its name suggests {topic}", topic)
+    if says(facts.name, words.KEYS_OF_PEOPLE):
+        return Guess("identifier", "Its name suggests somebody's name or number")
     if facts.form.identifies:
         return Guess("identifier", f"Its cells look like {facts.form.identifies}")
-    if facts.is_counter and not topic_of(facts.name, QUASI):
-        return Guess("identifier", "It counts the rows, one by one")
-    weak = topic_of(facts.name, WEAK_IDENTIFIERS)
+    if facts.is_counter and not is_known:
+        return Guess("identifier", "It numbers the rows one by one")
+    weak = topic_of(facts.name, words.WEAK_IDENTIFIERS)
     if not weak or facts.type in ("decimal", "date"):
         return None
-    if facts.share_distinct >= MOSTLY_DIFFERENT or _is_whole_name(facts.name):
-        return Guess("identifier", f"Its name speaks of {weak}, and {_differing(facts)}", weak)
-    is_known = topic_of(facts.name, QUASI) is not None
-    if says(facts.name, RECORD_KEYS) and facts.distinct > FEW_KEYS and not is_known:
-        return Guess("identifier", f"Its name speaks of {weak}, and it has {facts.distinct:,} of them", weak)
+    if facts.share_distinct >= MOSTLY_DIFFERENT or facts.name.strip().lower() in words.NAMES:
+        return Guess("identifier", f"Its name suggests {weak}, and {_differing(facts)}", weak)
+    if says(facts.name, words.RECORD_KEYS) and facts.distinct > FEW_KEYS and not is_known:
+        return Guess("identifier", f"Its name suggests {weak}, and it has {facts.distinct:,} of them", weak)
     return None
-
-
-def _is_whole_name(name: str) -> bool:
-    return name.strip().lower() in WEAK_IDENTIFIERS["a name"]
 
 
 def _by_topic(facts: Facts) -> Guess | None:
     sensitive, quasi = topic_of(facts.name, SENSITIVE), topic_of(facts.name, QUASI)
-    if (sensitive or quasi) and facts.type == "text" and facts.share_distinct >= MOSTLY_DIFFERENT:
+    if (sensitive or quasi) and _is_free_text(facts):
         return _free_text()
     if sensitive and _numbers_something(facts):
-        said = f"Its name speaks of {sensitive}, but it nearly names the row: {_differing(facts)}"
-        return Guess("identifier", f"Left out: {said[0].lower()}{said[1:]}")
+        return _left_out(
+            f"its name suggests {sensitive}, but it nearly identifies the row: {_differing(facts)}"
+        )
     if sensitive:
-        return Guess("sensitive", f"Its name speaks of {sensitive}", sensitive)
-    if says(facts.name, SURVEY_WEIGHTS):
-        said = f"it seems to be a survey's weight, and by it alone {percent(facts.alone)} of the rows stand alone"
-        return Guess("identifier", f"Left out, because {said}")
+        return Guess("sensitive", f"Its name suggests {sensitive}", sensitive)
+    if says(facts.name, words.SURVEY_WEIGHTS):
+        return _left_out(f"it seems to be a survey's weight, and {unique_by_it(facts)}")
     if quasi:
-        return Guess("quasi", f"Its name speaks of {quasi}, which outsiders may know", quasi)
+        return Guess("quasi", f"Its name suggests {quasi}, which an adversary may know", quasi)
     return None
 
 
@@ -114,20 +102,29 @@ def _numbers_something(facts: Facts) -> bool:
 
 def _stands_out(facts: Facts) -> Guess | None:
     if facts.type == "date":
-        return Guess("quasi", "A date, and when something happened may be known to outsiders")
-    if facts.type == "text" and facts.share_distinct >= MOSTLY_DIFFERENT:
+        return Guess("quasi", "A date, and an adversary may know when something happened")
+    if _is_free_text(facts):
         return _free_text()
     if facts.share_distinct >= NEARLY_UNIQUE and facts.type != "decimal" and facts.distinct > 1:
-        return Guess("identifier", f"It nearly names the row: {_differing(facts)}")
+        return Guess("identifier", f"It nearly identifies the row: {_differing(facts)}")
     return None
 
 
+def _is_free_text(facts: Facts) -> bool:
+    return facts.type == "text" and facts.share_distinct >= MOSTLY_DIFFERENT
+
+
 def _free_text() -> Guess:
-    return Guess("identifier", "Left out, because it is free text, which may name anybody")
+    return _left_out("it is free text, which may name anybody")
 
 
 def _differing(facts: Facts) -> str:
     return f"{percent(facts.share_distinct)} of its cells differ"
+
+
+def unique_by_it(facts: Facts) -> str:
+    """How many rows a column singles out, inside a sentence."""
+    return f"{percent(facts.alone)} of the rows are unique by it alone"
 
 
 def percent(share: float) -> str:

@@ -11,7 +11,11 @@ from manyveils.profiling.facts import Facts
 # The first interval is about a twentieth of the range; the last is below the range itself.
 FIRST_SHARE = 20
 MOST_WIDTHS = 4
-NO_HIERARCHY = "No hierarchy: a value as it is, a set of values, or *; a tree or a file could group them"
+NO_HIERARCHY = (
+    "No hierarchy: a value is published as it is, in a set, or as *; a tree or a file could group values"
+)
+NUMBERS = "Every cell is a number"
+YEAR_FIRST = "Dates with the year first are in order"
 
 
 @dataclass(frozen=True)
@@ -40,55 +44,45 @@ def coarser(facts: Facts) -> Coarser:
 
 
 def _dates(facts: Facts) -> Coarser:
-    is_datetime = facts.form.has_time or (
-        facts.column is not None and isinstance(facts.column.domain.dtype, pl.Datetime)
-    )
-    units = (["day"] if is_datetime else []) + ["month", "quarter", "year"]
+    dtype = None if facts.attribute is None else facts.attribute.domain.dtype
+    units = ["day"] if facts.form.has_time or isinstance(dtype, pl.Datetime) else []
+    units += ["month", "quarter", "year"]
     listed = ", ".join(f'"{unit}"' for unit in units)
-    return Coarser(
-        "ordinal",
-        "Dates with the year first are in order",
-        f"{{ dates = [{listed}] }}",
-        f"Every cell is a date: {', '.join(units)}, then *",
-    )
+    reason = f"Every cell is a date: {', '.join(units)}, then *"
+    return Coarser("ordinal", YEAR_FIRST, f"{{ dates = [{listed}] }}", reason)
 
 
 def _other_dates(facts: Facts) -> Coarser:
     """Masks from where the day stands, so that the year stays longest."""
-    said = "Looks like dates: written as 2024-12-31 they could become months and years"
+    reason = "Looks like dates: written as 2024-12-31 they could become months and years"
     if facts.form.length is None:
-        return Coarser("categorical", "As they are written, these dates are not in order", None, said)
+        return Coarser("categorical", "As they are written, these dates are not in order", None, reason)
+    reason += "; masked, the year stays longest"
     if facts.form.year_last:
-        kind_reason = "With the year last, dates are not in order"
         return Coarser(
-            "categorical", kind_reason, '{ mask = "left" }', f"{said}; masked, the year stays longest"
+            "categorical", "With the year last, dates are not in order", '{ mask = "left" }', reason
         )
-    kind_reason = "Dates with the year first are in order"
-    return Coarser("ordinal", kind_reason, '{ mask = "right" }', f"{said}; masked, the year stays longest")
+    return Coarser("ordinal", YEAR_FIRST, '{ mask = "right" }', reason)
 
 
 def _intervals(facts: Facts) -> Coarser:
     widths = interval_widths(facts.spread, whole=facts.type == "whole number")
     if not widths or facts.distinct < 3:
-        return Coarser(
-            "numeric", "Every cell is a number", None, "Too few values for intervals: a range or *"
-        )
+        return Coarser("numeric", NUMBERS, None, "Too few values for intervals: published as a range or *")
     listed = ", ".join(written(width) for width in widths)
-    reason = "Widths of about a twentieth of the range, without its outermost hundredths, and wider"
-    return Coarser("numeric", "Every cell is a number", f"{{ widths = [{listed}] }}", reason)
+    reason = (
+        "The first is about a twentieth of the range, without the outermost hundredth of rows on either side"
+    )
+    return Coarser("numeric", NUMBERS, f"{{ widths = [{listed}] }}", reason)
 
 
 def _codes(facts: Facts) -> Coarser:
     length = facts.form.code_length
     if length is None:
-        few = f"Numbers with {facts.distinct} values only are taken as codes without an order"
+        few = f"Numbers with only {facts.distinct} values are taken as codes without an order"
         return Coarser("categorical", few, None, NO_HIERARCHY)
-    return Coarser(
-        "categorical",
-        "Codes are not amounts",
-        '{ mask = "right" }',
-        f"All codes have {length} characters, and the first ones usually say most",
-    )
+    reason = f"All codes have {length} characters, and the first ones usually say most"
+    return Coarser("categorical", "Codes are not amounts", '{ mask = "right" }', reason)
 
 
 def interval_widths(spread: float, *, whole: bool) -> tuple[float, ...]:
@@ -104,19 +98,15 @@ def interval_widths(spread: float, *, whole: bool) -> tuple[float, ...]:
     while len(widths) < MOST_WIDTHS and (width := float(f"{mantissa}e{power}")) < spread:
         if not whole or width > 1:
             widths.append(width)
-        mantissa, power = _next(mantissa, power)
+        # The next width that is a multiple of this one: 1, 2, 10, 20, … and 5, 10, 20, ….
+        mantissa, power = (2, power) if mantissa == 1 else (1, power + 1)
     return tuple(widths)
 
 
 def _rounded_up(value: float) -> tuple[int, int]:
     power = math.floor(math.log10(value))
-    shown = value / 10**power
-    return next(((step, power) for step in (1, 2, 5) if shown <= step * (1 + 1e-9)), (1, power + 1))
-
-
-def _next(mantissa: int, power: int) -> tuple[int, int]:
-    """The next width that holds this one a whole number of times: 1, 2, 10, 20, … and 5, 10, 20, …."""
-    return (2, power) if mantissa == 1 else (1, power + 1)
+    scaled = value / 10**power
+    return next(((step, power) for step in (1, 2, 5) if scaled <= step * (1 + 1e-9)), (1, power + 1))
 
 
 def written(width: float) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from manyveils.policy.rules import Dependency, PrivacyRule, breaking, tellers
+from manyveils.profiling.dependencies import FoundDependency
 from manyveils.profiling.facts import Facts
-from manyveils.profiling.following import Following
 from manyveils.profiling.guesses import percent
 from manyveils.profiling.levels import Diversity, weakest
 from manyveils.profiling.roles import SELDOM_ALONE, name_of
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from manyveils.profiling.profile import Profile
 
 MOST_COMMENTED = 20
+Lines = Iterator[str]
 
 
 def policy_text(profile: "Profile", source: str | None) -> str:
     """The whole policy file."""
-    parts = [
+    sections = [
         _head(profile),
         _data(profile, source),
         *(_attribute(profile, name) for name in profile.facts),
@@ -28,78 +29,78 @@ def policy_text(profile: "Profile", source: str | None) -> str:
         *_dependencies(profile),
         _publish(profile),
     ]
-    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+    return "\n\n".join("\n".join(lines) for lines in sections) + "\n"
 
 
-def _head(profile: "Profile") -> list[str]:
-    return [
-        f"# A policy to start from, for {profile.n_rows:,} rows and {len(profile.facts)} columns.",
-        "# Every guess has its reason above it. Read them: only you know what outsiders know and what hurts.",
-        *(f"# Decide: {warning}" for warning in profile.warnings),
-        *_standing_out(profile),
-    ]
-
-
-def _standing_out(profile: "Profile") -> Iterator[str]:
+def _head(profile: "Profile") -> Lines:
+    yield f"# A policy to start from, for {profile.n_rows:,} rows and {len(profile.facts)} columns."
+    yield "# Every guess has its reason above it. Read them: only you know what an adversary may know and what does harm."
+    for warning in profile.warnings:
+        yield f"# Decide: {warning}"
     measured = profile.uniqueness
     if not measured.growing:
         return
-    rows = f"in a sample of {measured.n_rows:,} rows" if measured.is_sample else "in all rows"
-    yield f"# How many rows stand alone for someone who knows these quasi-identifiers ({rows}):"
+    rows = f"in a sample of {measured.n_rows:,} rows" if measured.is_sample else "of all rows"
+    yield f"# How many rows are unique to someone who knows these quasi-identifiers ({rows}):"
     for step in measured.growing:
         yield f"#   {'' if len(step.names) == 1 else 'and '}{name_of(step.names[-1])}: {percent(step.alone)}"
     for title, best in (("pair", measured.pairs[:1]), ("three", measured.threes[:1])):
-        for each in best:
-            yield f"# The most telling {title}: {', '.join(map(name_of, each.names))}: {percent(each.alone)}"
+        for telling in best:
+            yield f"# The most telling {title}: {', '.join(map(name_of, telling.names))}: {percent(telling.alone)}"
 
 
-def _data(profile: "Profile", source: str | None) -> list[str]:
-    lines = ["[data]"]
+def _data(profile: "Profile", source: str | None) -> Lines:
+    yield "[data]"
     if source is not None:
-        lines += ["# The data, seen from this file.", f"source = {quoted(source)}"]
+        yield "# The data, seen from this file."
+        yield f"source = {quoted(source)}"
     if profile.delimiter is not None:
-        lines += ["# What stands between fields.", f"delimiter = {quoted(profile.delimiter)}"]
-    lacking = sum(each.missing > 0 for each in profile.facts.values())
-    said = f"Cells are missing in {lacking} of the columns" if lacking else "No cell is missing"
-    lines += [f"# {said}; a missing cell counts as a value of its own.", 'missing = "category"']
+        yield "# What stands between fields."
+        yield f"delimiter = {quoted(profile.delimiter)}"
+    lacking = sum(facts.missing > 0 for facts in profile.facts.values())
+    missing = f"Cells are missing in {lacking} of the columns" if lacking else "No cell is missing"
+    yield f"# {missing}; a missing cell counts as a value of its own."
+    yield 'missing = "category"'
     if profile.markers:
         counts = ", ".join(f"{quoted(marker)} {count:,} times" for marker, count in profile.markers.items())
-        listed = ", ".join(quoted(marker) for marker in profile.markers)
-        lines += [f"# Texts that usually mean a missing cell: {counts}.", f"missing_markers = [{listed}]"]
-    return lines
+        yield f"# Texts that usually mean a missing cell: {counts}."
+        yield f"missing_markers = [{', '.join(map(quoted, profile.markers))}]"
 
 
-def _attribute(profile: "Profile", name: str) -> list[str]:
+def _attribute(profile: "Profile", name: str) -> Lines:
     decided, suits = profile.decided[name], profile.coarsenings.get(name)
-    lines = [f"[attributes.{key(name)}]", f"# {_summary(profile.facts[name])}"]
-    lines += [f"# {decided.reason}{_adds(profile, name)}", f'role = "{decided.role}"']
+    yield f"[attributes.{key(name)}]"
+    yield f"# {_summary(profile.facts[name])}"
+    yield f"# {decided.reason}{_adds(profile, name)}"
+    yield f'role = "{decided.role}"'
     if suits is None:
-        return lines
+        return
     if suits.kind:
-        lines += [f"# {suits.kind_reason}.", f'kind = "{suits.kind}"']
+        yield f"# {suits.kind_reason}."
+        yield f'kind = "{suits.kind}"'
     if decided.role == "quasi":
-        lines += [f"# {suits.reason}."] + ([f"hierarchy = {suits.hierarchy}"] if suits.hierarchy else [])
-    return [*lines, *_own_guarantee(profile, name)]
+        yield f"# {suits.reason}."
+    if decided.role == "quasi" and suits.hierarchy:
+        yield f"hierarchy = {suits.hierarchy}"
+    if decided.role == "sensitive":
+        yield from _own_guarantee(profile, name)
 
 
 def _adds(profile: "Profile", name: str) -> str:
     """What knowing the column adds to knowing all other quasi-identifiers, or that a sensitive one tells rows apart."""
     alone = profile.facts[name].alone
     if profile.decided[name].role == "sensitive" and alone > SELDOM_ALONE:
-        return f" It is not made coarser: whoever knows the value of one of the {percent(alone)} of rows that stand alone by it finds the row."
+        return f" It is not made coarser: {percent(alone)} of the rows are unique by it, and whoever knows their value finds the row."
     without = profile.uniqueness.without.get(name)
     if without is None:
         return ""
     together = percent(profile.uniqueness.together)
-    return f" By the others {percent(without)} of the rows stand alone, with it {together}."
+    return f" By the others {percent(without)} of the rows are unique, with it {together}."
 
 
 def _summary(facts: Facts) -> str:
-    missing = (
-        f"{facts.missing:,} missing ({percent(facts.missing / facts.n_rows)})"
-        if facts.missing
-        else "none missing"
-    )
+    share = percent(facts.missing / facts.n_rows)
+    missing = f"{facts.missing:,} missing ({share})" if facts.missing else "none missing"
     return f"{facts.type.capitalize()}, {facts.distinct:,} different, {missing}.{_nearly_numbers(facts)}"
 
 
@@ -111,24 +112,21 @@ def _nearly_numbers(facts: Facts) -> str:
     return f" Numbers but for {facts.form.words_among_numbers} texts: in missing_markers they would make it numeric."
 
 
-def _own_guarantee(profile: "Profile", name: str) -> Iterator[str]:
-    levels = profile.diversities
-    if name not in levels:
-        return
-    own, seen = levels[name], profile.facts[name].form.separator
-    if seen and not own.separator:
-        yield f"# Cells seem to hold several values, parted by {seen}, but each cell counts as one value here:"
-        yield f"# multivalued = {quoted(seen)} would protect each, and one of them is too common, or they are too many."
+def _own_guarantee(profile: "Profile", name: str) -> Lines:
+    own, separator = profile.diversities[name], profile.facts[name].form.separator
     if own.separator:
-        yield f"# Cells hold several values, parted by {own.separator}."
+        yield f"# Cells hold several values, separated by {own.separator}."
         yield f"multivalued = {quoted(own.separator)}"
-    if own.strength > weakest(levels)[1].strength:
+    elif separator:
+        yield f"# Cells seem to hold several values, separated by {separator}, but each cell counts as one value here:"
+        yield f"# multivalued = {quoted(separator)} would protect each value, but one is too common, or there are too many."
+    if own.strength > weakest(profile.diversities)[1].strength:
         yield ""
         yield f"[attributes.{key(name)}.guarantee]"
         yield from _diversity(own)
 
 
-def _diversity(level: Diversity, whose: str = "") -> Iterator[str]:
+def _diversity(level: Diversity, whose: str = "") -> Lines:
     within = (
         f"no value may fill more than one in {level.l} rows of a group"
         if level.kind == "frequency"
@@ -140,90 +138,76 @@ def _diversity(level: Diversity, whose: str = "") -> Iterator[str]:
     yield f'l_kind = "{level.kind}"'
 
 
-def _guarantee(profile: "Profile") -> list[str]:
+def _guarantee(profile: "Profile") -> Lines:
     k, reason = profile.k
-    lines = ["[guarantee]", f"# {reason}.", f"k = {k}"]
+    yield "[guarantee]"
+    yield f"# {reason}."
+    yield f"k = {k}"
     levels = profile.diversities
     if not levels:
-        return lines
+        return
     name, least = weakest(levels)
-    if any(each.strength > least.strength for each in levels.values()):
-        lines.append("# For every sensitive attribute; those that allow more have a guarantee of their own.")
-    return [*lines, *_diversity(least, f"{name_of(name)}: ")]
+    if any(level.strength > least.strength for level in levels.values()):
+        yield "# For every sensitive attribute; those that allow more have a guarantee of their own."
+    yield from _diversity(least, f"{name_of(name)}: ")
 
 
-def _dependencies(profile: "Profile") -> Iterator[list[str]]:
+def _dependencies(profile: "Profile") -> Iterator[Lines]:
     """What follows from what: as it stands if publishing accepts it, otherwise in a comment."""
-    known = [
-        each
-        for each in profile.following
-        if each.is_solid and _is_published(profile, (*each.left, each.right))
-    ]
     declared: list[Dependency] = []
-    commented: list[Following] = []
-    for each in known:
-        candidate = [*declared, Dependency(frozenset(each.left), each.right)]
-        if _accepted(profile, candidate):
+    refused: list[FoundDependency] = []
+    unpublished = {*profile.having("identifier")}
+    for dependency in profile.dependencies:
+        if not dependency.is_solid or unpublished & {*dependency.left, dependency.right}:
+            continue
+        candidate = [*declared, Dependency(frozenset(dependency.left), dependency.right)]
+        if _is_accepted(profile, candidate):
             declared = candidate
-            yield _declared(each)
+            yield _declared(dependency)
         else:
-            commented.append(each)
-    if commented:
-        yield _undeclared(commented)
+            refused.append(dependency)
+    if refused:
+        yield _undeclared(refused)
 
 
-def _is_published(profile: "Profile", names: Sequence[str]) -> bool:
-    return all(profile.decided[name].role != "identifier" for name in names)
-
-
-def _accepted(profile: "Profile", dependencies: Sequence[Dependency]) -> bool:
+def _is_accepted(profile: "Profile", dependencies: Sequence[Dependency]) -> bool:
     quasi = frozenset(profile.having("quasi"))
-    asked = [PrivacyRule(quasi, name) for name in profile.having("sensitive")]
-    return not any(breaking(rule, dependencies) or tellers(rule, dependencies) for rule in asked)
+    rules = [PrivacyRule(quasi, name) for name in profile.having("sensitive")]
+    return not any(breaking(rule, dependencies) or tellers(rule, dependencies) for rule in rules)
 
 
-def _declared(each: Following) -> list[str]:
-    return [
-        "[[dependencies]]",
-        f"# Holds in all rows; {each.repeated:,} left sides that stand in several rows show it.",
-        f"from = [{', '.join(map(quoted, each.left))}]",
-        f"to = {quoted(each.right)}",
-    ]
+def _declared(dependency: FoundDependency) -> Lines:
+    yield "[[dependencies]]"
+    yield f"# Holds in all rows; {dependency.repeated:,} left sides occur in several rows and show it."
+    yield f"from = [{', '.join(map(quoted, dependency.left))}]"
+    yield f"to = {quoted(dependency.right)}"
 
 
-def _undeclared(found: Sequence[Following]) -> list[str]:
-    shown = [
-        f"#   {', '.join(map(name_of, each.left))} -> {name_of(each.right)} ({each.repeated:,} left sides)"
-        for each in found[:MOST_COMMENTED]
-    ]
-    rest = len(found) - len(shown)
-    return [
-        "# These hold in all rows too, and tie sensitive attributes to published ones.",
-        '# The method below would refuse them as [[dependencies]]; if outsiders know one, use method = "guardian".',
-        *shown,
-        *([f"#   and {rest} more: manyveils plan --find-dependencies lists them"] if rest else []),
-    ]
+def _undeclared(dependencies: Sequence[FoundDependency]) -> Lines:
+    yield "# These hold in all rows too, and tie sensitive attributes to published ones. The method below would"
+    yield '# refuse them as [[dependencies]]; if an adversary knows one, use method = "guardian".'
+    for dependency in dependencies[:MOST_COMMENTED]:
+        left = ", ".join(map(name_of, dependency.left))
+        yield f"#   {left} -> {name_of(dependency.right)} ({dependency.repeated:,} left sides)"
+    if len(dependencies) > MOST_COMMENTED:
+        more = len(dependencies) - MOST_COMMENTED
+        yield f"#   and {more} more: manyveils plan --find-dependencies lists them"
 
 
-def _publish(profile: "Profile") -> list[str]:
+def _publish(profile: "Profile") -> Lines:
     sensitive = len(profile.having("sensitive"))
+    yield "[publish]"
     if sensitive < 2:
-        why = "One sensitive attribute" if sensitive else "No sensitive attribute"
-        return [
-            "[publish]",
-            f"# {why}: rows can stay whole, with coarser quasi-identifiers.",
-            'method = "generalize"',
-            "# Every group by itself loses least, and nobody is left out.",
-            'recoding = "mondrian"',
-        ]
-    return [
-        "[publish]",
-        f"# {sensitive} sensitive attributes: the links between columns are broken, so that one tells little of another.",
-        "# It writes ranges and sets; the hierarchies above serve methods such as generalize and codip.",
-        'method = "slice"',
-        "# What stands in fewer rows than this is generalized.",
-        f"column_k = {profile.k[0]}",
-    ]
+        yield f"# {'One' if sensitive else 'No'} sensitive attribute: rows can stay whole, with coarser quasi-identifiers."
+        yield 'method = "generalize"'
+        yield "# Recoding each group by itself loses least, and leaves nobody out."
+        yield 'recoding = "mondrian"'
+    else:
+        yield f"# {sensitive} sensitive attributes: the links between columns are broken, so that one tells little of another."
+        yield "# It writes ranges and sets; the hierarchies above serve methods such as generalize and codip."
+        yield 'method = "slice"'
+        yield "# Combinations in fewer rows than this are generalized."
+        yield f"column_k = {profile.k[0]}"
 
 
 def key(name: str) -> str:

@@ -1,6 +1,7 @@
 """The profile of a table: what each column seems to be, how rows stand out, and a policy to start from."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -9,12 +10,11 @@ import polars as pl
 from manyveils.errors import DataError, InfeasibleError, InputError, Problem
 from manyveils.notebook import as_table
 from manyveils.policy.check import RESERVED
-from manyveils.profiling.facts import Facts, facts_of
-from manyveils.profiling.following import Following, following_of
+from manyveils.profiling.dependencies import FoundDependency, dependencies_of
+from manyveils.profiling.facts import Facts, facts_of, markers_in
 from manyveils.profiling.guesses import guess
 from manyveils.profiling.hierarchies import Coarser, coarser
 from manyveils.profiling.levels import Diversity, diversity_of, rows_per_group
-from manyveils.profiling.markers import markers_in
 from manyveils.profiling.policy_text import policy_text
 from manyveils.profiling.roles import Decided, decide, name_of
 from manyveils.profiling.uniqueness import Uniqueness, uniqueness_of
@@ -31,14 +31,14 @@ class Profile:
     facts: Mapping[str, Facts]
     decided: Mapping[str, Decided]
     uniqueness: Uniqueness
-    following: tuple[Following, ...]
+    dependencies: tuple[FoundDependency, ...]
     markers: Mapping[str, int]
     source: Path | None = None
     delimiter: str | None = None
 
     def having(self, role: str) -> tuple[str, ...]:
         """The columns of one role, in the order of the table."""
-        return tuple(name for name, each in self.decided.items() if each.role == role)
+        return tuple(name for name, decided in self.decided.items() if decided.role == role)
 
     @property
     def k(self) -> tuple[int, str]:
@@ -74,7 +74,7 @@ class Profile:
             "rows": self.n_rows,
             "columns": [_described(self, name) for name in self.facts],
             "uniqueness": asdict(self.uniqueness) | {"together": self.uniqueness.together},
-            "dependencies": [asdict(each) for each in self.following],
+            "dependencies": [asdict(dependency) for dependency in self.dependencies],
             "missing_markers": dict(self.markers),
             "warnings": list(self.warnings),
         }
@@ -82,8 +82,8 @@ class Profile:
     def _repr_html_(self) -> str:
         header = ["column", "type", "distinct", "missing", "role", "why"]
         rows = [
-            [name, each.type, each.distinct, each.missing, self.decided[name].role, self.decided[name].reason]
-            for name, each in self.facts.items()
+            [name, facts.type, facts.distinct, facts.missing, decided.role, decided.reason]
+            for (name, facts), decided in zip(self.facts.items(), self.decided.values(), strict=True)
         ]
         return as_table(f"Profile of {self.n_rows:,} rows", header, rows, note=" ".join(self.warnings))
 
@@ -106,33 +106,25 @@ def profile(
     _refuse_delimiter(delimiter)
     frame, _ = take_in(data if path is None else path, delimiter=delimiter)
     _refuse(frame, path)
-    found = {name: markers_in(frame[name]) for name in frame.columns}
-    markers = _united(found.values())
+    markers = {name: markers_in(frame[name]) for name in frame.columns}
+    all_markers = sum(map(Counter, markers.values()), Counter())
     facts: dict[str, Facts] = {}
     for name in frame.columns:
         progress("looking at columns", len(facts) / frame.width)
-        facts[name] = facts_of(frame[name], found[name], tuple(markers))
+        facts[name] = facts_of(frame[name], markers[name], tuple(all_markers))
     progress("looking at combinations", 0.0)
-    guesses = {name: guess(each) for name, each in facts.items()}
-    telling = [name for name, each in guesses.items() if each.seeming not in ("identifier", "neutral")]
-    following = following_of(_columns(facts, telling), frame.height)
-    decided = decide(facts, guesses, following)
-    known = [name for name, each in decided.items() if each.role == "quasi"]
+    guesses = {name: guess(facts[name]) for name in facts}
+    telling = [name for name in facts if guesses[name].seeming not in ("identifier", "neutral")]
+    dependencies = dependencies_of(_attributes(facts, telling), frame.height)
+    decided = decide(facts, guesses, dependencies)
     _refuse_nothing(decided)
-    uniqueness = uniqueness_of(_columns(facts, known), frame.height)
-    return Profile(frame.height, facts, decided, uniqueness, following, markers, path, delimiter)
+    known = [name for name in facts if decided[name].role == "quasi"]
+    uniqueness = uniqueness_of(_attributes(facts, known), frame.height)
+    return Profile(frame.height, facts, decided, uniqueness, dependencies, all_markers, path, delimiter)
 
 
-def _columns(facts: Mapping[str, Facts], names: Sequence[str]) -> list[Attribute]:
-    return [column for name in names if (column := facts[name].column) is not None]
-
-
-def _united(found: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
-    counts: dict[str, int] = {}
-    for each in found:
-        for marker, count in each.items():
-            counts[marker] = counts.get(marker, 0) + count
-    return counts
+def _attributes(facts: Mapping[str, Facts], names: Sequence[str]) -> list[Attribute]:
+    return [attribute for name in names if (attribute := facts[name].attribute) is not None]
 
 
 def _refuse_delimiter(delimiter: str | None) -> None:
@@ -144,9 +136,9 @@ def _refuse_delimiter(delimiter: str | None) -> None:
 def _refuse(frame: pl.DataFrame, path: Path | None) -> None:
     place = "data" if path is None else str(path)
     if frame.height == 0:
-        raise DataError([Problem(place, "there is a header but no row.")])
+        raise DataError([Problem(place, "there is a header but no row.", "Give data with rows.")])
     if RESERVED in frame.columns:
-        what = f"a column is called {RESERVED!r}, which is taken by the releases themselves."
+        what = f"a column is called {RESERVED!r}, a name that releases use themselves."
         raise DataError([Problem(place, what, "Rename it.")])
     if path is not None:
         _refuse_cells_as_names(frame, place)
@@ -154,57 +146,40 @@ def _refuse(frame: pl.DataFrame, path: Path | None) -> None:
 
 def _refuse_cells_as_names(frame: pl.DataFrame, place: str) -> None:
     """Without a header the names are cells, so they are not quoted."""
-    numbers = sum(_is_number(name) for name in frame.columns)
-    # One name may well be a value too, such as "male".
+    numbers = pl.Series(frame.columns).str.strip_chars().cast(pl.Float64, strict=False).count()
     cells = sum(_is_cell(name, frame) for name in frame.columns)
+    # One name may well be a value too, such as "male".
     for count, what in ((numbers, "are numbers"), (cells if cells > 1 else 0, "stand among their own cells")):
         if count * 3 > frame.width:
-            said = f"{count} of {frame.width} column names {what}, as if the header were missing."
-            raise DataError([Problem(place, said, "Write the columns' names into the first line.")])
+            problem = f"{count} of {frame.width} column names {what}, as if the header were missing."
+            raise DataError([Problem(place, problem, "Write the columns' names into the first line.")])
 
 
 def _is_cell(name: str, frame: pl.DataFrame) -> bool:
     return frame.schema[name] == pl.String and bool((frame[name] == name).any())
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _refuse_nothing(decided: Mapping[str, Decided]) -> None:
-    if all(each.role == "identifier" for each in decided.values()):
-        problems = [Problem(name, each.reason) for name, each in decided.items()]
-        nothing = Problem(
-            "data",
-            "no column is left to publish.",
-            "Write a policy by hand if one of these guesses is wrong.",
-        )
-        raise InfeasibleError([nothing, *problems])
+    if all(column.role == "identifier" for column in decided.values()):
+        remedy = "Write a policy by hand if one of these guesses is wrong."
+        reasons = [Problem(name, column.reason) for name, column in decided.items()]
+        raise InfeasibleError([Problem("data", "no column is left to publish.", remedy), *reasons])
 
 
-def _warnings(profile: Profile) -> list[str]:
-    said = []
+def _warnings(profile: Profile) -> Iterator[str]:
     k = profile.k[0]
     if profile.n_rows < k:
-        said.append(f"There are fewer than {k} rows, so nobody can hide among others: it will not publish.")
+        yield f"There are fewer than {k} rows, so nobody can hide among others: publishing will refuse."
     if not profile.having("sensitive"):
-        said.append("No column seems sensitive, so only k is promised; set the role of those that are.")
+        yield "No column seems sensitive, so only k is promised; set the role of those that are."
     if not profile.having("quasi"):
-        said.append("No column seems to be known to outsiders; set the role of those that are.")
+        yield "No column seems to be known to an adversary; set the role of those that are."
     left_out = [name for name in profile.having("identifier") if "Left out" in profile.decided[name].reason]
     if left_out:
-        said.append(f"Columns left out for other reasons than naming people: {_listed(left_out)}.")
-    return said
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - MOST_LISTED
-    shown = ", ".join(name_of(name) for name in names[:MOST_LISTED])
-    return f"{shown} and {more} more" if more > 0 else shown
+        more = len(left_out) - MOST_LISTED
+        listed = ", ".join(name_of(name) for name in left_out[:MOST_LISTED])
+        rest = f" and {more} more" if more > 0 else ""
+        yield f"Columns left out for other reasons than naming people: {listed}{rest}."
 
 
 def _described(profile: Profile, name: str) -> dict[str, object]:

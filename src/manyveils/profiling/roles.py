@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from manyveils.policy.sections import Role
+from manyveils.profiling.dependencies import Found, solid_pairs
 from manyveils.profiling.facts import Facts
-from manyveils.profiling.following import Following, deciders
-from manyveils.profiling.guesses import MANY_VALUES, MOSTLY_DIFFERENT, Guess, percent
+from manyveils.profiling.guesses import MANY_VALUES, MOSTLY_DIFFERENT, Guess, Seeming, percent, unique_by_it
 from manyveils.profiling.hierarchies import coarser
 
 MOST_QUASI = 12
@@ -15,6 +15,9 @@ MOST_GUESSED = 3
 NEARLY_CONSTANT = 0.95
 # A sensitive column is published as it is; a mere guess must not publish one that tells rows apart.
 SELDOM_ALONE = 0.05
+MERE_GUESS = (
+    "A mere guess: no name suggests anything sensitive, and this is among the most varied of the rest"
+)
 
 
 @dataclass(frozen=True)
@@ -26,17 +29,20 @@ class Decided:
 
 
 Guesses = Mapping[str, Guess]
+AllFacts = Mapping[str, Facts]
+Pairs = Sequence[tuple[str, str]]
 
 
-def decide(facts: Mapping[str, Facts], guesses: Guesses, found: Sequence[Following]) -> Mapping[str, Decided]:
+def decide(facts: AllFacts, guesses: Guesses, dependencies: Found) -> Mapping[str, Decided]:
     """A role for every column; nothing becomes neutral that tells rows apart."""
-    settled = _telling(_tied(guesses, found), facts)
-    settled = _some_sensitive(settled, facts, found)
-    settled = _fewer_sensitive(settled, facts, found)
+    pairs = solid_pairs(dependencies)
+    settled = _telling(_tied(guesses, pairs), facts)
+    settled = _some_sensitive(settled, facts, pairs)
+    settled = _fewer_sensitive(settled, facts, pairs)
     settled = _open_as_quasi(settled)
     settled = _readable(settled, facts)
-    settled = _fewer_quasi(settled, facts, found)
-    return {name: Decided(_role(each), f"{each.reason}.") for name, each in settled.items()}
+    settled = _fewer_quasi(settled, facts, pairs)
+    return {name: Decided(_role(guess), f"{guess.reason}.") for name, guess in settled.items()}
 
 
 def _role(guess: Guess) -> Role:
@@ -45,49 +51,46 @@ def _role(guess: Guess) -> Role:
 
 
 def _having(guesses: Guesses, seeming: str) -> list[str]:
-    return [name for name, each in guesses.items() if each.seeming == seeming]
+    return [name for name, guess in guesses.items() if guess.seeming == seeming]
 
 
-def _tied(guesses: Guesses, found: Sequence[Following]) -> Guesses:
+def _changed(guesses: Guesses, seeming: Seeming, reasons: Mapping[str, str]) -> Guesses:
+    """The guesses, with another role for the columns that have a new reason."""
+    changed = {name: replace(guesses[name], seeming=seeming, reason=why) for name, why in reasons.items()}
+    return {**guesses, **changed}
+
+
+def _tied(guesses: Guesses, pairs: Pairs) -> Guesses:
     """What decides a sensitive column, or follows from one, tells of it; what follows from known ones is lost."""
-    settled = dict(guesses)
-    pairs = [(each.left[0], each.right) for each in found if each.is_solid and len(each.left) == 1]
-    grew = True
-    while grew:
-        grew = False
+    settled, before = dict(guesses), None
+    while settled != before:
+        before = dict(settled)
         for left, right in pairs:
-            changed = _change(settled, left, right)
-            settled.update(changed)
-            grew = grew or bool(changed)
+            settled |= _tied_pair(settled, left, right)
     return settled
 
 
-def _telling(guesses: Guesses, facts: Mapping[str, Facts]) -> Guesses:
+def _tied_pair(settled: Guesses, left: str, right: str) -> dict[str, Guess]:
+    match settled[left].seeming, settled[right].seeming:
+        case "open", "sensitive":
+            return {left: Guess("sensitive", f"{name_of(right)}, which is sensitive, follows from it")}
+        case "sensitive", "open":
+            return {right: Guess("sensitive", f"It follows from {name_of(left)}, which is sensitive")}
+        case "quasi", "sensitive":
+            reason = f"Left out, because it seems sensitive, but follows from {name_of(left)}, which an adversary may know"
+            return {right: Guess("identifier", f"{reason}, so nothing could be promised of it")}
+        case _:
+            return {}
+
+
+def _telling(guesses: Guesses, facts: AllFacts) -> Guesses:
     """What is sensitive only by what follows from it is left out if it tells most rows apart."""
-    return {
-        name: replace(
-            each, seeming="identifier", reason=f"Left out: {each.reason}, and {_alone(facts[name])}"
-        )
-        if each.seeming == "sensitive" and not each.topic and facts[name].alone >= MOSTLY_DIFFERENT
-        else each
-        for name, each in guesses.items()
+    reasons = {
+        name: f"Left out: {guesses[name].reason}, and {unique_by_it(facts[name])}"
+        for name in _having(guesses, "sensitive")
+        if not guesses[name].topic and facts[name].alone >= MOSTLY_DIFFERENT
     }
-
-
-def _alone(facts: Facts) -> str:
-    return f"by it alone {percent(facts.alone)} of the rows stand alone"
-
-
-def _change(settled: Guesses, left: str, right: str) -> dict[str, Guess]:
-    one, other = settled[left].seeming, settled[right].seeming
-    if (one, other) == ("open", "sensitive"):
-        return {left: Guess("sensitive", f"{name_of(right)}, which is sensitive, follows from it")}
-    if (one, other) == ("sensitive", "open"):
-        return {right: Guess("sensitive", f"It follows from {name_of(left)}, which is sensitive")}
-    if (one, other) == ("quasi", "sensitive"):
-        reason = f"Left out: it seems sensitive, but follows from {name_of(left)}, which outsiders may know"
-        return {right: Guess("identifier", f"{reason}, so nothing could be promised of it")}
-    return {}
+    return _changed(guesses, "identifier", reasons)
 
 
 def name_of(name: str) -> str:
@@ -96,80 +99,75 @@ def name_of(name: str) -> str:
     return name if plain.isalnum() else repr(name)
 
 
-def _some_sensitive(guesses: Guesses, facts: Mapping[str, Facts], found: Sequence[Following]) -> Guesses:
-    """If no column seems sensitive, the most varied of those that nothing is known of and that few rows stand alone by."""
+def _some_sensitive(guesses: Guesses, facts: AllFacts, pairs: Pairs) -> Guesses:
+    """If no column seems sensitive, the most varied of those that nothing is known of and by which few rows are unique."""
     unknown = [name for name in _having(guesses, "open") if facts[name].alone <= SELDOM_ALONE]
     if _having(guesses, "sensitive") or not unknown:
         return guesses
-    ranked = sorted(unknown, key=lambda name: (_follows(name, unknown, found), facts[name].commonest))
+    ranked = sorted(unknown, key=lambda name: (_follows(name, unknown, pairs), facts[name].commonest))
     chosen = ranked[: min(MOST_GUESSED, max(1, len(unknown) // 3))]
-    reason = (
-        "A mere guess: no name speaks of anything sensitive, and this is among the most varied of the rest"
-    )
-    return {name: Guess("sensitive", reason) if name in chosen else each for name, each in guesses.items()}
+    return _changed(guesses, "sensitive", dict.fromkeys(chosen, MERE_GUESS))
 
 
-def _fewer_sensitive(guesses: Guesses, facts: Mapping[str, Facts], found: Sequence[Following]) -> Guesses:
+def _fewer_sensitive(guesses: Guesses, facts: AllFacts, pairs: Pairs) -> Guesses:
     names = _having(guesses, "sensitive")
-    ranked = sorted(
-        names, key=lambda name: (_follows(name, names, found), facts[name].commonest >= NEARLY_CONSTANT)
+
+    def rank(name: str) -> tuple[bool, bool]:
+        return _follows(name, names, pairs), facts[name].commonest >= NEARLY_CONSTANT
+
+    return _fewer(guesses, sorted(names, key=rank), "sensitive", MOST_SENSITIVE)
+
+
+def _fewer(guesses: Guesses, ranked: Sequence[str], role: str, most: int) -> Guesses:
+    """Leave out the columns beyond a number; why they would be published otherwise is still said."""
+    more = (
+        f"Left out, because {len(ranked)} columns seem {role} and {most} are kept; set the role to publish it"
     )
-    return _left_out(guesses, ranked[MOST_SENSITIVE:], "sensitive", len(names), MOST_SENSITIVE)
+    return _changed(
+        guesses, "identifier", {name: f"{guesses[name].reason}. {more}" for name in ranked[most:]}
+    )
 
 
-def _left_out(guesses: Guesses, names: Sequence[str], role: str, of: int, most: int) -> Guesses:
-    """Columns beyond a number; why they would be published otherwise is still said."""
-    more = f"Left out, because {of} columns seem {role} and {most} are kept; set the role to publish it"
-    return {
-        name: replace(each, seeming="identifier", reason=f"{each.reason}. {more}") if name in names else each
-        for name, each in guesses.items()
-    }
-
-
-def _follows(name: str, among: Sequence[str], found: Sequence[Following]) -> bool:
+def _follows(name: str, among: Sequence[str], pairs: Pairs) -> bool:
     """Whether a column follows from another of the list; of two that follow from each other, only the later."""
-    place = {each: number for number, each in enumerate(among)}
-    above = [each for each in deciders(found, name) if each in place]
-    return any(name not in deciders(found, each) or place[each] < place[name] for each in above)
+    deciders = [left for left, right in pairs if right == name and left in among]
+    return any(
+        (name, decider) not in pairs or among.index(decider) < among.index(name) for decider in deciders
+    )
 
 
 def _open_as_quasi(guesses: Guesses) -> Guesses:
-    careful = "; the careful guess is that outsiders may know it"
-    return {
-        name: replace(each, seeming="quasi", reason=each.reason + careful) if each.seeming == "open" else each
-        for name, each in guesses.items()
+    careful = "; the careful guess is that an adversary may know it"
+    reasons = {name: guesses[name].reason + careful for name in _having(guesses, "open")}
+    return _changed(guesses, "quasi", reasons)
+
+
+def _readable(guesses: Guesses, facts: AllFacts) -> Guesses:
+    """Leave out quasi-identifiers with very many values and nothing that could group them."""
+    reasons = {
+        name: f"{guesses[name].reason}. Left out, because {facts[name].distinct:,} values without a hierarchy "
+        f"cannot be grouped ({percent(facts[name].alone)} of the rows are unique by it)"
+        for name in _having(guesses, "quasi")
+        if facts[name].distinct > MANY_VALUES and not _can_be_grouped(facts[name])
     }
+    return _changed(guesses, "identifier", reasons)
 
 
-def _readable(guesses: Guesses, facts: Mapping[str, Facts]) -> Guesses:
-    return {
-        name: _lost_in_values(each, facts[name]) if each.seeming == "quasi" else each
-        for name, each in guesses.items()
-    }
-
-
-def _lost_in_values(guess: Guess, facts: Facts) -> Guess:
+def _can_be_grouped(facts: Facts) -> bool:
     suits = coarser(facts)
-    if facts.distinct <= MANY_VALUES or suits.hierarchy or suits.kind == "numeric":
-        return guess
-    reason = (
-        f"{guess.reason}. Left out, because {facts.distinct:,} values without a hierarchy cannot be grouped"
-    )
-    return replace(
-        guess, seeming="identifier", reason=f"{reason} ({percent(facts.alone)} of the rows stand alone)"
-    )
+    return suits.hierarchy is not None or suits.kind == "numeric"
 
 
-def _fewer_quasi(guesses: Guesses, facts: Mapping[str, Facts], found: Sequence[Following]) -> Guesses:
+def _fewer_quasi(guesses: Guesses, facts: AllFacts, pairs: Pairs) -> Guesses:
     """Those whose names say so first, one of each topic, then a second of each; of the rest the least telling."""
     names = _having(guesses, "quasi")
     turns = dict(zip(names, _turns([guesses[name].topic for name in names]), strict=True))
 
     def rank(name: str) -> tuple[bool, bool, float]:
         is_named = bool(guesses[name].topic)
-        return not is_named, _follows(name, names, found), turns[name] if is_named else facts[name].distinct
+        return not is_named, _follows(name, names, pairs), turns[name] if is_named else facts[name].distinct
 
-    return _left_out(guesses, sorted(names, key=rank)[MOST_QUASI:], "quasi", len(names), MOST_QUASI)
+    return _fewer(guesses, sorted(names, key=rank), "quasi", MOST_QUASI)
 
 
 def _turns(topics: Sequence[str]) -> list[int]:
@@ -178,4 +176,4 @@ def _turns(topics: Sequence[str]) -> list[int]:
     >>> _turns(["age", "place", "place", "age"])
     [0, 0, 1, 1]
     """
-    return [list(topics[:place]).count(topic) for place, topic in enumerate(topics)]
+    return [topics[:index].count(topic) for index, topic in enumerate(topics)]

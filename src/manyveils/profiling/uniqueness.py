@@ -13,14 +13,14 @@ Ids = NDArray[np.int64]
 Names = tuple[str, ...]
 
 SAMPLE = 20_000
-# Pairs and threes are looked at among so many columns, those that single out most by themselves.
+# Pairs and threes are looked at among so many columns, those with the most values.
 LOOKED_AT = 20
 SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Combination:
-    """Columns that someone may know together, and the share of rows that are then the only one of their kind."""
+    """Columns that someone may know together, and the share of rows that are unique in them."""
 
     names: Names
     alone: float
@@ -30,7 +30,7 @@ class Combination:
 class Uniqueness:
     """How rows stand out; all shares are of the `n_rows` rows looked at, a sample if there are more.
 
-    `without` is the share that stands alone by all columns but one.
+    `without` is the share of rows that are unique by all columns but one.
     """
 
     n_rows: int
@@ -42,23 +42,18 @@ class Uniqueness:
 
     @property
     def together(self) -> float:
-        """The share of rows that stand alone by all columns."""
+        """The share of rows that are unique by all columns."""
         return self.growing[-1].alone if self.growing else 0.0
 
 
-def uniqueness_of(columns: Sequence[Attribute], n_rows: int) -> Uniqueness:
-    """Measure how rows stand out by the columns, on a sample that is the same for the same number of rows."""
-    rows = _sample(n_rows)
-    codes = {column.name: column.codes[rows].astype(np.int64) for column in columns}
-    growing = _growing(codes)
-    pairs, threes = _small(codes)
-    return Uniqueness(rows.size, rows.size < n_rows, pairs, threes, growing, _without(codes))
-
-
-def _sample(n_rows: int) -> NDArray[np.intp]:
-    if n_rows <= SAMPLE:
-        return np.arange(n_rows)
-    return np.random.Generator(np.random.PCG64(0)).permutation(n_rows)[:SAMPLE]
+def uniqueness_of(attributes: Sequence[Attribute], n_rows: int) -> Uniqueness:
+    """Measure how rows stand out, on a sample that is the same for the same number of rows."""
+    rows = np.arange(n_rows)
+    if n_rows > SAMPLE:
+        rows = np.random.Generator(np.random.PCG64(0)).permutation(n_rows)[:SAMPLE]
+    codes = {attribute.name: attribute.codes[rows].astype(np.int64) for attribute in attributes}
+    pairs, threes = _pairs_and_threes(codes)
+    return Uniqueness(rows.size, rows.size < n_rows, pairs, threes, _growing(codes), _without(codes))
 
 
 def share_alone(columns: Sequence[Ids]) -> float:
@@ -67,67 +62,59 @@ def share_alone(columns: Sequence[Ids]) -> float:
     >>> share_alone([np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])])
     0.5
     """
-    return _alone(joined(columns))
+    ids = joined(columns)
+    return float((np.bincount(ids) == 1).sum()) / ids.size if ids.size else 0.0
 
 
 def joined(columns: Sequence[Ids]) -> Ids:
     """One number per combination of values, from 0 without gaps."""
     ids = np.zeros(len(columns[0]), dtype=np.int64)
     for codes in columns:
-        ids = _narrow(ids * (int(codes.max(initial=0)) + 1) + codes)
+        # Numbers stay below the number of rows, so that products stay small.
+        ids = np.unique(ids * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1].astype(
+            np.int64
+        )
     return ids
 
 
-def _narrow(ids: Ids) -> Ids:
-    """The same groups with numbers below the number of rows, so that products stay small."""
-    return np.unique(ids, return_inverse=True)[1].astype(np.int64)
-
-
-def _alone(ids: Ids) -> float:
-    return float((np.bincount(ids) == 1).sum()) / ids.size if ids.size else 0.0
-
-
 def _growing(codes: Mapping[str, Ids]) -> tuple[Combination, ...]:
-    """Each time the column that parts most rows from each other, until none parts any more."""
+    """Each time the column that splits the groups of rows into the most, until none splits any."""
     left, chosen = dict(codes), list[Combination]()
-    n_rows = len(next(iter(codes.values()))) if codes else 0
-    ids = np.zeros(n_rows, dtype=np.int64)
+    ids = np.zeros(len(next(iter(codes.values()), ())), dtype=np.int64)
     while left:
         finer = {name: joined((ids, column)) for name, column in left.items()}
-        parts = {name: int(each.max(initial=-1)) + 1 for name, each in finer.items()}
-        best = max(parts, key=lambda name: parts[name])
-        if parts[best] == int(ids.max(initial=-1)) + 1:
+        best = max(finer, key=lambda name: _n_groups(finer[name]))
+        if _n_groups(finer[best]) == _n_groups(ids):
             break
         ids = finer[best]
         del left[best]
         names = (*(chosen[-1].names if chosen else ()), best)
-        chosen.append(Combination(names, _alone(ids)))
+        chosen.append(Combination(names, share_alone([ids])))
     return tuple(chosen)
+
+
+def _n_groups(ids: Ids) -> int:
+    return int(ids.max(initial=-1)) + 1
 
 
 def _without(codes: Mapping[str, Ids]) -> Mapping[str, float]:
     if len(codes) < 2:
         return {}
-    return {name: share_alone([column for other, column in codes.items() if other != name]) for name in codes}
+    return {left_out: share_alone([codes[name] for name in codes if name != left_out]) for left_out in codes}
 
 
-def _small(codes: Mapping[str, Ids]) -> tuple[tuple[Combination, ...], tuple[Combination, ...]]:
-    """The pairs by which most rows stand alone, and of the threes that hold such a pair the same."""
+def _pairs_and_threes(
+    codes: Mapping[str, Ids],
+) -> tuple[tuple[Combination, ...], tuple[Combination, ...]]:
+    """The pairs by which most rows are unique, and of the threes that hold such a pair the same."""
     varied = sorted(codes, key=lambda name: -int(codes[name].max(initial=0)))[:LOOKED_AT]
-    pairs = _first(Combination(pair, share_alone([codes[name] for name in pair])) for pair in _pairs(varied))
-    wider = {
+    pairs = _most_telling(codes, combinations(varied, 2))
+    threes = {
         tuple(sorted((*pair.names, name))) for pair in pairs for name in varied if name not in pair.names
     }
-    threes = _first(
-        Combination(three, share_alone([codes[name] for name in three])) for three in sorted(wider)
-    )
-    return pairs, threes
+    return pairs, _most_telling(codes, threes)
 
 
-def _pairs(names: Sequence[str]) -> list[Names]:
-    return list(combinations(names, 2))
-
-
-def _first(found: Iterable[Combination]) -> tuple[Combination, ...]:
-    each = sorted(found, key=lambda combination: (-combination.alone, combination.names))
-    return tuple(each[:SHOWN])
+def _most_telling(codes: Mapping[str, Ids], sets: Iterable[Names]) -> tuple[Combination, ...]:
+    telling = [Combination(names, share_alone([codes[name] for name in names])) for names in sets]
+    return tuple(sorted(telling, key=lambda measured: (-measured.alone, measured.names))[:SHOWN])

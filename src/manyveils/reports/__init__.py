@@ -6,14 +6,8 @@ try:
     from manyveils.reports.given import refuse_damaged
     from manyveils.reports.page import Report, render
 except ModuleNotFoundError as error:
-    raise InputError(
-        [
-            Problem(
-                "report",
-                f"needs the library {error.name}, which is not installed.",
-                "Install it with: pip install 'manyveils[report]'",
-            )
-        ]
-    ) from None
+    what = f"needs the library {error.name}, which is not installed."
+    remedy = "Install it with: pip install 'manyveils[report]'"
+    raise InputError([Problem("report", what, remedy)]) from None
 
 __all__ = ["Report", "refuse_damaged", "render"]

@@ -1,7 +1,7 @@
 """A chart as a drawing inside a page: no script, no network, a title and a description for those who do not see it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2s
 from html import escape
 from itertools import count
@@ -13,16 +13,8 @@ from vl_convert import vegalite_to_svg
 Chart = altair.Chart | altair.LayerChart | altair.FacetChart
 
 # The page's style sheet gives each of these colours its light and its dark shade.
-INK, SOFT, LINE, DEEP, WARM, BAD, GOOD, PALE = (
-    "#1c2428",
-    "#5d6b72",
-    "#d8dfe2",
-    "#1f4e5f",
-    "#b86e00",
-    "#a3281f",
-    "#1d6b45",
-    "#9cc3cf",
-)
+INK, SOFT, LINE, DEEP = "#1c2428", "#5d6b72", "#d8dfe2", "#1f4e5f"
+WARM, BAD, GOOD, PALE = "#b86e00", "#a3281f", "#1d6b45", "#9cc3cf"
 # Below this a drawing is moved sideways rather than made smaller.
 NARROWEST = 420.0
 # Letters are wider in some readers' fonts than in the one that labels were measured in.
@@ -76,17 +68,23 @@ def labels(texts: Sequence[str]) -> list[str]:
     >>> labels(["a", "b", "a", "x" * 40])
     ['a', 'b', 'a (2)', 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxx…']
     """
-    found: dict[str, None] = {}
+    chosen: dict[str, None] = {}
     for text in texts:
         short = drawable(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
-        tries = (short if number == 1 else f"{short} ({number})" for number in count(1))
-        found[next(label for label in tries if label not in found)] = None
-    return list(found)
+        candidates = (short if number == 1 else f"{short} ({number})" for number in count(1))
+        chosen[next(label for label in candidates if label not in chosen)] = None
+    return list(chosen)
 
 
 def chart_of(rows: list[dict[str, Any]]) -> altair.Chart:
     """A chart of some rows, still to be drawn."""
     return altair.Chart(altair.Data(values=rows))  # type: ignore[no-untyped-call]
+
+
+def coloured(field: str, colours: Mapping[str, str]) -> altair.Color:
+    """A colour for each value of a field, with a legend."""
+    scale = altair.Scale(domain=list(colours), range=list(colours.values()))
+    return altair.Color(f"{field}:N", title=None, scale=scale)
 
 
 def accessible(svg: str, *, title: str, description: str) -> str:
@@ -102,8 +100,8 @@ def accessible(svg: str, *, title: str, description: str) -> str:
     width = wide + 2 * MARGIN
     space = ' xmlns="http://www.w3.org/2000/svg"' if "xmlns=" in start else ""
     narrowest = min(width, NARROWEST)
-    own = blake2s(f"{title} {rest}".encode(), digest_size=6).hexdigest()
-    rest = re.sub(r'(id="|url\(#)(clip|gradient)', rf"\g<1>{own}-\g<2>", rest)
+    prefix = blake2s(f"{title} {rest}".encode(), digest_size=6).hexdigest()
+    rest = re.sub(r'(id="|url\(#)(clip|gradient)', rf"\g<1>{prefix}-\g<2>", rest)
     return (
         f'<svg{space} class="drawing" role="img" viewBox="{left - MARGIN:g} {top:g} {width:g} {high:g}" style="max-width:{width:g}px;min-width:{narrowest:g}px">'
         f"<title>{escape(title)}</title><desc>{escape(description)}</desc>{rest}"

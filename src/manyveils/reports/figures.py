@@ -30,34 +30,28 @@ class Figure:
 
 def figures(document: Plain) -> dict[str, list[Figure]]:
     """The figures of every section."""
-    found: dict[str, list[Figure]] = {}
+    sections: dict[str, list[Figure]] = {}
     for figure in _figures(document):
-        found.setdefault(figure.section, []).append(figure)
-    return found
+        sections.setdefault(figure.section, []).append(figure)
+    return sections
 
 
 def _figures(document: Plain) -> Iterator[Figure]:
     yield from _plan(document)
     portrait = document["portrait"]
-    for place, view in enumerate(portrait["group_sizes"][:MOST_VIEWS]):
+    for index, view in enumerate(portrait["group_sizes"][:MOST_VIEWS]):
         if view["bands"]:
-            yield _figure(
-                "groups",
-                f"Groups in {view['view']}",
-                _sizes_words(view),
-                charts.group_sizes(view),
-                ("portrait", "group_sizes", place),
-            )
+            title, path = f"Groups in {view['view']}", ("portrait", "group_sizes", index)
+            yield _figure("groups", title, _sizes_words(view), charts.group_sizes(view), path)
     for name, shares in portrait["shares"].items():
-        yield _figure(
-            "values", name, _values_words(shares), charts.shares(shares), ("portrait", "shares", name)
-        )
+        path = ("portrait", "shares", name)
+        yield _figure("values", name, _values_words(shares), charts.shares(shares), path)
     yield from _associations(portrait["associations"])
     yield from _attacks(document)
     drawn = frontier_picture(document["comparison"]) if document.get("comparison") else None
     if drawn:
-        says = "Lower and further left is better: less given away, and more of what is preferred."
-        yield Figure("comparison", "Risk and what is preferred", says, Markup(drawn))
+        says = "Each dot is one way to publish. The further left, the less attacks learn."
+        yield Figure("comparison", "Risk and utility", says, Markup(drawn))
 
 
 def _figure(section: str, title: str, says: str, chart: Chart, path: Sequence[str | int] = ()) -> Figure:
@@ -70,32 +64,31 @@ def _sizes_words(view: Plain) -> str:
         return f"One group of {view['rows']:,} rows."
     return (
         f"{view['groups']:,} groups; the smallest has {view['smallest']:,} rows, the largest {view['largest']:,}. "
-        "The number over a bar counts its groups."
+        "The number over a bar is how many groups it stands for."
     )
 
 
 def _values_words(shares: Plain) -> str:
     if "before" not in shares:
-        return "How common its values are by what the release lets one estimate."
+        return "How common its values are, as estimated from the release."
     widest = max((abs(a - b) for a, b in zip(shares["before"], shares["after"], strict=True)), default=0.0)
     moves = f"no bar moves by more than {100 * widest:.2g} points" if widest > 1e-9 else "no bar moves"
-    return f"How common its values are in the original and by the release; {moves}."
+    return f"How common its values are in the original, and as estimated from the release; {moves}."
 
 
-def _associations(found: Plain) -> Iterator[Figure]:
-    if len(found["attributes"]) < 2:
+def _associations(matrices: Plain) -> Iterator[Figure]:
+    if len(matrices["attributes"]) < 2:
         return
-    for side, title in (("before", "Associations in the original"), ("after", "Associations in the release")):
-        if side in found:
-            says = "Cramér's V of every two attributes: 0 unrelated, 1 one settles the other."
-            yield _figure(
-                "associations", title, says, charts.associations(found, side), ("portrait", "associations")
-            )
+    says = "Cramér's V of every two attributes: 0 if they are unrelated, 1 if one determines the other."
+    for side, words in charts.SIDES.items():
+        if side in matrices:
+            title, path = f"Associations in the {words}", ("portrait", "associations")
+            yield _figure("associations", title, says, charts.associations(matrices, side), path)
 
 
 def _attacks(document: Plain) -> Iterator[Figure]:
     outcomes = document.get("attack", {}).get("attacks", {})
-    if any(each["applies"] for each in outcomes.values()):
+    if any(outcome["applies"] for outcome in outcomes.values()):
         says = (
             "Dots: what an attack achieves, with its 95 % interval. Upright lines: guessing without the release. "
             "Diamonds: the same attack on people who are not in the data."
@@ -113,55 +106,58 @@ def _plan(document: Plain) -> Iterator[Figure]:
     ]
     if 1 < len(columns) <= MOST_TABLES:
         attributes = list(dict.fromkeys(name for _, inside in columns for name in inside))
-        says = (
-            f"{len(columns)} published tables; attributes with a mark in the same column stand in one table."
-        )
-        yield _figure("plan", "What stands beside what", says, charts.standing(columns, attributes))
-    if manifest["method"] == "guardian" and 1 < len(views) <= MOST_TABLES:
-        tables = [_guarded(view) for view in views]
-        yield _figure("plan", "Guardian tables", _ties_words(tables), plans.graph(tables))
+        says = f"{len(columns)} published tables; attributes with a mark in the same column share a table."
+        yield _figure("plan", "Which table has which attribute", says, charts.standing(columns, attributes))
+    if any(view.get("enforces") for view in views) and 1 < len(views) <= MOST_TABLES:
+        yield _shared(views)
     yield from _from_notes(document.get("plan") or {})
 
 
-def _ties_words(tables: Sequence[tuple[str, Sequence[str]]]) -> str:
-    if not any({*left} & {*right} for (_, left), (_, right) in combinations(tables, 2)):
-        return (
-            "Each dot is a view, named by what it guards; no two share an attribute, so no line joins them."
+def _shared(views: Sequence[Plain]) -> Figure:
+    """Views that enforce a rule each, and the attributes they share."""
+    tables = [
+        (
+            f"{view['name']}: {view['enforces']['protect']}" if view.get("enforces") else view["name"],
+            [name for column in view["columns"] for name in column["attributes"]],
         )
-    return "Each dot is a view, named by what it guards; the thicker a line, the more attributes two views share."
+        for view in views
+    ]
+    says = "Each dot is a view, named by the attribute it protects; "
+    if any({*left} & {*right} for (_, left), (_, right) in combinations(tables, 2)):
+        says += "the thicker a line, the more attributes two views share."
+    else:
+        says += "no two share an attribute, so no line joins them."
+    return _figure("plan", "Views and the attributes they share", says, plans.graph(tables))
 
 
 def named_columns(view: Plain, manifest: Plain) -> list[list[str]]:
-    """The attributes of each column; one with several values in a cell is named once where all of its columns are."""
+    """The attributes of each column; a multi-valued one is named once where all its derived ones are."""
     return [_named(column["attributes"], manifest.get("derived", {})) for column in view["columns"]]
 
 
 def _named(attributes: Sequence[str], derived: Mapping[str, Sequence[str]]) -> list[str]:
-    whole = {part: home for home, parts in derived.items() if {*parts} <= {*attributes} for part in parts}
+    whole = {name: home for home, names in derived.items() if {*names} <= {*attributes} for name in names}
     return list(dict.fromkeys(whole.get(name, name) for name in attributes))
-
-
-def _guarded(view: Plain) -> tuple[str, list[str]]:
-    guards = f": {view['enforces']['protect']}" if view.get("enforces") else ""
-    return f"{view['name']}{guards}", [name for column in view["columns"] for name in column["attributes"]]
 
 
 def _from_notes(plan: Plain) -> Iterator[Figure]:
     if plan.get("merges") and plan.get("plan"):
-        n_tables = len(plan["plan"])
-        says = (
-            "The way down from all attributes apart: each dot is a plan, numbered by its tables; the circle is the plan "
-            f"that was published ({n_tables} {'table' if n_tables == 1 else 'tables'})."
-            + (
-                f" Pale dots are the best of {plan.get('frontier_of') or 'all plans'}."
-                if plan.get("frontier")
-                else ""
-            )
-        )
-        yield _figure("plan", "Merges and the best plans", says, plans.merges(plan))
+        yield _merges(plan)
     notes = plan.get("then") if isinstance(plan.get("then"), Mapping) else plan
     if notes and notes.get("levels") and notes.get("heights"):
         yield _lattice(notes["levels"], notes["heights"])
+
+
+def _merges(plan: Plain) -> Figure:
+    n_tables = len(plan["plan"])
+    says = (
+        "The method starts with every attribute in a table of its own and merges tables one by one. Each dot is a "
+        "plan with its number of tables; the circle is the plan that was published "
+        f"({n_tables} {'table' if n_tables == 1 else 'tables'})."
+    )
+    if plan.get("frontier"):
+        says += f" Pale dots are the best of {plan.get('frontier_of') or 'all plans'}."
+    return _figure("plan", "Merges and the best plans", says, plans.merges(plan))
 
 
 def _lattice(levels: Mapping[str, int], heights: Mapping[str, int]) -> Figure:

@@ -1,29 +1,36 @@
 """The picture of a comparison: what each configuration gives away against what it is good for."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 
-from manyveils.reports.drawing import DEEP, PALE, SOFT, WARM, Chart, as_svg, chart_of
+from manyveils.reports.drawing import DEEP, PALE, SOFT, WARM, Chart, as_svg, chart_of, coloured
 
 MOST_LABELS = 12
 STANDINGS = {"recommended": WARM, "not beaten": DEEP, "beaten": PALE, "breaks the policy": SOFT}
-SIZE = {"width": 520, "height": 360}
+RISK = "what attacks learn beyond guessing, and beyond what they learn of non-members"
+
+Plain = Mapping[str, Any]
+Point = dict[str, Any]
 
 
-def frontier_picture(comparison: Mapping[str, Any]) -> str | None:
+def frontier_picture(comparison: Plain) -> str | None:
     """Draw the description of a comparison as SVG; nothing if no configuration has both numbers."""
-    key, measure = comparison["measure"]["key"], comparison["measure"]["words"]
-    points = _merged([point for each in comparison["results"] if (point := _point(each, comparison, key))])
+    points = _merged([point for result in comparison["results"] if (point := _point(result, comparison))])
     if not points:
         return None
-    title = f"Risk and {measure}"
-    return as_svg(_chart(points, measure), title=title, description=_told(points, measure))
+    measure = comparison["measure"]["words"]
+    listed = "; ".join(
+        f"{point['name']}: risk {point['risk']:.3g}, {measure} {point['value']:.4g}, {point['standing']}"
+        for point in points
+    )
+    description = f"Each configuration by its risk ({RISK}) and its {measure}. {listed}."
+    return as_svg(_chart(points, measure), title=f"Risk and {measure}", description=description)
 
 
-def _point(result: Mapping[str, Any], comparison: Mapping[str, Any], key: str) -> dict[str, Any] | None:
-    value = result.get("utility", {}).get(key)
+def _point(result: Plain, comparison: Plain) -> Point | None:
+    value = result.get("utility", {}).get(comparison["measure"]["key"])
     if value is None or result["risk"] is None or result["secret"]:
         return None
     standing = "not beaten" if result["name"] in comparison["frontier"] else "beaten"
@@ -34,48 +41,29 @@ def _point(result: Mapping[str, Any], comparison: Mapping[str, Any], key: str) -
     return {"name": result["name"], "risk": result["risk"], "value": value, "standing": standing}
 
 
-def _merged(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _merged(points: Sequence[Point]) -> list[Point]:
     """Points in one place and of one standing as one, with all their names."""
-    found: dict[tuple[object, ...], dict[str, Any]] = {}
+    merged: dict[tuple[str, ...], Point] = {}
     for point in points:
         place = (f"{point['risk']:.3g}", f"{point['value']:.3g}", point["standing"])
-        before = found.get(place)
-        found[place] = point if before is None else before | {"name": f"{before['name']} / {point['name']}"}
-    return list(found.values())
+        before = merged.get(place)
+        merged[place] = point if before is None else before | {"name": f"{before['name']} / {point['name']}"}
+    return list(merged.values())
 
 
-def _told(points: list[dict[str, Any]], measure: str) -> str:
-    each = "; ".join(
-        f"{point['name']}: risk {point['risk']:.3g}, {measure} {point['value']:.4g}, {point['standing']}"
-        for point in points
+def _chart(points: list[Point], measure: str) -> Chart:
+    base = chart_of(points).properties(width=520, height=360)
+    base = base.encode(
+        alt.X("risk:Q", title=f"risk: {RISK}", axis=alt.Axis(format="%")),
+        alt.Y("value:Q", title=measure, scale=alt.Scale(zero=False, padding=20)),
     )
-    return f"Each configuration by its risk, what attacks get beyond guessing and people outside the data, and its {measure}. {each}."
-
-
-def _chart(points: list[dict[str, Any]], measure: str) -> Chart:
-    at = {
-        "x": alt.X(
-            "risk:Q",
-            title="risk: what attacks get beyond guessing and people outside the data",
-            axis=alt.Axis(format="%"),
-        ),
-        "y": alt.Y("value:Q", title=measure, scale=alt.Scale(zero=False, padding=20)),
-    }
-    base = chart_of(points).properties(**SIZE)
-    colour = alt.Color(
-        "standing:N",
-        title=None,
-        scale=alt.Scale(domain=list(STANDINGS), range=list(STANDINGS.values())),
-    )
-    shape = alt.Shape("standing:N", title=None, scale=alt.Scale(domain=list(STANDINGS)))
-    marks = base.mark_point(filled=True, size=90, opacity=1).encode(**at, color=colour, shape=shape)
     unbeaten = alt.FieldOneOfPredicate(field="standing", oneOf=["recommended", "not beaten"])
-    line = (
-        base.mark_line(color=DEEP, strokeDash=[4, 3], interpolate="step-after")
-        .transform_filter(unbeaten)
-        .encode(**at, order="risk:Q")
+    shape = alt.Shape("standing:N", title=None, scale=alt.Scale(domain=list(STANDINGS)))
+    line = base.mark_line(color=DEEP, strokeDash=[4, 3], interpolate="step-after")
+    marks = base.mark_point(filled=True, size=90, opacity=1)
+    names = base.mark_text(align="left", dx=8, dy=-6, fontSize=10).encode(text="name:N")
+    return alt.layer(
+        line.transform_filter(unbeaten).encode(order="risk:Q"),
+        marks.encode(color=coloured("standing", STANDINGS), shape=shape),
+        names.transform_filter(unbeaten) if len(points) > MOST_LABELS else names,
     )
-    labels = base.mark_text(align="left", dx=8, dy=-6, fontSize=10).encode(**at, text="name:N")
-    if len(points) > MOST_LABELS:
-        labels = labels.transform_filter(unbeaten)
-    return alt.layer(line, marks, labels)

@@ -1,4 +1,4 @@
-"""What a report is given besides results: how the method went about it, and a comparison; checked before it is drawn."""
+"""What a report is given besides results: the method's plan and a comparison; checked before they are drawn."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
@@ -13,13 +13,13 @@ Level = Annotated[int, Field(ge=0, le=1000)]
 
 
 class _Part(BaseModel):
-    """A part of a document in which other things may stand as well."""
+    """A part of a document, which may have other keys as well."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
 
 class _Step(_Part):
-    """A plan of CODIP by its ratios."""
+    """A plan on the way to the published one, by its ratios."""
 
     association_loss: float
     information_exposure: float
@@ -34,14 +34,9 @@ class _Node(_Part):
 
     @model_validator(mode="after")
     def _stands_in_the_lattice(self) -> "_Node":
-        if self.levels and self.heights:
-            outside = [
-                name
-                for name, height in self.heights.items()
-                if self.levels.get(name, -1) not in range(height + 1)
-            ]
-            if outside:
-                raise ValueError("a level is missing or too high")
+        allowed = {name: range(height + 1) for name, height in self.heights.items()}
+        if self.levels and any(self.levels.get(name, -1) not in allowed[name] for name in allowed):
+            raise ValueError("a level is missing or too high")
         return self
 
 
@@ -87,10 +82,10 @@ class _Comparison(_Part):
 
 
 def refuse_damaged(document: Plain) -> None:
-    """Raise an error that says what is wrong with the plan or the comparison of a document; all at once."""
+    """Raise an error with everything that is wrong with the plan or the comparison of a document."""
     plan, comparison = plain(document.get("plan")) or {}, plain(document.get("comparison"))
     problems = [*_problems(_Plan, plan, "plan", "manyveils publish")]
-    problems = problems or [*_strangers(plan, document["manifest"])]
+    problems = problems or [*_unpublished(plan, document["manifest"])]
     if comparison:
         problems += _problems(_Comparison, comparison, "comparison", "manyveils compare")
     if problems:
@@ -101,24 +96,17 @@ def _problems(model: type[BaseModel], document: Plain, name: str, maker: str) ->
     try:
         model.model_validate(document)
     except ValidationError as error:
-        for place in dict.fromkeys(".".join([name, *map(str, each["loc"])]) for each in error.errors()):
+        for place in dict.fromkeys(".".join([name, *map(str, wrong["loc"])]) for wrong in error.errors()):
             yield Problem(place, "is not what it should be.", f"Make the file again with {maker}.")
 
 
-def _strangers(plan: Plain, manifest: Plain) -> Iterator[Problem]:
-    """An attribute of the plan that the release does not have: the plan is another's."""
-    views = manifest["views"]
-    published = {name for view in views for column in view["columns"] for name in column["attributes"]}
-    known = published | {*manifest.get("derived", {})}
-    then = plan.get("then") or {}
-    named = {
-        *plan.get("levels", {}),
-        *then.get("levels", {}),
-        *(name for part in plan.get("plan", []) for name in part),
-    }
-    strange = named - known
-    if strange:
-        what = (
-            f"speaks of {len(strange)} attributes that the release does not have: it is of another release."
-        )
+def _unpublished(plan: Plain, manifest: Plain) -> Iterator[Problem]:
+    """Attributes of the plan that the release does not have: the plan is another's."""
+    columns = [column for view in manifest["views"] for column in view["columns"]]
+    published = {name for column in columns for name in column["attributes"]} | {*manifest.get("derived", {})}
+    nodes = (plan, plan.get("then") or {})
+    named = {name for node in nodes for name in node.get("levels", {})}.union(*plan.get("plan", []))
+    unpublished = len(named - published)
+    if unpublished:
+        what = f"names {unpublished} attributes that the release does not have: it is of another release."
         yield Problem("plan", what, "Point --private to the folder that publish made with this release.")

@@ -5,19 +5,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-
 from manyveils.policy import Policy
-from manyveils.reading.cover import Floats
+from manyveils.reading.columns import read_column
+from manyveils.reading.cover import Floats, Ids
 from manyveils.release import Release, View
+from manyveils.release.views import ColumnFile
 from manyveils.table import Table
 from manyveils.utility.coverage import Coverage, coverages_of
-from manyveils.utility.groups import group_sizes
 
 Measures = dict[str, float | dict[str, float]]
 Coverages = dict[str, tuple[Coverage, ...]]
+Sizes = tuple[Ids, ...]
+Names = frozenset[str]
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,26 +34,26 @@ class Comparison:
 
     @cached_property
     def quasi(self) -> tuple[str, ...]:
-        """What an adversary knows: the quasi-identifiers, and without any, what the rules give."""
+        """What an adversary knows: the quasi-identifiers, or, without any, what the rules give."""
         given = dict.fromkeys(name for rule in self.policy.rules for name in rule.given)
         return self.policy.quasi or self.table.expand(tuple(given))
 
     @cached_property
     def sensitive(self) -> tuple[str, ...]:
-        """The sensitive columns, and without any, what the rules protect; nothing that counts as known."""
+        """The sensitive attributes, or, without any, what the rules protect; none that counts as known."""
         by_rule = dict.fromkeys(rule.protect for rule in self.policy.rules)
         hidden = self.table.expand(self.policy.sensitive or tuple(by_rule))
         return tuple(name for name in hidden if name not in self.quasi)
 
     @cached_property
-    def protected(self) -> frozenset[str]:
-        """The columns nobody may learn: the sensitive ones, and what the rules protect."""
+    def protected(self) -> Names:
+        """The attributes nobody may learn: the sensitive ones, and what the rules protect."""
         by_rule = (rule.protect for rule in self.policy.rules)
         return frozenset(self.table.expand((*self.policy.sensitive, *by_rule)))
 
     @cached_property
-    def places(self) -> dict[str, NDArray[np.int64]]:
-        """For each published column, where its values stand among the originals the release speaks of; -1 for others."""
+    def release_codes(self) -> dict[str, Ids]:
+        """For each published attribute, the release's code of every value of the table; -1 if it has none."""
         domains = self.release.reading.estimate.domains
         return {name: domain.codes_of(self.table[name].texts) for name, domain in domains.items()}
 
@@ -65,30 +64,46 @@ class Comparison:
 
     @cached_property
     def sensitive_coverages(self) -> Coverages:
-        """What the labels of each sensitive column stand for, in every view that shows it."""
+        """What the labels of each sensitive attribute stand for, in every view that shows it."""
         return {name: tuple(self._covered(name)) for name in self.sensitive}
 
     def _covered(self, name: str) -> Iterator[Coverage]:
         return coverages_of(self.release.reading, self.table[name], self.policy.lines(name))
 
     @cached_property
-    def groups(self) -> tuple[tuple[pl.Series, ...], ...]:
-        """The sizes of the groups in each view that holds something protected (in all views if none does)."""
-        holding = [view for view in self.release.views if self.protected & set(view.attributes)]
-        return tuple(self._grouped(view) for view in holding or self.release.views)
+    def groups(self) -> dict[str, Sizes]:
+        """By view, the sizes of its groups; of the views with something protected (of all if none has any)."""
+        protecting = [view for view in self.release.views if self.protected & set(view.attributes)]
+        return {view.name: self._group_sizes(view) for view in protecting or self.release.views}
 
-    def _grouped(self, view: View) -> tuple[pl.Series, ...]:
+    def _group_sizes(self, view: View) -> Sizes:
+        given, protected = frozenset(self.quasi), self.protected
         if view.enforces:
             given = frozenset(self.table.expand(tuple(view.enforces["given"])))
-            guarded = frozenset(self.table.expand((view.enforces["protect"],)))
-            return group_sizes(self.release, view, given, guarded)
-        return group_sizes(self.release, view, frozenset(self.quasi), self.protected)
+            protected = frozenset(self.table.expand((view.enforces["protect"],)))
+        return group_sizes(self.release, view, given, protected)
 
 
-def mean_over_views(comparison: Comparison, measured: Callable[[pl.Series], float]) -> float:
-    """Average what is measured of group sizes: over the columns of a view, then over views."""
-    views = [fmean(measured(sizes) for sizes in view) for view in comparison.groups]
-    return fmean(views) if views else 0.0
+def group_sizes(release: Release, view: View, known: Names, protected: Names) -> Sizes:
+    """Count the rows of every group, once for each column of the view that has a protected attribute.
+
+    In a bucketed view, a group is the rows of a bucket that agree in the known attributes of the protected
+    attribute's column; in any other view, the rows that agree in the known attributes. A missing value is a value.
+    """
+    domains = release.reading.estimate.domains
+    return tuple(
+        read_column(release, view, file, domains, names).counts
+        for file, names in _group_keys(view, known - protected, protected)
+    )
+
+
+def _group_keys(view: View, known: Names, protected: Names) -> Iterator[tuple[ColumnFile, tuple[str, ...]]]:
+    protecting = [file for file in view.files if protected & set(file.attributes)]
+    if view.bucketed and not protecting:
+        yield view.files[0], ()
+        return
+    for file in protecting or view.files:
+        yield file, tuple(name for name in file.attributes if name in known)
 
 
 def mean_per_cell(
@@ -107,11 +122,6 @@ def mean_per_cell(
         means = [_mean(view, cost(view), comparison.n_rows, unseen(name)) for view in views]
         averages[name] = fmean(means) if means else unseen(name)
     return averages
-
-
-def mean_of_attributes(comparison: Comparison, by_attribute: dict[str, float]) -> float:
-    """Average over the quasi-identifiers; where there is none, only rows can be lost."""
-    return fmean(by_attribute.values()) if by_attribute else comparison.release.suppressed / comparison.n_rows
 
 
 def _mean(view: Coverage, costs: Floats, n_rows: int, unseen: float) -> float:

@@ -30,7 +30,7 @@ def rows_of(table: Table, names: tuple[str, ...], rng: np.random.Generator) -> T
 
 def _cells(table: Table, name: str) -> pl.Series:
     if name not in table.attributes:
-        # A value of a multi-valued attribute that nobody has here.
+        # The derived attribute of a value that nobody has here.
         return pl.repeat("0", table.n_rows, dtype=pl.String, eager=True)
     return pl.Series(table[name].texts, dtype=pl.String).gather(table[name].codes)
 
@@ -55,47 +55,44 @@ class Classes:
     def of(self, cells: pl.Series) -> Labels:
         """The class of each cell; rare values share one, and so do missing numbers."""
         if self.edges:
-            places = np.searchsorted(np.array(self.edges), _numbers(cells), side="left")
-            return np.where(np.isnan(_numbers(cells)), len(self.edges) + 1, places).astype(np.int64)
+            fifths = np.searchsorted(np.array(self.edges), _numbers(cells), side="left")
+            return np.where(np.isnan(_numbers(cells)), len(self.edges) + 1, fifths).astype(np.int64)
         known = pl.DataFrame({"cell": self._read(pl.Series(self.values)), "class": range(len(self.values))})
-        found = (
-            self._read(cells)
-            .to_frame("cell")
-            .join(known, on="cell", how="left", maintain_order="left", nulls_equal=True)
-        )
-        return found["class"].fill_null(len(self.values)).to_numpy().astype(np.int64)
+        rows = self._read(cells).to_frame("cell")
+        joined = rows.join(known, on="cell", how="left", maintain_order="left", nulls_equal=True)
+        return joined["class"].fill_null(len(self.values)).to_numpy().astype(np.int64)
 
     def _read(self, cells: pl.Series) -> pl.Series:
         """Cells as they are told apart; one table may write 2 where another, with a 2.5 in it, has 2.0."""
         return cells.cast(pl.Float64, strict=False) if self.are_numbers else cells.cast(pl.String)
 
 
-def classes_of(column: Attribute) -> Classes:
+def classes_of(target: Attribute) -> Classes:
     """The classes of a target: fifths of the rows for a number with many values, else its commonest values.
 
-    A fifth is what lies up to a quantile; a value that fills more than a fifth keeps its neighbours apart all the same.
+    A fifth ends at a quantile; where one value fills more than a fifth of the rows, there are fewer fifths.
     """
-    if column.kind == "numeric" and column.n_values > MOST_CLASSES:
-        numbers = column.numbers[column.codes]
+    is_numeric = target.kind == "numeric"
+    if is_numeric and target.n_values > MOST_CLASSES:
+        numbers = target.numbers[target.codes]
         cuts = np.unique(np.quantile(numbers[~np.isnan(numbers)], FIFTHS))
         return Classes(edges=tuple(float(cut) for cut in cuts))
-    common = sorted(range(column.n_values), key=lambda code: (-column.counts[code], column.texts[code]))
-    values = tuple(column.texts[code] for code in common[:MOST_CLASSES])
-    return Classes(values=values, are_numbers=column.kind == "numeric")
+    common = sorted(range(target.n_values), key=lambda code: (-target.counts[code], target.texts[code]))
+    values = tuple(target.texts[code] for code in common[:MOST_CLASSES])
+    return Classes(values=values, are_numbers=is_numeric)
 
 
 def matrices(*tables: Texts, numeric: tuple[str, ...]) -> list[Floats]:
-    """Several tables of cells as matrices over the same columns: numbers as they are, all else as codes."""
-    names = tuple(tables[0])
-    columns = {name: _coded([each[name] for each in tables], as_numbers=name in numeric) for name in names}
-    return [np.column_stack([columns[name][place] for name in names]) for place in range(len(tables))]
+    """Several tables of cells as matrices of the same attributes: numbers as they are, all else as codes."""
+    coded = [_coded([table[name] for table in tables], as_numbers=name in numeric) for name in tables[0]]
+    return [np.column_stack(columns) for columns in zip(*coded, strict=True)]
 
 
-def _coded(parts: list[pl.Series], *, as_numbers: bool) -> list[Floats]:
+def _coded(tables: list[pl.Series], *, as_numbers: bool) -> list[Floats]:
     if as_numbers:
-        return [_numbers(part) for part in parts]
-    coded = pl.concat(parts).rank("dense").to_numpy().astype(np.float64)
-    return np.split(coded, np.cumsum([len(part) for part in parts])[:-1])
+        return [_numbers(cells) for cells in tables]
+    codes = pl.concat(tables).rank("dense").to_numpy().astype(np.float64)
+    return np.split(codes, np.cumsum([len(cells) for cells in tables])[:-1])
 
 
 def _numbers(cells: pl.Series) -> Floats:

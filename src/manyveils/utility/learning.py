@@ -17,18 +17,9 @@ from manyveils.policy import Policy
 from manyveils.policy.check import suggest
 from manyveils.release import Release
 from manyveils.table import Streams, Table
+from manyveils.utility import examples
 from manyveils.utility.comparison import Measures
-from manyveils.utility.examples import (
-    MOST_ROWS,
-    Classes,
-    Floats,
-    Labels,
-    Texts,
-    classes_of,
-    matrices,
-    rows_from,
-    rows_of,
-)
+from manyveils.utility.examples import Classes, Floats, Labels, Texts
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
@@ -57,27 +48,28 @@ class Lesson:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The columns of all other attributes that may be published."""
+        """All other attributes that may be published, multi-valued ones as their derived attributes."""
         home = self.table.home(self.target)
         return self.table.expand([name for name in self.policy.published if name != home])
 
     @cached_property
     def classes(self) -> Classes:
-        """What is told apart."""
-        return classes_of(self.table[self.target])
+        """What models tell apart."""
+        return examples.classes_of(self.table[self.target])
 
     @cached_property
     def original(self) -> Scores:
         """The accuracy of each model that has learnt from the original."""
         rng = STREAMS.of("learning.original")
-        return self._scores(rows_of(self.table, (*self.features, self.target), rng), self.features)
+        return self._scores(examples.rows_of(self.table, (*self.features, self.target), rng), self.features)
 
     @cached_property
     def baseline(self) -> float:
-        """The accuracy of always saying the original's commonest class."""
-        column = self.table[self.target]
-        taught = self.classes.of(rows_of(self.table, (column.name,), _rng())[column.name])
-        tested = self.classes.of(rows_of(self.held_out, (column.name,), _rng())[column.name])
+        """The accuracy of always naming the original's commonest class."""
+        taught, tested = (
+            self.classes.of(examples.rows_of(table, (self.target,), _rng())[self.target])
+            for table in (self.table, self.held_out)
+        )
         return float((tested == np.bincount(taught).argmax()).mean())
 
     def of(self, release: Release) -> Measures:
@@ -86,29 +78,28 @@ class Lesson:
         `learning` is (a - b) / (o - b) for the model that learns best from the original: a is its accuracy when it
         learns from the release, o when it learns from the original, and b the baseline. It is left out where o does
         not exceed b by two standard errors of b: then there is nothing to keep.
-        The release has no say in which model counts: the best of several is above the baseline by chance alone, and
-        releases that keep nothing would seem to keep something.
+        The release does not decide which model counts: the best of several is above the baseline by chance alone, and
+        a release that keeps nothing would seem to keep something.
         """
-        features = self._readable(release)
-        found = self._drawn(release, features)
+        scores = self._mean_scores(release, self._readable(release))
         measures: Measures = {
             "learning_original": dict(self.original),
-            "learning_release": found,
+            "learning_release": scores,
             "learning_baseline": self.baseline,
         }
         best = max(self.original, key=lambda name: self.original[name])
         gain = self.original[best] - self.baseline
         if gain <= 2 * self._error():
             return measures
-        return {"learning": (found[best] - self.baseline) / gain, **measures}
+        return {"learning": (scores[best] - self.baseline) / gain, **measures}
 
-    def _drawn(self, release: Release, features: tuple[str, ...]) -> Scores:
-        """The mean accuracy of each model over several draws; of a large release one is steady enough."""
+    def _mean_scores(self, release: Release, features: tuple[str, ...]) -> Scores:
+        """The mean accuracy of each model over several draws; of a large release one draw is steady enough."""
         rng = STREAMS.of("learning.release")
-        n_draws = min(max(MOST_ROWS // max(release.rows, 1), 1), MOST_DRAWS)
-        draws = [rows_from(release, (*features, self.target), rng) for _ in range(n_draws)]
-        each = [self._scores(rows, features) for rows in draws]
-        return {name: fmean(scores[name] for scores in each) for name in each[0]}
+        n_draws = min(max(examples.MOST_ROWS // max(release.rows, 1), 1), MOST_DRAWS)
+        draws = [examples.rows_from(release, (*features, self.target), rng) for _ in range(n_draws)]
+        scores = [self._scores(rows, features) for rows in draws]
+        return {model: fmean(draw[model] for draw in scores) for model in scores[0]}
 
     def _error(self) -> float:
         """The standard error of the baseline's accuracy."""
@@ -119,23 +110,23 @@ class Lesson:
         shown = {name for view in release.views for name in view.attributes} - {*release.manifest.secret}
         if self.target not in shown:
             what = "the release does not show it in the open."
-            raise InputError([Problem(f"learn: {self.table.home(self.target)}", what, "Learn another one.")])
+            raise _refusal(f"learn: {self.table.home(self.target)}", what, "Learn another attribute.")
         readable = tuple(name for name in self.features if name in shown)
         if not readable:
-            raise InputError([Problem("learn", "the release shows no other attribute in the open.")])
+            raise _refusal("learn", "the release shows no other attribute in the open.")
         return readable
 
     def _scores(self, rows: Texts, features: tuple[str, ...]) -> Scores:
-        tested = rows_of(self.held_out, (*features, self.target), _rng())
+        held_out = examples.rows_of(self.held_out, (*features, self.target), _rng())
         numeric = tuple(name for name in features if self.table[name].kind == "numeric")
-        columns = [{name: each[name] for name in features} for each in (rows, tested)]
-        taught, asked = matrices(*columns, numeric=numeric)
+        both = [{name: cells[name] for name in features} for cells in (rows, held_out)]
+        taught, tested = zip(
+            examples.matrices(*both, numeric=numeric),
+            (self.classes.of(cells[self.target]) for cells in (rows, held_out)),
+            strict=True,
+        )
         is_number = np.array([name in numeric for name in features])
-        labels, truth = self.classes.of(rows[self.target]), self.classes.of(tested[self.target])
-        return {
-            name: _accuracy(model, is_number, (taught, labels), (asked, truth))
-            for name, model in _models().items()
-        }
+        return {name: _accuracy(model, is_number, taught, tested) for name, model in _models().items()}
 
 
 def refuse_target(target: str, table: Table, policy: Policy) -> None:
@@ -143,11 +134,15 @@ def refuse_target(target: str, table: Table, policy: Policy) -> None:
     where = f"learn: {table.home(target) if target in table.attributes else target}"
     if target in table.derived:
         remedy = f'Name one of its values: "{target}=VALUE".'
-        raise InputError([Problem(where, "has several values in one cell.", remedy)])
+        raise _refusal(where, "has several values in one cell.", remedy)
     if target not in table.expand(policy.published):
         if target in policy.attributes:
-            raise InputError([Problem(where, "is never published.", "Learn another attribute.")])
-        raise InputError([Problem(where, "is not an attribute.", suggest(target, policy.published))])
+            raise _refusal(where, "is never published.", "Learn another attribute.")
+        raise _refusal(where, "is not an attribute.", suggest(target, policy.published))
+
+
+def _refusal(where: str, what: str, remedy: str = "") -> InputError:
+    return InputError([Problem(where, what, remedy)])
 
 
 def _refuse_missing_library() -> None:
@@ -155,7 +150,7 @@ def _refuse_missing_library() -> None:
         import sklearn  # noqa: F401
     except ImportError:
         remedy = "Install it with: pip install 'manyveils[learn]'"
-        raise InputError([Problem("learn", "needs scikit-learn, which is not installed.", remedy)]) from None
+        raise _refusal("learn", "needs scikit-learn, which is not installed.", remedy) from None
 
 
 def _rng() -> np.random.Generator:
@@ -184,7 +179,7 @@ def _accuracy(
 
     rows, labels = taught
     if (labels == labels[0]).all():
-        # Models that tell classes apart refuse to learn one.
+        # Models refuse to learn a single class.
         return float((tested[1] == labels[0]).mean())
     learner = make_pipeline(_prepared(is_number), model)
     # One thread adds up in one order, so that numbers come out the same in any process.
@@ -195,7 +190,7 @@ def _accuracy(
 
 
 def _prepared(is_number: Any) -> Any:
-    """Numbers are scaled, their gaps filled and marked; every other value becomes a column of 0 and 1."""
+    """Scale numbers, fill and mark their gaps, and make every other value a feature of 0 and 1."""
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline

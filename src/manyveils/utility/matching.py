@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from manyveils.reading.columns import read_column
+from manyveils.reading.cover import Ids
 from manyveils.release import Release, View
-from manyveils.release.seal import BUCKET
 
-Ids = NDArray[np.int64]
-VALUE, COUNT = "#value", "#count"
+BUCKET, VALUE, COUNT = "#bucket", "#value", "#count"
 BLOCK = 4096
 CHUNK = 50_000
 
@@ -30,64 +30,50 @@ class Buckets:
         return self.sizes.size
 
     @property
-    def variety(self) -> NDArray[np.int64]:
-        """Per column and bucket, how many different values there are."""
-        return np.stack(
-            [np.bincount(pairs[BUCKET].to_numpy(), minlength=self.n_buckets) for pairs in self.pairs]
-        )
+    def combinations(self) -> NDArray[np.float64]:
+        """How many combinations of column values each bucket allows."""
+        buckets = (pairs[BUCKET].to_numpy() for pairs in self.pairs)
+        return np.prod([np.bincount(bucket, minlength=self.n_buckets) * 1.0 for bucket in buckets], axis=0)
 
     def matches(self, tuples: Ids) -> Ids:
         """For each tuple of value numbers (one row per column), how many buckets hold all its values; -1 is no value."""
         total = np.zeros(tuples.shape[1], dtype=np.int64)
-        for words in self._blocks():
-            for start in range(0, tuples.shape[1], CHUNK):
-                part = tuples[:, start : start + CHUNK]
-                held = words[0][part[0]]
-                for bits, numbers in zip(words[1:], part[1:], strict=True):
-                    held &= bits[numbers]
-                total[start : start + CHUNK] += np.bitwise_count(held).sum(axis=1, dtype=np.int64)
+        for columns in self._blocks():
+            for start in range(0, total.size, CHUNK):
+                chunk = slice(start, start + CHUNK)
+                bits = columns[0][tuples[0, chunk]]
+                for column, values in zip(columns[1:], tuples[1:, chunk], strict=True):
+                    bits &= column[values]
+                total[chunk] += np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
         return total
 
     def _blocks(self) -> Iterator[list[NDArray[np.uint64]]]:
         """Blocks of buckets: per column, the buckets of every value as bits; the last row is the value that is nowhere."""
         for start in range(0, self.n_buckets, BLOCK):
             n_words = -(-min(BLOCK, self.n_buckets - start) // 64)
-            words = []
+            block = []
             for pairs, values in zip(self.pairs, self.values, strict=True):
-                here = pairs.filter(pl.col(BUCKET).is_between(start, start + BLOCK - 1))
-                place = here[BUCKET].to_numpy() - start
+                inside = pairs.filter(pl.col(BUCKET).is_between(start, start + BLOCK - 1))
+                index = inside[BUCKET].to_numpy() - start
                 bits = np.zeros((values.height + 1, n_words), dtype=np.uint64)
-                np.bitwise_or.at(
-                    bits,
-                    (here[VALUE].to_numpy(), place // 64),
-                    np.uint64(1) << (place % 64).astype(np.uint64),
-                )
-                words.append(bits)
-            yield words
+                bit = np.uint64(1) << (index % 64).astype(np.uint64)
+                np.bitwise_or.at(bits, (inside[VALUE].to_numpy(), index // 64), bit)
+                block.append(bits)
+            yield block
 
 
 def buckets_of(release: Release, view: View, wanted: frozenset[str]) -> Buckets:
     """Read a view as buckets, each column cut down to the wanted attributes; columns without any are left out."""
-    frames = [
-        (release.frames[file.table], [name for name in file.attributes if name in wanted])
-        for file in view.files
-    ]
-    kept = [(_with_bucket(frame, names, bucketed=view.bucketed), names) for frame, names in frames if names]
-    values, pairs = [], []
-    for frame, names in kept:
-        distinct = frame.select(names).unique(maintain_order=True).with_row_index(VALUE)
-        numbered = frame.join(distinct, on=names, how="left", nulls_equal=True)
-        values.append(distinct.with_columns(pl.col(VALUE).cast(pl.Int64)))
-        pairs.append(
-            numbered.group_by(BUCKET, VALUE).len(COUNT).with_columns(pl.col(VALUE, COUNT).cast(pl.Int64))
-        )
-    sizes = np.bincount(kept[0][0][BUCKET].to_numpy()) if kept else np.zeros(0, dtype=np.int64)
-    return Buckets(sizes, tuple(pairs), tuple(values))
-
-
-def _with_bucket(frame: pl.DataFrame, names: list[str], *, bucketed: bool) -> pl.DataFrame:
-    return (
-        frame.select(BUCKET, *names)
-        if bucketed
-        else frame.select(pl.lit(0, dtype=pl.Int64).alias(BUCKET), *names)
-    )
+    domains = release.reading.estimate.domains
+    known = [(file, tuple(name for name in file.attributes if name in wanted)) for file in view.files]
+    columns = [read_column(release, view, file, domains, names) for file, names in known if names]
+    pairs, values = [], []
+    for column in columns:
+        rows = pl.DataFrame(dict(column.labels))
+        distinct = rows.unique(maintain_order=True).with_row_index(VALUE).cast({VALUE: pl.Int64})
+        numbers = rows.join(distinct, on=rows.columns, how="left", maintain_order="left")[VALUE]
+        pairs.append(pl.DataFrame({BUCKET: column.buckets, VALUE: numbers, COUNT: column.counts}))
+        cells = [column.texts[name].gather(distinct[name]).alias(name) for name in column.attributes]
+        values.append(distinct.with_columns(cells))
+    sizes = np.bincount(columns[0].buckets, weights=columns[0].counts) if columns else np.zeros(0)
+    return Buckets(sizes.astype(np.int64), tuple(pairs), tuple(values))

@@ -1,4 +1,4 @@
-"""Every utility measure; a new one is a file of its own and a line here."""
+"""Every utility measure; a new one is a function beside those of its kind and a line here."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -6,24 +6,16 @@ from typing import Any
 
 from manyveils.notebook import as_table
 from manyveils.policy import Policy
-from manyveils.policy.guarantees import KAnonymity
-from manyveils.policy.promises import promises_of
 from manyveils.reading import beside
 from manyveils.reading.secrets import without_secrets
 from manyveils.release import Release
 from manyveils.table import Table
 from manyveils.utility.association import association
-from manyveils.utility.class_size import class_size
+from manyveils.utility.cells import distortion, loss, non_uniform_entropy, precision, sensitive_replaced
 from manyveils.utility.comparison import Comparison, Measures
-from manyveils.utility.discernibility import discernibility
-from manyveils.utility.distortion import distortion, sensitive_replaced
-from manyveils.utility.divergence import divergence
-from manyveils.utility.entropy import non_uniform_entropy
-from manyveils.utility.loss import loss
+from manyveils.utility.distribution import divergence, query_error
+from manyveils.utility.groups import class_size, discernibility, promised_k, suppressed_share
 from manyveils.utility.membership import membership
-from manyveils.utility.precision import precision
-from manyveils.utility.queries import query_error
-from manyveils.utility.suppression import suppressed_share
 
 MEASURES: tuple[Callable[[Comparison], Measures], ...] = (
     loss,
@@ -78,19 +70,16 @@ def measure(release: Release, table: Table, policy: Policy) -> Utility:
         release, table = without_secrets(release, table)
         policy = _without(policy, secret)
     comparison = Comparison(beside(release, table), table, policy)
-    return Utility({key: value for one in MEASURES for key, value in one(comparison).items()})
+    return Utility({key: value for measured in MEASURES for key, value in measured(comparison).items()})
 
 
 def _without(policy: Policy, names: set[str]) -> Policy:
-    """The policy about the attributes that are left; of its promises, the size of groups is."""
+    """The policy about the other attributes; of its promises, only the size of groups."""
     attributes = {
         name: body.model_dump(exclude_unset=True)
         for name, body in policy.attributes.items()
         if name not in names
     }
-    ks = [each.guarantee.k for each in promises_of(policy) if isinstance(each.guarantee, KAnonymity)]
-    guarantee = {"k": max(ks)} if ks else {}
-    plain = {"method": "separate"}
-    return policy.replaced(
-        attributes=attributes, guarantee=guarantee, rules=[], dependencies=[], publish=plain
-    )
+    k = promised_k(policy)
+    guarantee = {} if k is None else {"k": k}
+    return policy.replaced(attributes=attributes, guarantee=guarantee, rules=[], dependencies=[], publish={})

@@ -1,16 +1,18 @@
 """Whether a release tells that somebody is in the data (slicing's membership disclosure)."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from manyveils.reading.cover import Ids
 from manyveils.release import View
-from manyveils.release.seal import BUCKET
 from manyveils.utility.comparison import Comparison, Measures
-from manyveils.utility.matching import COUNT, VALUE, Buckets, Ids, buckets_of
+from manyveils.utility.matching import BUCKET, COUNT, VALUE, Buckets, buckets_of
 
+Weights = NDArray[np.float64]
 ENUMERATED = 4_000_000
 SAMPLED = 40_000
 TRIED = 200_000
@@ -25,7 +27,7 @@ class Tuples:
 
     matches: Ids
     is_original: NDArray[np.bool_]
-    weight: NDArray[np.float64]
+    weight: Weights
 
     @property
     def fakes(self) -> float:
@@ -34,32 +36,29 @@ class Tuples:
 
 
 def membership(comparison: Comparison) -> Measures:
-    """Count combinations that look like members and are none, and originals whose membership is certain.
+    """Count combinations that look like members and are not, and originals whose membership is certain.
 
     Tuples are combinations of all published attributes; they are counted for releases of one view without recodings.
     A value that a recoded view still shows as it is counts as shown.
-    A tuple is singled out when the release proves that it is there: whatever the links inside the bucket are.
+    A tuple is singled out when the release proves that it is there, however values are linked inside the bucket.
     """
-    if not comparison.release.rows:
+    release = comparison.release
+    if not release.rows:
         return {}
-    proven: Measures = {
-        "singled_out": max(singled_out(comparison, view) for view in comparison.release.views)
-    }
-    if len(comparison.release.views) > 1 or comparison.release.reading.is_recoded:
-        # A recoded or scattered tuple does not match value by value, so there is nothing to count.
+    proven: Measures = {"singled_out": max(singled_out(comparison, view) for view in release.views)}
+    if len(release.views) > 1 or release.reading.is_recoded:
+        # A tuple that is recoded, or spread over views, does not match value by value.
         return proven
-    tuples = tuples_of(comparison, comparison.release.views[0])
-    fake = ~tuples.is_original
+    tuples = tuples_of(comparison, release.views[0])
+    originals, fakes = tuples.matches[tuples.is_original], ~tuples.is_original
     return proven | {
         "fake_tuples": tuples.fakes,
-        "matching_buckets_original": float(tuples.matches[tuples.is_original].mean())
-        if tuples.is_original.any()
-        else 0.0,
-        "matching_buckets_fake": _mean(tuples.matches[fake], tuples.weight[fake]),
+        "matching_buckets_original": _mean(originals, np.ones(originals.size)),
+        "matching_buckets_fake": _mean(tuples.matches[fakes], tuples.weight[fakes]),
     }
 
 
-def _mean(values: Ids, weights: NDArray[np.float64]) -> float:
+def _mean(values: Ids, weights: Weights) -> float:
     return float((values * weights).sum() / weights.sum()) if weights.sum() > 0 else 0.0
 
 
@@ -72,13 +71,13 @@ def tuples_of(comparison: Comparison, view: View) -> Tuples:
     buckets = buckets_of(comparison.release, view, frozenset(view.attributes))
     originals, rows = _original_tuples(comparison, buckets)
     fakes, weight = _fake_tuples(buckets, originals)
-    tried, rows = _some(originals, rows)
-    matches = np.append(buckets.matches(tried), buckets.matches(fakes))
-    is_original = np.arange(matches.size) < tried.shape[1]
+    originals, rows = _sample_of(originals, rows)
+    matches = np.append(buckets.matches(originals), buckets.matches(fakes))
+    is_original = np.arange(matches.size) < originals.shape[1]
     return Tuples(matches, is_original, np.append(rows, weight))
 
 
-def _some(originals: Ids, rows: NDArray[np.float64]) -> tuple[Ids, NDArray[np.float64]]:
+def _sample_of(originals: Ids, rows: Weights) -> tuple[Ids, Weights]:
     """All originals, or a random sample of very many, weighed so that it stands for all rows."""
     if originals.shape[1] <= TRIED:
         return originals, rows
@@ -86,25 +85,41 @@ def _some(originals: Ids, rows: NDArray[np.float64]) -> tuple[Ids, NDArray[np.fl
     return originals[:, chosen], rows[chosen] * (rows.sum() / rows[chosen].sum())
 
 
-def _fake_tuples(buckets: Buckets, originals: Ids) -> tuple[Ids, NDArray[np.float64]]:
-    combinations = buckets.variety.astype(np.float64).prod(axis=0)
-    listed = combinations.sum() <= ENUMERATED
-    tuples, weight = _listed(buckets) if listed else _sampled(buckets, combinations)
-    fresh = ~np.isin(_keys(tuples, buckets), _keys(originals, buckets))
-    tuples, weight = tuples[:, fresh], weight[fresh]
-    return tuples, weight if listed else weight / buckets.matches(tuples)
+def _fake_tuples(buckets: Buckets, originals: Ids) -> tuple[Ids, Weights]:
+    combinations = buckets.combinations
+    are_listed = combinations.sum() <= ENUMERATED
+    tuples, weight = _listed(buckets) if are_listed else _sampled(buckets, combinations)
+    is_fake = ~np.isin(_keys(tuples, buckets), _keys(originals, buckets)) & _agree(tuples, buckets)
+    tuples, weight = tuples[:, is_fake], weight[is_fake]
+    return tuples, weight if are_listed else weight / buckets.matches(tuples)
 
 
-def _original_tuples(comparison: Comparison, buckets: Buckets) -> tuple[Ids, NDArray[np.float64]]:
+def _agree(tuples: Ids, buckets: Buckets) -> NDArray[np.bool_]:
+    """Whether a tuple has one value in each attribute, though some attributes stand in several columns."""
+    agree = np.ones(tuples.shape[1], dtype=bool)
+    n_columns = Counter(name for values in buckets.values for name in values.columns if name != VALUE)
+    for name in (name for name, count in n_columns.items() if count > 1):
+        columns = zip(buckets.values, tuples, strict=True)
+        first, *others = (
+            values[name].gather(numbers) for values, numbers in columns if name in values.columns
+        )
+        for cells in others:
+            agree &= first.eq_missing(cells).to_numpy()
+    return agree
+
+
+def _original_tuples(comparison: Comparison, buckets: Buckets) -> tuple[Ids, Weights]:
     """The distinct tuples of the original as value numbers, and how many rows have each."""
     rows = _row_tuples(comparison, buckets)
     distinct = rows.group_by(rows.columns).len("rows").sort(rows.columns)
-    return np.stack([distinct[name].to_numpy() for name in rows.columns]), distinct["rows"].to_numpy().astype(
-        np.float64
-    )
+    return _stacked(distinct.drop("rows")), distinct["rows"].to_numpy().astype(np.float64)
 
 
-def _keys(tuples: Ids, buckets: Buckets) -> Ids | NDArray[np.float64]:
+def _stacked(tuples: pl.DataFrame) -> Ids:
+    return np.stack([column.to_numpy() for column in tuples])
+
+
+def _keys(tuples: Ids, buckets: Buckets) -> Ids:
     key = np.zeros(tuples.shape[1], dtype=np.int64)
     for numbers, values in zip(tuples, buckets.values, strict=True):
         # Wraps around beyond 64 bits; two tuples that then share a key are one in 10^19.
@@ -112,26 +127,26 @@ def _keys(tuples: Ids, buckets: Buckets) -> Ids | NDArray[np.float64]:
     return key
 
 
-def _listed(buckets: Buckets) -> tuple[Ids, NDArray[np.float64]]:
+def _listed(buckets: Buckets) -> tuple[Ids, Weights]:
     """Every combination that matches some bucket."""
     joined = buckets.pairs[0].select(BUCKET, pl.col(VALUE).alias("c0"))
-    for place, pairs in enumerate(buckets.pairs[1:], start=1):
-        joined = joined.join(pairs.select(BUCKET, pl.col(VALUE).alias(f"c{place}")), on=BUCKET)
-    distinct = joined.drop(BUCKET).unique()
-    tuples = np.stack([distinct[name].to_numpy() for name in distinct.columns])
+    for column, pairs in enumerate(buckets.pairs[1:], start=1):
+        joined = joined.join(pairs.select(BUCKET, pl.col(VALUE).alias(f"c{column}")), on=BUCKET)
+    tuples = _stacked(joined.drop(BUCKET).unique())
     return tuples, np.ones(tuples.shape[1])
 
 
-def _sampled(buckets: Buckets, total: NDArray[np.float64]) -> tuple[Ids, NDArray[np.float64]]:
+def _sampled(buckets: Buckets, combinations: Weights) -> tuple[Ids, Weights]:
     rng = np.random.default_rng(0)
-    chosen = np.sort(rng.choice(buckets.n_buckets, size=SAMPLED, p=total / total.sum()))
+    total = combinations.sum()
+    chosen = np.sort(rng.choice(buckets.n_buckets, size=SAMPLED, p=combinations / total))
     tuples = []
     for pairs in buckets.pairs:
         ordered = pairs.sort(BUCKET, VALUE)
         starts = np.searchsorted(ordered[BUCKET].to_numpy(), np.arange(buckets.n_buckets + 1))
         lengths = np.diff(starts)[chosen]
         tuples.append(ordered[VALUE].to_numpy()[starts[chosen] + rng.integers(0, lengths)])
-    return np.stack(tuples), np.full(SAMPLED, float(total.sum()) / SAMPLED)
+    return np.stack(tuples), np.full(SAMPLED, float(total) / SAMPLED)
 
 
 def singled_out(comparison: Comparison, view: View) -> float:
@@ -153,28 +168,22 @@ def _proven(buckets: Buckets, free: int) -> pl.DataFrame:
     """Combinations that must be there, in which all columns but one have the value of most rows of the bucket."""
     sizes = pl.DataFrame({BUCKET: np.arange(buckets.n_buckets), "size": buckets.sizes})
     joined = sizes.with_columns(slack=pl.col("size") - 1)
-    for place, pairs in enumerate(buckets.pairs):
-        part = pairs.rename({VALUE: f"c{place}"}).join(sizes, on=BUCKET)
-        part = part if place == free else part.filter(2 * pl.col(COUNT) > pl.col("size"))
-        joined = joined.join(part.drop("size"), on=BUCKET)
+    for column, pairs in enumerate(buckets.pairs):
+        numbered = pairs.rename({VALUE: f"c{column}"}).join(sizes, on=BUCKET)
+        if column != free:
+            numbered = numbered.filter(2 * pl.col(COUNT) > pl.col("size"))
+        joined = joined.join(numbered.drop("size"), on=BUCKET)
         joined = joined.with_columns(slack=pl.col("slack") - (pl.col("size") - pl.col(COUNT))).drop(COUNT)
         joined = joined.filter(pl.col("slack") >= 0)
-    return joined.select(f"c{place}" for place in range(len(buckets.pairs)))
+    return joined.drop(BUCKET, "size", "slack")
 
 
 def _row_tuples(comparison: Comparison, buckets: Buckets) -> pl.DataFrame:
     """Every row of the original as value numbers; -1 where a value was recoded or is not published."""
-    columns = {}
-    for place, values in enumerate(buckets.values):
+    table, columns = comparison.table, {}
+    for column, values in enumerate(buckets.values):
         names = [name for name in values.columns if name != VALUE]
-        cells = pl.DataFrame(
-            {
-                name: pl.Series(comparison.table[name].texts).gather(comparison.table[name].codes)
-                for name in names
-            }
-        )
-        texts = values.select(*(pl.col(name).cast(pl.String).fill_null("") for name in names), VALUE)
-        columns[f"c{place}"] = cells.join(texts, on=names, how="left", maintain_order="left")[
-            VALUE
-        ].fill_null(-1)
+        cells = {name: pl.Series(table[name].texts).gather(table[name].codes) for name in names}
+        numbered = pl.DataFrame(cells).join(values, on=names, how="left", maintain_order="left")
+        columns[f"c{column}"] = numbered[VALUE].fill_null(-1)
     return pl.DataFrame(columns)

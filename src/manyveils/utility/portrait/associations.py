@@ -1,49 +1,53 @@
 """What goes with what: in the original, and in people drawn from what the release implies."""
 
 from collections.abc import Sequence
+from itertools import combinations
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.release import Release
 from manyveils.table import Attribute, Table
-from manyveils.utility.portrait.scale import Scale, by_name, by_rank
-from manyveils.utility.portrait.shares import Floats, Shown, numbers_of
-from manyveils.utility.portrait.ties import Binned, matrix
+from manyveils.utility.portrait.scale import Floats, Ids, Scale, by_name, by_rank
+from manyveils.utility.portrait.shares import Shown, numbers_of
 
 MOST_ROWS = 100_000
-# Every column of one attribute is held against every column of another.
-MOST_COLUMNS = 16
+# Every derived attribute of one attribute is compared with every one of another.
+MOST_DERIVED = 16
 RANKS = 8
+# For an attribute, or each of its derived ones, the bin of every row and the number of bins.
+Binned = dict[str, list[tuple[Ids, int]]]
 
 
-def compared(release: Release, table: Table, homes: Sequence[str]) -> Shown:
+def compared(release: Release, table: Table, names: Sequence[str]) -> Shown:
     """Associations before and after, on the same scales; of very many rows, in a sample of them."""
     rows = np.arange(table.n_rows)
     if rows.size > MOST_ROWS:
         rows = np.sort(np.random.default_rng(0).choice(rows, MOST_ROWS, replace=False))
-    before: Binned = {}
-    after: Binned = {}
-    for home in homes:
-        for column in _commonest([table[name] for name in table.expand((home,))]):
-            scale = _coarse(column.texts, column.numbers if column.kind == "numeric" else None, column.counts)
-            texts = release.reading.estimate.domains[column.name].texts
-            n = len(scale.bins) + 1
-            # Values that the original does not have stand together at the end.
-            before.setdefault(home, []).append((scale.of(column.texts)[column.codes[rows]] % n, n))
-            after.setdefault(home, []).append((scale.of(texts)[release.reading.drawn[column.name]] % n, n))
+    before: Binned = {name: [] for name in names}
+    after: Binned = {name: [] for name in names}
+    for name in names:
+        for attribute in _commonest([table[derived] for derived in table.expand((name,))]):
+            numbers = attribute.numbers if attribute.kind == "numeric" else None
+            scale = _coarse(attribute.texts, numbers, attribute.counts)
+            texts = release.reading.estimate.domains[attribute.name].texts
+            n_bins = len(scale.bins) + 1
+            # Values that the original does not have (-1) stand together at the end.
+            before[name].append((scale.of(attribute.texts)[attribute.codes[rows]] % n_bins, n_bins))
+            after[name].append((scale.of(texts)[release.reading.drawn[attribute.name]] % n_bins, n_bins))
     return {
-        "attributes": list(homes),
-        "before": matrix(before, n_people=rows.size),
-        "after": matrix(after, n_people=rows.size),
+        "attributes": list(names),
+        "before": _matrix(before, n_people=rows.size),
+        "after": _matrix(after, n_people=rows.size),
     }
 
 
-def _commonest(columns: Sequence[Attribute]) -> Sequence[Attribute]:
-    """Of an attribute with very many values to a cell, the columns of those that most people have."""
-    if len(columns) <= MOST_COLUMNS:
-        return columns
-    return sorted(columns, key=lambda column: int(column.counts[column.absence]))[:MOST_COLUMNS]
+def _commonest(attributes: Sequence[Attribute]) -> Sequence[Attribute]:
+    """Of very many derived attributes, those of the values that most people have."""
+    if len(attributes) <= MOST_DERIVED:
+        return attributes
+    return sorted(attributes, key=lambda attribute: int(attribute.counts[attribute.absence]))[:MOST_DERIVED]
 
 
 def alone(release: Release, names: Sequence[str]) -> Shown:
@@ -53,7 +57,7 @@ def alone(release: Release, names: Sequence[str]) -> Shown:
         domain, codes = release.reading.estimate.domains[name], release.reading.drawn[name]
         scale = _coarse(domain.texts, numbers_of(domain), np.bincount(codes, minlength=len(domain.texts)))
         binned[name] = [(scale.of(domain.texts)[codes], len(scale.bins))]
-    return {"attributes": list(names), "after": matrix(binned, n_people=release.rows)}
+    return {"attributes": list(names), "after": _matrix(binned, n_people=release.rows)}
 
 
 def _coarse(texts: Sequence[str], numbers: Floats | None, counts: NDArray[np.int64]) -> Scale:
@@ -61,3 +65,37 @@ def _coarse(texts: Sequence[str], numbers: Floats | None, counts: NDArray[np.int
     if numbers is None or len(texts) <= RANKS:
         return by_name(texts, weights, most=RANKS)
     return by_rank(texts, numbers, weights, most=RANKS)
+
+
+def _matrix(binned: Binned, *, n_people: int) -> list[list[float]]:
+    """The association of every two attributes; of derived ones, that of the pair that is associated most.
+
+    `n_people` is how many people are behind the rows, which may be drawn from what is known of fewer.
+    """
+    strengths = np.eye(len(binned))
+    for (row, lefts), (column, rights) in combinations(enumerate(binned.values()), 2):
+        pairs = (cramers_v(left, right, n_people=n_people) for left in lefts for right in rights)
+        strengths[row, column] = strengths[column, row] = max(pairs, default=0.0)
+    return strengths.round(6).tolist()
+
+
+def cramers_v(left: tuple[Ids, int], right: tuple[Ids, int], *, n_people: int) -> float:
+    """Cramér's V with Bergsma's correction (2013): 0 for unrelated attributes, 1 where one settles the other.
+
+    >>> codes = np.arange(600) % 3
+    >>> round(cramers_v((codes, 3), (codes, 3), n_people=600), 9)
+    1.0
+    >>> cramers_v((codes, 3), (codes * 0, 1), n_people=600)
+    0.0
+    """
+    (codes, n_left), (others, n_right) = left, right
+    counts = np.bincount(codes * n_right + others, minlength=n_left * n_right).reshape(n_left, n_right)
+    counts = counts[counts.any(axis=1)][:, counts.any(axis=0)]
+    rows, columns = counts.shape
+    if n_people < 2 or min(rows, columns) < 2:
+        return 0.0
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / codes.size
+    phi = float(((counts - expected) ** 2 / expected).sum()) / codes.size
+    phi = max(phi - (rows - 1) * (columns - 1) / (n_people - 1), 0.0)
+    least = min(rows - (rows - 1) ** 2 / (n_people - 1), columns - (columns - 1) ** 2 / (n_people - 1)) - 1
+    return min(sqrt(phi / least), 1.0) if least > 1e-12 else 0.0

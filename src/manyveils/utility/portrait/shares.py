@@ -3,48 +3,43 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from manyveils.reading.domains import Domain
 from manyveils.release import Release
 from manyveils.table import Attribute
-from manyveils.utility.portrait.scale import Scale, by_name, by_width, has_ranges
+from manyveils.utility.portrait.scale import Floats, Scale, by_name, by_width, has_ranges
 
 MOST_BARS = 16
 
-Floats = NDArray[np.float64]
 Shown = dict[str, object]
 
 
-def compared(release: Release, columns: Sequence[Attribute], home: str) -> Shown:
-    """The shares of values before and after; an attribute with several values in a cell has the share of each."""
-    if columns[0].absence >= 0:
+def compared(release: Release, attributes: Sequence[Attribute], name: str) -> Shown:
+    """The shares of values before and after; a multi-valued attribute, given as its derived ones, has one per value."""
+    attribute = attributes[0]
+    if attribute.absence >= 0:
+        n_rows = max(attribute.codes.size, 1)
         before = {
-            column.name: _part(column.codes.size - column.counts[column.absence], column.codes.size)
-            for column in columns
+            derived.name: float((derived.codes.size - derived.counts[derived.absence]) / n_rows)
+            for derived in attributes
         }
-        order = sorted(before, key=lambda name: -before[name])[:MOST_BARS]
-        return _atoms(release, home, order) | {"before": [before[name] for name in order]}
-    column = columns[0]
-    shares = column.counts / max(column.codes.size, 1)
-    scale = _scale(column.texts, column.numbers if column.kind == "numeric" else None, shares)
-    return _shares(release, column.name, scale) | {"before": scale.summed(column.texts, shares)}
-
-
-def _part(part: int, whole: int) -> float:
-    return float(part / whole) if whole else 0.0
+        order = sorted(before, key=lambda derived: -before[derived])[:MOST_BARS]
+        return _by_atom(release, name, order) | {"before": [before[derived] for derived in order]}
+    shares = attribute.counts / max(attribute.codes.size, 1)
+    scale = _scale(attribute.texts, attribute.numbers if attribute.kind == "numeric" else None, shares)
+    return _after(release, name, scale) | {"before": scale.summed(attribute.texts, shares)}
 
 
 def alone(release: Release, name: str) -> Shown:
     """The shares of an attribute's values by the release alone."""
     domain = release.reading.estimate.domains[name]
-    return _shares(release, name, _scale(domain.texts, numbers_of(domain), _believed(release, name)))
+    return _after(release, name, _scale(domain.texts, numbers_of(domain), _estimated(release, name)))
 
 
-def alone_by_atom(release: Release, home: str) -> Shown:
-    """The shares of the values of an attribute with several in a cell, by the release alone."""
-    names = release.manifest.derived[home]
-    return _atoms(release, home, sorted(names, key=lambda name: -_presence(release, name))[:MOST_BARS])
+def alone_by_atom(release: Release, name: str) -> Shown:
+    """The shares of the values of a multi-valued attribute, by the release alone."""
+    order = sorted(release.manifest.derived[name], key=lambda derived: -_presence(release, derived))
+    return _by_atom(release, name, order[:MOST_BARS])
 
 
 def numbers_of(domain: Domain) -> Floats | None:
@@ -52,15 +47,15 @@ def numbers_of(domain: Domain) -> Floats | None:
     return None if np.isnan(domain.numbers).mean() > 0.5 else domain.numbers
 
 
-def _shares(release: Release, name: str, scale: Scale) -> Shown:
+def _after(release: Release, name: str, scale: Scale) -> Shown:
     texts = release.reading.estimate.domains[name].texts
-    return {"bins": list(scale.bins), "after": scale.summed(texts, _believed(release, name))}
+    return {"bins": list(scale.bins), "after": scale.summed(texts, _estimated(release, name))}
 
 
-def _atoms(release: Release, home: str, names: Sequence[str]) -> Shown:
+def _by_atom(release: Release, name: str, order: Sequence[str]) -> Shown:
     return {
-        "bins": [name.removeprefix(f"{home}=") for name in names],
-        "after": [_presence(release, name) for name in names],
+        "bins": [derived.removeprefix(f"{name}=") for derived in order],
+        "after": [_presence(release, derived) for derived in order],
     }
 
 
@@ -70,13 +65,15 @@ def _scale(texts: Sequence[str], numbers: Floats | None, weights: Floats) -> Sca
     return by_width(texts, numbers, most=MOST_BARS)
 
 
-def _believed(release: Release, name: str) -> Floats:
+def _estimated(release: Release, name: str) -> Floats:
+    """The share of every value of an attribute."""
     estimate = release.reading.estimate
-    shape = next(step.shape for step in estimate.steps if name in step.new)
-    n = len(estimate.domains[name].texts)
-    return shape.mass({name: np.arange(n)}, n, {})
+    view = next(step.shape for step in estimate.steps if name in step.new)
+    n_values = len(estimate.domains[name].texts)
+    return view.mass({name: np.arange(n_values)}, n_values, {})
 
 
-def _presence(release: Release, name: str) -> float:
-    texts = release.reading.estimate.domains[name].texts
-    return float(_believed(release, name)[np.array([text != "0" for text in texts])].sum())
+def _presence(release: Release, derived: str) -> float:
+    """The share of people who have the value of a derived attribute."""
+    texts = release.reading.estimate.domains[derived].texts
+    return float(_estimated(release, derived)[np.array([text != "0" for text in texts])].sum())

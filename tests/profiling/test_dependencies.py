@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from manyveils.profiling import profile
-from manyveils.profiling.following import deciders
+from manyveils.profiling.dependencies import solid_pairs
 
 
 def table(n, seed=0):
@@ -26,24 +26,24 @@ def table(n, seed=0):
 def test_counted():
     """A dependency tells how many left sides stand in several rows."""
     frame = table(500)
-    [found] = [each for each in profile(frame).following if (each.left, each.right) == (("zip",), "county")]
-    assert found.repeated == sum(count > 1 for count in Counter(frame["zip"].to_list()).values())
-    assert found.is_solid
+    dependencies = profile(frame).dependencies
+    [county] = [each for each in dependencies if (each.left, each.right) == (("zip",), "county")]
+    assert county.repeated == sum(count > 1 for count in Counter(frame["zip"].to_list()).values())
+    assert county.is_solid
 
 
 def test_accidents():
     """In a handful of rows dependencies hold by accident, and are not called solid nor written down."""
     few = profile(table(6))
-    assert few.following
-    assert not any(each.is_solid for each in few.following)
+    assert few.dependencies
+    assert not any(dependency.is_solid for dependency in few.dependencies)
     assert "[[dependencies]]" not in few.policy_text()
 
 
-def test_deciders():
+def test_solid_pairs():
     """Only solid dependencies with one column on the left decide."""
-    found = profile(table(500)).following
-    assert deciders(found, "county") == ("zip",)
-    assert deciders(found, "sex") == ()
+    assert solid_pairs(profile(table(500)).dependencies) == [("zip", "county")]
+    assert solid_pairs(profile(table(6)).dependencies) == []
 
 
 def test_declared_only_if_publishing_accepts_it():
