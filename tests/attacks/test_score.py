@@ -9,7 +9,7 @@ from manyveils.attacks.beliefs import Beliefs
 from manyveils.attacks.bounds import caps_of, promises_about
 from manyveils.attacks.intervals import NORMAL, of_hits, of_mean, wilson
 from manyveils.attacks.membership import _error, area_under_curve
-from manyveils.attacks.strangers import strangers
+from manyveils.attacks.non_members import drawn_people
 from manyveils.table import hold
 
 
@@ -144,7 +144,7 @@ def test_strangers_resemble_people():
         attributes={"one": {"role": "quasi"}, "two": {"role": "sensitive"}, "own": {"role": "neutral"}}
     )
     table, _ = hold(frame, policy)
-    drawn = strangers(table, ("one", "two", "own"), 5000, np.random.default_rng(2))
+    drawn = drawn_people(table, ("one", "two", "own"), 5000, np.random.default_rng(2))
     assert np.mean(drawn.codes["one"] == 0) == pytest.approx(np.mean(one == 0), abs=0.03)
     assert np.mean(drawn.codes["one"] == drawn.codes["two"]) == pytest.approx(0.933, abs=0.03)
     # A number that everybody has of her own decides nothing.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from manyveils.attacks.people import Floats, Ids
-from manyveils.attacks.sightings import part_with
+from manyveils.attacks.sightings import column_with
 from manyveils.reading.columns import PublishedColumn
 from manyveils.reading.matching import ranges
 from manyveils.reading.views import PublishedView
@@ -26,7 +26,7 @@ MOST_PAIRS = 20_000_000
 class Pairs:
     """Rows of one column beside the values of another in the same bucket.
 
-    `row` is a place in the first, `cell` numbers the pairs of bucket and value; `rows` and `cells` say how many there are.
+    `row` is an index into the first, `cell` numbers the pairs of bucket and value; `rows` and `cells` say how many there are.
     """
 
     row: Ids
@@ -36,54 +36,49 @@ class Pairs:
     cells: Floats
 
 
-def learnt(shape: PublishedView, about: str, names: tuple[str, ...]) -> Mapping[str, Floats] | None:
+def learnt(view: PublishedView, about: str, names: tuple[str, ...]) -> Mapping[str, Floats] | None:
     """For each attribute in another column, how often each label goes with each value; None if it is too much work.
 
     The result has a row per label and a column per published value, and every column sums to one.
     """
-    found: dict[str, Floats] = {}
-    _, own = part_with(shape, about)
-    for part in shape.parts:
-        asked = [name for name in part.attributes if name in names]
-        if part is own or not asked:
+    model: dict[str, Floats] = {}
+    _, own = column_with(view, about)
+    for column in view.parts:
+        known = [name for name in column.attributes if name in names]
+        if column is own or not known:
             continue
-        pairs = _pairs(part, own, about, shape.n_buckets)
+        pairs = _pairs(column, own, about)
         if pairs is None:
             return None
-        found |= _fitted(part, own, about, asked, pairs)
-    return found
+        model |= _fitted(column, known, pairs, own.spreads[about].sizes.size)
+    return model
 
 
-def _pairs(part: PublishedColumn, own: PublishedColumn, about: str, n_buckets: int) -> Pairs | None:
+def _pairs(column: PublishedColumn, own: PublishedColumn, about: str) -> Pairs | None:
     n_values = own.spreads[about].sizes.size
-    keys = own.buckets * n_values + own.labels[about]
-    held, of = np.unique(keys, return_inverse=True)
-    cells = np.bincount(of, weights=own.counts, minlength=held.size).astype(np.float64)
-    starts = np.searchsorted(held // n_values, part.buckets)
-    lengths = np.searchsorted(held // n_values, part.buckets, side="right") - starts
+    cells, cell_of = np.unique(own.buckets * n_values + own.labels[about], return_inverse=True)
+    counts = np.bincount(cell_of, weights=own.counts, minlength=cells.size).astype(np.float64)
+    starts = np.searchsorted(cells // n_values, column.buckets)
+    lengths = np.searchsorted(cells // n_values, column.buckets, side="right") - starts
     if int(lengths.sum()) > MOST_PAIRS:
         return None
     cell = ranges(starts, lengths)
-    row = np.repeat(np.arange(part.counts.size), lengths)
-    return Pairs(row, held[cell] % n_values, cell, part.counts.astype(np.float64), cells)
+    row = np.repeat(np.arange(column.counts.size), lengths)
+    return Pairs(row, cells[cell] % n_values, cell, column.counts.astype(np.float64), counts)
 
 
-def _fitted(
-    part: PublishedColumn, own: PublishedColumn, about: str, names: list[str], pairs: Pairs
-) -> dict[str, Floats]:
-    n_values = own.spreads[about].sizes.size
-    sizes = {name: part.spreads[name].sizes.size for name in names}
-    labels = {name: part.labels[name][pairs.row].astype(np.int64) for name in names}
+def _fitted(column: PublishedColumn, names: list[str], pairs: Pairs, n_values: int) -> dict[str, Floats]:
+    sizes = {name: column.spreads[name].sizes.size for name in names}
+    labels = {name: column.labels[name][pairs.row].astype(np.int64) for name in names}
     weights = _balanced(pairs.cells[pairs.cell], pairs)
     model: dict[str, Floats] = {}
     for _ in range(ROUNDS):
-        for name in names:
-            places = labels[name] * n_values + pairs.value
-            found = np.bincount(places, weights=weights, minlength=sizes[name] * n_values)
-            smooth = found.reshape(sizes[name], n_values) + SMOOTHING / sizes[name]
-            model[name] = smooth / smooth.sum(axis=0)
         likely = pairs.cells[pairs.cell]
         for name in names:
+            keys = labels[name] * n_values + pairs.value
+            counts = np.bincount(keys, weights=weights, minlength=sizes[name] * n_values)
+            smooth = counts.reshape(sizes[name], n_values) + SMOOTHING / sizes[name]
+            model[name] = smooth / smooth.sum(axis=0)
             likely = likely * model[name][labels[name], pairs.value]
         weights = _balanced(likely, pairs)
     return model

@@ -6,50 +6,47 @@ The belief in the truth is the share of the group within epsilon of it, the prox
 Paper: Li, Tao and Xiao, (epsilon, m)-anonymity (2008); paper 004.
 """
 
-import numpy as np
-
-from manyveils.attacks.minds import Mind
-from manyveils.attacks.nearness import near, span_of
+from manyveils.attacks.adversaries import Adversary
+from manyveils.attacks.beliefs import Seen
+from manyveils.attacks.bounds import even_bound
+from manyveils.attacks.nearness import BOUND, near, span_of
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import People
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Bound, Seen, Tally, how_sure, outcome, tally
+from manyveils.attacks.score import Tally, how_sure, outcome, tally
 from manyveils.policy.guarantees import Proximity
 
 NAME = "proximity"
 KNOWS = "the quasi-identifiers, or what a rule gives"
 SHARE = 0.05
-BOUND = "half of the doubt, since nothing is promised of intervals"
 
 
 def attack(scene: Scene) -> Outcome:
     """Guess a short interval around everybody's number."""
-    aims = [
-        aim
-        for aim in scene.aims
-        if scene.table[aim.about].kind == "numeric" and span_of(scene.table[aim.about]) > 0
-    ]
+    aims = [aim for aim in scene.aims if span_of(scene.table[aim.about]) > 0]
     tallies = [_tally(scene, aim) for aim in aims]
     reason = "No numeric sensitive attribute is shown."
     return outcome(NAME, KNOWS, how_sure(scene, aims), tallies, reason=reason, is_foreseen=True)
 
 
 def _tally(scene: Scene, aim: Aim) -> Tally:
-    column = scene.table[aim.about]
-    promised = [
-        each.guarantee
-        for each in scene.promises
-        if each.protects == (aim.about,)
-        and {*aim.known} <= {*each.given}
-        and isinstance(each.guarantee, Proximity)
-    ]
-    within = float(promised[0].epsilon) if promised else SHARE * span_of(column)
+    attribute, promised = scene.table[aim.about], _promised(scene, aim)
+    within = float(promised.epsilon) if promised else SHARE * span_of(attribute)
 
-    def look(mind: Mind, people: People, at: Aim) -> Seen:
-        return near(mind.of(people, at.known, at.about), column, people.codes[at.about], within)
+    def look(adversary: Adversary, people: People, aim: Aim) -> Seen:
+        beliefs = adversary.beliefs(people, aim.known, aim.about)
+        return near(beliefs, attribute, people.codes[aim.about], within)
 
-    if not promised:
+    if promised is None:
         return tally(scene, aim, look, instead=BOUND)
-    n = scene.people.n
-    bound = Bound(np.full(n, 1 / promised[0].m), np.full(n, promised[0].m > 1), promised[0].kind)
+    bound = even_bound(scene.people.n, 1 / promised.m, promised.kind, is_promised=promised.m > 1)
     return tally(scene, aim, look, bound=bound)
+
+
+def _promised(scene: Scene, aim: Aim) -> Proximity | None:
+    """What is promised of an attribute to those who know this much."""
+    for promise in scene.promises:
+        is_about = promise.protects == (aim.about,) and {*aim.known} <= {*promise.given}
+        if is_about and isinstance(promise.guarantee, Proximity):
+            return promise.guarantee
+    return None

@@ -5,13 +5,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from manyveils.attacks.beliefs import Beliefs
-from manyveils.attacks.minds import Known, Reader
-from manyveils.attacks.people import Floats, Ids, People
+from manyveils.attacks.adversaries import Reader
+from manyveils.attacks.beliefs import Beliefs, Known
+from manyveils.attacks.people import Floats, People, alike
 from manyveils.attacks.worlds.combine import Combined, combined
 from manyveils.attacks.worlds.kinds import TooMany
 from manyveils.attacks.worlds.solve import How, Limits
-from manyveils.reading.matching import numbered
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,59 +23,40 @@ class Comparer:
 
     reader: Reader
     limits: Limits
-    _found: dict[tuple[Known, str], Combined | None] = field(default_factory=dict)
+    _worlds: dict[tuple[Known, str], Combined | None] = field(default_factory=dict)
 
-    def asked(self, known: Known, about: str) -> Combined | None:
-        """The views, combined for one question."""
+    def worlds(self, known: Known, about: str) -> Combined | None:
+        """The views, combined for one question; None where there are too many kinds of people."""
         names = tuple(sorted({*known} & self.reader.readable - {about}))
-        if (names, about) not in self._found:
+        if (names, about) not in self._worlds:
             try:
-                self._found[names, about] = combined(self.reader.release, (*names, about), self.limits)
+                self._worlds[names, about] = combined(self.reader.release, (*names, about), self.limits)
             except TooMany:
-                self._found[names, about] = None
-        return self._found[names, about]
+                self._worlds[names, about] = None
+        return self._worlds[names, about]
 
     def how(self, known: Known, about: str) -> How:
         """How the beliefs of one question were worked out."""
-        views = self.asked(known, about)
-        return "estimate" if views is None else views.how
+        worlds = self.worlds(known, about)
+        return "estimate" if worlds is None else worlds.how
 
-    def of(self, people: People, known: Known, about: str) -> Beliefs:
+    def beliefs(self, people: People, known: Known, about: str) -> Beliefs:
         """The share of each value among all who have the same known values, over all worlds."""
-        views = self.asked(known, about)
-        held = self.reader.known_of(people, tuple(sorted({*known} - {about})))
-        if views is None:
-            return self.reader.of(people, known, about)
-        of, firsts = _different(held, people.n)
-        frame = pl.DataFrame({name: codes[firsts] for name, codes in held.items()})
-        frame = frame.with_columns(profile=pl.Series(np.arange(firsts.size)))
-        rows = _dense(views, frame, list(held), about)
-        everybody = _dense(views, pl.DataFrame({"profile": [0]}), [], about)
+        worlds = self.worlds(known, about)
+        if worlds is None:
+            return self.reader.beliefs(people, known, about)
+        codes = self.reader.known_of(people, sorted({*known} - {about}))
+        row_of, firsts = alike([*codes.values()], people.n)
+        profiles = pl.DataFrame({name: own[firsts] for name, own in codes.items()})
+        profiles = profiles.with_columns(profile=pl.Series(np.arange(firsts.size)))
+        rows = _dense(worlds, profiles, list(codes), about)
+        everybody = _dense(worlds, pl.DataFrame({"profile": [0]}), [], about)
         rows = np.where(rows.sum(axis=1, keepdims=True) > 0, rows, everybody)
-        return Beliefs(_as_in_the_original(rows, self.reader, about), of)
+        return Beliefs(rows, row_of).in_codes(self.reader.places[about])
 
 
-def _different(held: dict[str, Ids], n: int) -> tuple[Ids, Ids]:
-    """The number of each person's profile, and where each profile stands first."""
-    if not held:
-        return np.zeros(n, dtype=np.int64), np.zeros(min(n, 1), dtype=np.int64)
-    sizes = [int(codes.max(initial=0)) + 2 for codes in held.values()]
-    return numbered([codes + 1 for codes in held.values()], sizes)
-
-
-def _dense(views: Combined, profiles: pl.DataFrame, given: list[str], about: str) -> Floats:
-    rows = np.zeros((profiles.height, len(views.domains[about].texts)))
-    found = views.beliefs(profiles, given, [about])
-    assert found is not None, "the attribute is published"
-    rows[found["profile"].to_numpy(), found[about].to_numpy()] = found["belief"].to_numpy()
+def _dense(worlds: Combined, profiles: pl.DataFrame, given: list[str], about: str) -> Floats:
+    rows = np.zeros((profiles.height, len(worlds.domains[about].texts)))
+    beliefs = worlds.beliefs(profiles, given, about)
+    rows[beliefs["profile"].to_numpy(), beliefs[about].to_numpy()] = beliefs["belief"].to_numpy()
     return rows
-
-
-def _as_in_the_original(rows: Floats, reader: Reader, about: str) -> Floats:
-    """Beliefs in the original's codes; values only the release has stand after them."""
-    places, n_values = reader.places[about], reader.table[about].n_values
-    strange = np.setdiff1d(np.arange(rows.shape[1]), places)
-    result = np.zeros((rows.shape[0], n_values + strange.size))
-    result[:, :n_values] = np.where(places >= 0, rows[:, np.maximum(places, 0)], 0.0)
-    result[:, n_values:] = rows[:, strange]
-    return result
