@@ -127,7 +127,7 @@ def test_wider_labels_weigh_more():
         Draft("as", (("a", "s"),), np.arange(2), None, {"a": second}),
     ]
     found = combined(sealed(frame, drafts), "bs")
-    beliefs = found.beliefs(pl.DataFrame({"b": [0, 1], "profile": [0, 1]}), ["b"], "s")
+    beliefs = found.beliefs({"b": np.arange(2)}, 2, "s")
     assert beliefs["belief"].to_list() == pytest.approx([2 / 5, 3 / 5, 3 / 5, 2 / 5])
 
 
@@ -308,24 +308,18 @@ def test_beliefs(case, data):
     for (profile, _), weight in counted.items():
         totals[profile] += weight
     profiles = sorted(totals)
-    frame = pl.DataFrame(
-        {
-            "profile": range(len(profiles)),
-            **{
-                name: [domains[name].index(profile[place]) for profile in profiles]
-                for place, name in enumerate(known)
-            },
-        },
-        schema={"profile": pl.Int64, **dict.fromkeys(known, pl.Int64)},
-    )
+    codes = {
+        name: np.array([domains[name].index(profile[place]) for profile in profiles])
+        for place, name in enumerate(known)
+    }
     truth = {
         (profiles.index(profile), domains[protect].index(value)): float(Fraction(weight, totals[profile]))
         for (profile, value), weight in counted.items()
     }
     for limits in (COUNTED, SOLVED, BOUNDED, GUESSED):
         one = combined(release, [*known, protect], limits)
-        found = one.beliefs(frame, known, protect)
-        believed = dict(zip(zip(found["profile"], found[protect], strict=True), found["belief"], strict=True))
+        found = one.beliefs(codes, len(profiles), protect)
+        believed = dict(zip(zip(found["profile"], found["value"], strict=True), found["belief"], strict=True))
         if one.certainty_by == "exact":
             assert set(believed) == set(truth)
         assert set(believed) >= set(truth)
@@ -345,11 +339,10 @@ def test_estimates_come_close():
             Draft("bs", (("b",), ("s",)), np.arange(n), rng.permutation(n) // 4),
         ]
         release = sealed(frame, drafts)
-        profiles = pl.DataFrame({"a": [0, 1, 2], "profile": [0, 1, 2]})
         both = [combined(release, "as", limits) for limits in (COUNTED, GUESSED)]
         assert [each.beliefs_by for each in both] == ["exact", "estimate"]
-        exact, fitted = (each.beliefs(profiles, ["a"], "s") for each in both)
-        joined = exact.join(fitted, on=["profile", "s"], suffix=" fitted")
+        exact, fitted = (each.beliefs({"a": np.arange(3)}, 3, "s") for each in both)
+        joined = exact.join(fitted, on=["profile", "value"], suffix=" fitted")
         differences += (joined["belief"] - joined["belief fitted"]).abs().to_list()
     assert np.mean(differences) < 0.03, np.mean(differences)
 
@@ -370,11 +363,10 @@ def crossed(n, seed=1):
 def test_work_is_counted_and_not_timed(monkeypatch, effort):
     """The same question gets the same answer to the last digit, however slow the machine is."""
     release, limits = crossed(40), Limits(effort=effort)
-    profiles = pl.DataFrame({"a": [0, 1, 2, 3], "profile": [0, 1, 2, 3]})
 
     def answer():
         one = combined(release, "as", limits)
-        return one.how, one.beliefs_by, one.beliefs(profiles, ["a"], "s").to_dict(as_series=False)
+        return one.how, one.beliefs_by, one.beliefs({"a": np.arange(4)}, 4, "s").to_dict(as_series=False)
 
     first = answer()
     waits = iter(range(0, 10**9, 1000))
@@ -386,13 +378,14 @@ def test_work_is_counted_and_not_timed(monkeypatch, effort):
 def test_little_effort_says_less():
     """With little effort beliefs are estimates and say so, and they rule nothing out that is possible."""
     release = crossed(12)
-    profiles = pl.DataFrame({"a": [0, 1, 2, 3], "profile": [0, 1, 2, 3]})
     much, little = (combined(release, "as", Limits(effort=effort)) for effort in (60.0, 1e-6))
     assert little.beliefs_by == "estimate"
     pairs = [
         {
             (profile, value)
-            for profile, value in each.beliefs(profiles, ["a"], "s").select("profile", "s").iter_rows()
+            for profile, value in each.beliefs({"a": np.arange(4)}, 4, "s")
+            .select("profile", "value")
+            .iter_rows()
         }
         for each in (much, little)
     ]

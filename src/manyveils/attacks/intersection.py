@@ -6,16 +6,21 @@ values have it there.
 Paper: 002 (versatile publishing), Table 2: three tables that give four tuples away together.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from manyveils.attacks.beliefs import Seen
+from manyveils.attacks.adversaries import Reader
+from manyveils.attacks.beliefs import Beliefs, Known, Seen
 from manyveils.attacks.outcome import How, Outcome
-from manyveils.attacks.people import Floats
+from manyveils.attacks.people import Bools, Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Harm, bound_of, harm, look, outcome, protected, tally
-from manyveils.attacks.worlds.comparer import Comparer
+from manyveils.attacks.score import bound_of, harm, look, outcome, protected, tally
+from manyveils.attacks.worlds import solve
+from manyveils.attacks.worlds.combine import Combined, combined
+from manyveils.attacks.worlds.kinds import TooMany
 from manyveils.attacks.worlds.solve import Limits, worst
 from manyveils.attacks.worlds.views import linked
 
@@ -25,6 +30,54 @@ LEAST_EFFORT, MOST_EFFORT = 3.0, 12.0
 PEOPLE_PER_EFFORT = 4_000
 MOST_KINDS = 300_000
 ALONE = "No protected attribute stands in a view that shares attributes with another; there is nothing to combine."
+
+
+@dataclass(frozen=True, repr=False)
+class Comparer:
+    """Someone who holds views side by side: her beliefs are shares over all possible worlds.
+
+    What she works out once she remembers.
+    Of people whom no world has she believes what is true of everybody; where there are more kinds of people than
+    there is room for, what a reader of the release believes.
+    """
+
+    reader: Reader
+    limits: Limits
+    _worlds: dict[tuple[Known, str], Combined | None] = field(default_factory=dict)
+
+    def worlds(self, known: Known, about: str) -> Combined | None:
+        """The views, combined for one question; None where there are too many kinds of people."""
+        names = tuple(sorted({*known} & self.reader.readable - {about}))
+        if (names, about) not in self._worlds:
+            try:
+                self._worlds[names, about] = combined(self.reader.release, (*names, about), self.limits)
+            except TooMany:
+                self._worlds[names, about] = None
+        return self._worlds[names, about]
+
+    def how(self, known: Known, about: str) -> solve.How:
+        """How the beliefs of one question were worked out."""
+        worlds = self.worlds(known, about)
+        return "estimate" if worlds is None else worlds.how
+
+    def beliefs(self, people: People, known: Known, about: str) -> Beliefs:
+        """The share of each value among all who have the same known values, over all worlds."""
+        worlds = self.worlds(known, about)
+        if worlds is None:
+            return self.reader.beliefs(people, known, about)
+        codes = self.reader.known_of(people, sorted({*known} - {about}))
+        row_of, firsts = alike([*codes.values()], people.n)
+        profiles = {name: own[firsts] for name, own in codes.items()}
+        rows, everybody = _dense(worlds, profiles, firsts.size, about), _dense(worlds, {}, 1, about)
+        rows = np.where(rows.sum(axis=1, keepdims=True) > 0, rows, everybody)
+        return Beliefs(rows, row_of).in_codes(self.reader.places[about])
+
+
+def _dense(worlds: Combined, profiles: Mapping[str, Ids], n: int, about: str) -> Floats:
+    rows = np.zeros((n, len(worlds.domains[about].texts)))
+    beliefs = worlds.beliefs(profiles, n, about)
+    rows[beliefs["profile"].to_numpy(), beliefs["value"].to_numpy()] = beliefs["belief"].to_numpy()
+    return rows
 
 
 def attack(scene: Scene) -> Outcome:
@@ -52,10 +105,9 @@ def _compared(scene: Scene, aims: list[Aim], comparer: Comparer) -> dict[str, An
     for aim in aims:
         alone = _harm(scene, aim, _alone(scene, aim))
         both = _harm(scene, aim, look(comparer, scene.people, aim).truth)
-        counts["broken_alone"] += int(alone.broken.sum())
-        counts["certain_alone"] += int(alone.certain.sum())
-        counts["broken_by_combining"] += int((both.broken & ~alone.broken).sum())
-        counts["certain_by_combining"] += int((both.certain & ~alone.certain).sum())
+        for kind, by_view, by_both in zip(("broken", "certain"), alone, both, strict=True):
+            counts[f"{kind}_alone"] += int(by_view.sum())
+            counts[f"{kind}_by_combining"] += int((by_both & ~by_view).sum())
     worlds = [comparer.worlds(aim.known, aim.about) for aim in aims]
     left_out = {name for own in worlds if own for link in own.links for name in link.left_out}
     return {
@@ -66,7 +118,7 @@ def _compared(scene: Scene, aims: list[Aim], comparer: Comparer) -> dict[str, An
     }
 
 
-def _harm(scene: Scene, aim: Aim, truth: Floats) -> Harm:
+def _harm(scene: Scene, aim: Aim, truth: Floats) -> tuple[Bools, Bools]:
     people = scene.people
     guess, bound = look(scene.ignorant, people, aim), bound_of(people, aim)
     return harm(protected(people, aim), Seen(truth, truth), guess, bound)

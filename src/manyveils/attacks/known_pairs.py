@@ -13,9 +13,9 @@ import numpy as np
 
 from manyveils.attacks.beliefs import TOLERANCE, Seen
 from manyveils.attacks.bounds import Bound
-from manyveils.attacks.nearness import BOUND, near, span_of
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Bools, Floats, Ids
+from manyveils.attacks.proximity import BOUND, near, span_of
 from manyveils.attacks.pseudonyms import is_hidden, pseudonyms_of, published_counts, secret_attributes
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Tally, bound_of, counted, outcome, protected, unpromised

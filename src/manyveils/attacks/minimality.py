@@ -191,7 +191,7 @@ def _tally(scene: Scene, aim: Aim, beliefs: Beliefs, deals: Ids) -> Tally:
     # Shares of few deals vary by chance, which must not look like knowledge.
     surely = Seen(seen.right, seen.truth - CAUTION * np.sqrt(0.25 / np.maximum(deals, 1)))
     before = Seen(guess.right, plain.truth)
-    broken = harm(inside, surely, before, bound).broken
+    broken, _ = harm(inside, surely, before, bound)
     gained = inside & (deals >= LEAST_DEALS) & (surely.truth > plain.truth)
     return replace(
         counted(aim.home, inside, surely, before, bound),

@@ -1,6 +1,5 @@
 """Where attacks take place: the release, the truth to compare with, and the people on both sides of it."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
@@ -115,19 +114,18 @@ class Scene:
     @cached_property
     def aims(self) -> tuple[Aim, ...]:
         """Every published attribute that needs protection, with what is known against it."""
-        return tuple(self._aims())
+        return tuple(
+            self.aim(known, name)
+            for known, home in self.protected
+            for name in self.table.expand((home,))
+            if self._can_be_read(name) and self.table.atom(name) not in self._insensitive(name)
+        )
 
     @property
     def protected(self) -> list[tuple[Known, str]]:
         """What the policy protects against what: by roles, and by rules."""
         roles = [(self.table.expand(self.policy.quasi), name) for name in self.policy.sensitive]
         return roles + [(self.table.expand(tuple(rule.given)), rule.protect) for rule in self.policy.rules]
-
-    def _aims(self) -> Iterator[Aim]:
-        for known, home in self.protected:
-            for name in self.table.expand((home,)):
-                if self._can_be_read(name) and self.table.atom(name) not in self._insensitive(name):
-                    yield self.aim(known, name)
 
     def aim(self, known: Known, name: str) -> Aim:
         """Aim at an attribute with some knowledge."""

@@ -55,14 +55,6 @@ class Tally:
         return self.targets > 0 and interval([self])[0] > plain.n_right / self.targets
 
 
-@dataclass(frozen=True, repr=False)
-class Harm:
-    """Whose value is believed more than the bound, and of whom it is certain."""
-
-    broken: Bools
-    certain: Bools
-
-
 def look(adversary: Adversary, people: People, aim: Aim) -> Seen:
     """The belief in each person's own value, and whether it is the likeliest."""
     return adversary.beliefs(people, aim.known, aim.about).seen(people.codes[aim.about])
@@ -101,10 +93,10 @@ def tally(
     return counted(aim.home, protected(people, aim), seen, guess, bound, control)
 
 
-def harm(inside: Bools, seen: Seen, guess: Seen, bound: Bound) -> Harm:
+def harm(inside: Bools, seen: Seen, guess: Seen, bound: Bound) -> tuple[Bools, Bools]:
     """Who is known beyond the bound and better than by guessing, and who for certain."""
     gained = inside & (seen.truth > guess.truth + TOLERANCE)
-    return Harm(gained & (seen.truth > bound.cap + TOLERANCE), gained & (seen.truth >= 1 - TOLERANCE))
+    return gained & (seen.truth > bound.cap + TOLERANCE), gained & (seen.truth >= 1 - TOLERANCE)
 
 
 def counted(
@@ -117,7 +109,7 @@ def counted(
     weights: Floats | None = None,
 ) -> Tally:
     """Count who is known beyond the bound and who for certain; `weights` says how much of a person counts."""
-    harmed = harm(inside, seen, guess, bound)
+    broken, certain = harm(inside, seen, guess, bound)
 
     def n_people(who: Bools) -> int:
         return int(who.sum()) if weights is None else round(float(weights[who].sum()))
@@ -128,9 +120,9 @@ def counted(
         np.where(inside, seen.right, 0.0),
         float(guess.right[inside].sum()),
         *control,
-        n_people(harmed.broken),
-        n_people(harmed.broken & bound.promised),
-        n_people(harmed.certain),
+        n_people(broken),
+        n_people(broken & bound.promised),
+        n_people(certain),
         min(float(seen.truth[inside].max(initial=0.0)), 1.0),
         bound.words,
     )

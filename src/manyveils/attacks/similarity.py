@@ -9,9 +9,9 @@ import numpy as np
 
 from manyveils.attacks.adversaries import Adversary
 from manyveils.attacks.beliefs import Beliefs, Seen
-from manyveils.attacks.nearness import near, span_of
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Ids, People, looked_up
+from manyveils.attacks.proximity import near, span_of
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Look, how_sure, outcome, tally
 from manyveils.table import Attribute

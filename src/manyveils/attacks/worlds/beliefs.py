@@ -5,31 +5,29 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
+from manyveils.attacks.people import Ids
 from manyveils.attacks.worlds.covers import Covers
 from manyveils.attacks.worlds.solve import Solution
 
 
 def beliefs_in(
-    solution: Solution,
-    covers: Mapping[str, Covers],
-    profiles: pl.DataFrame,
-    given: Sequence[str],
-    about: str,
+    solution: Solution, covers: Mapping[str, Covers], profiles: Mapping[str, Ids], n: int, about: str
 ) -> pl.DataFrame:
-    """What is believed of people with each profile: profile, a code of the attribute in a column of its name, belief.
+    """What is believed of people with each of n profiles: profile, value, belief.
 
-    `profiles` has a code for each attribute given, in a column of its name, and `profile`. A belief is the share of
-    people with a value among all who have the profile, over all worlds; a profile that nobody can have is left out.
+    A profile is a code for each attribute that is known. A belief is the share of people with a value among all who
+    have the profile, over all worlds; a profile that nobody can have is left out.
     """
-    totals = _totals(solution, [*given, about])
-    sets = [f"set: {name}" for name in given]
-    matched = _matched(profiles, totals, given, covers)
+    totals = _totals(solution, [*profiles, about])
+    sets = [f"set: {name}" for name in profiles]
+    matched = _matched(profiles, n, totals, covers)
     matched = matched.join(totals, on=sets, how="inner") if sets else matched.join(totals, how="cross")
     matched = matched.with_columns(belief=pl.col("belief") * pl.col("expected"))
-    beliefs = _summed(_weighed(matched, totals, about, covers, on=f"set: {about}"), ["profile", about])
+    weighed = _weighed(matched, totals, about, covers, on=f"set: {about}")
+    beliefs = _summed(weighed.rename({f"code: {about}": "value"}), ["profile", "value"])
     whole = _summed(beliefs, ["profile"]).rename({"belief": "whole"})
     beliefs = beliefs.join(whole, on="profile").filter(pl.col("whole") > 0)
-    return beliefs.select("profile", about, belief=pl.col("belief") / pl.col("whole")).sort("profile", about)
+    return beliefs.select("profile", "value", pl.col("belief") / pl.col("whole")).sort("profile", "value")
 
 
 def _summed(frame: pl.DataFrame, keys: Sequence[str], name: str = "belief") -> pl.DataFrame:
@@ -51,13 +49,14 @@ def _totals(solution: Solution, names: Sequence[str]) -> pl.DataFrame:
 
 
 def _matched(
-    profiles: pl.DataFrame, totals: pl.DataFrame, given: Sequence[str], covers: Mapping[str, Covers]
+    profiles: Mapping[str, Ids], n: int, totals: pl.DataFrame, covers: Mapping[str, Covers]
 ) -> pl.DataFrame:
     """The sets of originals that may stand for each profile, and which part of them it is."""
-    matched = profiles.select("profile", *given, belief=pl.lit(1.0))
+    codes = {f"code: {name}": own for name, own in profiles.items()}
+    matched = pl.DataFrame({"profile": np.arange(n), **codes, "belief": np.ones(n)})
     sets: list[str] = []
-    for name in given:
-        matched = _weighed(matched, totals, name, covers, on=name).drop(name)
+    for name in profiles:
+        matched = _weighed(matched, totals, name, covers, on=f"code: {name}").drop(f"code: {name}")
         sets.append(f"set: {name}")
         matched = matched.join(totals.select(sets).unique(), on=sets, how="semi")
     return matched
@@ -68,6 +67,6 @@ def _weighed(
 ) -> pl.DataFrame:
     """Rows joined with the originals of the sets of one attribute, each believed by its share of the set."""
     members = covers[name].members(totals[f"set: {name}"].to_numpy())
-    members = members.rename({"set": f"set: {name}", "original": name})
+    members = members.rename({"set": f"set: {name}", "original": f"code: {name}"})
     joined = frame.join(members, on=on, how="inner")
     return joined.with_columns(belief=pl.col("belief") * pl.col("share")).drop("share")

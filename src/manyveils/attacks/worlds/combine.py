@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import polars as pl
 
+from manyveils.attacks.people import Ids
 from manyveils.attacks.worlds.beliefs import beliefs_in
 from manyveils.attacks.worlds.covers import Covers
 from manyveils.attacks.worlds.effort import Effort
@@ -64,11 +65,11 @@ class Combined:
             return self.certainty_by
         return "estimate" if self.certainty_by == "estimate" else "bounds"
 
-    def beliefs(self, profiles: pl.DataFrame, given: Sequence[str], about: str) -> pl.DataFrame:
+    def beliefs(self, profiles: Mapping[str, Ids], n: int, about: str) -> pl.DataFrame:
         """What is believed of people with each profile (`beliefs_in`); what other links show tells nothing of it."""
         link = next(link for link in self.links if about in link.asked)
-        known = [name for name in given if name in link.asked]
-        return beliefs_in(link.solution, self.covers, profiles, known, about)
+        known = {name: codes for name, codes in profiles.items() if name in link.asked}
+        return beliefs_in(link.solution, self.covers, known, n, about)
 
     def certain(self, effort: float = ALLOWED.effort) -> list[tuple[str, ...]]:
         """The tuples over what was asked that somebody has in every world."""

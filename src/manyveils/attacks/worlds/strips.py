@@ -54,18 +54,18 @@ def _rows(
 ) -> pl.DataFrame:
     """The different rows of some attributes of a column, with the people in each."""
     buckets = column.buckets if has_buckets else np.zeros_like(column.buckets)
-    sets = {f"#{name}": _sets(column, name, covers[name]) for name in names}
-    rows = pl.DataFrame({"#bucket": buckets, **sets, "#people": column.counts})
-    return rows.group_by("#bucket", *sets, maintain_order=True).agg(pl.col("#people").sum())
+    sets = {f"set: {name}": _sets(column, name, covers[name]) for name in names}
+    rows = pl.DataFrame({"bucket": buckets, **sets, "people": column.counts})
+    return rows.group_by("bucket", *sets, maintain_order=True).agg(pl.col("people").sum())
 
 
 def _strip(view: int, rows: pl.DataFrame, covers: Mapping[str, Covers], left_out: int) -> Strip:
-    names = [name[1:] for name in rows.columns[1:-1]]
+    names = [column.removeprefix("set: ") for column in rows.columns[1:-1]]
     if left_out > 0:
-        everything = {f"#{name}": covers[name].everything() for name in names}
-        rows = rows.vstack(pl.DataFrame({"#bucket": ABSENT, **everything, "#people": left_out}))
-    sets = {name: rows[f"#{name}"].to_numpy() for name in names}
-    return Strip(view, rows["#bucket"].to_numpy(), sets, rows["#people"].to_numpy())
+        everything = {f"set: {name}": covers[name].everything() for name in names}
+        rows = rows.vstack(pl.DataFrame({"bucket": ABSENT, **everything, "people": left_out}))
+    sets = {name: rows[f"set: {name}"].to_numpy() for name in names}
+    return Strip(view, rows["bucket"].to_numpy(), sets, rows["people"].to_numpy())
 
 
 def _sets(column: PublishedColumn, name: str, covers: Covers) -> Ids:
