@@ -26,7 +26,7 @@ def crowd(n=600, values=30):
 
 
 def test_membership(released):
-    """Quasi-identifiers in the open tell members from strangers; attributes in tables of their own do not."""
+    """Quasi-identifiers in the open tell members from non-members; attributes in tables of their own do not."""
     frame = crowd()
     policy = policy_of(frame)
     found = attacked("membership", released(frame, policy, [("a", "b", "s")]), frame, policy)
@@ -132,7 +132,7 @@ def test_de_finetti_learns_nothing_from_nothing():
     assert found.broken == 0
 
 
-def test_de_finetti_beside_strangers():
+def test_de_finetti_beside_non_members():
     """What is learnt holds for people outside the data as well: they are the control."""
     frame = related(0.8, n=4000)
     policy = policy_of(frame, guarantee={"l": 2, "l_kind": "frequency"}, publish={"method": "anatomize"})

@@ -91,19 +91,23 @@ def believed(
     showing = [view for view in views if about in view.attributes and view.n_rows]
     assert showing, "the attribute is published"
     showing.sort(key=lambda view: -len({*view.attributes} & {*known}))
-    told = [_Told.by(view, known, about, find, n) for view in showing]
+    readings = [_Reading.by(view, known, about, find, n) for view in showing]
     # A view that has no place for somebody says nothing of her, and does not stand in the way of the others.
-    patterns, pattern_of = np.unique(np.stack([view.has_place for view in told]), axis=1, return_inverse=True)
-    result = told[0].beliefs.copy()
+    patterns, pattern_of = np.unique(
+        np.stack([reading.has_place for reading in readings]), axis=1, return_inverse=True
+    )
+    result = readings[0].beliefs.copy()
     for number in range(patterns.shape[1]):
         who = np.flatnonzero(pattern_of == number)
-        placed = [view for view, has_place in zip(told, patterns[:, number], strict=True) if has_place]
+        placed = [
+            reading for reading, has_place in zip(readings, patterns[:, number], strict=True) if has_place
+        ]
         _multiply(result, who, placed, about, find)
     return result
 
 
 @dataclass(frozen=True, repr=False)
-class _Told:
+class _Reading:
     """What one view tells somebody who knows some of its attributes: p̂, and who has a place in it."""
 
     view: PublishedView
@@ -112,24 +116,26 @@ class _Told:
     has_place: Bools
 
     @staticmethod
-    def by(view: PublishedView, known: Iterable[str], about: str, find: Finder, n: int) -> "_Told":
+    def by(view: PublishedView, known: Iterable[str], about: str, find: Finder, n: int) -> "_Reading":
         """Read one view; whoever matches nothing in it is believed to be like everybody."""
         names = tuple(name for name in known if name in view.attributes and name != about)
         marginal = _of_everybody(view, about)
         if not names:
-            return _Told(view, names, np.repeat(marginal[np.newaxis, :], n, axis=0), np.ones(n, dtype=bool))
+            return _Reading(
+                view, names, np.repeat(marginal[np.newaxis, :], n, axis=0), np.ones(n, dtype=bool)
+            )
         weights = find(view, names).gathered(lambda batch: _weights(batch, about), np.zeros(marginal.size))
-        return _Told(view, names, normalized(weights, marginal), weights.sum(axis=1) > 0)
+        return _Reading(view, names, normalized(weights, marginal), weights.sum(axis=1) > 0)
 
 
-def _multiply(result: Floats, who: Ids, told: list[_Told], about: str, find: Finder) -> None:
+def _multiply(result: Floats, who: Ids, readings: list[_Reading], about: str, find: Finder) -> None:
     """Put in place what some people are believed to have: every view adds what it says beyond the earlier ones."""
-    if told:
-        result[who] = told[0].beliefs[who]
-    for number, later in enumerate(told[1:], 1):
-        seen = {name for earlier in told[:number] for name in earlier.known}
+    if readings:
+        result[who] = readings[0].beliefs[who]
+    for number, later in enumerate(readings[1:], 1):
+        seen = {name for earlier in readings[:number] for name in earlier.known}
         shared = [name for name in later.known if name in seen]
-        before = _Told.by(later.view, shared, about, find, result.shape[0]).beliefs[who]
+        before = _Reading.by(later.view, shared, about, find, result.shape[0]).beliefs[who]
         gained = np.divide(later.beliefs[who], before, out=np.zeros_like(before), where=before > 0)
         result[who] = normalized(result[who] * gained, result[who])
 

@@ -19,6 +19,7 @@ from manyveils.policy.guarantees import (
     Closeness,
     Disclosure,
     FrequencyDiversity,
+    Guarantee,
     Likeness,
     Linkability,
 )
@@ -29,31 +30,21 @@ UNPROMISED = "half of the doubt, since no promise caps it"
 
 @dataclass(frozen=True, repr=False)
 class Bound:
-    """How much may be believed of each person's value, in whose case that is promised, and what it is in words."""
+    """How much may be believed of each value or each person, where that is promised, and what it is in words."""
 
     cap: Floats
     promised: Bools
     words: str
 
+    def of(self, codes: Ids) -> "Bound":
+        """The bound of each person, by the bounds of values; of a value the data do not have, half of the doubt."""
+        promised = looked_up(self.promised, codes, otherwise=False)
+        return Bound(looked_up(self.cap, codes, 0.5), promised, self.words)
+
 
 def even_bound(n: int, cap: float, words: str, *, is_promised: bool) -> Bound:
     """The same bound for n people."""
     return Bound(np.full(n, cap), np.full(n, is_promised), words)
-
-
-@dataclass(frozen=True, repr=False)
-class Caps:
-    """The most belief in each value of an attribute, which of these caps are promised, and by what."""
-
-    values: Floats
-    promised: Bools
-    words: str
-
-    def bound(self, codes: Ids) -> Bound:
-        """The bound of each person's value; of a value the data do not have, half of the doubt."""
-        return Bound(
-            looked_up(self.values, codes, 0.5), looked_up(self.promised, codes, otherwise=False), self.words
-        )
 
 
 def half_the_doubt(before: Floats) -> Floats:
@@ -73,23 +64,31 @@ def promises_about(policy: Policy, table: Table) -> tuple[Promise, ...]:
         return ()
 
 
-def caps_of(promises: Sequence[Promise], attribute: Attribute, known: Sequence[str]) -> Caps:
+def promised_to(promises: Sequence[Promise], about: str, known: Sequence[str]) -> list[Guarantee]:
+    """What is promised of an attribute to those who know this much."""
+    return [
+        promise.guarantee
+        for promise in promises
+        if promise.protects == (about,) and {*known} <= {*promise.given}
+    ]
+
+
+def bounds_of_values(promises: Sequence[Promise], attribute: Attribute, known: Sequence[str]) -> Bound:
     """The strictest cap that promises set for those who know this much; half of the doubt where none does."""
     shares = attribute.counts / max(int(attribute.counts.sum()), 1)
     caps, kinds = np.full(attribute.n_values, np.inf), dict[str, None]()
-    for promise in promises:
-        if promise.protects == (attribute.name,) and {*known} <= {*promise.given}:
-            own = _caps(promise, attribute, shares)
-            if own is not None:
-                caps = np.minimum(caps, own)
-                kinds[promise.guarantee.kind] = None
+    for guarantee in promised_to(promises, attribute.name, known):
+        own = _caps(guarantee, attribute, shares)
+        if own is not None:
+            caps = np.minimum(caps, own)
+            kinds[guarantee.kind] = None
     promised = caps < 1.0
     words = [*(kinds if promised.any() else ()), *([] if promised.all() else [UNPROMISED])]
-    return Caps(np.where(promised, caps, half_the_doubt(shares)), promised, ", or ".join(words))
+    return Bound(np.where(promised, caps, half_the_doubt(shares)), promised, ", or ".join(words))
 
 
-def _caps(promise: Promise, attribute: Attribute, shares: Floats) -> Floats | None:
-    match promise.guarantee:
+def _caps(guarantee: Guarantee, attribute: Attribute, shares: Floats) -> Floats | None:
+    match guarantee:
         case FrequencyDiversity(l=l):
             return np.full(shares.size, 1 / l)
         case Linkability(epsilon=epsilon):

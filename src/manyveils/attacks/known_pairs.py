@@ -124,14 +124,16 @@ def in_order(few: Ids, many: Ids) -> Ids | None:
 
 
 def _earliest(few: Ids, many: Ids) -> Ids | None:
-    places, place = np.zeros(few.size, dtype=np.int64), 0
-    for number, count in enumerate(few.tolist()):
-        while place < many.size and many[place] < count:
-            place += 1
-        if place == many.size:
+    places: list[int] = []
+    index = 0
+    for count in few.tolist():
+        while index < many.size and many[index] < count:
+            index += 1
+        if index == many.size:
             return None
-        places[number], place = place, place + 1
-    return places
+        places.append(index)
+        index += 1
+    return np.array(places, dtype=np.int64)
 
 
 def _tally(

@@ -23,9 +23,6 @@ class People:
     codes: Mapping[str, Ids]
     n: int
 
-    def __repr__(self) -> str:
-        return f"<People: {self.n} {self.name}>"
-
 
 def members(table: Table, most: int, rng: np.random.Generator) -> People:
     """Everybody in the data, or a random sample of very many."""
@@ -69,8 +66,9 @@ def places_of(texts: Sequence[str], among: Sequence[str]) -> Ids:
     >>> places_of(("1", "x", "2.0", "z"), ("x", "1.0", "2")).tolist()
     [1, 0, 2, -1]
     """
-    place = {_spelt(text): code for code, text in enumerate(among)} | {t: c for c, t in enumerate(among)}
-    return np.array([place.get(text, place.get(_spelt(text), -1)) for text in texts], dtype=np.int64)
+    place_of = {_spelt(text): place for place, text in enumerate(among)}
+    place_of |= {text: place for place, text in enumerate(among)}
+    return np.array([place_of.get(text, place_of.get(_spelt(text), -1)) for text in texts], dtype=np.int64)
 
 
 def _spelt(text: str) -> str:

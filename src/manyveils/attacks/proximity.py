@@ -10,7 +10,7 @@ import numpy as np
 
 from manyveils.attacks.adversaries import Adversary
 from manyveils.attacks.beliefs import TOLERANCE, Beliefs, Seen
-from manyveils.attacks.bounds import even_bound
+from manyveils.attacks.bounds import even_bound, promised_to
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Floats, Ids, People
 from manyveils.attacks.scene import Aim, Scene
@@ -33,7 +33,8 @@ def attack(scene: Scene) -> Outcome:
 
 
 def _tally(scene: Scene, aim: Aim) -> Tally:
-    attribute, promised = scene.table[aim.about], _promised(scene, aim)
+    attribute, promises = scene.table[aim.about], promised_to(scene.promises, aim.about, aim.known)
+    promised = next((guarantee for guarantee in promises if isinstance(guarantee, Proximity)), None)
     within = float(promised.epsilon) if promised else SHARE * span_of(attribute)
 
     def look(adversary: Adversary, people: People, aim: Aim) -> Seen:
@@ -44,15 +45,6 @@ def _tally(scene: Scene, aim: Aim) -> Tally:
         return tally(scene, aim, look, instead=BOUND)
     bound = even_bound(scene.people.n, 1 / promised.m, promised.kind, is_promised=promised.m > 1)
     return tally(scene, aim, look, bound=bound)
-
-
-def _promised(scene: Scene, aim: Aim) -> Proximity | None:
-    """What is promised of an attribute to those who know this much."""
-    for promise in scene.promises:
-        is_about = promise.protects == (aim.about,) and {*aim.known} <= {*promise.given}
-        if is_about and isinstance(promise.guarantee, Proximity):
-            return promise.guarantee
-    return None
 
 
 def span_of(attribute: Attribute) -> float:

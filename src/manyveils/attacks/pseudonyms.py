@@ -75,7 +75,7 @@ def pseudonyms_of(scene: Scene, name: str) -> Pseudonyms:
     is_pseudonym = counts > 0
     is_pseudonym[places[places >= 0]] = False
     cells = np.flatnonzero(is_pseudonym)
-    everybody = {own: held.codes for own, held in scene.table.attributes.items()}
+    everybody = {other: scene.table[other].codes for other in scene.table.attributes}
     hidden = np.bincount(attribute.codes[is_hidden(scene, everybody, name)], minlength=attribute.n_values)
     left_out = max(scene.table.n_rows - int(counts.sum()), 0)
     return Pseudonyms(counts[cells], cells, looked_up(counts, places, 0), hidden, attribute.counts, left_out)

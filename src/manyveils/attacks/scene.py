@@ -8,7 +8,7 @@ import numpy as np
 
 from manyveils.attacks.adversaries import Ignorant, Reader
 from manyveils.attacks.beliefs import Known
-from manyveils.attacks.bounds import Caps, caps_of, promises_about
+from manyveils.attacks.bounds import Bound, bounds_of_values, promises_about
 from manyveils.attacks.non_members import control_people, drawn_people
 from manyveils.attacks.people import Bools, People, members
 from manyveils.attacks.sightings import has_overlaps
@@ -28,13 +28,13 @@ Kind = TypeVar("Kind")
 class Aim:
     """An attribute that someone who knows `known` may not learn; `home` is the one it was derived from, or itself.
 
-    `spared[c]` says that the value c needs no protection.
+    `bounds` says how much may be believed of each value, and `spared` which values need no protection.
     """
 
     known: Known
     about: str
     home: str
-    caps: Caps
+    bounds: Bound
     spared: Bools
 
 
@@ -129,8 +129,8 @@ class Scene:
 
     def aim(self, known: Known, name: str) -> Aim:
         """Aim at an attribute with some knowledge."""
-        caps = caps_of(self.promises, self.table[name], known)
-        return Aim(known, name, self.table.home(name), caps, self._spared(name))
+        bounds = bounds_of_values(self.promises, self.table[name], known)
+        return Aim(known, name, self.table.home(name), bounds, self._spared(name))
 
     def _can_be_read(self, name: str) -> bool:
         """Whether values are published: secret numbers are not, and of other secrets those in the open are."""

@@ -62,7 +62,7 @@ def look(adversary: Adversary, people: People, aim: Aim) -> Seen:
 
 def bound_of(people: People, aim: Aim) -> Bound:
     """What the policy promises of each person's value, or half of the doubt."""
-    return aim.caps.bound(people.codes[aim.about])
+    return aim.bounds.of(people.codes[aim.about])
 
 
 def unpromised(guess: Seen, words: str) -> Bound:

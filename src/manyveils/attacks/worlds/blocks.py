@@ -53,16 +53,11 @@ def _in_rows(rows: NDArray[np.int64], people: NDArray[Any], n_rows: int) -> Ids:
     return np.bincount(rows.ravel(), weights=weights, minlength=n_rows).astype(np.int64)
 
 
-@dataclass(frozen=True, repr=False)
-class Divided:
-    """Blocks, and the number of people of every kind that all worlds agree on (-1 where they may differ)."""
+def divided(kinds: Kinds) -> tuple[list[Block], Ids]:
+    """Settle what rows alone decide, and divide what is left into blocks.
 
-    blocks: tuple[Block, ...]
-    settled: Ids
-
-
-def divided(kinds: Kinds) -> Divided:
-    """Settle what rows alone decide, and divide what is left into blocks."""
+    Beside the blocks, it is the number of people of every kind that all worlds agree on; -1 where they may differ.
+    """
     low, high = _between(kinds)
     settled = np.where(low == high, low, -1)
     open_ = np.flatnonzero(low < high)
@@ -76,7 +71,7 @@ def divided(kinds: Kinds) -> Divided:
         met, local = np.unique(rows[:, members], return_inverse=True)
         local, own = local.reshape(rows.shape[0], members.size), open_[members]
         blocks.append(Block(own, local, totals[met], low[own], high[own], kinds.ways[own]))
-    return Divided(tuple(blocks), settled)
+    return blocks, settled
 
 
 def _numbers(rows: NDArray[np.int64], n_rows: int) -> Ids:

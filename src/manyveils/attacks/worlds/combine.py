@@ -25,13 +25,13 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True, repr=False)
 class Link:
-    """Views that shared attributes join: the attributes asked about in them, and what they tell together.
+    """Views that shared attributes join: the attributes of the question in them, and what they tell together.
 
     `left_out` are views for which there was no room.
     """
 
     left_out: tuple[str, ...]
-    asked: tuple[str, ...]
+    attributes: tuple[str, ...]
     solution: Solution
 
 
@@ -42,7 +42,7 @@ class Combined:
     Links share no attribute, so people can be matched across them in any way.
     """
 
-    asked: tuple[str, ...]
+    question: tuple[str, ...]
     n_people: int
     links: tuple[Link, ...]
     domains: Mapping[str, Domain]
@@ -67,20 +67,20 @@ class Combined:
 
     def beliefs(self, profiles: Mapping[str, Ids], n: int, about: str) -> pl.DataFrame:
         """What is believed of people with each profile (`beliefs_in`); what other links show tells nothing of it."""
-        link = next(link for link in self.links if about in link.asked)
-        known = {name: codes for name, codes in profiles.items() if name in link.asked}
+        link = next(link for link in self.links if about in link.attributes)
+        known = {name: codes for name, codes in profiles.items() if name in link.attributes}
         return beliefs_in(link.solution, self.covers, known, n, about)
 
     def certain(self, effort: float = ALLOWED.effort) -> list[tuple[str, ...]]:
-        """The tuples over what was asked that somebody has in every world."""
-        if {*self.asked} - {name for link in self.links for name in link.asked}:
+        """The tuples over the attributes of the question that somebody has in every world."""
+        if {*self.question} - {name for link in self.links for name in link.attributes}:
             return []
         sure = [list(_surely(link, self.covers, Effort(effort))) for link in self.links]
         certain = []
         for parts in product(*sure):
             if sum(least for _, least in parts) > (len(parts) - 1) * self.n_people:
                 values = {name: code for cell, _ in parts for name, code in cell.items()}
-                certain.append(tuple(self.domains[name].texts[values[name]] for name in self.asked))
+                certain.append(tuple(self.domains[name].texts[values[name]] for name in self.question))
         return sorted(certain)
 
     def count(self, values: dict[str, str], effort: float = ALLOWED.effort) -> tuple[int, int]:
@@ -88,7 +88,9 @@ class Combined:
         least, most = self.n_people, self.n_people
         for link in self.links:
             codes = {
-                name: self.domains[name].code.get(values[name], -1) for name in link.asked if name in values
+                name: self.domains[name].code.get(values[name], -1)
+                for name in link.attributes
+                if name in values
             }
             low, high = _between(link, codes, self.covers, Effort(effort))
             least, most = least + low - self.n_people, min(most, high)
@@ -97,7 +99,7 @@ class Combined:
 
 def combined(
     release: Release,
-    asked: Sequence[str],
+    question: Sequence[str],
     limits: Limits = ALLOWED,
     views: Sequence[PublishedView] | None = None,
 ) -> Combined:
@@ -112,33 +114,33 @@ def combined(
     covers = {name: Covers(len(domain.texts)) for name, domain in domains.items()}
     links = []
     for group in linked(whole_views(release) if views is None else views):
-        names = tuple(name for name in asked if any(name in view.attributes for view in group))
+        names = tuple(name for name in question if any(name in view.attributes for view in group))
         if names:
             group = telling(group, names, n_people)
             kinds, taken = _fitting(group, names, covers, n_people, limits)
             left_out = tuple(view.name for view in group if view not in taken)
             solution = solved(kinds, limits, is_simple=_is_simple(taken))
             links.append(Link(left_out, tuple(name for name in names if name in kinds.sets), solution))
-    return Combined(tuple(asked), n_people, tuple(links), domains, covers)
+    return Combined(tuple(question), n_people, tuple(links), domains, covers)
 
 
 def _fitting(
     group: list[PublishedView],
-    asked: tuple[str, ...],
+    question: tuple[str, ...],
     covers: dict[str, Covers],
     n_people: int,
     limits: Limits,
 ) -> tuple[Kinds, list[PublishedView]]:
-    """The kinds of people by all views if there is room, otherwise by those that tell most about what is asked last."""
+    """The kinds of people by all views if there is room, otherwise by those that tell most about the last attribute of the question."""
 
     def kinds_by(views: list[PublishedView]) -> Kinds | None:
         try:
-            return kinds_of(strips_of(views, asked, covers, n_people), covers, limits.kinds)
+            return kinds_of(strips_of(views, question, covers, n_people), covers, limits.kinds)
         except TooMany:
             return None
 
     def usefulness(view: PublishedView) -> tuple[bool, int]:
-        return asked[-1] in view.attributes, len({*view.attributes} & {*asked})
+        return question[-1] in view.attributes, len({*view.attributes} & {*question})
 
     kinds, taken = kinds_by(group), group
     if kinds is None:
@@ -159,17 +161,17 @@ def _is_simple(views: list[PublishedView]) -> bool:
 def _surely(link: Link, covers: dict[str, Covers], effort: Effort) -> Iterator[tuple[dict[str, int], int]]:
     """The tuples of a link that somebody has in every world, with the least number of people."""
     solution = link.solution
-    sets = {name: solution.kinds.sets[name] for name in link.asked}
+    sets = {name: solution.kinds.sets[name] for name in link.attributes}
     is_sure = np.logical_and.reduce([covers[name].sizes[numbers] == 1 for name, numbers in sets.items()])
     frame = pl.DataFrame({**sets, "#kind": np.arange(is_sure.size)}).filter(pl.Series(is_sure))
-    for *numbers, kinds in frame.group_by(link.asked, maintain_order=True).agg("#kind").iter_rows():
+    for *numbers, kinds in frame.group_by(link.attributes, maintain_order=True).agg("#kind").iter_rows():
         group = np.array(kinds, dtype=np.int64)
         # Somebody in every world makes one on average; only a mean that is exact may rule a tuple out.
         if solution.beliefs == "exact" and solution.expected[group].sum() < 1 - ROUNDING:
             continue
         least, _ = solution.between(group, effort)
         if least >= 1:
-            cells = zip(link.asked, numbers, strict=True)
+            cells = zip(link.attributes, numbers, strict=True)
             yield {name: next(iter(covers[name].sets[number])) for name, number in cells}, least
 
 

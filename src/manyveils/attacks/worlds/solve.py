@@ -111,16 +111,16 @@ def solved(kinds: Kinds, limits: Limits, *, is_simple: bool) -> Solution:
 
     With one view whose columns share nothing (`is_simple`) proportions are exact and every kind is possible.
     """
-    parts, effort = divided(kinds), Effort(limits.effort)
-    blocks: list[SolvedBlock] = []
-    for block in sorted(parts.blocks, key=lambda block: block.size):
-        with effort.share(min(2 / (len(parts.blocks) - len(blocks)), 1)) as own:
-            blocks.append(_simple(block, own) if is_simple else _solved_block(block, limits, own))
-    expected = np.maximum(parts.settled, 0).astype(np.float64)
-    possible = parts.settled > 0
-    for result in blocks:
+    (blocks, settled), effort = divided(kinds), Effort(limits.effort)
+    results: list[SolvedBlock] = []
+    for block in sorted(blocks, key=lambda block: block.size):
+        with effort.share(min(2 / (len(blocks) - len(results)), 1)) as own:
+            results.append(_simple(block, own) if is_simple else _solved_block(block, limits, own))
+    expected = np.maximum(settled, 0).astype(np.float64)
+    possible = settled > 0
+    for result in results:
         expected[result.block.kinds], possible[result.block.kinds] = result.expected, result.possible
-    return Solution(kinds, tuple(blocks), expected, possible, parts.settled)
+    return Solution(kinds, tuple(results), expected, possible, settled)
 
 
 def _simple(block: Block, effort: Effort) -> SolvedBlock:

@@ -30,7 +30,7 @@ class Strip:
 
 
 def strips_of(
-    views: Sequence[PublishedView], asked: Sequence[str], covers: Mapping[str, Covers], n_people: int
+    views: Sequence[PublishedView], question: Sequence[str], covers: Mapping[str, Covers], n_people: int
 ) -> list[Strip]:
     """The columns of some views without what is neither asked nor shared.
 
@@ -40,12 +40,14 @@ def strips_of(
     n_columns = Counter(name for view in views for column in view.parts for name in column.attributes)
     strips = []
     for number, view in enumerate(views):
-        names = [[name for name in c.attributes if name in asked or n_columns[name] > 1] for c in view.parts]
-        has_buckets = sum(bool(needed) for needed in names) > 1
-        for column, needed in zip(view.parts, names, strict=True):
-            if needed:
-                rows = _rows(column, needed, covers, has_buckets=has_buckets)
-                strips.append(_strip(number, rows, covers, n_people - view.n_rows))
+        needed = [
+            (column, [name for name in column.attributes if name in question or n_columns[name] > 1])
+            for column in view.parts
+        ]
+        needed = [(column, names) for column, names in needed if names]
+        for column, names in needed:
+            rows = _rows(column, names, covers, has_buckets=len(needed) > 1)
+            strips.append(_strip(number, rows, covers, n_people - view.n_rows))
     return strips
 
 

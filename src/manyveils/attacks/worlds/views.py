@@ -37,7 +37,7 @@ def _attributes(views: Sequence[PublishedView]) -> set[str]:
     return {name for view in views for name in view.attributes}
 
 
-def telling(views: Sequence[PublishedView], asked: Sequence[str], n_people: int) -> list[PublishedView]:
+def telling(views: Sequence[PublishedView], question: Sequence[str], n_people: int) -> list[PublishedView]:
     """The views without those that change nothing about what is asked.
 
     Claim: beliefs, what is certain and what is impossible are the same without them.
@@ -49,16 +49,16 @@ def telling(views: Sequence[PublishedView], asked: Sequence[str], n_people: int)
     left = list(views)
     for view in sorted(views, key=lambda view: len(view.attributes)):
         rest = [member for member in left if member is not view]
-        if rest and _changes_nothing(view, rest, asked, n_people):
+        if rest and _changes_nothing(view, rest, question, n_people):
             left = rest
     return left
 
 
 def _changes_nothing(
-    view: PublishedView, rest: Sequence[PublishedView], asked: Sequence[str], n_people: int
+    view: PublishedView, rest: Sequence[PublishedView], question: Sequence[str], n_people: int
 ) -> bool:
     shared = {*view.attributes} & _attributes(rest)
-    if not shared or not {*asked} & {*view.attributes} <= shared:
+    if not shared or not {*question} & {*view.attributes} <= shared:
         return False
     return _fixes(view, shared, n_people) and any(_fixes(member, shared, n_people) for member in rest)
 
