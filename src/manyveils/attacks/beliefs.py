@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from manyveils.attacks.outcome import TOLERANCE
 from manyveils.attacks.people import Bools, Floats, Ids
 from manyveils.attacks.sightings import Sighting, Sightings, column_with
 from manyveils.reading.columns import Spread
 from manyveils.reading.views import PublishedView
-
-TOLERANCE = 1e-9
 
 Known = tuple[str, ...]
 Finder = Callable[[PublishedView, Known], Sightings]

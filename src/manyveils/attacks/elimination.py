@@ -9,9 +9,9 @@ Paper: Machanavajjhala et al., l-diversity (2006); paper 001.
 import numpy as np
 
 from manyveils.attacks.adversaries import Adversary
-from manyveils.attacks.beliefs import TOLERANCE, Beliefs, Seen
+from manyveils.attacks.beliefs import Beliefs, Seen
 from manyveils.attacks.bounds import Bound
-from manyveils.attacks.outcome import Outcome
+from manyveils.attacks.outcome import TOLERANCE, Outcome
 from manyveils.attacks.people import Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Look, bound_of, how_sure, outcome, tally

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from manyveils.attacks.beliefs import TOLERANCE, Seen
+from manyveils.attacks.beliefs import Seen
 from manyveils.attacks.bounds import Bound
-from manyveils.attacks.outcome import Outcome
+from manyveils.attacks.outcome import TOLERANCE, Outcome
 from manyveils.attacks.people import Bools, Floats, Ids
 from manyveils.attacks.proximity import BOUND, near, span_of
 from manyveils.attacks.pseudonyms import is_hidden, pseudonyms_of, published_counts, secret_attributes

@@ -12,30 +12,12 @@ TOLERANCE = 1e-9
 How = Literal["exact", "estimate", "simulation", "bound", "none"]
 Standing = Literal["nothing learnt", "within bounds", "not promised", "broken", "does not apply"]
 
-DESCRIBED = (
-    *(
-        "knows",
-        "how",
-        "applies",
-        "reason",
-        "standing",
-        "measures",
-        "success",
-        "baseline",
-        "control",
-        "interval",
-    ),
-    *("targets", "broken", "promised", "certain", "worst", "bound", "by_attribute", "details", "verdict"),
-)
-
 OPENINGS: Mapping[Standing, str] = {
     "nothing learnt": "Learns nothing about people in the data.",
     "within bounds": "Learns something, within the bounds.",
     "not promised": "Knows some people well, and no promise caps this.",
     "broken": "Knows some people better than a promised bound.",
 }
-
-
 SENTENCES: Mapping[Standing, str] = {
     "nothing learnt": "Nothing is learnt by",
     "within bounds": "Something is learnt, within the bounds, by",
@@ -145,21 +127,29 @@ class Outcome:
             counts.append(f"{self.certain:,} for certain")
         return f" Of the targets, {'; '.join(counts)}." if counts else ""
 
-    @property
-    def measures(self) -> str:
-        """What `success` is, in words."""
-        return self.measure.name
-
-    @property
-    def interval(self) -> list[float | None] | None:
-        """The 95 % interval of `success`, from low to high."""
-        return None if self.low is None else [self.low, self.high]
-
     def describe(self) -> dict[str, object]:
         """The outcome as plain values for JSON."""
-        by_attribute = {name: dict(numbers) for name, numbers in self.by_attribute.items()}
-        plain = {"by_attribute": by_attribute, "details": dict(self.details)}
-        return {key: plain.get(key, getattr(self, key)) for key in DESCRIBED}
+        return {
+            "knows": self.knows,
+            "how": self.how,
+            "applies": self.applies,
+            "reason": self.reason,
+            "standing": self.standing,
+            "measures": self.measure.name,
+            "success": self.success,
+            "baseline": self.baseline,
+            "control": self.control,
+            "interval": None if self.low is None else [self.low, self.high],
+            "targets": self.targets,
+            "broken": self.broken,
+            "promised": self.promised,
+            "certain": self.certain,
+            "worst": self.worst,
+            "bound": self.bound,
+            "by_attribute": {name: dict(numbers) for name, numbers in self.by_attribute.items()},
+            "details": dict(self.details),
+            "verdict": self.verdict,
+        }
 
     def __repr__(self) -> str:
         return f"<Outcome of {self.name}: {self.verdict}>"

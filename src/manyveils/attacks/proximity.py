@@ -9,9 +9,9 @@ Paper: Li, Tao and Xiao, (epsilon, m)-anonymity (2008); paper 004.
 import numpy as np
 
 from manyveils.attacks.adversaries import Adversary
-from manyveils.attacks.beliefs import TOLERANCE, Beliefs, Seen
+from manyveils.attacks.beliefs import Beliefs, Seen
 from manyveils.attacks.bounds import even_bound, promised_to
-from manyveils.attacks.outcome import Outcome
+from manyveils.attacks.outcome import TOLERANCE, Outcome
 from manyveils.attacks.people import Floats, Ids, People
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Tally, how_sure, outcome, tally

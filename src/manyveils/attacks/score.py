@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from manyveils.attacks.adversaries import Adversary
-from manyveils.attacks.beliefs import TOLERANCE, Seen
+from manyveils.attacks.beliefs import Seen
 from manyveils.attacks.bounds import Bound, half_the_doubt
 from manyveils.attacks.intervals import Interval, of_hits, of_mean, wilson
-from manyveils.attacks.outcome import GUESSED_RIGHT, How, Measure, Outcome
+from manyveils.attacks.outcome import GUESSED_RIGHT, TOLERANCE, How, Measure, Outcome
 from manyveils.attacks.people import Bools, Floats, People
 from manyveils.attacks.scene import Aim, Scene
 

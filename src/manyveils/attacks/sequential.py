@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from manyveils.attacks.adversaries import Reader
-from manyveils.attacks.beliefs import TOLERANCE, Beliefs, Known, normalized
-from manyveils.attacks.outcome import Outcome
+from manyveils.attacks.beliefs import Beliefs, Known, normalized
+from manyveils.attacks.outcome import TOLERANCE, Outcome
 from manyveils.attacks.people import Bools, Floats, People, alike
 from manyveils.attacks.scene import Scene
 from manyveils.attacks.score import Tally, outcome, tally

@@ -14,7 +14,6 @@ import polars as pl
 
 from manyveils.attacks.people import Floats, Ids
 from manyveils.attacks.worlds.covers import EMPTY, Covers
-from manyveils.attacks.worlds.strips import Strip
 
 
 class TooMany(Exception):
@@ -40,37 +39,31 @@ class Kinds:
         return self.ways.size
 
 
-def kinds_of(strips: Sequence[Strip], covers: Mapping[str, Covers], limit: int) -> Kinds:
+def kinds_of(strips: Sequence[pl.DataFrame], covers: Mapping[str, Covers], limit: int) -> Kinds:
     """All kinds of people, column by column; `TooMany` as soon as there are more than the limit."""
-    starts = np.append(0, np.cumsum([strip.counts.size for strip in strips]))
-    left = dict(enumerate(strips))
+    totals = np.concatenate([strip["people"].to_numpy() for strip in strips])
+    ends = np.cumsum([strip.height for strip in strips]).tolist()
+    left = [
+        strip.drop("people").with_columns(pl.int_range(end - strip.height, end).alias(f"row: {number}"))
+        for number, (strip, end) in enumerate(zip(strips, ends, strict=True))
+    ]
     kinds = pl.DataFrame()
     while left:
-        number = max(left, key=lambda number: _closeness(left[number], kinds))
-        strip = _frame(left.pop(number), number, int(starts[number]))
-        kinds = _joined(kinds, strip, covers, limit) if kinds.width else strip
+        closest = max(left, key=lambda strip: _closeness(strip, kinds))
+        left = [strip for strip in left if strip is not closest]
+        kinds = _joined(kinds, closest, covers, limit) if kinds.width else closest
     sets = {name[5:]: kinds[name].to_numpy() for name in kinds.columns if name.startswith("set: ")}
     ways = np.ones(kinds.height)
     for name, numbers in sets.items():
         ways *= covers[name].sizes[numbers]
     rows = tuple(kinds[f"row: {number}"].to_numpy() for number in range(len(strips)))
-    return Kinds(rows, np.concatenate([strip.counts for strip in strips]), sets, ways)
+    return Kinds(rows, totals, sets, ways)
 
 
-def _closeness(strip: Strip, kinds: pl.DataFrame) -> tuple[bool, int, int]:
+def _closeness(strip: pl.DataFrame, kinds: pl.DataFrame) -> tuple[bool, int, int]:
     """Columns of a view that was begun come first, then those that share most, then short ones."""
-    shared = sum(f"set: {name}" in kinds.columns for name in strip.sets)
-    return f"bucket: {strip.view}" in kinds.columns, shared, -strip.counts.size
-
-
-def _frame(strip: Strip, number: int, start: int) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            f"row: {number}": np.arange(start, start + strip.counts.size),
-            f"bucket: {strip.view}": strip.buckets,
-            **{f"set: {name}": numbers for name, numbers in strip.sets.items()},
-        }
-    )
+    shared = [name for name in strip.columns if name in kinds.columns]
+    return strip.columns[0] in shared, len(shared), -strip.height
 
 
 def _joined(
