@@ -94,6 +94,20 @@ def test_minimality_in_halves():
     assert found.worst == pytest.approx(3 / 8, abs=0.1)
 
 
+def test_minimality_where_no_group_agrees():
+    """Where no group has as many people in the data as rows in the release, nothing is said of finer groups."""
+    frame = pl.DataFrame({"q": list(range(16)), "s": ["HIV", "flu"] * 8})
+    policy = mv.Policy(
+        attributes={"q": {"role": "quasi", "kind": "numeric"}, "s": {"role": "sensitive"}},
+        guarantee={"k": 4, "l": 2},
+        publish={"method": "generalize", "recoding": "mondrian"},
+    )
+    release = mv.publish(frame, policy, seed=1)
+    assert release.tables["main"]["q"].n_unique() == 4
+    found = attacked("minimality", release, frame.filter(pl.col("q") % 4 != 0), policy)
+    assert "no finer grouping" in found.reason
+
+
 def test_minimality_needs_groups():
     """Rows of buckets are dealt by chance, so there is nothing to ask."""
     frame = crowd()

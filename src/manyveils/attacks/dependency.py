@@ -47,13 +47,12 @@ class Deducer:
     """Someone who knows what follows from some attributes."""
 
     reader: Reader
-    table: Table
     left: Known
 
     def beliefs(self, people: People, known: Known, about: str) -> Beliefs:
         """What follows from what is known and believed of the left side."""
         given = tuple(name for name in self.left if name in known)
-        unknown = combinations_of(self.table, tuple(name for name in self.left if name not in known))
+        unknown = combinations_of(self.reader.table, tuple(name for name in self.left if name not in known))
         believed = together(self.reader, people, known, unknown)
         direct = self._direct(people, known, about)
         row_of, firsts = alike(
@@ -68,17 +67,18 @@ class Deducer:
         """What the release says of the attribute itself; where it is not shown, what is true of everybody."""
         if about in self.reader.readable:
             return self.reader.beliefs(people, tuple(name for name in known if name != about), about)
-        return Ignorant(self.table).beliefs(people, known, about)
+        return Ignorant(self.reader.table).beliefs(people, known, about)
 
     def _follows(self, codes: dict[str, Ids], unknown: Combinations, believed: Floats, about: str) -> Floats:
         """Sum, over what the unknown attributes may be, what follows from them and from what is known."""
-        (n, n_left), n_values, n_rows = believed.shape, self.table[about].n_values, self.table.n_rows
+        table = self.reader.table
+        (n, n_left), n_values, n_rows = believed.shape, table[about].n_values, table.n_rows
         # One number for what is known, the same for the rows of the table and for the targets.
-        both = [np.concatenate([self.table[name].codes, own]) for name, own in codes.items()]
+        both = [np.concatenate([table[name].codes, own]) for name, own in codes.items()]
         numbers, _ = alike(both, n_rows + n)
         number, wanted = numbers[:n_rows], numbers[n_rows:]
         # The different triples of what is known, what is not, and what follows, in order.
-        keys = (number * n_left + unknown.of_row) * n_values + self.table[about].codes
+        keys = (number * n_left + unknown.of_row) * n_values + table[about].codes
         triples, counts = np.unique(keys, return_counts=True)
         _, pair = np.unique(triples // n_values, return_inverse=True)
         shares = counts / np.bincount(pair, weights=counts)[pair]
@@ -139,11 +139,11 @@ def attack(scene: Scene) -> Outcome:
     if not scene.policy.dependencies:
         return Outcome(NAME, KNOWS, "none", reason="The policy names no dependency.")
     tallies = []
-    for known, name in scene.protected:
+    for known, name in scene.protections:
         closed = _closure(scene, known, name)
         for left in dict.fromkeys(_lefts(scene, closed, name, frozenset({name}))):
             aim = replace(scene.aim(known, name), known=closed)
-            tallies.append(tally(scene, aim, adversary=Deducer(scene.reader, scene.table, left)))
+            tallies.append(tally(scene, aim, adversary=Deducer(scene.reader, left)))
     reason = "Nothing protected follows from attributes that are known or published in the open."
     return outcome(NAME, KNOWS, "estimate", tallies, reason=reason)
 

@@ -116,13 +116,13 @@ class Scene:
         """Every published attribute that needs protection, with what is known against it."""
         return tuple(
             self.aim(known, name)
-            for known, home in self.protected
+            for known, home in self.protections
             for name in self.table.expand((home,))
             if self._can_be_read(name) and self.table.atom(name) not in self._insensitive(name)
         )
 
     @property
-    def protected(self) -> list[tuple[Known, str]]:
+    def protections(self) -> list[tuple[Known, str]]:
         """What the policy protects against what: by roles, and by rules."""
         roles = [(self.table.expand(self.policy.quasi), name) for name in self.policy.sensitive]
         return roles + [(self.table.expand(tuple(rule.given)), rule.protect) for rule in self.policy.rules]

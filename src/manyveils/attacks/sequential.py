@@ -17,7 +17,6 @@ from manyveils.attacks.outcome import TOLERANCE, Outcome
 from manyveils.attacks.people import Bools, Floats, People, alike
 from manyveils.attacks.scene import Scene
 from manyveils.attacks.score import Tally, outcome, tally
-from manyveils.table import Table
 
 NAME = "sequential"
 KNOWS = "the quasi-identifiers, or what a rule gives, and that the target is in every release"
@@ -28,14 +27,13 @@ class Collector:
     """Someone who has read several releases."""
 
     readers: tuple[Reader, ...]
-    table: Table
 
     def beliefs(self, people: People, known: Known, about: str) -> Beliefs:
         """The product of what the releases say, over how common the value is."""
         readers = [reader for reader in self.readers if about in reader.readable]
         beliefs = [reader.beliefs(people, known, about) for reader in readers]
         row_of, firsts = alike([own.row_of for own in beliefs], people.n)
-        counts = self.table[about].counts
+        counts = readers[0].table[about].counts
         share = np.maximum(counts, 1) / max(int(counts.sum()), 1)
         told = [own.rows[own.row_of[firsts], : counts.size] for own in beliefs]
         rows = np.ones((firsts.size, counts.size))
@@ -57,8 +55,7 @@ def attack(scene: Scene) -> Outcome:
     if not scene.others:
         reason = "There is one release only; give others with `others` or --other."
         return Outcome(NAME, KNOWS, "none", reason=reason)
-    readers = [Reader(release, scene.table) for release in scene.others]
-    collector = Collector((scene.reader, *readers), scene.table)
+    collector = Collector((scene.reader, *(Reader(release, scene.table) for release in scene.others)))
     aims = [aim for aim in scene.aims if aim.about in scene.reader.readable]
     alone = [tally(scene, aim) for aim in aims]
     together = [tally(scene, aim, adversary=collector) for aim in aims]
