@@ -54,11 +54,11 @@ def believed(all_worlds, known):
 
 def compare(scene, rows, all_worlds, known):
     column = scene.table["s"]
-    beliefs = scene.reader.of(scene.people, known, "s")
+    beliefs = scene.reader.beliefs(scene.people, known, "s")
     for place, row in enumerate(rows):
         expected = believed(all_worlds, {name: row[name] for name in known})
         for code, text in enumerate(column.texts):
-            assert beliefs.rows[beliefs.of[place], code] == pytest.approx(float(expected.get(text, 0)))
+            assert beliefs.rows[beliefs.row_of[place], code] == pytest.approx(float(expected.get(text, 0)))
 
 
 @settings(max_examples=30)
@@ -109,7 +109,7 @@ def test_two_views(released, scene_of):
     rows = [dict(zip(NAMES, cell, strict=True)) for cell in ("xpu", "xpv", "yqu", "xqv", "yqv")]
     policy, frame = policy_of(NAMES), pl.DataFrame(rows)
     scene = scene_of(released(frame, policy, [("a", "s")], [("b", "s")]), frame, policy)
-    beliefs = scene.reader.of(scene.people, ("a", "b"), "s")
+    beliefs = scene.reader.beliefs(scene.people, ("a", "b"), "s")
     for place, row in enumerate(rows):
         weights = {}
         for value in "uv":
@@ -117,7 +117,7 @@ def test_two_views(released, scene_of):
             alike = [sum(each[name] == row[name] for each in same) for name in "ab"]
             weights[value] = alike[0] * alike[1] / len(same)
         for code, text in enumerate(scene.table["s"].texts):
-            assert beliefs.rows[beliefs.of[place], code] == pytest.approx(
+            assert beliefs.rows[beliefs.row_of[place], code] == pytest.approx(
                 weights[text] / sum(weights.values())
             )
 
@@ -128,8 +128,8 @@ def test_slicing_table_1f(released, scene_of):
     policy = policy_of(frame.columns, sensitive="disease")
     release = released(frame, policy, [("age", "sex"), ("zipcode", "disease")], buckets=[0] * 4 + [1] * 4)
     scene = scene_of(release, frame, policy)
-    beliefs = scene.reader.of(scene.people, ("age", "sex", "zipcode"), "disease")
-    first = dict(zip(scene.table["disease"].texts, beliefs.rows[beliefs.of[0]].tolist(), strict=True))
+    beliefs = scene.reader.beliefs(scene.people, ("age", "sex", "zipcode"), "disease")
+    first = dict(zip(scene.table["disease"].texts, beliefs.rows[beliefs.row_of[0]].tolist(), strict=True))
     assert first == {"Dyspepsia": 0.5, "Flu": 0.5, "Bronchitis": 0, "Gastritis": 0}
 
 
@@ -139,8 +139,8 @@ def test_nobody_like_that(released, scene_of):
     policy = policy_of(("a", "s"))
     release = released(frame, policy, [("a", "s")])
     scene = scene_of(release, pl.DataFrame({"a": list("xxyyz"), "s": list("uvuuu")}), policy)
-    beliefs = scene.reader.of(scene.people, ("a",), "s")
-    assert beliefs.rows[beliefs.of[4]].tolist() == [0.75, 0.25]
+    beliefs = scene.reader.beliefs(scene.people, ("a",), "s")
+    assert beliefs.rows[beliefs.row_of[4]].tolist() == [0.75, 0.25]
 
 
 def test_no_place_in_a_view(released, scene_of):
@@ -149,16 +149,16 @@ def test_no_place_in_a_view(released, scene_of):
     policy = policy_of(NAMES)
     moved = frame.with_columns(b=pl.Series(list("ppqqrrr")))
     alone = scene_of(released(frame, policy, [("a", "s")]), moved, policy)
-    expected = alone.reader.of(alone.people, ("a", "b"), "s")
-    assert expected.rows[expected.of[5]].tolist() == pytest.approx([1 / 3, 2 / 3])
+    expected = alone.reader.beliefs(alone.people, ("a", "b"), "s")
+    assert expected.rows[expected.row_of[5]].tolist() == pytest.approx([1 / 3, 2 / 3])
     for views in (
         ([("a", "s")], [("a", "b", "s")]),
         ([("a", "b", "s")], [("a", "s")]),
         ([("b", "s")], [("a", "s")]),
     ):
         scene = scene_of(released(frame, policy, *views), moved, policy)
-        beliefs = scene.reader.of(scene.people, ("a", "b"), "s")
-        assert beliefs.rows[beliefs.of[5]].tolist() == pytest.approx([1 / 3, 2 / 3])
+        beliefs = scene.reader.beliefs(scene.people, ("a", "b"), "s")
+        assert beliefs.rows[beliefs.row_of[5]].tolist() == pytest.approx([1 / 3, 2 / 3])
 
 
 def test_labels_that_do_not_overlap(released, scene_of):

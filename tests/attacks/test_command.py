@@ -106,7 +106,7 @@ def test_success_says_what_it_is(desk):
     words = ("attack", desk.out, "--policy", desk.folder / "policy.toml", "--seed", 1)
     said = desk.run(*words).stdout
     assert "for membership, area under the curve" in said
-    assert "ranks above a stranger" in said
+    assert "ranks above a non-member" in said
     found = desk.run(*words, "--json").document["attacks"]
     assert found["skewness"]["measures"] == "mean belief in the true value"
 

@@ -78,3 +78,16 @@ def test_views_that_agree():
     release = seal(drafts, table, policy, restore, notes={}, rng=rng)
     found = attack(Scene(release, table, policy, streams=Streams(1)))
     assert found.details["broken_by_combining"] == found.details["certain_by_combining"] == 0
+
+
+@pytest.mark.parametrize("name", ["profile", "share", "belief", "part", "value", "people"])
+def test_any_attribute_can_be_combined(released, scene_of, name):
+    """An attribute may have any name, also one that the attack has a use for itself."""
+    rows = [("x", "p", "u"), ("x", "q", "v"), ("y", "p", "v"), ("y", "q", "u")]
+    frame = pl.DataFrame(rows, schema=[name, "b", "s"], orient="row")
+    policy = mv.Policy(
+        attributes={name: {"role": "quasi"}, "b": {"role": "quasi"}, "s": {"role": "sensitive"}}
+    )
+    release = released(frame, policy, [(name, "b")], [(name, "s")])
+    found = attack(scene_of(release, frame, policy))
+    assert (found.targets, found.success, found.how) == (4, 0.5, "exact")

@@ -26,7 +26,7 @@ def crowd(n=600, values=30):
 
 
 def test_membership(released):
-    """Quasi-identifiers in the open tell members from strangers; attributes in tables of their own do not."""
+    """Quasi-identifiers in the open tell members from non-members; attributes in tables of their own do not."""
     frame = crowd()
     policy = policy_of(frame)
     found = attacked("membership", released(frame, policy, [("a", "b", "s")]), frame, policy)
@@ -94,6 +94,20 @@ def test_minimality_in_halves():
     assert found.worst == pytest.approx(3 / 8, abs=0.1)
 
 
+def test_minimality_where_no_group_agrees():
+    """Where no group has as many people in the data as rows in the release, nothing is said of finer groups."""
+    frame = pl.DataFrame({"q": list(range(16)), "s": ["HIV", "flu"] * 8})
+    policy = mv.Policy(
+        attributes={"q": {"role": "quasi", "kind": "numeric"}, "s": {"role": "sensitive"}},
+        guarantee={"k": 4, "l": 2},
+        publish={"method": "generalize", "recoding": "mondrian"},
+    )
+    release = mv.publish(frame, policy, seed=1)
+    assert release.tables["main"]["q"].n_unique() == 4
+    found = attacked("minimality", release, frame.filter(pl.col("q") % 4 != 0), policy)
+    assert "no finer grouping" in found.reason
+
+
 def test_minimality_needs_groups():
     """Rows of buckets are dealt by chance, so there is nothing to ask."""
     frame = crowd()
@@ -132,7 +146,7 @@ def test_de_finetti_learns_nothing_from_nothing():
     assert found.broken == 0
 
 
-def test_de_finetti_beside_strangers():
+def test_de_finetti_beside_non_members():
     """What is learnt holds for people outside the data as well: they are the control."""
     frame = related(0.8, n=4000)
     policy = policy_of(frame, guarantee={"l": 2, "l_kind": "frequency"}, publish={"method": "anatomize"})

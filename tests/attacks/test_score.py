@@ -6,10 +6,10 @@ import pytest
 
 import manyveils as mv
 from manyveils.attacks.beliefs import Beliefs
-from manyveils.attacks.bounds import caps_of, promises_about
+from manyveils.attacks.bounds import bounds_of_values, promises_about
 from manyveils.attacks.intervals import NORMAL, of_hits, of_mean, wilson
 from manyveils.attacks.membership import _error, area_under_curve
-from manyveils.attacks.strangers import strangers
+from manyveils.attacks.non_members import drawn_people
 from manyveils.table import hold
 
 
@@ -95,10 +95,10 @@ def test_bounds_are_those_of_the_rule():
     table, _ = hold(frame, policy)
     promises = promises_about(policy, table)
     for known, cap in (("a", 1 / 2), ("b", 1 / 4)):
-        assert set(caps_of(promises, table["s"], (known,)).values) == {cap}
-    caps = caps_of(promises, table["s"], ("a", "b"))
-    assert not caps.promised.any()
-    assert caps.values == pytest.approx((1 + 1 / 6) / 2)
+        assert set(bounds_of_values(promises, table["s"], (known,)).cap) == {cap}
+    bounds = bounds_of_values(promises, table["s"], ("a", "b"))
+    assert not bounds.promised.any()
+    assert bounds.cap == pytest.approx((1 + 1 / 6) / 2)
 
 
 def test_a_cap_of_certainty_is_none():
@@ -129,8 +129,8 @@ def test_ties_are_fair():
     assert beliefs.right(np.array([0, 1, 2])).tolist() == [0.5, 0.5, 0.0]
 
 
-def test_strangers_resemble_people():
-    """Strangers have the table's shares and its strong relations, and not its rows."""
+def test_drawn_people_resemble_members():
+    """Non-members who are drawn have the table's shares and its strong relations, and not its rows."""
     rng = np.random.default_rng(1)
     one = rng.integers(0, 3, 4000)
     frame = pl.DataFrame(
@@ -144,7 +144,7 @@ def test_strangers_resemble_people():
         attributes={"one": {"role": "quasi"}, "two": {"role": "sensitive"}, "own": {"role": "neutral"}}
     )
     table, _ = hold(frame, policy)
-    drawn = strangers(table, ("one", "two", "own"), 5000, np.random.default_rng(2))
+    drawn = drawn_people(table, ("one", "two", "own"), 5000, np.random.default_rng(2))
     assert np.mean(drawn.codes["one"] == 0) == pytest.approx(np.mean(one == 0), abs=0.03)
     assert np.mean(drawn.codes["one"] == drawn.codes["two"]) == pytest.approx(0.933, abs=0.03)
     # A number that everybody has of her own decides nothing.
@@ -164,7 +164,7 @@ def test_control_is_taken():
     assert (found.success, found.control, found.baseline) == (1.0, 0.5, 0.5)
 
 
-def test_control_of_strangers_to_the_data():
+def test_control_with_values_of_its_own():
     """People outside with values that nobody in the data has are a control that nothing is known of."""
     frame = pl.DataFrame({"q": list("ab") * 10, "s": list("uv") * 10})
     policy = mv.Policy(attributes={"q": {"role": "quasi"}, "s": {"role": "sensitive"}})

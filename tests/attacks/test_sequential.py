@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import manyveils as mv
-from manyveils.attacks.minds import Reader
+from manyveils.attacks.adversaries import Reader
 from manyveils.attacks.people import members
 from manyveils.attacks.sequential import Collector
 from manyveils.table import hold
@@ -57,13 +57,13 @@ def test_two_releases_by_hand(released):
     one = released(frame, policy, [("q",), ("s",)], buckets=[0, 1, 0, 1, 1, 0])
     two = released(frame, policy, [("q",), ("s",)], buckets=[0, 0, 0, 1, 1, 1])
     table, _ = hold(frame, policy)
-    collector = Collector((Reader(one, table), Reader(two, table)), table)
-    beliefs = collector.of(members(table, 10, np.random.default_rng(1)), ("q",), "s")
+    collector = Collector((Reader(one, table), Reader(two, table)))
+    beliefs = collector.beliefs(members(table, 10, np.random.default_rng(1)), ("q",), "s")
     # a: u or v or w (1/3 each), then u twice and v once in three: 1/3 * 2/3 / (1/3) against 1/3 * 1/3 / (1/2).
-    assert beliefs.rows[beliefs.of[0]].tolist() == pytest.approx([3 / 4, 1 / 4, 0])
-    again = Collector((Reader(two, table), Reader(two, table)), table)
-    beliefs = again.of(members(table, 10, np.random.default_rng(1)), ("q",), "s")
-    assert beliefs.rows[beliefs.of[0]].tolist() == pytest.approx([2 / 3, 1 / 3, 0])
+    assert beliefs.rows[beliefs.row_of[0]].tolist() == pytest.approx([3 / 4, 1 / 4, 0])
+    again = Collector((Reader(two, table), Reader(two, table)))
+    beliefs = again.beliefs(members(table, 10, np.random.default_rng(1)), ("q",), "s")
+    assert beliefs.rows[beliefs.row_of[0]].tolist() == pytest.approx([2 / 3, 1 / 3, 0])
 
 
 def test_beliefs_that_do_not_come_true(released):

@@ -1,21 +1,46 @@
 """What adversaries can do with a release, tried on it: never through the method that made it.
 
 One file per attack; `score` compares with guessing and with people who were not in the data.
+A new attack is a file with a function `attack`, and its name in `ORDER`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 
-from manyveils.attacks.agreement import refuse_strange
+from manyveils.attacks.adversaries import Reader
 from manyveils.attacks.outcome import Attacks, Outcome
-from manyveils.attacks.registry import ATTACKS
 from manyveils.attacks.scene import Scene
 from manyveils.errors import InputError, Problem
 from manyveils.policy import Policy
+from manyveils.policy.hierarchies import TOP
 from manyveils.reading import beside
 from manyveils.release import Release
 from manyveils.table import Streams, Table
 
 __all__ = ["ATTACKS", "Attacks", "Outcome", "Scene", "attack"]
+
+ORDER = (
+    "linkage",
+    "homogeneity",
+    "skewness",
+    "similarity",
+    "elimination",
+    "background-join",
+    "intersection",
+    "proximity",
+    "divergence",
+    "membership",
+    "minimality",
+    "de-finetti",
+    "dependency",
+    "alias-frequency",
+    "known-pairs",
+    "sequential",
+)
+ATTACKS: dict[str, Callable[[Scene], Outcome]] = {
+    name: import_module(f"manyveils.attacks.{name.replace('-', '_')}").attack for name in ORDER
+}
+REMEDY = "Give the data that the release was made from."
 
 Progress = Callable[[str, float], None]
 
@@ -34,32 +59,49 @@ def attack(
     """Try all attacks on a release, or some; nothing is written anywhere."""
     names = _named(only)
     release, *others = (beside(published, table) for published in (release, *others))
-    refuse_strange(_by_place(release, others), table)
+    releases = {"release": release} | {f"other {number}": more for number, more in enumerate(others, 1)}
+    _refuse_foreign(releases, table)
     scene = Scene(release, table, policy, tuple(others), control, streams or Streams())
-    found = {}
-    for place, name in enumerate(names):
-        progress("attacks", place / len(names))
+    outcomes = {}
+    for index, name in enumerate(names):
+        progress("attacks", index / len(names))
         progress(name, 0.0)
-        found[name] = ATTACKS[name](scene)
+        outcomes[name] = ATTACKS[name](scene)
         progress(name, 1.0)
     progress("attacks", 1.0)
-    return Attacks(release.manifest.method, found)
-
-
-def _by_place(release: Release, others: Sequence[Release]) -> dict[str, Release]:
-    return {"release": release} | {f"other {place + 1}": each for place, each in enumerate(others)}
+    return Attacks(release.manifest.method, outcomes)
 
 
 def _named(only: Sequence[str] | None) -> tuple[str, ...]:
     if only is None or not len(only):
         return tuple(ATTACKS)
-    asked = (only,) if isinstance(only, str) else tuple(only)
-    unknown = [name for name in asked if name not in ATTACKS]
+    wanted = (only,) if isinstance(only, str) else tuple(only)
+    there_are = f"There are {', '.join(ATTACKS)}."
+    unknown = [
+        Problem("only", f"there is no attack {name!r}.", there_are) for name in wanted if name not in ATTACKS
+    ]
     if unknown:
-        raise InputError(
-            [
-                Problem("only", f"there is no attack {name!r}.", f"There are {', '.join(ATTACKS)}.")
-                for name in unknown
-            ]
-        )
-    return tuple(name for name in ATTACKS if name in asked)
+        raise InputError(unknown)
+    return tuple(name for name in ATTACKS if name in wanted)
+
+
+def _refuse_foreign(releases: dict[str, Release], table: Table) -> None:
+    """Refuse releases of other data, on which attacks would find nothing."""
+    problems = [
+        problem for where, release in releases.items() for problem in _problems(where, release, table)
+    ]
+    if problems:
+        raise InputError(dict.fromkeys(problems))
+
+
+def _problems(where: str, release: Release, table: Table) -> Iterator[Problem]:
+    """Whether a release shares no attribute with the data, or no value of one."""
+    reader = Reader(release, table)
+    if not reader.published:
+        yield Problem(where, "it has no attribute in common with the data.", REMEDY)
+    domains = release.reading.estimate.domains
+    for name in sorted(reader.readable):
+        is_shown = domains[name].texts not in ((), (TOP,))
+        if is_shown and table[name].n_values and (reader.places[name] < 0).all():
+            # The name of a derived attribute holds a value of the data, so the attribute it comes from is named.
+            yield Problem(f"{where}: {table.home(name)}", "no value of the data stands in it.", REMEDY)

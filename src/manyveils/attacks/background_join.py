@@ -9,31 +9,31 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from manyveils.attacks.homogeneity import look
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Tally, how_sure, outcome, tally
+from manyveils.attacks.score import Tally, how_sure, outcome, summed, tally
 
 NAME = "background-join"
 KNOWS = "the quasi-identifiers, or what a rule gives, and all other sensitive values of the target"
 MOST_SINGLE = 6
+SINGLE = ("success", "broken", "promised", "certain", "worst")
 
 
 def attack(scene: Scene) -> Outcome:
     """Guess each sensitive value from all others, and from each other one."""
-    wholes, singles = [], dict[tuple[str, str], list[Tally]]()
+    aims, singles = [], dict[tuple[str, str], list[Tally]]()
     for aim in scene.aims:
         beside = scene.beside(aim)
         if not beside:
             continue
-        wholes.append(_knowing(aim, tuple(name for names in beside.values() for name in names)))
+        aims.append(_knowing(aim, tuple(name for names in beside.values() for name in names)))
         for home, names in beside.items() if len(beside) <= MOST_SINGLE else ():
-            singles.setdefault((aim.home, home), []).append(tally(scene, _knowing(aim, names), look))
+            singles.setdefault((aim.home, home), []).append(tally(scene, _knowing(aim, names)))
     reason = "No other sensitive attribute is published in the open."
-    tallies = [tally(scene, aim, look) for aim in wholes]
-    how, is_foreseen = how_sure(scene, wholes), any(each.conditional for each in scene.promises)
-    found = outcome(NAME, KNOWS, how, tallies, reason=reason, is_foreseen=is_foreseen)
-    return replace(found, by_attribute=_with_singles(found.by_attribute, singles))
+    tallies = [tally(scene, aim) for aim in aims]
+    how, is_foreseen = how_sure(scene, aims), any(promise.conditional for promise in scene.promises)
+    result = outcome(NAME, KNOWS, how, tallies, reason=reason, is_foreseen=is_foreseen)
+    return replace(result, by_attribute=_with_singles(result.by_attribute, singles))
 
 
 def _knowing(aim: Aim, more: tuple[str, ...]) -> Aim:
@@ -41,18 +41,12 @@ def _knowing(aim: Aim, more: tuple[str, ...]) -> Aim:
 
 
 def _with_singles(
-    found: Mapping[str, Mapping[str, Any]], singles: Mapping[tuple[str, str], list[Tally]]
+    by_attribute: Mapping[str, Mapping[str, Any]], singles: Mapping[tuple[str, str], list[Tally]]
 ) -> dict[str, dict[str, Any]]:
     """Beside every attribute, what knowing each other one alone achieves."""
-    told = {home: {**each, "knowing": dict[str, Any]()} for home, each in found.items()}
-    for (home, other), tallies in singles.items():
-        n = sum(each.targets for each in tallies)
-        if n:
-            told[home]["knowing"][other] = {
-                "success": sum(each.n_right for each in tallies) / n,
-                "broken": sum(each.broken for each in tallies),
-                "promised": sum(each.promised for each in tallies),
-                "certain": sum(each.certain for each in tallies),
-                "worst": max(each.worst for each in tallies),
-            }
-    return told
+    result = {home: {**numbers, "knowing": dict[str, Any]()} for home, numbers in by_attribute.items()}
+    for (home, known), tallies in singles.items():
+        if any(tally.targets for tally in tallies):
+            numbers = summed(tallies)
+            result[home]["knowing"][known] = {key: numbers[key] for key in SINGLE}
+    return result

@@ -4,7 +4,7 @@ In a view p̂(s | k) weighs the buckets by the rows in them that match what is k
 beside those rows. Where several views show s, each adds what it knows beyond what earlier ones knew.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,14 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from manyveils.attacks.outcome import TOLERANCE
 from manyveils.attacks.people import Bools, Floats, Ids
-from manyveils.attacks.sightings import Sighting, Sightings, part_with
-from manyveils.reading.columns import PublishedColumn, Spread
+from manyveils.attacks.sightings import Sighting, Sightings, column_with
+from manyveils.reading.cover import Cover
 from manyveils.reading.views import PublishedView
 
-ALMOST = 1e-9
+Known = tuple[str, ...]
+Finder = Callable[[PublishedView, Known], Sightings]
 
-Finder = Callable[[PublishedView, tuple[str, ...]], Sightings]
+
+@dataclass(frozen=True, repr=False)
+class Seen:
+    """For each person how often an attack is right about her, and how much it believes what is true."""
+
+    right: Floats
+    truth: Floats
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,21 +35,26 @@ class Beliefs:
     """A distribution over values for every person; people of whom the same is known share a row."""
 
     rows: Floats
-    of: Ids
+    row_of: Ids
 
     @cached_property
     def _best(self) -> tuple[Floats, Ids]:
         best = self.rows.max(axis=1, initial=0.0)
-        return best, (self.rows >= best[:, np.newaxis] - ALMOST).sum(axis=1)
+        return best, (self.rows >= best[:, np.newaxis] - TOLERANCE).sum(axis=1)
 
     def at(self, codes: Ids) -> Floats:
         """The belief in one value for each person; none in a value that nobody has."""
-        return np.where(codes >= 0, self.rows[self.of, np.maximum(codes, 0)], 0.0)
+        return np.where(codes >= 0, self.rows[self.row_of, np.maximum(codes, 0)], 0.0)
 
     def right(self, codes: Ids) -> Floats:
-        """How often the likeliest value is the right one, for each person; ties are broken by chance."""
-        best, ties = self._best
-        return np.where(self.at(codes) >= best[self.of] - ALMOST, 1.0 / ties[self.of], 0.0)
+        """How often the likeliest value is the right one, for each person; chance decides between equals."""
+        best, n_best = self._best
+        is_best = self.at(codes) >= best[self.row_of] - TOLERANCE
+        return np.where(is_best, 1.0 / n_best[self.row_of], 0.0)
+
+    def seen(self, codes: Ids) -> Seen:
+        """What a guess of the likeliest value achieves, where codes are the truth."""
+        return Seen(self.right(codes), self.at(codes))
 
     def merged(self, label_of: Ids, n_labels: int) -> "Beliefs":
         """The same beliefs about labels that stand for several values; values without a label stay by themselves."""
@@ -49,7 +62,13 @@ class Beliefs:
         labels = np.concatenate([label_of, n_labels + np.arange(n_values - label_of.size)])
         entries = (np.ones(n_values), (np.arange(n_values), labels))
         shape = (n_values, n_labels + n_values - label_of.size)
-        return Beliefs(self.rows @ sparse.csr_array(entries, shape=shape), self.of)
+        return Beliefs(self.rows @ sparse.csr_array(entries, shape=shape), self.row_of)
+
+    def in_codes(self, places: Ids) -> "Beliefs":
+        """The same beliefs with other codes: `places` says where each stands among these; what is left stands last."""
+        rest = np.setdiff1d(np.arange(self.rows.shape[1]), places)
+        first = np.where(places >= 0, self.rows[:, np.maximum(places, 0)], 0.0)
+        return Beliefs(np.hstack([first, self.rows[:, rest]]), self.row_of)
 
 
 def normalized(rows: Floats, instead: Floats) -> Floats:
@@ -59,7 +78,7 @@ def normalized(rows: Floats, instead: Floats) -> Floats:
 
 
 def believed(
-    shapes: Sequence[PublishedView], known: Mapping[str, Ids], about: str, find: Finder, n: int
+    views: Sequence[PublishedView], known: Iterable[str], about: str, find: Finder, n: int
 ) -> Floats:
     """p̂ of an attribute for n targets, from all views that show it.
 
@@ -68,103 +87,104 @@ def believed(
     match in all columns is the product of the matching shares; labels stand evenly for what they cover.
     Tested by: tests/attacks/test_beliefs.py
     """
-    showing = [shape for shape in shapes if about in shape.attributes and shape.n_rows]
+    showing = [view for view in views if about in view.attributes and view.n_rows]
     assert showing, "the attribute is published"
-    showing.sort(key=lambda shape: -len({*shape.attributes} & {*known}))
-    views = [
-        _View(shape, tuple(n for n in known if n in shape.attributes and n != about)) for shape in showing
-    ]
-    told = [_in_view(view.shape, view.asked, about, find, n) for view in views]
+    showing.sort(key=lambda view: -len({*view.attributes} & {*known}))
+    readings = [_Reading.by(view, known, about, find, n) for view in showing]
     # A view that has no place for somebody says nothing of her, and does not stand in the way of the others.
-    patterns, pattern_of = np.unique(np.stack([has for _, has in told]), axis=1, return_inverse=True)
-    result = told[0][0].copy()
+    patterns, pattern_of = np.unique(
+        np.stack([reading.has_place for reading in readings]), axis=1, return_inverse=True
+    )
+    result = readings[0].beliefs.copy()
     for number in range(patterns.shape[1]):
         who = np.flatnonzero(pattern_of == number)
-        placed = [place for place in range(len(views)) if patterns[place, number]]
-        _multiply(result, who, [(views[place], told[place][0]) for place in placed], about, find, n)
+        placed = [
+            reading for reading, has_place in zip(readings, patterns[:, number], strict=True) if has_place
+        ]
+        _multiply(result, who, placed, about, find)
     return result
 
 
 @dataclass(frozen=True, repr=False)
-class _View:
-    """A view, and what is known of the attributes in it."""
+class _Reading:
+    """What one view tells somebody who knows some of its attributes: p̂, and who has a place in it."""
 
-    shape: PublishedView
-    asked: tuple[str, ...]
+    view: PublishedView
+    known: Known
+    beliefs: Floats
+    has_place: Bools
+
+    @staticmethod
+    def by(view: PublishedView, known: Iterable[str], about: str, find: Finder, n: int) -> "_Reading":
+        """Read one view; whoever matches nothing in it is believed to be like everybody."""
+        names = tuple(name for name in known if name in view.attributes and name != about)
+        marginal = _of_everybody(view, about)
+        if not names:
+            return _Reading(
+                view, names, np.repeat(marginal[np.newaxis, :], n, axis=0), np.ones(n, dtype=bool)
+            )
+        weights = find(view, names).gathered(lambda batch: _weights(batch, about), np.zeros(marginal.size))
+        return _Reading(view, names, normalized(weights, marginal), weights.sum(axis=1) > 0)
 
 
-def _multiply(
-    result: Floats, who: Ids, told: list[tuple[_View, Floats]], about: str, find: Finder, n: int
-) -> None:
+def _multiply(result: Floats, who: Ids, readings: list[_Reading], about: str, find: Finder) -> None:
     """Put in place what some people are believed to have: every view adds what it says beyond the earlier ones."""
-    seen: set[str] = set()
-    for number, (view, said) in enumerate(told):
-        if number == 0:
-            result[who] = said[who]
-        else:
-            shared = tuple(name for name in view.asked if name in seen)
-            before = _in_view(view.shape, shared, about, find, n)[0][who]
-            gained = np.divide(said[who], before, out=np.zeros_like(before), where=before > 0)
-            result[who] = normalized(result[who] * gained, result[who])
-        seen |= {*view.asked}
-
-
-def _in_view(
-    shape: PublishedView, asked: tuple[str, ...], about: str, find: Finder, n: int
-) -> tuple[Floats, Bools]:
-    """p̂ in one view, and who has a place in it; whoever matches nothing in it is believed to be like everybody."""
-    marginal = everybody(part_with(shape, about)[1], about)
-    if not asked:
-        return np.repeat(marginal[np.newaxis, :], n, axis=0), np.ones(n, dtype=bool)
-    sighted = find(shape, asked)
-    weights = [_weights(each, about) for each in sighted.each]
-    found = [normalized(each, marginal) for each in weights]
-    places = [(each.sum(axis=1) > 0).astype(np.float64) for each in weights]
-    has_place = sighted.gathered(places or [np.zeros(1)], 0.0) > 0
-    return sighted.gathered(found or [marginal[np.newaxis, :]], marginal), has_place
+    if readings:
+        result[who] = readings[0].beliefs[who]
+    for number, later in enumerate(readings[1:], 1):
+        seen = {name for earlier in readings[:number] for name in earlier.known}
+        shared = [name for name in later.known if name in seen]
+        before = _Reading.by(later.view, shared, about, find, result.shape[0]).beliefs[who]
+        gained = np.divide(later.beliefs[who], before, out=np.zeros_like(before), where=before > 0)
+        result[who] = normalized(result[who] * gained, result[who])
 
 
 def _weights(sighting: Sighting, about: str) -> Floats:
     """The weight of every value for some targets."""
-    shape = sighting.shape
-    place, part = part_with(shape, about)
+    view = sighting.view
+    index, column = column_with(view, about)
+    cover, labels = column.spreads[about], column.labels[about]
     targets, buckets, rows = sighting.located
-    matches = sighting.matches.get(place)
+    matches = sighting.matches.get(index)
     if matches is None:
-        asked, held, beside = (
-            buckets,
-            *_beside(part.buckets, part.labels[about], part.counts, part.spreads[about]),
-        )
+        wanted = buckets
+        keys, beside = _beside(column.buckets, labels, column.counts, cover)
     else:
-        keys = matches.combinations * shape.n_buckets + part.buckets[matches.rows]
-        asked = matches.combination_of[targets] * shape.n_buckets + buckets
-        labels = part.labels[about][matches.rows]
-        held, beside = _beside(keys, labels, matches.weights, part.spreads[about])
-    entries = (rows, (targets, np.searchsorted(held, asked)))
-    weights = sparse.csr_array(entries, shape=(sighting.n, held.size))
-    return _spread_out((weights @ beside).toarray(), part.spreads[about])
+        wanted = matches.combination_of[targets] * view.n_buckets + buckets
+        own = matches.combinations * view.n_buckets + column.buckets[matches.rows]
+        keys, beside = _beside(own, labels[matches.rows], matches.weights, cover)
+    entries = (rows, (targets, np.searchsorted(keys, wanted)))
+    weights = sparse.csr_array(entries, shape=(sighting.n, keys.size))
+    return _spread_out((weights @ beside).toarray(), cover)
 
 
 def _beside(
-    keys: Ids, labels: NDArray[np.int32], weights: Floats | Ids, spread: Spread
+    keys: Ids, labels: NDArray[np.int32], weights: Floats | Ids, cover: Cover
 ) -> tuple[Ids, sparse.csr_array]:
     """The keys in order, and for each the shares of labels beside it."""
-    held, rows = np.unique(keys, return_inverse=True)
-    totals = np.bincount(rows, weights=weights, minlength=held.size)
-    shape = (held.size, spread.sizes.size)
-    return held, sparse.csr_array((weights / totals[rows], (rows, labels)), shape=shape)
+    ordered, rows = np.unique(keys, return_inverse=True)
+    totals = np.bincount(rows, weights=weights, minlength=ordered.size)
+    shape = (ordered.size, cover.sizes.size)
+    return ordered, sparse.csr_array((weights / totals[rows], (rows, labels)), shape=shape)
 
 
-def everybody(part: PublishedColumn, about: str) -> Floats:
-    """The shares of values over all rows of a column."""
-    spread = part.spreads[about]
-    rows = np.bincount(part.labels[about], weights=part.counts, minlength=spread.sizes.size)
-    shares: Floats = _spread_out(rows[np.newaxis, :] / rows.sum(), spread)[0]
+def label_shares(view: PublishedView, about: str) -> Floats:
+    """The share of each label over all rows of the column that shows an attribute."""
+    _, column = column_with(view, about)
+    sizes = column.spreads[about].sizes
+    rows = np.bincount(column.labels[about], weights=column.counts, minlength=sizes.size)
+    shares: Floats = rows / rows.sum()
     return shares
 
 
-def _spread_out(labels: Floats, spread: Spread) -> Floats:
+def _of_everybody(view: PublishedView, about: str) -> Floats:
+    """The shares of values over all rows."""
+    shares: Floats = _spread_out(label_shares(view, about)[np.newaxis, :], view.spread_of(about))[0]
+    return shares
+
+
+def _spread_out(labels: Floats, cover: Cover) -> Floats:
     """Shares of labels as shares of the originals they cover, evenly."""
-    numbers, originals = spread.pairs()
-    entries = (1.0 / spread.sizes[numbers], (numbers, originals))
-    return labels @ sparse.csr_array(entries, shape=(spread.sizes.size, spread.n_originals))
+    numbers, originals = cover.pairs()
+    entries = (1.0 / cover.sizes[numbers], (numbers, originals))
+    return labels @ sparse.csr_array(entries, shape=(cover.sizes.size, cover.n_originals))

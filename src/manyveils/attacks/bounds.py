@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from manyveils.attacks.people import Bools, Floats
+from manyveils.attacks.people import Bools, Floats, Ids, looked_up
 from manyveils.errors import ManyveilsError
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import (
@@ -19,6 +19,7 @@ from manyveils.policy.guarantees import (
     Closeness,
     Disclosure,
     FrequencyDiversity,
+    Guarantee,
     Likeness,
     Linkability,
 )
@@ -28,20 +29,22 @@ UNPROMISED = "half of the doubt, since no promise caps it"
 
 
 @dataclass(frozen=True, repr=False)
-class Caps:
-    """The most belief in each value of an attribute, which of these caps are promised, and by what."""
+class Bound:
+    """How much may be believed of each value or each person, where that is promised, and what it is in words."""
 
-    values: Floats
+    cap: Floats
     promised: Bools
     words: str
 
-    def at(self, codes: np.ndarray) -> Floats:
-        """The cap of each person's value; of a value the data do not have, half of the doubt."""
-        return np.where(codes >= 0, self.values[np.maximum(codes, 0)], 0.5)
+    def of(self, codes: Ids) -> "Bound":
+        """The bound of each person, by the bounds of values; of a value the data do not have, half of the doubt."""
+        promised = looked_up(self.promised, codes, otherwise=False)
+        return Bound(looked_up(self.cap, codes, 0.5), promised, self.words)
 
-    def is_promised(self, codes: np.ndarray) -> Bools:
-        """Whether the cap of each person's value is promised."""
-        return np.where(codes >= 0, self.promised[np.maximum(codes, 0)], False)
+
+def even_bound(n: int, cap: float, words: str, *, is_promised: bool) -> Bound:
+    """The same bound for n people."""
+    return Bound(np.full(n, cap), np.full(n, is_promised), words)
 
 
 def half_the_doubt(before: Floats) -> Floats:
@@ -61,38 +64,43 @@ def promises_about(policy: Policy, table: Table) -> tuple[Promise, ...]:
         return ()
 
 
-def caps_of(promises: Sequence[Promise], column: Attribute, known: Sequence[str]) -> Caps:
-    """The strictest cap on one column that promises set for those who know this much; half of the doubt where none does."""
-    shares = column.counts / max(int(column.counts.sum()), 1)
-    caps, words = np.full(column.n_values, np.inf), []
-    for promise in promises:
-        if promise.protects == (column.name,) and {*known} <= {*promise.given}:
-            own = _caps(promise, column, shares)
-            if own is not None:
-                caps = np.minimum(caps, own)
-                words.append(promise.guarantee.kind)
+def promised_to(promises: Sequence[Promise], about: str, known: Sequence[str]) -> list[Guarantee]:
+    """What is promised of an attribute to those who know this much."""
+    return [
+        promise.guarantee
+        for promise in promises
+        if promise.protects == (about,) and {*known} <= {*promise.given}
+    ]
+
+
+def bounds_of_values(promises: Sequence[Promise], attribute: Attribute, known: Sequence[str]) -> Bound:
+    """The strictest cap that promises set for those who know this much; half of the doubt where none does."""
+    shares = attribute.counts / max(int(attribute.counts.sum()), 1)
+    caps, kinds = np.full(attribute.n_values, np.inf), dict[str, None]()
+    for guarantee in promised_to(promises, attribute.name, known):
+        own = _caps(guarantee, attribute, shares)
+        if own is not None:
+            caps = np.minimum(caps, own)
+            kinds[guarantee.kind] = None
     promised = caps < 1.0
-    kinds = list(dict.fromkeys(words)) if promised.any() else []
-    if not promised.all():
-        kinds.append(UNPROMISED)
-    return Caps(np.where(promised, caps, half_the_doubt(shares)), promised, ", or ".join(kinds))
+    words = [*(kinds if promised.any() else ()), *([] if promised.all() else [UNPROMISED])]
+    return Bound(np.where(promised, caps, half_the_doubt(shares)), promised, ", or ".join(words))
 
 
-def _caps(promise: Promise, column: Attribute, shares: Floats) -> Floats | None:
-    guarantee = promise.guarantee
-    every = np.ones(column.n_values)
-    if isinstance(guarantee, FrequencyDiversity):
-        return every / guarantee.l
-    if isinstance(guarantee, Linkability):
-        return every * float(guarantee.epsilon)
-    if isinstance(guarantee, CappedShare):
-        listed = np.array([not guarantee.values or text in guarantee.values for text in column.texts])
-        return np.where(listed, float(guarantee.alpha), np.inf)
-    if isinstance(guarantee, Closeness) and guarantee.ground == "equal":
-        return np.minimum(shares + float(guarantee.t), 1.0)
-    if isinstance(guarantee, Likeness):
-        gain = np.minimum(float(guarantee.beta), -np.log(np.maximum(shares, 1e-300)))
-        return np.minimum(shares * (1 + gain), 1.0)
-    if isinstance(guarantee, Disclosure):
-        return np.minimum(shares * np.exp(float(guarantee.delta)), 1.0)
+def _caps(guarantee: Guarantee, attribute: Attribute, shares: Floats) -> Floats | None:
+    match guarantee:
+        case FrequencyDiversity(l=l):
+            return np.full(shares.size, 1 / l)
+        case Linkability(epsilon=epsilon):
+            return np.full(shares.size, float(epsilon))
+        case CappedShare(alpha=alpha, values=values):
+            listed = np.array([not values or text in values for text in attribute.texts])
+            return np.where(listed, float(alpha), np.inf)
+        case Closeness(t=t, ground="equal"):
+            return np.minimum(shares + float(t), 1.0)
+        case Likeness(beta=beta):
+            gain = np.minimum(float(beta), -np.log(np.maximum(shares, 1e-300)))
+            return np.minimum(shares * (1 + gain), 1.0)
+        case Disclosure(delta=delta):
+            return np.minimum(shares * np.exp(float(delta)), 1.0)
     return None

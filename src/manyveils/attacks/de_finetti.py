@@ -1,7 +1,10 @@
 """De Finetti: buckets together teach what goes with what, and that is used on each of them.
 
 Knows: the quasi-identifiers; everything else is learnt from the release.
-How: fits a naive Bayes model to all buckets (`learning`) and weighs the values of the target's buckets by it.
+How: fits a naive Bayes model to all buckets by EM and weighs the values of the target's buckets by it.
+Inside a bucket the sensitive values belong to its rows in an unknown order. The model says how well each goes with
+each; the order is weighed by the model, so that every row has one value and every value is used up; and the model is
+fitted to that again.
 Beliefs that come true no more often than those from buckets alone are no knowledge, and break nothing.
 Paper: Kifer, Attacks on privacy and deFinetti's theorem (2009).
 """
@@ -11,19 +14,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from manyveils.attacks.beliefs import Beliefs, normalized
-from manyveils.attacks.homogeneity import look
-from manyveils.attacks.learning import learnt
-from manyveils.attacks.minds import Known, Reader
+from manyveils.attacks.adversaries import Reader
+from manyveils.attacks.beliefs import Beliefs, Known, label_shares, normalized
 from manyveils.attacks.outcome import Outcome
-from manyveils.attacks.people import Floats, Ids, People
+from manyveils.attacks.people import Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Tally, interval, outcome, tally
-from manyveils.reading.matching import numbered
+from manyveils.attacks.score import Tally, outcome, tally
+from manyveils.attacks.sightings import column_with, labels_of
+from manyveils.reading.columns import PublishedColumn
+from manyveils.reading.keys import ranges
 from manyveils.reading.views import PublishedView
 
 NAME = "de-finetti"
 KNOWS = "the quasi-identifiers, or what a rule gives"
+ROUNDS = 12
+BALANCINGS = 5
+SMOOTHING = 0.5
+MOST_PAIRS = 20_000_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,44 +38,36 @@ class Learner:
     """Someone who has learnt from a view how often labels go with values."""
 
     reader: Reader
-    shape: PublishedView
+    view: PublishedView
     model: Mapping[str, Floats]
 
-    def of(self, people: People, known: Known, about: str) -> Beliefs:
+    def beliefs(self, people: People, known: Known, about: str) -> Beliefs:
         """What the buckets say, times how well what is known goes with each value."""
-        plain = self.reader.of(people, known, about)
+        plain = self.reader.beliefs(people, known, about)
         labels = self._labels(people)
-        sizes = [each.max(initial=0) + 2 for each in labels.values()]
-        of, firsts = numbered(
-            [plain.of, *(each + 1 for each in labels.values())], [plain.rows.shape[0], *map(int, sizes)]
-        )
-        rows = plain.rows[plain.of[firsts]].copy()
-        places = self._places(about, rows.shape[1])
-        for name, held in labels.items():
-            fit = self.model[name][held[firsts]]
-            overall = fit @ self._shares(about)
-            fit = np.where(held[firsts, np.newaxis] >= 0, fit / overall[:, np.newaxis], 1.0)
-            rows *= np.where(places >= 0, fit[:, np.maximum(places, 0)], 0.0)
-        return Beliefs(normalized(rows, plain.rows[plain.of[firsts]]), of)
+        row_of, firsts = alike([plain.row_of, *labels.values()], people.n)
+        before = plain.rows[plain.row_of[firsts]]
+        shares, values = label_shares(self.view, about), self._values(about, before.shape[1])
+        rows = before
+        for name, own in labels.items():
+            fit = self.model[name][own[firsts]]
+            fit = np.where(own[firsts, np.newaxis] >= 0, fit / (fit @ shares)[:, np.newaxis], 1.0)
+            rows = rows * np.where(values >= 0, fit[:, np.maximum(values, 0)], 0.0)
+        return Beliefs(normalized(rows, before), row_of)
 
     def _labels(self, people: People) -> dict[str, Ids]:
-        found = {}
-        for name, codes in self.reader.known_of(people, tuple(self.model)).items():
-            spread = self.shape.spread_of(name)
-            if not spread.overlaps:
-                found[name] = np.where(codes >= 0, spread.label_of[np.maximum(codes, 0)], -1)
-        return found
+        """The label of everybody's value in each attribute of the model whose labels do not overlap."""
+        known = self.reader.known_of(people, self.model)
+        return {
+            name: labels_of(self.view, name, codes)
+            for name, codes in known.items()
+            if not self.view.spread_of(name).overlaps
+        }
 
-    def _places(self, about: str, n: int) -> Ids:
+    def _values(self, about: str, n: int) -> Ids:
         """The published label of each value of the original; -1 where there is none."""
-        places = self.reader.places[about]
-        own = self.shape.spread_of(about).label_of[np.maximum(places, 0)]
-        return np.pad(np.where(places >= 0, own, -1), (0, n - places.size), constant_values=-1)
-
-    def _shares(self, about: str) -> Floats:
-        part = next(part for part in self.shape.parts if about in part.attributes)
-        rows = np.bincount(part.labels[about], weights=part.counts, minlength=part.spreads[about].sizes.size)
-        return rows / rows.sum()
+        labels = labels_of(self.view, about, self.reader.places[about])
+        return np.pad(labels, (0, n - labels.size), constant_values=-1)
 
 
 def attack(scene: Scene) -> Outcome:
@@ -77,30 +76,96 @@ def attack(scene: Scene) -> Outcome:
     for aim in scene.aims:
         learner = _learner(scene, aim)
         if learner is not None:
-            found, plain = tally(scene, aim, look, mind=learner), tally(scene, aim, look)
-            tallies.append(_founded(found, plain))
+            plain = tally(scene, aim)
+            tallies.append(_founded(tally(scene, aim, adversary=learner), plain))
             alone += plain.n_right
-    n = max(sum(each.targets for each in tallies), 1)
+    n = max(sum(tally.targets for tally in tallies), 1)
     reason = "No view has quasi-identifiers and a sensitive attribute in different columns of buckets."
     return outcome(NAME, KNOWS, "estimate", tallies, {"success_without_learning": alone / n}, reason)
 
 
-def _founded(found: Tally, plain: Tally) -> Tally:
+def _founded(tally: Tally, plain: Tally) -> Tally:
     """Nothing is broken by beliefs that come true no more often than those from buckets alone."""
-    is_better = found.targets and interval([found])[0] > plain.n_right / found.targets
-    return found if is_better else replace(found, broken=0, promised=0, certain=0)
+    return tally if tally.is_better_than(plain) else replace(tally, broken=0, promised=0, certain=0)
 
 
 def _learner(scene: Scene, aim: Aim) -> Learner | None:
-    for shape in scene.reader.shapes:
-        if aim.about not in shape.attributes or aim.about not in scene.reader.readable:
-            continue
-        names = tuple(
-            name for name in aim.known if name in scene.reader.readable and name in shape.attributes
-        )
-        if shape.n_buckets < 2 or shape.spread_of(aim.about).is_coarse:
-            continue
-        model = learnt(shape, aim.about, names)
-        if model:
-            return Learner(scene.reader, shape, model)
+    for view in scene.reader.views:
+        is_shown = scene.reader.readable_in(view, (aim.about,)) and not view.spread_of(aim.about).is_coarse
+        if is_shown and view.n_buckets > 1:
+            model = learnt(view, aim.about, scene.reader.readable_in(view, aim.known))
+            if model:
+                return Learner(scene.reader, view, model)
     return None
+
+
+@dataclass(frozen=True, repr=False)
+class Pairs:
+    """Rows of one column beside the values of another in the same bucket.
+
+    `row` is an index into the first, `cell` numbers the pairs of bucket and value; `rows` and `cells` say how many there are.
+    """
+
+    row: Ids
+    value: Ids
+    cell: Ids
+    rows: Floats
+    cells: Floats
+
+
+def learnt(view: PublishedView, about: str, names: tuple[str, ...]) -> Mapping[str, Floats] | None:
+    """For each attribute in another column, how often each label goes with each value; None if it is too much work.
+
+    The result has a row per label and a column per published value, and every column sums to one.
+    """
+    model: dict[str, Floats] = {}
+    _, own = column_with(view, about)
+    for column in view.parts:
+        known = [name for name in column.attributes if name in names]
+        if column is own or not known:
+            continue
+        pairs = _pairs(column, own, about)
+        if pairs is None:
+            return None
+        model |= _fitted(column, known, pairs, own.spreads[about].sizes.size)
+    return model
+
+
+def _pairs(column: PublishedColumn, own: PublishedColumn, about: str) -> Pairs | None:
+    n_values = own.spreads[about].sizes.size
+    cells, cell_of = np.unique(own.buckets * n_values + own.labels[about], return_inverse=True)
+    counts = np.bincount(cell_of, weights=own.counts, minlength=cells.size).astype(np.float64)
+    starts = np.searchsorted(cells // n_values, column.buckets)
+    lengths = np.searchsorted(cells // n_values, column.buckets, side="right") - starts
+    if int(lengths.sum()) > MOST_PAIRS:
+        return None
+    cell = ranges(starts, lengths)
+    row = np.repeat(np.arange(column.counts.size), lengths)
+    return Pairs(row, cells[cell] % n_values, cell, column.counts.astype(np.float64), counts)
+
+
+def _fitted(column: PublishedColumn, names: list[str], pairs: Pairs, n_values: int) -> dict[str, Floats]:
+    sizes = {name: column.spreads[name].sizes.size for name in names}
+    labels = {name: column.labels[name][pairs.row].astype(np.int64) for name in names}
+    weights = _balanced(pairs.cells[pairs.cell], pairs)
+    model: dict[str, Floats] = {}
+    for _ in range(ROUNDS):
+        likely = pairs.cells[pairs.cell]
+        for name in names:
+            keys = labels[name] * n_values + pairs.value
+            counts = np.bincount(keys, weights=weights, minlength=sizes[name] * n_values)
+            smooth = counts.reshape(sizes[name], n_values) + SMOOTHING / sizes[name]
+            model[name] = smooth / smooth.sum(axis=0)
+            likely = likely * model[name][labels[name], pairs.value]
+        weights = _balanced(likely, pairs)
+    return model
+
+
+def _balanced(weights: Floats, pairs: Pairs) -> Floats:
+    """Scale weights until rows and values add up to what is published, nearly."""
+    for _ in range(BALANCINGS):
+        rows = np.bincount(pairs.row, weights=weights, minlength=pairs.rows.size)
+        weights = weights * (pairs.rows / np.maximum(rows, 1e-300))[pairs.row]
+        cells = np.bincount(pairs.cell, weights=weights, minlength=pairs.cells.size)
+        weights = weights * (pairs.cells / np.maximum(cells, 1e-300))[pairs.cell]
+    return weights

@@ -11,19 +11,35 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from manyveils.attacks.beliefs import Beliefs, normalized
-from manyveils.attacks.homogeneity import look
-from manyveils.attacks.minds import Known, Reader
+from manyveils.attacks.adversaries import Ignorant, Reader
+from manyveils.attacks.beliefs import Beliefs, Known, normalized
 from manyveils.attacks.outcome import Outcome
-from manyveils.attacks.people import Floats, Ids, People
-from manyveils.attacks.scene import Aim, Scene
+from manyveils.attacks.people import Floats, Ids, People, alike
+from manyveils.attacks.scene import Scene
 from manyveils.attacks.score import outcome, tally
-from manyveils.attacks.supposing import Combinations, combinations_of, together
-from manyveils.reading.matching import numbered, ranges
+from manyveils.reading.keys import ranges
 from manyveils.table import Table
 
 NAME = "dependency"
 KNOWS = "the quasi-identifiers, or what a rule gives, and what follows from what"
+MOST_SUPPOSED = 1_000_000
+
+
+@dataclass(frozen=True, repr=False)
+class Combinations:
+    """The different combinations of some attributes that a table has: the combination of each row, and their codes."""
+
+    names: Known
+    of_row: Ids
+    codes: dict[str, Ids]
+    n: int
+
+
+def combinations_of(table: Table, names: Known) -> Combinations:
+    """The combinations of some attributes of a table; of no attribute there is one."""
+    of_row, firsts = alike([table[name].codes for name in names], table.n_rows)
+    codes = {name: table[name].codes[firsts].astype(np.int64) for name in names}
+    return Combinations(names, of_row, codes, firsts.size if names else 1)
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,58 +47,91 @@ class Deducer:
     """Someone who knows what follows from some attributes."""
 
     reader: Reader
-    table: Table
     left: Known
 
-    def of(self, people: People, known: Known, about: str) -> Beliefs:
+    def beliefs(self, people: People, known: Known, about: str) -> Beliefs:
         """What follows from what is known and believed of the left side."""
         given = tuple(name for name in self.left if name in known)
-        unknown = combinations_of(self.table, tuple(name for name in self.left if name not in known))
+        unknown = combinations_of(self.reader.table, tuple(name for name in self.left if name not in known))
         believed = together(self.reader, people, known, unknown)
         direct = self._direct(people, known, about)
-        keys = [people.codes[name] + 1 for name in given]
-        sizes = [self.table[name].n_values + 1 for name in given]
-        of, firsts = numbered(
-            [believed.of, direct.of, *keys], [believed.rows.shape[0], direct.rows.shape[0], *sizes]
+        row_of, firsts = alike(
+            [believed.row_of, direct.row_of, *(people.codes[name] for name in given)], people.n
         )
-        held = {name: people.codes[name][firsts] for name in given}
-        rows = self._follows(held, unknown, believed.rows[believed.of[firsts]], about)
-        instead = direct.rows[direct.of[firsts], : rows.shape[1]]
-        return Beliefs(normalized(rows * (instead > 0), instead), of)
+        codes = {name: people.codes[name][firsts] for name in given}
+        rows = self._follows(codes, unknown, believed.rows[believed.row_of[firsts]], about)
+        instead = direct.rows[direct.row_of[firsts], : rows.shape[1]]
+        return Beliefs(normalized(rows * (instead > 0), instead), row_of)
 
     def _direct(self, people: People, known: Known, about: str) -> Beliefs:
         """What the release says of the attribute itself; where it is not shown, what is true of everybody."""
         if about in self.reader.readable:
-            return self.reader.of(people, tuple(name for name in known if name != about), about)
-        counts = self.table[about].counts
-        return Beliefs((counts / max(int(counts.sum()), 1))[np.newaxis, :], np.zeros(people.n, np.int64))
+            return self.reader.beliefs(people, tuple(name for name in known if name != about), about)
+        return Ignorant(self.reader.table).beliefs(people, known, about)
 
-    def _follows(self, held: dict[str, Ids], unknown: Combinations, believed: Floats, about: str) -> Floats:
+    def _follows(self, codes: dict[str, Ids], unknown: Combinations, believed: Floats, about: str) -> Floats:
         """Sum, over what the unknown attributes may be, what follows from them and from what is known."""
-        n, n_left, n_values = believed.shape[0], believed.shape[1], self.table[about].n_values
-        number, asked = self._numbered(held, n)
+        table = self.reader.table
+        (n, n_left), n_values, n_rows = believed.shape, table[about].n_values, table.n_rows
+        # One number for what is known, the same for the rows of the table and for the targets.
+        both = [np.concatenate([table[name].codes, own]) for name, own in codes.items()]
+        numbers, _ = alike(both, n_rows + n)
+        number, wanted = numbers[:n_rows], numbers[n_rows:]
         # The different triples of what is known, what is not, and what follows, in order.
-        keys = (number * n_left + unknown.of_row) * n_values + self.table[about].codes
+        keys = (number * n_left + unknown.of_row) * n_values + table[about].codes
         triples, counts = np.unique(keys, return_counts=True)
         _, pair = np.unique(triples // n_values, return_inverse=True)
         shares = counts / np.bincount(pair, weights=counts)[pair]
         groups = triples // (n_values * n_left)
-        starts = np.searchsorted(groups, asked)
-        lengths = np.searchsorted(groups, asked, side="right") - starts
+        starts = np.searchsorted(groups, wanted)
+        lengths = np.searchsorted(groups, wanted, side="right") - starts
         picked, target = ranges(starts, lengths), np.repeat(np.arange(n), lengths)
         weights = shares[picked] * believed[target, triples[picked] // n_values % n_left]
-        places = target * n_values + triples[picked] % n_values
-        flat = np.bincount(places, weights=weights, minlength=n * n_values).astype(np.float64)
+        cells = target * n_values + triples[picked] % n_values
+        flat = np.bincount(cells, weights=weights, minlength=n * n_values).astype(np.float64)
         return flat.reshape(n, n_values)
 
-    def _numbered(self, held: dict[str, Ids], n: int) -> tuple[Ids, Ids]:
-        """One number for what is known, alike for the rows of the table and for n targets."""
-        n_rows = self.table.n_rows
-        if not held:
-            return np.zeros(n_rows, dtype=np.int64), np.zeros(n, dtype=np.int64)
-        both = [np.concatenate([self.table[name].codes, codes]) + 1 for name, codes in held.items()]
-        numbers, _ = numbered(both, [self.table[name].n_values + 1 for name in held])
-        return numbers[:n_rows], numbers[n_rows:]
+
+def together(reader: Reader, people: People, known: Known, wanted: Combinations) -> Beliefs:
+    """The belief in every combination: in its first attribute, times in the second if the first is so, and so on.
+
+    Where too many cases would have to be supposed, attributes are independent but for what is known.
+    """
+    if not wanted.names:
+        return Beliefs(np.ones((1, 1)), np.zeros(people.n, dtype=np.int64))
+    alone = [reader.beliefs(people, known, name) for name in wanted.names]
+    row_of, firsts = alike([beliefs.row_of for beliefs in alone], people.n)
+    rows = np.ones((firsts.size, wanted.n))
+    for index, (name, beliefs) in enumerate(zip(wanted.names, alone, strict=True)):
+        shares = _supposing(reader, people, known, wanted, index, firsts) if index else None
+        if shares is None:
+            shares = beliefs.rows[beliefs.row_of[firsts]][:, wanted.codes[name]]
+        rows *= shares
+    return Beliefs(rows, row_of)
+
+
+def _supposing(
+    reader: Reader, people: People, known: Known, wanted: Combinations, index: int, firsts: Ids
+) -> Floats | None:
+    """The belief in an attribute of every combination for some people, if the attributes before it are so."""
+    before, name = wanted.names[:index], wanted.names[index]
+    number_of, places = alike([wanted.codes[earlier] for earlier in before], wanted.n)
+    if firsts.size * places.size > MOST_SUPPOSED:
+        return None
+    supposed = {earlier: wanted.codes[earlier][places] for earlier in before}
+    cases = _cases(people, known, supposed, firsts, places.size)
+    beliefs = reader.beliefs(cases, (*known, *before), name)
+    case = np.arange(firsts.size)[:, np.newaxis] * places.size + number_of[np.newaxis, :]
+    shares: Floats = beliefs.rows[beliefs.row_of[case], wanted.codes[name][np.newaxis, :]]
+    return shares
+
+
+def _cases(people: People, known: Known, supposed: dict[str, Ids], firsts: Ids, n: int) -> People:
+    """Some people once for each of n combinations, as if they had it."""
+    codes = {name: np.repeat(people.codes[name][firsts], n) for name in known if name in people.codes}
+    codes |= {name: np.tile(own, firsts.size) for name, own in supposed.items()}
+    name = f"{people.name} supposing {', '.join(supposed)} of {firsts.size}"
+    return People(name, codes, firsts.size * n)
 
 
 def attack(scene: Scene) -> Outcome:
@@ -90,40 +139,39 @@ def attack(scene: Scene) -> Outcome:
     if not scene.policy.dependencies:
         return Outcome(NAME, KNOWS, "none", reason="The policy names no dependency.")
     tallies = []
-    for known, name in scene.asked:
+    for known, name in scene.protections:
         closed = _closure(scene, known, name)
         for left in dict.fromkeys(_lefts(scene, closed, name, frozenset({name}))):
-            aim: Aim = replace(scene.aim(known, name), known=closed)
-            tallies.append(tally(scene, aim, look, mind=Deducer(scene.reader, scene.table, left)))
+            aim = replace(scene.aim(known, name), known=closed)
+            tallies.append(tally(scene, aim, adversary=Deducer(scene.reader, left)))
     reason = "Nothing protected follows from attributes that are known or published in the open."
     return outcome(NAME, KNOWS, "estimate", tallies, reason=reason)
 
 
 def _closure(scene: Scene, known: Known, name: str) -> Known:
     """What is known, with all that follows from it but the protected attribute itself."""
-    closed, grew = dict.fromkeys(known), True
-    while grew:
-        before = len(closed)
-        for each in scene.policy.dependencies:
-            if {*each.from_} <= {*closed} and each.to != name and each.to in scene.table.attributes:
-                closed[each.to] = None
-        grew = len(closed) > before
+    closed, n_before = dict.fromkeys(known), -1
+    while len(closed) > n_before:
+        n_before = len(closed)
+        for rule in scene.policy.dependencies:
+            if {*rule.from_} <= {*closed} and rule.to != name and rule.to in scene.table.attributes:
+                closed[rule.to] = None
     return tuple(closed)
 
 
 def _lefts(scene: Scene, known: Known, name: str, met: frozenset[str]) -> Iterator[Known]:
     """The attributes, known or published, from which one follows in one step or in several."""
-    for each in scene.policy.dependencies:
-        if each.to == name and name in scene.table.attributes and not {*each.from_} & met:
-            yield from _grounded(scene, known, tuple(each.from_), met)
+    for rule in scene.policy.dependencies:
+        if rule.to == name and name in scene.table.attributes and not {*rule.from_} & met:
+            yield from _grounded(scene, known, tuple(rule.from_), met)
 
 
 def _grounded(scene: Scene, known: Known, left: Known, met: frozenset[str]) -> Iterator[Known]:
     """A left side, with everything that can be neither known nor read replaced by what it follows from."""
-    hidden = [one for one in left if one not in known and one not in scene.reader.readable]
-    if not hidden:
+    hidden = next((name for name in left if name not in known and name not in scene.reader.readable), None)
+    if hidden is None:
         yield tuple(dict.fromkeys(left))
         return
-    rest = tuple(one for one in left if one != hidden[0])
-    for deeper in _lefts(scene, known, hidden[0], met | {hidden[0]}):
-        yield from _grounded(scene, known, (*rest, *deeper), met | {hidden[0]})
+    rest = tuple(name for name in left if name != hidden)
+    for deeper in _lefts(scene, known, hidden, met | {hidden}):
+        yield from _grounded(scene, known, (*rest, *deeper), met | {hidden})

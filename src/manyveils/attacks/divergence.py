@@ -8,11 +8,13 @@ Paper: paper 004.
 
 import numpy as np
 
-from manyveils.attacks.minds import Mind
+from manyveils.attacks.adversaries import Adversary
+from manyveils.attacks.beliefs import Seen
 from manyveils.attacks.outcome import Measure, Outcome
 from manyveils.attacks.people import People
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Look, Seen, how_sure, outcome, tally
+from manyveils.attacks.score import Look, how_sure, outcome, tally
+from manyveils.attacks.similarity import branches, branching_levels
 from manyveils.table import Attribute
 
 NAME = "divergence"
@@ -32,32 +34,21 @@ MEASURE = Measure(
 def attack(scene: Scene) -> Outcome:
     """Take everybody for the branch that is likeliest."""
     looks = {
-        aim: _look(scene.table[aim.about], top)
+        aim: _look(scene.table[aim.about], levels[-1])
         for aim in scene.aims
-        if aim.about in scene.reader.readable and (top := _top(scene.table[aim.about]))
+        if aim.about in scene.reader.readable and (levels := branching_levels(scene.table[aim.about]))
     }
     tallies = [tally(scene, aim, look, instead=BOUND) for aim, look in looks.items()]
     reason = "No sensitive attribute has a hierarchy with branches."
     return outcome(NAME, KNOWS, how_sure(scene, looks), tallies, reason=reason, measure=MEASURE)
 
 
-def _top(column: Attribute) -> int | None:
-    """The highest level of the hierarchy that has several branches, some of them with several values."""
-    sizes = column.levels.sizes
-    return next((level for level in range(len(sizes) - 1, 0, -1) if 1 < sizes[level] < column.n_values), None)
-
-
-def _look(column: Attribute, top: int) -> Look:
-    branches = column.levels[top].label_of.astype(np.int64)
-
-    def look(mind: Mind, people: People, aim: Aim) -> Seen:
-        codes = people.codes[aim.about]
-        own = np.where(codes >= 0, branches[np.maximum(codes, 0)], -1)
-        beliefs = mind.of(people, aim.known, aim.about).merged(branches, column.levels.sizes[top])
-        two = np.sort(beliefs.rows, axis=1)[:, -2:]
-        believed = beliefs.at(own)
-        # The strongest other branch is the first, unless that is hers: then it is the second.
-        other = np.where(believed >= two[beliefs.of, 1], two[beliefs.of, 0], two[beliefs.of, 1])
-        return Seen(1.0 - beliefs.right(own), other)
+def _look(attribute: Attribute, top: int) -> Look:
+    def look(adversary: Adversary, people: People, aim: Aim) -> Seen:
+        believed = adversary.beliefs(people, aim.known, aim.about)
+        beliefs, own = branches(attribute, top, believed, people.codes[aim.about])
+        second, first = np.sort(beliefs.rows, axis=1)[:, -2:][beliefs.row_of].T
+        # The strongest wrong branch is the first, unless that is hers: then it is the second.
+        return Seen(1.0 - beliefs.right(own), np.where(beliefs.at(own) >= first, second, first))
 
     return look

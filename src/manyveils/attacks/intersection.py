@@ -6,23 +6,23 @@ values have it there.
 Paper: 002 (versatile publishing), Table 2: three tables that give four tuples away together.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from manyveils.attacks.beliefs import ALMOST, Beliefs, believed
-from manyveils.attacks.homogeneity import look
-from manyveils.attacks.minds import Known
+from manyveils.attacks.adversaries import Reader
+from manyveils.attacks.beliefs import Beliefs, Known, Seen
 from manyveils.attacks.outcome import How, Outcome
-from manyveils.attacks.people import Bools, Floats
+from manyveils.attacks.people import Bools, Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import outcome, protected, tally
-from manyveils.attacks.sightings import Sightings
-from manyveils.attacks.worlds.comparer import Comparer
+from manyveils.attacks.score import bound_of, harm, look, outcome, protected, tally
+from manyveils.attacks.worlds import solve
+from manyveils.attacks.worlds.combine import Combined, combined
+from manyveils.attacks.worlds.kinds import TooMany
 from manyveils.attacks.worlds.solve import Limits, worst
-from manyveils.attacks.worlds.strips import linked
-from manyveils.reading.views import PublishedView
+from manyveils.attacks.worlds.views import linked
 
 NAME = "intersection"
 KNOWS = "the quasi-identifiers, or what a rule gives; compares all views"
@@ -33,15 +33,51 @@ ALONE = "No protected attribute stands in a view that shares attributes with ano
 
 
 @dataclass(frozen=True, repr=False)
-class Harm:
-    """Whose value is believed more than the bound, and of whom it is certain."""
+class Comparer:
+    """Someone who holds views side by side: her beliefs are shares over all possible worlds.
 
-    broken: Bools
-    certain: Bools
+    What she works out once she remembers.
+    Of people whom no world has she believes what is true of everybody; where there are more kinds of people than
+    there is room for, what a reader of the release believes.
+    """
 
-    def less(self, other: "Harm") -> "Harm":
-        """Only those whom the other does not have."""
-        return Harm(self.broken & ~other.broken, self.certain & ~other.certain)
+    reader: Reader
+    limits: Limits
+    _worlds: dict[tuple[Known, str], Combined | None] = field(default_factory=dict)
+
+    def worlds(self, known: Known, about: str) -> Combined | None:
+        """The views, combined for one question; None where there are too many kinds of people."""
+        names = tuple(sorted({*known} & self.reader.readable - {about}))
+        if (names, about) not in self._worlds:
+            try:
+                self._worlds[names, about] = combined(self.reader.release, (*names, about), self.limits)
+            except TooMany:
+                self._worlds[names, about] = None
+        return self._worlds[names, about]
+
+    def how(self, known: Known, about: str) -> solve.How:
+        """How the beliefs of one question were worked out."""
+        worlds = self.worlds(known, about)
+        return "estimate" if worlds is None else worlds.how
+
+    def beliefs(self, people: People, known: Known, about: str) -> Beliefs:
+        """The share of each value among all who have the same known values, over all worlds."""
+        worlds = self.worlds(known, about)
+        if worlds is None:
+            return self.reader.beliefs(people, known, about)
+        codes = self.reader.known_of(people, sorted({*known} - {about}))
+        row_of, firsts = alike([*codes.values()], people.n)
+        profiles = {name: own[firsts] for name, own in codes.items()}
+        rows, everybody = _dense(worlds, profiles, firsts.size, about), _dense(worlds, {}, 1, about)
+        rows = np.where(rows.sum(axis=1, keepdims=True) > 0, rows, everybody)
+        return Beliefs(rows, row_of).in_codes(self.reader.places[about])
+
+
+def _dense(worlds: Combined, profiles: Mapping[str, Ids], n: int, about: str) -> Floats:
+    rows = np.zeros((n, len(worlds.domains[about].texts)))
+    beliefs = worlds.beliefs(profiles, n, about)
+    rows[beliefs["profile"].to_numpy(), beliefs["value"].to_numpy()] = beliefs["belief"].to_numpy()
+    return rows
 
 
 def attack(scene: Scene) -> Outcome:
@@ -49,62 +85,48 @@ def attack(scene: Scene) -> Outcome:
     aims = [aim for aim in scene.aims if aim.about in scene.reader.readable and _can_be_combined(scene, aim)]
     effort = min(max(scene.people.n / PEOPLE_PER_EFFORT, LEAST_EFFORT), MOST_EFFORT)
     limits = Limits(kinds=MOST_KINDS, effort=effort / max(len(aims), 1))
-    mind = Comparer(scene.reader, limits)
-    tallies = [tally(scene, aim, look, mind=mind) for aim in aims]
-    ways = worst([mind.how(aim.known, aim.about) for aim in aims])
+    comparer = Comparer(scene.reader, limits)
+    tallies = [tally(scene, aim, adversary=comparer) for aim in aims]
+    ways = worst([comparer.how(aim.known, aim.about) for aim in aims])
     how: How = "bound" if ways == "bounds" else ways
-    return outcome(NAME, KNOWS, how, tallies, _compared(scene, aims, mind), reason=ALONE)
+    return outcome(NAME, KNOWS, how, tallies, _compared(scene, aims, comparer), reason=ALONE)
 
 
 def _can_be_combined(scene: Scene, aim: Aim) -> bool:
-    groups = linked(scene.release.views)
-    return any(len(group) > 1 and any(aim.about in view.attributes for view in group) for group in groups)
+    groups = linked(scene.reader.views)
+    return any(len(views) > 1 and any(aim.about in view.attributes for view in views) for views in groups)
 
 
-def _compared(scene: Scene, aims: list[Aim], mind: Comparer) -> dict[str, Any]:
+def _compared(scene: Scene, aims: list[Aim], comparer: Comparer) -> dict[str, Any]:
     """How many are harmed by single views, and how many only by holding views side by side."""
     counts = dict.fromkeys(
         ("broken_alone", "certain_alone", "broken_by_combining", "certain_by_combining"), 0
     )
     for aim in aims:
         alone = _harm(scene, aim, _alone(scene, aim))
-        truth = mind.of(scene.people, aim.known, aim.about).at(scene.people.codes[aim.about])
-        gained = _harm(scene, aim, truth).less(alone)
-        counts["broken_alone"] += int(alone.broken.sum())
-        counts["certain_alone"] += int(alone.certain.sum())
-        counts["broken_by_combining"] += int(gained.broken.sum())
-        counts["certain_by_combining"] += int(gained.certain.sum())
-    solved = [mind.asked(aim.known, aim.about) for aim in aims]
-    left_out = {name for each in solved if each for link in each.links for name in link.left_out}
+        both = _harm(scene, aim, look(comparer, scene.people, aim).truth)
+        for kind, by_view, by_both in zip(("broken", "certain"), alone, both, strict=True):
+            counts[f"{kind}_alone"] += int(by_view.sum())
+            counts[f"{kind}_by_combining"] += int((by_both & ~by_view).sum())
+    worlds = [comparer.worlds(aim.known, aim.about) for aim in aims]
+    left_out = {name for own in worlds if own for link in own.links for name in link.left_out}
     return {
         **counts,
-        "beliefs": worst([each.beliefs_by if each else "estimate" for each in solved]),
-        "certainty": worst([each.certainty_by if each else "estimate" for each in solved]),
+        "beliefs": worst([own.beliefs_by if own else "estimate" for own in worlds]),
+        "certainty": worst([own.certainty_by if own else "estimate" for own in worlds]),
         "views_without_room": len(left_out),
     }
 
 
-def _harm(scene: Scene, aim: Aim, truth: Floats) -> Harm:
+def _harm(scene: Scene, aim: Aim, truth: Floats) -> tuple[Bools, Bools]:
     people = scene.people
-    codes = people.codes[aim.about]
-    guess = scene.ignorant.of(people, aim.known, aim.about).at(codes)
-    inside = protected(people, aim)
-    broken = inside & (truth > aim.caps.at(codes) + ALMOST) & (truth > guess + ALMOST)
-    return Harm(broken, inside & (truth >= 1 - ALMOST) & (guess < 1 - ALMOST))
+    guess, bound = look(scene.ignorant, people, aim), bound_of(people, aim)
+    return harm(protected(people, aim), Seen(truth, truth), guess, bound)
 
 
 def _alone(scene: Scene, aim: Aim) -> Floats:
     """The strongest belief in each person's value that a single view gives."""
     people, reader = scene.people, scene.reader
-    known = reader.known_of(people, tuple(name for name in aim.known if name != aim.about))
     codes = reader.known_of(people, (aim.about,))[aim.about]
-
-    def find(shape: PublishedView, asked: Known) -> Sightings:
-        return reader.sighted(people, shape, asked)
-
-    strongest = np.zeros(people.n)
-    for shape in reader.shapes:
-        if aim.about in shape.attributes and shape.n_rows:
-            rows = believed([shape], known, aim.about, find, people.n)
-            strongest = np.maximum(strongest, Beliefs(rows, np.arange(people.n)).at(codes))
-    return strongest
+    beliefs = [view.at(codes) for view in reader.by_view(people, aim.known, aim.about)]
+    return np.maximum.reduce([np.zeros(people.n), *beliefs])

@@ -1,7 +1,7 @@
 """Known pairs: a few people's values and published cells open everybody else's.
 
-Knows: the quasi-identifiers of the target, and of ten other people value, code and grade.
-How: reads a code as the value of a known person who has it, and a grade between those of two known people as a
+Knows: the quasi-identifiers of the target, and of ten other people value, pseudonym and grade.
+How: reads a pseudonym as the value of a known person who has it, and a grade between those of two known people as a
 number between theirs, in proportion; right within a twentieth of the range. She must find the target's cell first.
 Numbers are the mean over several choices of the ten.
 Paper: the limits of paper 004.
@@ -11,20 +11,19 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from manyveils.attacks.beliefs import ALMOST
-from manyveils.attacks.bounds import half_the_doubt
-from manyveils.attacks.codes import codes_of, is_hidden, published_counts, secret_columns
-from manyveils.attacks.nearness import near, span_of
-from manyveils.attacks.outcome import Outcome
+from manyveils.attacks.beliefs import Seen
+from manyveils.attacks.bounds import Bound
+from manyveils.attacks.outcome import TOLERANCE, Outcome
 from manyveils.attacks.people import Bools, Floats, Ids
+from manyveils.attacks.proximity import BOUND, near, span_of
+from manyveils.attacks.pseudonyms import is_hidden, pseudonyms_of, published_counts, secret_attributes
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Bound, Seen, Tally, bound_of, outcome, protected, unpromised
+from manyveils.attacks.score import Tally, bound_of, counted, outcome, protected, unpromised
 
 NAME = "known-pairs"
 PAIRS = 10
 DRAWS = 20
 SHARE = 0.05
-BOUND = "half of the doubt, since nothing is promised of intervals"
 KNOWS = f"the quasi-identifiers, and of {PAIRS} other people value and published cell"
 
 
@@ -37,53 +36,48 @@ def attack(scene: Scene) -> Outcome:
 
 
 def _tallies(scene: Scene) -> Iterator[Tally]:
-    for name in secret_columns(scene, numeric=False):
-        aim = scene.aim(scene.table.expand(scene.policy.quasi), name)
-        yield _of_codes(scene, aim)
-    for name in secret_columns(scene, numeric=True):
-        aim = scene.aim(scene.table.expand(scene.policy.quasi), name)
+    known = scene.table.expand(scene.policy.quasi)
+    for name in secret_attributes(scene, numeric=False):
+        yield _of_pseudonyms(scene, scene.aim(known, name))
+    for name in secret_attributes(scene, numeric=True):
         if span_of(scene.table[name]) > 0:
-            yield _of_grades(scene, aim)
+            yield _of_grades(scene, scene.aim(known, name))
 
 
-def _of_codes(scene: Scene, aim: Aim) -> Tally:
-    """Codes that a known person has are read; the others are not."""
-    codes, values = codes_of(scene, aim.about), scene.people.codes[aim.about]
-    code_of = codes.code_of()
-    cell = np.where(code_of >= 0, codes.places[np.maximum(code_of, 0)], -1)[values]
+def _of_pseudonyms(scene: Scene, aim: Aim) -> Tally:
+    """Pseudonyms that a known person has are read; the others are not."""
+    pseudonyms, values = pseudonyms_of(scene, aim.about), scene.people.codes[aim.about]
+    cell = pseudonyms.cell_of()[values]
     hidden = is_hidden(scene, scene.people.codes, aim.about)
-    n_values = scene.table[aim.about].n_values
+    n_values = pseudonyms.all.size
 
     def read(known: Ids) -> Bools:
         return np.bincount(values[known], minlength=n_values)[values] > 0
 
     guess = Seen(
-        (values == int(np.argmax(codes.all))).astype(np.float64),
-        (codes.all / max(scene.table.n_rows, 1))[values],
+        (values == int(np.argmax(pseudonyms.all))).astype(np.float64),
+        (pseudonyms.all / max(scene.table.n_rows, 1))[values],
     )
-    targets = hidden & protected(scene.people, aim) & (cell >= 0)
-    return _found(
-        scene, aim, targets, cell, _drawn(scene, aim, hidden, read), guess, bound_of(scene.people, aim)
-    )
+    targets, share_read = hidden & (cell >= 0), _drawn(scene, aim, hidden, read)
+    return _tally(scene, aim, targets, cell, share_read, guess, bound_of(scene.people, aim))
 
 
 def _of_grades(scene: Scene, aim: Aim) -> Tally:
     """Grades are read between those of known people."""
-    column, codes = scene.table[aim.about], scene.people.codes[aim.about]
+    attribute, codes = scene.table[aim.about], scene.people.codes[aim.about]
     grades, cell_of = _ranks(scene, aim.about)
-    cell, numbers = cell_of[codes], column.numbers[codes]
-    is_known = np.isfinite(numbers) & (cell >= 0)
-    within = SHARE * span_of(column)
+    cell, numbers = cell_of[codes], attribute.numbers[codes]
+    targets = np.isfinite(numbers) & (cell >= 0)
+    within = SHARE * span_of(attribute)
 
     def read(known: Ids) -> Bools:
         order = known[np.argsort(grades[cell[known]])]
-        guess = np.interp(grades[np.maximum(cell, 0)], grades[cell[order]], numbers[order])
-        return np.abs(guess - np.where(is_known, numbers, np.inf)) <= within + ALMOST
+        number = np.interp(grades[np.maximum(cell, 0)], grades[cell[order]], numbers[order])
+        return np.abs(number - np.where(targets, numbers, np.inf)) <= within + TOLERANCE
 
-    blind = near(scene.ignorant.of(scene.people, (), aim.about), column, codes, within)
-    targets = protected(scene.people, aim) & is_known
-    bound = unpromised(half_the_doubt(blind.truth), BOUND)
-    return _found(scene, aim, targets, cell, _drawn(scene, aim, is_known, read), blind, bound)
+    guess = near(scene.ignorant.beliefs(scene.people, (), aim.about), attribute, codes, within)
+    share_read = _drawn(scene, aim, targets, read)
+    return _tally(scene, aim, targets, cell, share_read, guess, unpromised(guess, BOUND))
 
 
 def _drawn(scene: Scene, aim: Aim, pool: Bools, read: Callable[[Ids], Bools]) -> Floats:
@@ -93,10 +87,10 @@ def _drawn(scene: Scene, aim: Aim, pool: Bools, read: Callable[[Ids], Bools]) ->
     for _ in range(DRAWS if pool.any() else 0):
         known = rng.choice(np.flatnonzero(pool), min(PAIRS, int(pool.sum())), replace=False)
         # Who is known already is no target.
-        others = np.ones(n, dtype=bool)
-        others[known] = False
-        times += others & read(known)
-        draws += others
+        is_target = np.ones(n, dtype=bool)
+        is_target[known] = False
+        times += is_target & read(known)
+        draws += is_target
     return times / np.maximum(draws, 1)
 
 
@@ -105,10 +99,10 @@ def _ranks(scene: Scene, name: str) -> tuple[Floats, Ids]:
     domain, counts = scene.release.reading.estimate.domains[name], published_counts(scene, name)
     shown = np.flatnonzero((counts > 0) & np.isfinite(domain.numbers))
     ordered = shown[np.argsort(domain.numbers[shown])]
-    column = scene.table[name]
-    present = np.flatnonzero((column.counts > 0) & np.isfinite(column.numbers))
-    cell_of = np.full(column.n_values, -1, dtype=np.int64)
-    places = in_order(counts[ordered], column.counts[present])
+    attribute = scene.table[name]
+    present = np.flatnonzero((attribute.counts > 0) & np.isfinite(attribute.numbers))
+    cell_of = np.full(attribute.n_values, -1, dtype=np.int64)
+    places = in_order(counts[ordered], attribute.counts[present])
     if places is not None:
         cell_of[present[places]] = ordered
     return domain.numbers, cell_of
@@ -130,34 +124,22 @@ def in_order(few: Ids, many: Ids) -> Ids | None:
 
 
 def _earliest(few: Ids, many: Ids) -> Ids | None:
-    places, place = np.zeros(few.size, dtype=np.int64), 0
-    for number, count in enumerate(few.tolist()):
-        while place < many.size and many[place] < count:
-            place += 1
-        if place == many.size:
+    places: list[int] = []
+    index = 0
+    for count in few.tolist():
+        while index < many.size and many[index] < count:
+            index += 1
+        if index == many.size:
             return None
-        places[number], place = place, place + 1
-    return places
+        places.append(index)
+        index += 1
+    return np.array(places, dtype=np.int64)
 
 
-def _found(
+def _tally(
     scene: Scene, aim: Aim, targets: Bools, cell: Ids, read: Floats, guess: Seen, bound: Bound
 ) -> Tally:
     """Right where the cell is found and read; `read` is the share of draws in which it is."""
-    found = scene.reader.cells(scene.people, aim.known, aim.about)
-    belief, right = np.where(read > 0, found.at(cell), 0.0), found.right(cell) * read
-    beyond = targets & (belief > bound.cap + ALMOST) & (belief > guess.truth + ALMOST)
-    certain = beyond & (belief >= 1 - ALMOST)
-    return Tally(
-        aim.home,
-        targets,
-        np.where(targets, right, 0.0),
-        float(guess.right[targets].sum()),
-        None,
-        0,
-        round(float(read[beyond].sum())),
-        round(float(read[beyond & bound.promised].sum())),
-        round(float(read[certain].sum())),
-        float(belief[targets].max(initial=0.0)),
-        bound.words,
-    )
+    beliefs = scene.reader.cells(scene.people, aim.known, aim.about)
+    seen = Seen(beliefs.right(cell) * read, np.where(read > 0, beliefs.at(cell), 0.0))
+    return counted(aim.home, targets & protected(scene.people, aim), seen, guess, bound, weights=read)

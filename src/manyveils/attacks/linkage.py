@@ -7,15 +7,17 @@ the data too, where they are given as control, and is else the prosecutor's.
 Paper: Samarati and Sweeney (1998); El Emam (2008).
 """
 
-from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
+from manyveils.attacks.beliefs import Seen
+from manyveils.attacks.bounds import Bound, even_bound
 from manyveils.attacks.outcome import Measure, Outcome
-from manyveils.attacks.people import Floats, Ids, People
+from manyveils.attacks.people import Floats, People, alike
 from manyveils.attacks.scene import Scene
-from manyveils.attacks.score import Bound, Seen, counted, outcome
-from manyveils.attacks.sightings import Sightings
+from manyveils.attacks.score import counted, outcome
+from manyveils.attacks.sightings import Sighting, labels_of
 from manyveils.policy.guarantees import KAnonymity
 from manyveils.reading.views import PublishedView
 
@@ -30,72 +32,59 @@ MEASURE = Measure(
 
 def attack(scene: Scene) -> Outcome:
     """Look for everybody's row."""
-    shapes = [shape for shape in scene.reader.shapes if _links(scene, shape)]
-    if not shapes:
+    views = [view for view in scene.reader.views if _links(scene, view)]
+    if not views:
         reason = "No view shows quasi-identifiers beside anything else."
         return Outcome(NAME, KNOWS, "none", reason=reason)
-    found = [_candidates(scene, scene.people, shape) for shape in shapes]
-    risk = _risk([rows for rows, _ in found])
-    unique = np.maximum.reduce([alike == 1 for _, alike in found])
-    outside = _risk([_candidates(scene, scene.strangers, shape)[0] for shape in shapes])
-    guess = np.full(scene.people.n, 1 / max(scene.release.rows, 1))
-    everybody = np.ones(scene.people.n, dtype=bool)
-    control = float(outside.sum()), scene.strangers.n
-    found_out = counted(
+    n, non_members = scene.people.n, scene.non_members
+    risk = _risk([_candidates(scene, scene.people, view) for view in views])
+    outside = _risk([_candidates(scene, non_members, view) for view in views])
+    guess = np.full(n, 1 / max(scene.release.rows, 1))
+    control = float(outside.sum()), non_members.n
+    everybody = np.ones(n, dtype=bool)
+    tally = counted(
         "quasi-identifiers", everybody, Seen(risk, risk), Seen(guess, guess), _bound(scene), control
     )
+    unique = np.maximum.reduce([_n_alike(scene, view) == 1 for view in views])
     details = {
         "prosecutor": float(risk.max(initial=0.0)),
-        "journalist": float(_journalist(scene, shapes, risk)),
+        "journalist": float(_journalist(scene, views, risk)),
         "marketer": float(risk.mean()),
         "unique_matches": float(unique.mean()),
     }
-    return outcome(NAME, KNOWS, "exact", [found_out], details, measure=MEASURE, is_foreseen=True)
+    return outcome(NAME, KNOWS, "exact", [tally], details, measure=MEASURE, is_foreseen=True)
 
 
-def _links(scene: Scene, shape: PublishedView) -> bool:
+def _links(scene: Scene, view: PublishedView) -> bool:
     """Whether a view shows something known, and something else."""
-    known = {*scene.quasi} & scene.reader.readable & {*shape.attributes}
-    return bool(known) and bool({*shape.attributes} - known) and shape.n_rows > 0
+    known = scene.reader.readable_in(view, scene.quasi)
+    return bool(known) and bool({*view.attributes} - {*known}) and view.n_rows > 0
 
 
-def _asked(scene: Scene, shape: PublishedView) -> tuple[str, ...]:
-    return tuple(name for name in scene.quasi if name in shape.attributes and name in scene.reader.readable)
+def _candidates(scene: Scene, people: People, view: PublishedView) -> Floats:
+    """For each person the fewest rows of a column that shows something sensitive, or else anything, that may be hers."""
+    sighted = scene.reader.sighted(people, view, scene.reader.readable_in(view, scene.quasi))
+    hidden = {*scene.sensitive} & {*view.attributes} or {*view.attributes} - {*scene.quasi}
+    columns = [index for index, column in enumerate(view.parts) if {*column.attributes} & hidden]
+    return np.minimum.reduce([sighted.gathered(partial(_rows, column=index)) for index in columns])
 
 
-def _candidates(scene: Scene, people: People, shape: PublishedView) -> tuple[Floats, Floats]:
-    """For each person the fewest rows with something else that may be hers, and the rows with her quasi-identifiers."""
-    sighted = scene.reader.sighted(people, shape, _asked(scene, shape))
-    kept = {*scene.sensitive} & {*shape.attributes} or {*shape.attributes} - {*scene.quasi}
-    hidden = [place for place, part in enumerate(shape.parts) if {*part.attributes} & kept]
-    return _gathered(sighted, [_rows(each_hidden, sighted) for each_hidden in hidden]), _alike(sighted)
-
-
-def _gathered(sighted: Sightings, found: list[list[Floats]]) -> Floats:
-    whole = [sighted.gathered(each or [np.zeros(1)], 0.0) for each in found]
-    return np.minimum.reduce(whole)
-
-
-def _rows(place: int, sighted: Sightings) -> list[Floats]:
+def _rows(batch: Sighting, column: int) -> Floats:
     """The rows of one column that may be each target's, over all buckets that match her."""
-    return [*_each_rows(place, sighted)]
+    targets, buckets, counts = batch.counted()
+    sizes = batch.view.sizes[buckets].astype(np.float64)
+    return batch.summed(targets, counts.get(column, sizes))
 
 
-def _each_rows(place: int, sighted: Sightings) -> Iterator[Floats]:
-    for each in sighted.each:
-        targets, buckets, counts = each.counted()
-        keyed = list(each.matches)
-        rows = counts[keyed.index(place)] if place in keyed else each.shape.sizes[buckets].astype(np.float64)
-        yield np.bincount(targets, weights=rows, minlength=each.n).astype(np.float64)
-
-
-def _alike(sighted: Sightings) -> Floats:
+def _n_alike(scene: Scene, view: PublishedView) -> Floats:
     """How many rows may have a person's quasi-identifiers: in a bucket, no more than any column has."""
-    found = []
-    for each in sighted.each:
-        targets, _, counts = each.counted()
-        found.append(np.bincount(targets, weights=counts.min(axis=0), minlength=each.n).astype(np.float64))
-    return sighted.gathered(found or [np.zeros(1)], 0.0)
+
+    def rows(batch: Sighting) -> Floats:
+        targets, _, counts = batch.counted()
+        return batch.summed(targets, np.minimum.reduce([*counts.values()]))
+
+    known = scene.reader.readable_in(view, scene.quasi)
+    return scene.reader.sighted(scene.people, view, known).gathered(rows)
 
 
 def _risk(candidates: list[Floats]) -> Floats:
@@ -105,40 +94,27 @@ def _risk(candidates: list[Floats]) -> Floats:
     )
 
 
-def _journalist(scene: Scene, shapes: list[PublishedView], risk: Floats) -> float:
+def _journalist(scene: Scene, views: list[PublishedView], risk: Floats) -> float:
     """The greatest risk where people outside the data may be meant as well."""
-    if scene.control is None:
-        return risk.max(initial=0.0)
-    worst = 0.0
-    for shape in shapes:
-        asked = _asked(scene, shape)
-        inside = scene.reader.sighted(scene.people, shape, asked)
-        outside = scene.reader.sighted(scene.strangers, shape, asked)
-        both = _labels(inside, shape, asked), _labels(outside, shape, asked)
-        _, of = np.unique(np.concatenate(both, axis=0), axis=0, return_inverse=True)
-        found = np.concatenate([inside.of, outside.of]) >= 0
-        counts = np.bincount(of[found])
-        mine = of[: scene.people.n][inside.of >= 0]
-        worst = max(worst, float((1 / counts[mine]).max(initial=0.0)))
-    return min(worst, risk.max(initial=0.0))
+    highest = float(risk.max(initial=0.0))
+    return highest if scene.control is None else min(highest, max(_rarest(scene, view) for view in views))
 
 
-def _labels(sighted: Sightings, shape: PublishedView, asked: tuple[str, ...]) -> np.ndarray:
-    """The labels that cover each person, column by column; -1 where several or none do."""
-    found = [np.full((1, len(asked)), -1)]
-    for each in reversed(sighted.each):
-        columns = [_label_of(shape, name, each.tuples[name]) for name in asked]
-        found.insert(0, np.stack(columns, axis=1))
-    return np.concatenate(found)[sighted.of]
-
-
-def _label_of(shape: PublishedView, name: str, codes: Ids) -> Ids:
-    spread = shape.spread_of(name)
-    return np.full(codes.size, -1, dtype=np.int64) if spread.overlaps else spread.label_of[codes]
+def _rarest(scene: Scene, view: PublishedView) -> float:
+    """One over the fewest people, inside the data or outside, who look in a view like somebody inside."""
+    reader, both = scene.reader, (scene.people, scene.non_members)
+    known = reader.readable_in(view, scene.quasi)
+    numbers = [reader.sighted(people, view, known).number_of for people in both]
+    codes = [reader.known_of(people, known) for people in both]
+    labels = [np.concatenate([labels_of(view, name, own[name]) for own in codes]) for name in known]
+    is_sighted = np.concatenate(numbers) >= 0
+    group_of, _ = alike(labels, is_sighted.size)
+    sizes = np.bincount(group_of[is_sighted])
+    members = np.flatnonzero(is_sighted[: scene.people.n])
+    return float((1 / sizes[group_of[members]]).max(initial=0.0))
 
 
 def _bound(scene: Scene) -> Bound:
-    ks = [each.guarantee.k for each in scene.promises if isinstance(each.guarantee, KAnonymity)]
-    is_promised, n = max(ks, default=1) > 1, scene.people.n
-    words = "k-anonymity" if is_promised else "one half, since no k is promised"
-    return Bound(np.full(n, 1 / max(ks) if is_promised else 0.5), np.full(n, is_promised), words)
+    k = max((guarantee.k for guarantee in scene.guarantees(KAnonymity)), default=1)
+    words = "k-anonymity" if k > 1 else "one half, since no k is promised"
+    return even_bound(scene.people.n, 1 / max(k, 2), words, is_promised=k > 1)

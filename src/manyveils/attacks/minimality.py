@@ -7,19 +7,21 @@ For one generalized table, with levels (each attribute one finer) or with ranges
 Paper: Wong et al., Minimality attack (2007).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from manyveils.attacks.beliefs import Beliefs, normalized
+from manyveils.attacks.beliefs import Beliefs, Seen, normalized
 from manyveils.attacks.finer import Grouped, Split, grouped, splits
-from manyveils.attacks.homogeneity import look
 from manyveils.attacks.outcome import Outcome
-from manyveils.attacks.people import Bools, Floats, Ids
+from manyveils.attacks.people import Bools, Floats, Ids, looked_up
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Tally, bound_of, outcome, protected
+from manyveils.attacks.score import Tally, bound_of, counted, harm, look, outcome, protected
+from manyveils.attacks.sightings import first_originals
 from manyveils.policy.guarantees import DistinctDiversity, FrequencyDiversity, KAnonymity, Promise
 from manyveils.reading.views import PublishedView
+from manyveils.table import Table
 
 NAME = "minimality"
 KNOWS = "everybody's quasi-identifiers, and how groups are chosen"
@@ -28,6 +30,51 @@ FEWEST, MOST = 60, 2_000
 LEAST_DEALS = 30
 MOST_CELLS = 5_000_000
 CAUTION = 5.0
+NOTHING_FINER = "There is no finer grouping to compare with."
+
+
+@dataclass(frozen=True, repr=False)
+class Judge:
+    """What a grouping must keep: at least k rows in a group and these promises, but for `allowed` rows left out."""
+
+    table: Table
+    promises: Sequence[Promise]
+    k: int
+    allowed: int
+
+    def explained(self, splits: Sequence[Split], who: Ids, dealt: Mapping[str, Ids], n_groups: int) -> Bools:
+        """In which groups a deal to these people explains that none of the finer groupings was published."""
+        explained = np.ones(n_groups, dtype=bool)
+        for split in splits:
+            inside = split.groups[who] >= 0
+            groups = split.groups[who][inside]
+            sizes = np.bincount(groups, minlength=split.n_groups)
+            small = (sizes > 0) & (sizes < self.k) & split.is_whole
+            if int(sizes[small].sum()) > self.allowed:
+                # Too few rows explain it, whatever was dealt.
+                continue
+            broken = small
+            for promise in self.promises:
+                broken = broken | self._breaks(promise, groups, dealt[promise.protects[0]][inside], sizes)
+            if split.is_whole:
+                explained &= int(sizes[broken].sum()) > self.allowed
+            else:
+                halves = (sizes > 0).reshape(n_groups, 2), broken.reshape(n_groups, 2)
+                is_cut, fails = (flags.any(axis=1) for flags in halves)
+                explained &= fails | ~is_cut
+        return explained
+
+    def _breaks(self, promise: Promise, groups: Ids, codes: Ids, sizes: Ids) -> Bools:
+        """Which groups break a promise."""
+        attribute, guarantee = self.table[promise.protects[0]], promise.guarantee
+        shape = sizes.size, attribute.n_values
+        keys = groups * attribute.n_values + codes
+        counts = np.bincount(keys, minlength=shape[0] * shape[1]).reshape(shape)
+        if isinstance(guarantee, DistinctDiversity):
+            return (sizes > 0) & ((counts > 0).sum(axis=1) < guarantee.l)
+        assert isinstance(guarantee, FrequencyDiversity)
+        sensitive = np.array([text not in promise.insensitive for text in attribute.texts])
+        return counts[:, sensitive].max(axis=1, initial=0) * guarantee.l > sizes
 
 
 def attack(scene: Scene) -> Outcome:
@@ -35,79 +82,77 @@ def attack(scene: Scene) -> Outcome:
     reason = _reason(scene)
     if reason:
         return Outcome(NAME, KNOWS, "none", reason=reason)
-    shape = scene.reader.shapes[0]
-    asked = tuple(name for name in scene.quasi if name in shape.attributes and name in scene.reader.readable)
-    grouping = grouped(scene, scene.people, shape, asked)
-    ks = [each.guarantee.k for each in scene.promises if isinstance(each.guarantee, KAnonymity)]
-    finer = [*splits(scene, scene.people, grouping, asked, max(ks, default=1))]
-    if not finer or not (grouping.group >= 0).any():
-        return Outcome(NAME, KNOWS, "none", reason="There is no finer grouping to compare with.")
-    aims = [aim for aim in scene.aims if _counts(scene, shape, aim)]
-    believed, kept = _dealt(scene, grouping, finer, aims, max(ks, default=1))
-    tallies = [_tally(scene, aim, believed[aim], kept) for aim in aims]
-    details = {"deals_kept": float(np.median(kept[kept > 0])) if (kept > 0).any() else 0.0}
+    view = scene.reader.views[0]
+    known = scene.reader.readable_in(view, scene.quasi)
+    k = max((guarantee.k for guarantee in scene.guarantees(KAnonymity)), default=1)
+    grouping = grouped(scene, view, known)
+    finer = [*splits(scene, grouping, known, k)] if grouping.n_groups else []
+    if not finer:
+        return Outcome(NAME, KNOWS, "none", reason=NOTHING_FINER)
+    promises = [promise for promise in _diversities(scene) if promise.protects[0] in view.attributes]
+    allowed = int(scene.policy.publish.suppression * scene.table.n_rows)
+    aims = [aim for aim in scene.aims if _is_counted(scene, view, aim)]
+    believed, deals = _dealt(scene, grouping, finer, aims, Judge(scene.table, promises, k, allowed))
+    tallies = [_tally(scene, aim, believed[aim], deals) for aim in aims]
+    details = {"deals_kept": float(np.median(deals[deals > 0])) if (deals > 0).any() else 0.0}
     return outcome(NAME, KNOWS, "simulation", tallies, details)
 
 
 def _reason(scene: Scene) -> str:
-    shapes = scene.reader.shapes
+    views = scene.reader.views
     if not _diversities(scene):
         return "Neither distinct nor frequency l is promised."
-    if len(shapes) != 1 or len(shapes[0].parts) != 1 or shapes[0].n_buckets > 1:
+    if len(views) != 1 or len(views[0].parts) != 1 or views[0].n_buckets > 1:
         return "Rows share buckets by chance, or stand in several views; no finer grouping was tried and given up."
     if scene.people.n < scene.table.n_rows:
         return f"There are more than {scene.people.n:,} people."
-    if not any(_counts(scene, shapes[0], aim) for aim in scene.aims):
+    if not any(_is_counted(scene, views[0], aim) for aim in scene.aims):
         return "No sensitive attribute is shown as it is, or the attributes have too many values."
-    known = [name for name in scene.quasi if name in shapes[0].attributes and name in scene.reader.readable]
-    if not any(shapes[0].spread_of(name).is_coarse for name in known):
+    known = scene.reader.readable_in(views[0], scene.quasi)
+    if not any(views[0].spread_of(name).is_coarse for name in known):
         return "No quasi-identifier is recoded, so nothing finer could have been published."
     return ""
 
 
-def _counts(scene: Scene, shape: PublishedView, aim: Aim) -> bool:
+def _is_counted(scene: Scene, view: PublishedView, aim: Aim) -> bool:
     cells = scene.people.n * scene.table[aim.about].n_values
-    shown = aim.about in scene.reader.readable and aim.about in shape.attributes
-    return shown and not shape.spread_of(aim.about).is_coarse and cells <= MOST_CELLS
+    is_shown = bool(scene.reader.readable_in(view, (aim.about,)))
+    return is_shown and not view.spread_of(aim.about).is_coarse and cells <= MOST_CELLS
 
 
 def _diversities(scene: Scene) -> list[Promise]:
     return [
-        each
-        for each in scene.promises
-        if isinstance(each.guarantee, DistinctDiversity | FrequencyDiversity)
-        and len(each.protects) == 1
-        and each.protects[0] in scene.reader.readable
-        and not each.conditional
+        promise
+        for promise in scene.promises
+        if isinstance(promise.guarantee, DistinctDiversity | FrequencyDiversity)
+        and len(promise.protects) == 1
+        and promise.protects[0] in scene.reader.readable
+        and not promise.conditional
     ]
 
 
 def _dealt(
-    scene: Scene, grouping: Grouped, finer: Sequence[Split], aims: Sequence[Aim], k: int
+    scene: Scene, grouping: Grouped, finer: Sequence[Split], aims: Sequence[Aim], judge: Judge
 ) -> tuple[dict[Aim, Beliefs], Ids]:
     """What people have in the deals that explain the table, and in how many deals of each person's group it does."""
-    people, part = scene.people, grouping.part
     who = np.flatnonzero(grouping.group >= 0)
     who = who[np.argsort(grouping.group[who], kind="stable")]
-    promises = [each for each in _diversities(scene) if each.protects[0] in part.attributes]
-    names = {each.protects[0] for each in promises} | {aim.about for aim in aims}
-    values = {name: _values(scene, grouping, name)[grouping.row] for name in names}
-    n = int(grouping.group.max(initial=-1)) + 1
-    counts = {aim: np.zeros(people.n * scene.table[aim.about].n_values) for aim in aims}
-    kept = np.zeros(n, dtype=np.int64)
+    names = {promise.protects[0] for promise in judge.promises} | {aim.about for aim in aims}
+    values = {name: _values(scene, grouping, name) for name in names}
+    n_values = {name: scene.table[name].n_values for name in names}
+    counts = {aim: np.zeros(scene.people.n * n_values[aim.about]) for aim in aims}
+    n_explained = np.zeros(grouping.n_groups, dtype=np.int64)
     rng = scene.streams.of("attacks.minimality")
-    allowed = int(scene.policy.publish.suppression * scene.table.n_rows)
-    for _ in range(_n_deals(scene, finer, promises, aims)):
+    for _ in range(_n_deals(scene, finer, judge.promises, aims)):
         deal = np.lexsort((rng.random(who.size), grouping.row_group))
-        dealt = {name: held[deal] for name, held in values.items()}
-        flags = _explains(scene, grouping, who, finer, promises, dealt, k, allowed)
-        kept += flags
-        chosen = flags[grouping.group[who]]
+        dealt = {name: own[deal] for name, own in values.items()}
+        explained = judge.explained(finer, who, dealt, grouping.n_groups)
+        n_explained += explained
+        chosen = explained[grouping.group[who]]
         for aim, count in counts.items():
-            n_values = scene.table[aim.about].n_values
-            place = who[chosen] * n_values + dealt[aim.about][chosen]
-            count += np.bincount(place, minlength=count.size)
-    deals = np.where(grouping.group >= 0, kept[np.maximum(grouping.group, 0)], 0)
+            cells = who[chosen] * n_values[aim.about] + dealt[aim.about][chosen]
+            count += np.bincount(cells, minlength=count.size)
+    deals: Ids = looked_up(n_explained, grouping.group, 0)
     return {aim: _believed(scene, aim, count, deals) for aim, count in counts.items()}, deals
 
 
@@ -115,98 +160,43 @@ def _n_deals(scene: Scene, finer: Sequence[Split], promises: Sequence[Promise], 
     """As many deals as there is time for."""
     n, table = scene.people.n, scene.table
     judged = sum(
-        n + split.n_groups * table[each.protects[0]].n_values for split in finer for each in promises
+        n + split.n_groups * table[promise.protects[0]].n_values for split in finer for promise in promises
     )
     counted = sum(n * table[aim.about].n_values for aim in aims)
     return int(np.clip(WORK // max(judged + counted + 10 * n, 1), FEWEST, MOST))
 
 
 def _values(scene: Scene, grouping: Grouped, name: str) -> Ids:
-    """The original's code of every row of the view."""
-    spread = grouping.part.spreads[name]
-    code_of = np.zeros(spread.n_originals, dtype=np.int64)
-    places = scene.reader.places[name]
+    """The original's code of every published row, group by group."""
+    cover, places = grouping.view.spread_of(name), scene.reader.places[name]
+    code_of = np.zeros(cover.n_originals, dtype=np.int64)
     code_of[places[places >= 0]] = np.flatnonzero(places >= 0)
-    return code_of[spread.firsts[grouping.part.labels[name]]]
-
-
-def _explains(
-    scene: Scene,
-    grouping: Grouped,
-    who: Ids,
-    finer: Sequence[Split],
-    promises: Sequence[Promise],
-    dealt: dict[str, Ids],
-    k: int,
-    allowed: int,
-) -> Bools:
-    """In which groups the deal explains that no finer grouping was published."""
-    n = int(grouping.group.max(initial=-1)) + 1
-    flags = np.ones(n, dtype=bool)
-    for split in finer:
-        groups = split.groups[who]
-        inside = groups >= 0
-        sizes = np.bincount(groups[inside], minlength=split.n_groups)
-        small = (sizes > 0) & (sizes < k)
-        if split.whole and int(sizes[small].sum()) > allowed:
-            # Too few rows explain it, whatever was dealt.
-            continue
-        short = small.copy() if split.whole else np.zeros(split.n_groups, dtype=bool)
-        for promise in promises:
-            short |= _short(promise, groups[inside], dealt[promise.protects[0]][inside], sizes, scene)
-        if split.whole:
-            flags &= int(sizes[short].sum()) > allowed
-        else:
-            fails = np.zeros(n, dtype=bool)
-            fails[np.unique(np.flatnonzero(short) // 2)] = True
-            cut = np.bincount(groups[inside] // 2, minlength=n) > 0
-            flags &= fails | ~cut
-    return flags
-
-
-def _short(promise: Promise, groups: Ids, codes: Ids, sizes: Ids, scene: Scene) -> Bools:
-    """Which groups break a promise."""
-    column = scene.table[promise.protects[0]]
-    counts = np.bincount(groups * column.n_values + codes, minlength=sizes.size * column.n_values)
-    counts = counts.reshape(sizes.size, column.n_values)
-    guarantee = promise.guarantee
-    if isinstance(guarantee, DistinctDiversity):
-        return (sizes > 0) & ((counts > 0).sum(axis=1) < guarantee.l)
-    assert isinstance(guarantee, FrequencyDiversity)
-    sensitive = np.array([text not in promise.insensitive for text in column.texts])
-    return counts[:, sensitive].max(axis=1, initial=0) * guarantee.l > sizes
+    return code_of[first_originals(cover)][grouping.column.labels[name][grouping.row]]
 
 
 def _believed(scene: Scene, aim: Aim, counts: Floats, deals: Ids) -> Beliefs:
     """The share of deals in which a person has each value; where few explain the table, what her group shows."""
-    plain = scene.reader.of(scene.people, aim.known, aim.about)
+    plain = scene.reader.beliefs(scene.people, aim.known, aim.about)
     n_values = scene.table[aim.about].n_values
-    instead = plain.rows[plain.of, :n_values]
+    instead = plain.rows[plain.row_of, :n_values]
     rows = normalized(counts.reshape(scene.people.n, n_values), instead)
     rows = np.where((deals >= LEAST_DEALS)[:, np.newaxis], rows, instead)
     return Beliefs(rows, np.arange(scene.people.n))
 
 
 def _tally(scene: Scene, aim: Aim, beliefs: Beliefs, deals: Ids) -> Tally:
-    codes, inside = scene.people.codes[aim.about], protected(scene.people, aim)
-    truth, guess = beliefs.at(codes), look(scene.ignorant, scene.people, aim)
-    bound, plain = bound_of(scene.people, aim), look(scene.reader, scene.people, aim)
+    people, inside = scene.people, protected(scene.people, aim)
+    seen, plain = beliefs.seen(people.codes[aim.about]), look(scene.reader, people, aim)
+    bound, guess = bound_of(people, aim), look(scene.ignorant, people, aim)
     # Shares of few deals vary by chance, which must not look like knowledge.
-    sure = CAUTION * np.sqrt(0.25 / np.maximum(deals, 1))
-    beyond = inside & (truth > bound.cap + sure) & (truth > plain.truth + sure)
-    right = beliefs.right(codes)
-    gain = np.where(deals >= LEAST_DEALS, truth - plain.truth - sure, 0.0)
-    return Tally(
-        aim.home,
-        inside,
-        np.where(inside, right, 0.0),
-        float(guess.right[inside].sum()),
-        None,
-        0,
-        int(beyond.sum()),
-        int((beyond & bound.promised).sum()),
-        int((beyond & (truth >= 1.0)).sum()),
-        float(truth[inside].max(initial=0.0)),
-        f"{bound.words}, and what the group shows",
-        {"gained_beyond_the_group": int((gain[inside] > 0).sum())},
+    surely = Seen(seen.right, seen.truth - CAUTION * np.sqrt(0.25 / np.maximum(deals, 1)))
+    before = Seen(guess.right, plain.truth)
+    broken, _ = harm(inside, surely, before, bound)
+    gained = inside & (deals >= LEAST_DEALS) & (surely.truth > plain.truth)
+    return replace(
+        counted(aim.home, inside, surely, before, bound),
+        certain=int((broken & (seen.truth >= 1.0)).sum()),
+        worst=float(seen.truth[inside].max(initial=0.0)),
+        bound=f"{bound.words}, and what the group shows",
+        details={"gained_beyond_the_group": int(gained.sum())},
     )

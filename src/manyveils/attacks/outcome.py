@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from manyveils.notebook import as_table
 
-ALMOST = 1e-9
+TOLERANCE = 1e-9
 
 How = Literal["exact", "estimate", "simulation", "bound", "none"]
 Standing = Literal["nothing learnt", "within bounds", "not promised", "broken", "does not apply"]
@@ -17,6 +17,13 @@ OPENINGS: Mapping[Standing, str] = {
     "within bounds": "Learns something, within the bounds.",
     "not promised": "Knows some people well, and no promise caps this.",
     "broken": "Knows some people better than a promised bound.",
+}
+SENTENCES: Mapping[Standing, str] = {
+    "nothing learnt": "Nothing is learnt by",
+    "within bounds": "Something is learnt, within the bounds, by",
+    "broken": "The release does not protect against, beyond a promised bound,",
+    "not promised": "It does not protect against, where no promise caps this,",
+    "does not apply": "There is nothing to attack for",
 }
 
 
@@ -85,8 +92,8 @@ class Outcome:
             return False
         # People outside are a sample too, often a small one.
         unsure = hypot(self.success - self.low, self.control_unsure)
-        beyond_control = self.success - (self.control or 0.0) > unsure + ALMOST
-        return self.low > (self.baseline or 0.0) + ALMOST and beyond_control
+        beyond_control = self.success - (self.control or 0.0) > unsure + TOLERANCE
+        return self.low > (self.baseline or 0.0) + TOLERANCE and beyond_control
 
     @property
     def standing(self) -> Standing:
@@ -110,15 +117,15 @@ class Outcome:
         return f"{self.measure.openings[self.standing]} {rates}.{self._harm()}"
 
     def _harm(self) -> str:
-        said = []
+        counts = []
         if self.promised:
             beyond = "" if self.is_foreseen else ", by someone who knows more than the promise speaks of"
-            said.append(f"{self.promised:,} are beyond a promised bound{beyond}")
+            counts.append(f"{self.promised:,} are beyond a promised bound{beyond}")
         if self.broken > self.promised:
-            said.append(f"{self.broken - self.promised:,} are known well where no promise caps it")
+            counts.append(f"{self.broken - self.promised:,} are known well where no promise caps it")
         if self.certain:
-            said.append(f"{self.certain:,} for certain")
-        return f" Of the targets, {'; '.join(said)}." if said else ""
+            counts.append(f"{self.certain:,} for certain")
+        return f" Of the targets, {'; '.join(counts)}." if counts else ""
 
     def describe(self) -> dict[str, object]:
         """The outcome as plain values for JSON."""
@@ -139,7 +146,7 @@ class Outcome:
             "certain": self.certain,
             "worst": self.worst,
             "bound": self.bound,
-            "by_attribute": {name: dict(each) for name, each in self.by_attribute.items()},
+            "by_attribute": {name: dict(numbers) for name, numbers in self.by_attribute.items()},
             "details": dict(self.details),
             "verdict": self.verdict,
         }
@@ -175,14 +182,8 @@ class Attacks(Mapping[str, Outcome]):
     @property
     def verdict(self) -> str:
         """What the release protects against and what it does not, in plain words."""
-        said = [
-            ("Nothing is learnt by", self.standing("nothing learnt")),
-            ("Something is learnt, within the bounds, by", self.standing("within bounds")),
-            ("The release does not protect against, beyond a promised bound,", self.standing("broken")),
-            ("It does not protect against, where no promise caps this,", self.standing("not promised")),
-            ("There is nothing to attack for", self.standing("does not apply")),
-        ]
-        return " ".join(f"{start} {', '.join(names)}." for start, names in said if names)
+        sentences = [(start, self.standing(standing)) for standing, start in SENTENCES.items()]
+        return " ".join(f"{start} {', '.join(names)}." for start, names in sentences if names)
 
     def describe(self) -> dict[str, object]:
         """All outcomes as plain values for JSON."""
@@ -194,20 +195,13 @@ class Attacks(Mapping[str, Outcome]):
 
     def _repr_html_(self) -> str:
         header = ["attack", "success", "guessing", "control", "targets", "broken", "certain", "standing"]
-        rows = [
-            [
-                name,
-                _percent(o.success),
-                _percent(o.baseline),
-                _percent(o.control),
-                o.targets,
-                o.broken,
-                o.certain,
-                o.standing,
-            ]
-            for name, o in self.outcomes.items()
-            if o.applies
-        ]
+        rows = []
+        for name, outcome in self.outcomes.items():
+            if outcome.applies:
+                shares = map(_percent, (outcome.success, outcome.baseline, outcome.control))
+                rows.append(
+                    [name, *shares, outcome.targets, outcome.broken, outcome.certain, outcome.standing]
+                )
         return as_table(f"Attacks on a release by {self.method}", header, rows, note=self.verdict)
 
     def __repr__(self) -> str:

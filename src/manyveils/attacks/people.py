@@ -1,11 +1,13 @@
-"""The people who are attacked: those in the data, and those who are not."""
+"""The people who are attacked, as codes of the original's attributes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from manyveils.reading.keys import numbered
 from manyveils.table import Table
 
 Ids = NDArray[np.int64]
@@ -15,37 +17,47 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, repr=False)
 class People:
-    """Some people, by the codes of the original's columns; -1 is a value that the original does not have."""
+    """Some people, by the codes of the original's attributes; -1 is a value that the original does not have."""
 
     name: str
     codes: Mapping[str, Ids]
     n: int
 
-    def __repr__(self) -> str:
-        return f"<People: {self.n} {self.name}>"
-
 
 def members(table: Table, most: int, rng: np.random.Generator) -> People:
     """Everybody in the data, or a random sample of very many."""
-    chosen = slice(None) if table.n_rows <= most else np.sort(rng.choice(table.n_rows, most, replace=False))
-    codes = {name: column.codes[chosen].astype(np.int64) for name, column in table.attributes.items()}
-    return People("members", codes, min(table.n_rows, most))
+    rows = sampled_rows(table, most, rng)
+    codes = {name: attribute.codes[rows].astype(np.int64) for name, attribute in table.attributes.items()}
+    return People("members", codes, rows.size)
 
 
-def outsiders(table: Table, others: Table, most: int, rng: np.random.Generator) -> People:
-    """People of another table, in the codes of this one."""
-    chosen = np.arange(others.n_rows)
-    if others.n_rows > most:
-        chosen = np.sort(rng.choice(others.n_rows, most, replace=False))
-    codes = {}
-    for name, column in table.attributes.items():
-        if name in others.attributes:
-            meant = places_of(others[name].texts, column.texts)
-            codes[name] = meant[others[name].codes[chosen]]
-        else:
-            # A value nobody outside has makes no 0/1 column there.
-            codes[name] = np.full(chosen.size, max(column.absence, -1), dtype=np.int64)
-    return People("outsiders", codes, chosen.size)
+def sampled_rows(table: Table, most: int, rng: np.random.Generator) -> Ids:
+    """All rows of a table, or a random sample of very many, in order."""
+    if table.n_rows <= most:
+        return np.arange(table.n_rows)
+    return np.sort(rng.choice(table.n_rows, most, replace=False))
+
+
+def alike(columns: Sequence[NDArray[Any]], n: int) -> tuple[Ids, Ids]:
+    """A number for all n people with the same codes, -1 included, and the place where each number stands first.
+
+    >>> [array.tolist() for array in alike([np.array([5, -1, 5])], 3)]
+    [[1, 0, 1], [1, 0]]
+    >>> [array.tolist() for array in alike([], 3)]
+    [[0, 0, 0], [0]]
+    """
+    if not columns:
+        return np.zeros(n, dtype=np.int64), np.zeros(min(n, 1), dtype=np.int64)
+    return numbered([codes + 1 for codes in columns], [int(codes.max(initial=0)) + 2 for codes in columns])
+
+
+def looked_up(values: NDArray[Any], codes: Ids, otherwise: Any) -> NDArray[Any]:
+    """The value of each code; something else for the code -1.
+
+    >>> looked_up(np.array([7, 8]), np.array([1, -1]), 0).tolist()
+    [8, 0]
+    """
+    return np.where(codes >= 0, values[np.maximum(codes, 0)], otherwise)
 
 
 def places_of(texts: Sequence[str], among: Sequence[str]) -> Ids:
@@ -54,8 +66,9 @@ def places_of(texts: Sequence[str], among: Sequence[str]) -> Ids:
     >>> places_of(("1", "x", "2.0", "z"), ("x", "1.0", "2")).tolist()
     [1, 0, 2, -1]
     """
-    place = {_spelt(text): code for code, text in enumerate(among)} | {t: c for c, t in enumerate(among)}
-    return np.array([place.get(text, place.get(_spelt(text), -1)) for text in texts], dtype=np.int64)
+    place_of = {_spelt(text): place for place, text in enumerate(among)}
+    place_of |= {text: place for place, text in enumerate(among)}
+    return np.array([place_of.get(text, place_of.get(_spelt(text), -1)) for text in texts], dtype=np.int64)
 
 
 def _spelt(text: str) -> str:

@@ -1,16 +1,17 @@
 """Where attacks take place: the release, the truth to compare with, and the people on both sides of it."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
-from manyveils.attacks.bounds import Caps, caps_of, promises_about
-from manyveils.attacks.minds import Ignorant, Known, Reader
-from manyveils.attacks.people import Bools, People, members, outsiders
-from manyveils.attacks.sightings import shape_overlaps
-from manyveils.attacks.strangers import strangers
+from manyveils.attacks.adversaries import Ignorant, Reader
+from manyveils.attacks.beliefs import Known
+from manyveils.attacks.bounds import Bound, bounds_of_values, promises_about
+from manyveils.attacks.non_members import control_people, drawn_people
+from manyveils.attacks.people import Bools, People, members
+from manyveils.attacks.sightings import has_overlaps
 from manyveils.policy import Policy, Promise
 from manyveils.release import Release
 from manyveils.table import Streams, Table
@@ -18,22 +19,22 @@ from manyveils.table import Streams, Table
 MOST_TARGETS = 50_000
 MOST_CELLS = 20_000_000
 MOST_COMPARED = 2_500_000_000
-STRANGERS = 2_000
+NON_MEMBERS = 2_000
 
-Progress = Callable[[str, float], None]
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Aim:
-    """A column that someone who knows `known` may not learn; `home` is the attribute it stands for.
+    """An attribute that someone who knows `known` may not learn; `home` is the one it was derived from, or itself.
 
-    `spared[c]` says that the value c needs no protection.
+    `bounds` says how much may be believed of each value, and `spared` which values need no protection.
     """
 
     known: Known
     about: str
     home: str
-    caps: Caps
+    bounds: Bound
     spared: Bools
 
 
@@ -41,7 +42,7 @@ class Aim:
 class Scene:
     """One release under attack, beside the original and the policy.
 
-    `control` has people who are known not to be in the data; without it, strangers are drawn who resemble those who are.
+    `control` has people who are known not to be in the data; without it, non-members are drawn who resemble members.
     `others` are more releases of the same people, older or younger.
     """
 
@@ -73,23 +74,21 @@ class Scene:
     def _most_compared(self) -> int:
         """How many people can be held against every row, where labels overlap and there is no shorter way."""
         rows = [
-            part.counts.size
-            for shape in self.reader.shapes
-            for part in shape.parts
-            if shape_overlaps(shape, part.attributes)
+            column.counts.size
+            for view in self.reader.views
+            for column in view.parts
+            if has_overlaps(view, column.attributes)
         ]
-        return max(MOST_COMPARED // max([1, *rows]), STRANGERS)
+        return max(MOST_COMPARED // max([1, *rows]), NON_MEMBERS)
 
     @cached_property
-    def strangers(self) -> People:
+    def non_members(self) -> People:
         """People who are not in the data."""
         rng = self.streams.of("attacks.strangers")
         if self.control is not None:
-            return outsiders(self.table, self.control, MOST_TARGETS, rng)
-        names = tuple(
-            name for name in self.table.attributes if self.table.home(name) in self.policy.published
-        )
-        return strangers(self.table, names, STRANGERS, rng)
+            return control_people(self.table, self.control, MOST_TARGETS, rng)
+        published = [name for name in self.table.attributes if self.table.home(name) in self.policy.published]
+        return drawn_people(self.table, tuple(published), NON_MEMBERS, rng)
 
     @cached_property
     def promises(self) -> tuple[Promise, ...]:
@@ -98,64 +97,64 @@ class Scene:
 
     @cached_property
     def quasi(self) -> Known:
-        """What outsiders know: the quasi-identifiers, and without any, what the rules give."""
+        """What is known of people: the quasi-identifiers, and without any, what the rules give."""
         given = dict.fromkeys(name for rule in self.policy.rules for name in rule.given)
         return self.table.expand(self.policy.quasi or tuple(given))
 
     @cached_property
     def sensitive(self) -> tuple[str, ...]:
-        """The sensitive columns, and without any, what the rules protect."""
+        """The sensitive attributes, derived ones included, and without any, what the rules protect."""
         by_rule = tuple(dict.fromkeys(rule.protect for rule in self.policy.rules))
         return self.table.expand(self.policy.sensitive or by_rule)
 
+    def guarantees(self, kind: type[Kind]) -> list[Kind]:
+        """The guarantees of one kind that the policy promises."""
+        return [promise.guarantee for promise in self.promises if isinstance(promise.guarantee, kind)]
+
     @cached_property
     def aims(self) -> tuple[Aim, ...]:
-        """Every published column that needs protection, with what is known against it."""
-        return tuple(self._aims())
+        """Every published attribute that needs protection, with what is known against it."""
+        return tuple(
+            self.aim(known, name)
+            for known, home in self.protections
+            for name in self.table.expand((home,))
+            if self._can_be_read(name) and self.table.atom(name) not in self._insensitive(name)
+        )
 
     @property
-    def asked(self) -> list[tuple[Known, str]]:
-        """What the policy protects against what: roles, and rules."""
+    def protections(self) -> list[tuple[Known, str]]:
+        """What the policy protects against what: by roles, and by rules."""
         roles = [(self.table.expand(self.policy.quasi), name) for name in self.policy.sensitive]
         return roles + [(self.table.expand(tuple(rule.given)), rule.protect) for rule in self.policy.rules]
 
-    def _aims(self) -> Iterator[Aim]:
-        for known, name in self.asked:
-            for column in self.table.expand((name,)):
-                if self._can_be_read(column) and not self._is_spared(column):
-                    yield self.aim(known, column)
+    def aim(self, known: Known, name: str) -> Aim:
+        """Aim at an attribute with some knowledge."""
+        bounds = bounds_of_values(self.promises, self.table[name], known)
+        return Aim(known, name, self.table.home(name), bounds, self._spared(name))
 
-    def aim(self, known: Known, column: str) -> Aim:
-        """Aim at a column with some knowledge."""
-        caps = caps_of(self.promises, self.table[column], known)
-        return Aim(known, column, self.table.home(column), caps, self._spared(column))
-
-    def _can_be_read(self, column: str) -> bool:
-        """Whether values are published: numbers that are secret are not, and of other secrets those in the open are."""
-        if column in self.release.manifest.secret and self.table[column].kind == "numeric":
+    def _can_be_read(self, name: str) -> bool:
+        """Whether values are published: secret numbers are not, and of other secrets those in the open are."""
+        if name in self.release.manifest.secret and self.table[name].kind == "numeric":
             return False
-        return column in self.reader.published
+        return name in self.reader.published
 
-    def _is_spared(self, column: str) -> bool:
-        return self.table.atom(column) in self._insensitive(column)
+    def _insensitive(self, name: str) -> set[str]:
+        section = self.policy.attributes.get(self.table.home(name))
+        return set(section.insensitive) if section else set()
 
-    def _insensitive(self, column: str) -> set[str]:
-        attribute = self.policy.attributes.get(self.table.home(column))
-        return set(attribute.insensitive) if attribute else set()
-
-    def _spared(self, column: str) -> Bools:
-        held = self.table[column]
-        listed = set() if self.table.atom(column) is not None else self._insensitive(column)
-        spared = np.array([text in listed for text in held.texts], dtype=bool)
-        if held.absence >= 0:
-            spared[held.absence] = True
+    def _spared(self, name: str) -> Bools:
+        attribute = self.table[name]
+        listed = set() if self.table.atom(name) is not None else self._insensitive(name)
+        spared = np.array([text in listed for text in attribute.texts], dtype=bool)
+        if attribute.absence >= 0:
+            spared[attribute.absence] = True
         return spared
 
     def beside(self, aim: Aim) -> dict[str, tuple[str, ...]]:
-        """The columns of every other sensitive attribute that can be read, attribute by attribute."""
+        """The attributes derived from every other sensitive one that can be read, one home after the other."""
         homes: dict[str, list[str]] = {}
-        for column in self.sensitive:
-            home = self.table.home(column)
-            if home != aim.home and column not in aim.known and column in self.reader.readable:
-                homes.setdefault(home, []).append(column)
-        return {home: tuple(columns) for home, columns in homes.items()}
+        for name in self.sensitive:
+            home = self.table.home(name)
+            if home != aim.home and name not in aim.known and name in self.reader.readable:
+                homes.setdefault(home, []).append(name)
+        return {home: tuple(names) for home, names in homes.items()}

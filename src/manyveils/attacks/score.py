@@ -6,30 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from manyveils.attacks.beliefs import ALMOST
-from manyveils.attacks.bounds import half_the_doubt
+from manyveils.attacks.adversaries import Adversary
+from manyveils.attacks.beliefs import Seen
+from manyveils.attacks.bounds import Bound, half_the_doubt
 from manyveils.attacks.intervals import Interval, of_hits, of_mean, wilson
-from manyveils.attacks.minds import Mind
-from manyveils.attacks.outcome import GUESSED_RIGHT, How, Measure, Outcome
+from manyveils.attacks.outcome import GUESSED_RIGHT, TOLERANCE, How, Measure, Outcome
 from manyveils.attacks.people import Bools, Floats, People
 from manyveils.attacks.scene import Aim, Scene
 
+Look = Callable[[Adversary, People, Aim], Seen]
 
-@dataclass(frozen=True, repr=False)
-class Seen:
-    """For each person how often the attack is right about her, and how much it believes what is true."""
-
-    right: Floats
-    truth: Floats
-
-
-Look = Callable[[Mind, People, Aim], Seen]
+SUMMED = ("targets", "success", "baseline", "control", "broken", "promised", "certain", "worst")
 
 
 @dataclass(frozen=True, repr=False)
 class Tally:
-    """What an attack achieves against one column: of each person whether she is a target, and how often it is right.
+    """What an attack achieves against one attribute: of each person whether she is a target, and how often it is right.
 
+    `outside` sums how often it is right about `n_outside` non-members.
     Of the `broken`, who are beyond the bound, `promised` are beyond one that the policy promises.
     """
 
@@ -56,48 +50,53 @@ class Tally:
         """How many of them the attack gets right."""
         return float(self.right[self.inside].sum())
 
+    def is_better_than(self, plain: "Tally") -> bool:
+        """Whether this attack is right more often than a plainer one, beyond chance."""
+        return self.targets > 0 and interval([self])[0] > plain.n_right / self.targets
 
-@dataclass(frozen=True, repr=False)
-class Bound:
-    """How much may be believed of each person's value, in whose case that is promised, and what it is in words."""
 
-    cap: Floats
-    promised: Bools
-    words: str
+def look(adversary: Adversary, people: People, aim: Aim) -> Seen:
+    """The belief in each person's own value, and whether it is the likeliest."""
+    return adversary.beliefs(people, aim.known, aim.about).seen(people.codes[aim.about])
 
 
 def bound_of(people: People, aim: Aim) -> Bound:
     """What the policy promises of each person's value, or half of the doubt."""
-    codes = people.codes[aim.about]
-    return Bound(aim.caps.at(codes), aim.caps.is_promised(codes), aim.caps.words)
+    return aim.bounds.of(people.codes[aim.about])
 
 
-def unpromised(cap: Floats, words: str) -> Bound:
-    """A bound that nothing in the policy promises."""
-    return Bound(cap, np.zeros(cap.size, dtype=bool), words)
+def unpromised(guess: Seen, words: str) -> Bound:
+    """Half of the doubt that there is without the release, which nothing in the policy promises."""
+    return Bound(half_the_doubt(guess.truth), np.zeros(guess.truth.size, dtype=bool), words)
 
 
 def tally(
     scene: Scene,
     aim: Aim,
-    look: Look,
+    look: Look = look,
     *,
     bound: Bound | None = None,
     instead: str = "",
-    mind: Mind | None = None,
+    adversary: Adversary | None = None,
 ) -> Tally:
     """Look at people in the data with and without the release, and at people outside it.
 
     `instead` says why half of the doubt is the bound, whatever is promised of values.
     """
-    people, outside, mind = scene.people, scene.strangers, mind or scene.reader
-    seen, guess = look(mind, people, aim), look(scene.ignorant, people, aim)
-    other = look(mind, outside, aim)
+    people, adversary = scene.people, adversary or scene.reader
+    seen, guess = look(adversary, people, aim), look(scene.ignorant, people, aim)
     if bound is None:
-        bound = unpromised(half_the_doubt(guess.truth), instead) if instead else bound_of(people, aim)
-    beyond = protected(outside, aim)
-    control = float(other.right[beyond].sum()), int(beyond.sum())
+        bound = unpromised(guess, instead) if instead else bound_of(people, aim)
+    outside = protected(scene.non_members, aim)
+    right = look(adversary, scene.non_members, aim).right[outside]
+    control = float(right.sum()), int(outside.sum())
     return counted(aim.home, protected(people, aim), seen, guess, bound, control)
+
+
+def harm(inside: Bools, seen: Seen, guess: Seen, bound: Bound) -> tuple[Bools, Bools]:
+    """Who is known beyond the bound and better than by guessing, and who for certain."""
+    gained = inside & (seen.truth > guess.truth + TOLERANCE)
+    return gained & (seen.truth > bound.cap + TOLERANCE), gained & (seen.truth >= 1 - TOLERANCE)
 
 
 def counted(
@@ -107,20 +106,23 @@ def counted(
     guess: Seen,
     bound: Bound,
     control: tuple[float | None, int] = (None, 0),
+    weights: Floats | None = None,
 ) -> Tally:
-    """Count who is known beyond the bound and better than by guessing, and who for certain."""
-    gained = inside & (seen.truth > guess.truth + ALMOST)
-    above = gained & (seen.truth > bound.cap + ALMOST)
-    certain = gained & (seen.truth >= 1 - ALMOST)
+    """Count who is known beyond the bound and who for certain; `weights` says how much of a person counts."""
+    broken, certain = harm(inside, seen, guess, bound)
+
+    def n_people(who: Bools) -> int:
+        return int(who.sum()) if weights is None else round(float(weights[who].sum()))
+
     return Tally(
         home,
         inside,
         np.where(inside, seen.right, 0.0),
         float(guess.right[inside].sum()),
         *control,
-        int(above.sum()),
-        int((above & bound.promised).sum()),
-        int(certain.sum()),
+        n_people(broken),
+        n_people(broken & bound.promised),
+        n_people(certain),
         min(float(seen.truth[inside].max(initial=0.0)), 1.0),
         bound.words,
     )
@@ -143,79 +145,71 @@ def outcome(
     *,
     is_foreseen: bool = False,
 ) -> Outcome:
-    """Sum tallies up, column by column of every attribute; without a target the attack does not apply.
+    """Sum tallies up, over all and for every attribute; without a target the attack does not apply.
 
     `is_foreseen` says that the promises speak of adversaries who know as much as this one.
     """
-    found = [each for each in tallies if each.targets]
-    if not found:
+    tallies = [tally for tally in tallies if tally.targets]
+    if not tallies:
         return Outcome(name, knows, "none", reason=reason)
-    homes = dict.fromkeys(each.home for each in found)
-    by_attribute = {home: _summed([each for each in found if each.home == home], measure) for home in homes}
-    whole = _summed(found, measure)
+    homes: dict[str, list[Tally]] = {}
+    for tally in tallies:
+        homes.setdefault(tally.home, []).append(tally)
+    whole = summed(tallies, measure)
+    low, high = whole["interval"]
     return Outcome(
         name,
         knows,
         how,
-        targets=whole["targets"],
-        success=whole["success"],
-        baseline=whole["baseline"],
-        control=whole["control"],
-        control_unsure=_unsure(found, whole["control"]),
-        low=whole["interval"][0],
-        high=whole["interval"][1],
-        broken=whole["broken"],
-        promised=whole["promised"],
-        certain=whole["certain"],
-        worst=whole["worst"],
-        bound="; ".join(dict.fromkeys(each.bound for each in found)),
-        by_attribute=by_attribute,
+        **{key: whole[key] for key in SUMMED},
+        control_unsure=_unsure(tallies, whole["control"]),
+        low=low,
+        high=high,
+        bound="; ".join(dict.fromkeys(tally.bound for tally in tallies)),
+        by_attribute={home: summed(own, measure) for home, own in homes.items()},
         details=details or {},
         measure=measure,
         is_foreseen=is_foreseen,
     )
 
 
-def _summed(found: Sequence[Tally], measure: Measure) -> dict[str, Any]:
-    n = sum(each.targets for each in found)
-    n_outside = sum(each.n_outside for each in found)
-    right = sum(each.n_right for each in found)
-    outside = [each.outside for each in found if each.outside is not None]
-    extra = {
-        key: _together([each.details[key] for each in found if key in each.details]) for key in _keys(found)
-    }
+def summed(tallies: Sequence[Tally], measure: Measure = GUESSED_RIGHT) -> dict[str, Any]:
+    """The sum of some tallies that have targets, as plain values."""
+    n = sum(tally.targets for tally in tallies)
+    n_outside = sum(tally.n_outside for tally in tallies)
+    outside = [tally.outside for tally in tallies if tally.outside is not None]
+    details: dict[str, list[float]] = {}
+    for tally in tallies:
+        for key, value in tally.details.items():
+            details.setdefault(key, []).append(value)
     return {
         "targets": n,
-        "success": right / n,
-        "baseline": sum(each.guessed for each in found) / n,
+        "success": sum(tally.n_right for tally in tallies) / n,
+        "baseline": sum(tally.guessed for tally in tallies) / n,
         "control": sum(outside) / n_outside if n_outside and outside else None,
-        "interval": list(interval(found, measure)),
-        "broken": sum(each.broken for each in found),
-        "promised": sum(each.promised for each in found),
-        "certain": sum(each.certain for each in found),
-        "worst": max(each.worst for each in found),
-        **extra,
+        "interval": list(interval(tallies, measure)),
+        "broken": sum(tally.broken for tally in tallies),
+        "promised": sum(tally.promised for tally in tallies),
+        "certain": sum(tally.certain for tally in tallies),
+        "worst": max(tally.worst for tally in tallies),
+        **{key: _together(values) for key, values in details.items()},
     }
 
 
-def _unsure(found: Sequence[Tally], control: float | None) -> float:
+def _unsure(tallies: Sequence[Tally], control: float | None) -> float:
     """How far a control may be off: people outside are counted once, however many attributes they have."""
-    n = max(each.n_outside for each in found)
+    n = max(tally.n_outside for tally in tallies)
     return 0.0 if control is None else wilson(control * n, n)[1] - control
 
 
-def interval(found: Sequence[Tally], measure: Measure = GUESSED_RIGHT) -> Interval:
+def interval(tallies: Sequence[Tally], measure: Measure = GUESSED_RIGHT) -> Interval:
     """The interval of success over all tallies of the same people."""
-    hits: Floats = np.sum([each.right for each in found], axis=0)
-    targets: Floats = np.sum([each.inside for each in found], axis=0).astype(np.float64)
+    hits: Floats = np.sum([tally.right for tally in tallies], axis=0)
+    targets: Floats = np.sum([tally.inside for tally in tallies], axis=0).astype(np.float64)
     if measure.is_mean:
         return of_mean(hits, targets)
-    luck = sum(float((each.right * (1 - each.right)).sum()) for each in found)
+    luck = sum(float((tally.right * (1 - tally.right)).sum()) for tally in tallies)
     return of_hits(hits, targets, luck)
-
-
-def _keys(found: Sequence[Tally]) -> list[str]:
-    return list(dict.fromkeys(key for each in found for key in each.details))
 
 
 def _together(values: Sequence[float]) -> float:

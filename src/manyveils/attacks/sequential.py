@@ -11,15 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from manyveils.attacks.beliefs import ALMOST, Beliefs, normalized
-from manyveils.attacks.homogeneity import look
-from manyveils.attacks.minds import Known, Reader
-from manyveils.attacks.outcome import Outcome
-from manyveils.attacks.people import Bools, Floats, People
+from manyveils.attacks.adversaries import Reader
+from manyveils.attacks.beliefs import Beliefs, Known, normalized
+from manyveils.attacks.outcome import TOLERANCE, Outcome
+from manyveils.attacks.people import Bools, Floats, People, alike
 from manyveils.attacks.scene import Scene
-from manyveils.attacks.score import Tally, interval, outcome, tally
-from manyveils.reading.matching import numbered
-from manyveils.table import Table
+from manyveils.attacks.score import Tally, outcome, tally
 
 NAME = "sequential"
 KNOWS = "the quasi-identifiers, or what a rule gives, and that the target is in every release"
@@ -30,55 +27,51 @@ class Collector:
     """Someone who has read several releases."""
 
     readers: tuple[Reader, ...]
-    table: Table
 
-    def of(self, people: People, known: Known, about: str) -> Beliefs:
+    def beliefs(self, people: People, known: Known, about: str) -> Beliefs:
         """The product of what the releases say, over how common the value is."""
-        found = [reader.of(people, known, about) for reader in self.readers if about in reader.readable]
-        of, firsts = numbered([each.of for each in found], [each.rows.shape[0] for each in found])
-        n_values = self.table[about].n_values
-        counts = self.table[about].counts
+        readers = [reader for reader in self.readers if about in reader.readable]
+        beliefs = [reader.beliefs(people, known, about) for reader in readers]
+        row_of, firsts = alike([own.row_of for own in beliefs], people.n)
+        counts = readers[0].table[about].counts
         share = np.maximum(counts, 1) / max(int(counts.sum()), 1)
-        said = [each.rows[each.of[firsts], :n_values] for each in found]
-        rows = np.ones((firsts.size, n_values))
-        for place, each in enumerate(said):
-            rows *= np.where(_is_new(each, said[:place]), each / share, 1.0)
-        return Beliefs(normalized(rows * share, said[0]), of)
+        told = [own.rows[own.row_of[firsts], : counts.size] for own in beliefs]
+        rows = np.ones((firsts.size, counts.size))
+        for number, own in enumerate(told):
+            rows *= np.where(_is_new(own, told[:number]), own / share, 1.0)
+        return Beliefs(normalized(rows * share, told[0]), row_of)
 
 
 def _is_new(rows: Floats, earlier: list[Floats]) -> Bools:
     """Which rows differ from those of all earlier releases."""
-    new = np.ones((rows.shape[0], 1), dtype=bool)
-    for other in earlier:
-        new &= np.abs(rows - other).max(axis=1, keepdims=True, initial=0.0) > ALMOST
-    return new
+    is_new = np.ones((rows.shape[0], 1), dtype=bool)
+    for before in earlier:
+        is_new &= np.abs(rows - before).max(axis=1, keepdims=True, initial=0.0) > TOLERANCE
+    return is_new
 
 
 def attack(scene: Scene) -> Outcome:
     """Guess everybody's value from all releases together."""
     if not scene.others:
-        return Outcome(
-            NAME, KNOWS, "none", reason="There is one release only; give others with `others` or --other."
-        )
-    collector = Collector((scene.reader, *(Reader(each, scene.table) for each in scene.others)), scene.table)
+        reason = "There is one release only; give others with `others` or --other."
+        return Outcome(NAME, KNOWS, "none", reason=reason)
+    collector = Collector((scene.reader, *(Reader(release, scene.table) for release in scene.others)))
     aims = [aim for aim in scene.aims if aim.about in scene.reader.readable]
-    alone = [tally(scene, aim, look) for aim in aims]
-    tallies = [
-        _founded(tally(scene, aim, look, mind=collector), plain)
-        for aim, plain in zip(aims, alone, strict=True)
-    ]
-    n = max(sum(each.targets for each in alone), 1)
+    alone = [tally(scene, aim) for aim in aims]
+    together = [tally(scene, aim, adversary=collector) for aim in aims]
+    tallies = [_founded(both, plain) for both, plain in zip(together, alone, strict=True)]
+    n = max(sum(plain.targets for plain in alone), 1)
     details = {
         "releases": 1 + len(scene.others),
-        "success_with_one": sum(each.n_right for each in alone) / n,
-        "certain_with_one": sum(each.certain for each in alone),
+        "success_with_one": sum(plain.n_right for plain in alone) / n,
+        "certain_with_one": sum(plain.certain for plain in alone),
     }
     return outcome(NAME, KNOWS, "estimate", tallies, details)
 
 
-def _founded(found: Tally, plain: Tally) -> Tally:
+def _founded(tally: Tally, plain: Tally) -> Tally:
     """Where beliefs come true no more often than with one release, only what is ruled out for sure counts."""
-    if found.targets and interval([found])[0] > plain.n_right / found.targets:
-        return found
-    sure = max(found.certain, plain.broken)
-    return replace(found, broken=sure, promised=max(min(found.promised, found.certain), plain.promised))
+    if tally.is_better_than(plain):
+        return tally
+    promised = max(min(tally.promised, tally.certain), plain.promised)
+    return replace(tally, broken=max(tally.certain, plain.broken), promised=promised)

@@ -1,149 +1,166 @@
 """Where targets may stand in a view: the rows of each column that match what is known, bucket by bucket."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from manyveils.attacks.people import Bools, Floats, Ids
+from manyveils.attacks.people import Bools, Floats, Ids, alike, looked_up
 from manyveils.reading.columns import PublishedColumn
-from manyveils.reading.matching import Matches, matches_of, numbered
+from manyveils.reading.cover import Cover
+from manyveils.reading.matching import Matches, matches_of
 from manyveils.reading.views import PublishedView
 
 AT_ONCE, FEWEST_AT_ONCE = 16_384, 512
 MOST_PAIRS = 10_000_000
-MOST_KEPT = 20_000_000
 
 
 @dataclass(frozen=True, repr=False)
 class Sighting:
     """Some targets in one view; every target is a combination of known values."""
 
-    shape: PublishedView
+    view: PublishedView
     tuples: Mapping[str, Ids]
     n: int
 
     @cached_property
     def matches(self) -> dict[int, Matches]:
-        """The matching rows of every column that shows something known, by the column's place."""
+        """The matching rows of every column that shows something known, by the column's index."""
         return {
-            place: matches_of(part, self.tuples, {})
-            for place, part in enumerate(self.shape.parts)
-            if any(name in self.tuples for name in part.attributes)
+            index: matches_of(column, self.tuples, {})
+            for index, column in enumerate(self.view.parts)
+            if any(name in self.tuples for name in column.attributes)
         }
 
     @cached_property
     def located(self) -> tuple[Ids, Ids, Floats]:
         """Target, bucket, and how many rows of it are expected to match in all columns."""
-        found = sorted(self.matches.values(), key=lambda each: each.n_expanded)
-        targets, buckets, rows = found[0].expanded(self.shape.n_buckets)
-        sizes = np.maximum(self.shape.sizes, 1)
-        for other in found[1:]:
-            rows = rows * other.at(targets, buckets, self.shape.n_buckets) / sizes[buckets]
+        first, *rest = sorted(self.matches.values(), key=lambda matches: matches.n_expanded)
+        targets, buckets, rows = first.expanded(self.view.n_buckets)
+        sizes = np.maximum(self.view.sizes, 1)
+        for matches in rest:
+            rows = rows * matches.at(targets, buckets, self.view.n_buckets) / sizes[buckets]
         real = rows > 0
         return targets[real], buckets[real], rows[real]
+
+    def summed(self, targets: Ids, rows: Floats) -> Floats:
+        """The sum of some numbers for each target."""
+        return np.bincount(targets, weights=rows, minlength=self.n).astype(np.float64)
 
     def expected(self) -> Floats:
         """How many rows are expected to match each target, over all buckets."""
         targets, _, rows = self.located
-        return np.bincount(targets, weights=rows, minlength=self.n).astype(np.float64)
+        return self.summed(targets, rows)
 
-    def counted(self) -> tuple[Ids, Ids, Floats]:
+    def counted(self) -> tuple[Ids, Ids, dict[int, Floats]]:
         """Target, bucket, and by column how many rows of the bucket match; labels count whole."""
         targets, buckets, _ = self.located
-        counts = [
-            replace(each, weights=each.part.counts[each.rows].astype(np.float64)).at(
-                targets, buckets, self.shape.n_buckets
-            )
-            for each in self.matches.values()
-        ]
-        return targets, buckets, np.stack(counts)
+        counts = {}
+        for index, matches in self.matches.items():
+            whole = replace(matches, weights=matches.part.counts[matches.rows].astype(np.float64))
+            counts[index] = whole.at(targets, buckets, self.view.n_buckets)
+        return targets, buckets, counts
 
     def is_bare(self) -> Bools:
         """Whether what is known of each target is published as it is, wherever it matches."""
         bare = np.ones(self.n, dtype=bool)
-        for each in self.matches.values():
-            coarse = np.zeros(each.rows.size, dtype=bool)
-            for name in each.part.attributes:
+        for matches in self.matches.values():
+            column, coarse = matches.part, np.zeros(matches.rows.size, dtype=bool)
+            for name in column.attributes:
                 if name in self.tuples:
-                    coarse |= (each.part.spreads[name].sizes > 1)[each.part.labels[name][each.rows]]
-            hidden = np.zeros(int(each.combination_of.max(initial=-1)) + 1, dtype=bool)
-            hidden[each.combinations[coarse]] = True
-            bare &= ~hidden[each.combination_of]
+                    coarse |= (column.spreads[name].sizes > 1)[column.labels[name][matches.rows]]
+            hidden = np.zeros(int(matches.combination_of.max(initial=-1)) + 1, dtype=bool)
+            hidden[matches.combinations[coarse]] = True
+            bare &= ~hidden[matches.combination_of]
         return bare
 
 
 @dataclass(frozen=True, repr=False)
 class Sightings:
-    """All targets in one view, some at a time; `of` is the place of each among the different ones, -1 for strangers to it."""
+    """All targets in one view, in batches of different ones.
 
-    each: tuple[Sighting, ...]
-    of: Ids
-    n: int
+    `number_of` is the number of each person among the different targets, -1 for values that the view does not have.
+    """
+
+    batches: tuple[Sighting, ...]
+    number_of: Ids
 
     @property
     def n_located(self) -> int:
         """How many pairs of target and bucket there are."""
-        return sum(each.located[0].size for each in self.each)
+        return sum(batch.located[0].size for batch in self.batches)
 
-    def gathered(self, found: list[Floats], otherwise: Floats | float) -> Floats:
-        """What was found for the different targets, for all of them; strangers get what is given otherwise."""
-        joined = np.concatenate([*found, np.broadcast_to(np.asarray(otherwise), (1, *found[0].shape[1:]))])
-        return joined[self.of]
+    def gathered(
+        self, find: Callable[[Sighting], NDArray[Any]], otherwise: Floats | float = 0.0
+    ) -> NDArray[Any]:
+        """What is found batch by batch, for everybody; `otherwise` for people whose values the view does not have."""
+        batches = [find(batch) for batch in self.batches]
+        return np.concatenate([*batches, np.asarray(otherwise)[np.newaxis]])[self.number_of]
 
 
-def sightings(shape: PublishedView, known: Mapping[str, Ids]) -> Sightings:
-    """Look for n targets in a view; at least one attribute of the view must be known.
+def sightings(view: PublishedView, known: Mapping[str, Ids]) -> Sightings:
+    """Look for people in a view; at least one attribute of the view must be known.
 
-    Originals under the same labels look alike, so one of them stands for all.
+    Originals under the same label look alike, so one of them stands for all.
     """
-    asked = {name: _alike(shape, name, known[name]) for name in shape.attributes if name in known}
-    usual: Bools = np.logical_and.reduce([codes >= 0 for codes in asked.values()])
-    of = np.full(usual.size, -1, dtype=np.int64)
-    if not usual.any() or not shape.n_rows:
-        return Sightings((), of, 0)
-    sizes = [shape.spread_of(name).n_originals for name in asked]
-    of[usual], firsts = numbered([codes[usual] for codes in asked.values()], sizes)
-    distinct = {name: codes[usual][firsts] for name, codes in asked.items()}
-    starts = range(0, firsts.size, AT_ONCE)
-    each = [
-        one for start in starts for one in _some(shape, distinct, start, min(start + AT_ONCE, firsts.size))
+    codes = {name: _standing_for(view, name, known[name]) for name in view.attributes if name in known}
+    usual: Bools = np.logical_and.reduce([column >= 0 for column in codes.values()])
+    number_of = np.full(usual.size, -1, dtype=np.int64)
+    if not usual.any() or not view.n_rows:
+        return Sightings((), number_of)
+    number_of[usual], firsts = alike([column[usual] for column in codes.values()], int(usual.sum()))
+    distinct = {name: column[usual][firsts] for name, column in codes.items()}
+    n = firsts.size
+    batches = [
+        batch
+        for start in range(0, n, AT_ONCE)
+        for batch in _batches(view, distinct, start, min(start + AT_ONCE, n))
     ]
-    return Sightings(tuple(each), of, firsts.size)
+    return Sightings(tuple(batches), number_of)
 
 
-def _some(shape: PublishedView, distinct: Mapping[str, Ids], start: int, stop: int) -> Iterator[Sighting]:
-    """Some of the different targets, in as many parts as keep the pairs of target and row few."""
-    half = (start + stop) // 2
-    if shape_overlaps(shape, distinct) and stop - start > AT_ONCE // 8:
-        yield from _some(shape, distinct, start, half)
-        yield from _some(shape, distinct, half, stop)
-        return
-    one = Sighting(shape, {name: codes[start:stop] for name, codes in distinct.items()}, stop - start)
-    fewest = min(each.n_expanded for each in one.matches.values())
-    if fewest <= MOST_PAIRS or stop - start <= FEWEST_AT_ONCE:
-        yield one
-    else:
-        yield from _some(shape, distinct, start, half)
-        yield from _some(shape, distinct, half, stop)
+def _batches(view: PublishedView, distinct: Mapping[str, Ids], start: int, stop: int) -> Iterator[Sighting]:
+    """Some of the different targets, in as many batches as keep the pairs of target and row few."""
+    n, half = stop - start, (start + stop) // 2
+    if n <= AT_ONCE // 8 or not has_overlaps(view, distinct):
+        batch = Sighting(view, {name: codes[start:stop] for name, codes in distinct.items()}, n)
+        fewest = min(matches.n_expanded for matches in batch.matches.values())
+        if fewest <= MOST_PAIRS or n <= FEWEST_AT_ONCE:
+            yield batch
+            return
+    yield from _batches(view, distinct, start, half)
+    yield from _batches(view, distinct, half, stop)
 
 
-def shape_overlaps(shape: PublishedView, names: Iterable[str]) -> bool:
+def has_overlaps(view: PublishedView, names: Iterable[str]) -> bool:
     """Whether some of these attributes have labels that overlap, so that rows must be looked at one by one."""
-    return any(shape.spread_of(name).overlaps for name in names)
+    return any(view.spread_of(name).overlaps for name in names)
 
 
-def _alike(shape: PublishedView, name: str, codes: Ids) -> Ids:
+def labels_of(view: PublishedView, name: str, codes: Ids) -> Ids:
+    """The label of each original; -1 where there is none, or several overlap."""
+    cover = view.spread_of(name)
+    if cover.overlaps:
+        return np.full(codes.size, -1, dtype=np.int64)
+    return looked_up(cover.label_of, codes, -1)
+
+
+def _standing_for(view: PublishedView, name: str, codes: Ids) -> Ids:
     """For each original the first one under its label; where labels overlap, and without one, itself."""
-    spread = shape.spread_of(name)
-    if spread.overlaps or not spread.is_coarse:
+    cover = view.spread_of(name)
+    if cover.overlaps or not cover.is_coarse:
         return codes
-    labels = spread.label_of[np.maximum(codes, 0)]
-    firsts = spread.firsts[np.maximum(labels, 0)]
-    return np.where((codes >= 0) & (labels >= 0), firsts, codes)
+    return looked_up(first_originals(cover), labels_of(view, name, codes), codes)
 
 
-def part_with(shape: PublishedView, name: str) -> tuple[int, PublishedColumn]:
-    """The column that shows an attribute, and its place."""
-    return next((place, part) for place, part in enumerate(shape.parts) if name in part.attributes)
+def first_originals(cover: Cover) -> Ids:
+    """The first original under each label."""
+    return cover.firsts
+
+
+def column_with(view: PublishedView, name: str) -> tuple[int, PublishedColumn]:
+    """The index of the column that shows an attribute, and the column."""
+    return next((index, column) for index, column in enumerate(view.parts) if name in column.attributes)

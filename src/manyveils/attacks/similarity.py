@@ -7,12 +7,13 @@ Paper: Li et al., t-closeness (2007).
 
 import numpy as np
 
-from manyveils.attacks.minds import Mind
-from manyveils.attacks.nearness import near, span_of
+from manyveils.attacks.adversaries import Adversary
+from manyveils.attacks.beliefs import Beliefs, Seen
 from manyveils.attacks.outcome import Outcome
-from manyveils.attacks.people import People
+from manyveils.attacks.people import Ids, People, looked_up
+from manyveils.attacks.proximity import near, span_of
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Look, Seen, how_sure, outcome, tally
+from manyveils.attacks.score import Look, how_sure, outcome, tally
 from manyveils.table import Attribute
 
 NAME = "similarity"
@@ -29,37 +30,28 @@ def attack(scene: Scene) -> Outcome:
     return outcome(NAME, KNOWS, how_sure(scene, looks), tallies, reason=reason)
 
 
-def kin_level(column: Attribute) -> int | None:
-    """The lowest level of the hierarchy that puts some values together and not all of them."""
-    sizes = column.levels.sizes
-    fitting = (level for level in range(1, len(sizes)) if 1 < sizes[level] < column.n_values)
-    return next(fitting, None)
+def branching_levels(attribute: Attribute) -> list[int]:
+    """The levels of the hierarchy that put some values together and not all of them."""
+    sizes = attribute.levels.sizes
+    return [level for level in range(1, len(sizes)) if 1 < sizes[level] < attribute.n_values]
 
 
-def _look(column: Attribute) -> Look | None:
-    level = kin_level(column)
-    if level is not None:
-        return _by_parents(column, level)
-    if column.kind == "numeric" and span_of(column) > 0:
-        return _by_distance(column)
-    return None
+def branches(attribute: Attribute, level: int, beliefs: Beliefs, codes: Ids) -> tuple[Beliefs, Ids]:
+    """What is believed of the branches of one level, and the branch of each person."""
+    branch_of = attribute.levels[level].label_of.astype(np.int64)
+    return beliefs.merged(branch_of, attribute.levels.sizes[level]), looked_up(branch_of, codes, -1)
 
 
-def _by_parents(column: Attribute, level: int) -> Look:
-    parents = column.levels[level].label_of.astype(np.int64)
+def _look(attribute: Attribute) -> Look | None:
+    levels, within = branching_levels(attribute), NEAR * span_of(attribute)
+    if not levels and not within > 0:
+        return None
 
-    def look(mind: Mind, people: People, aim: Aim) -> Seen:
-        codes = people.codes[aim.about]
-        kin = mind.of(people, aim.known, aim.about).merged(parents, column.levels.sizes[level])
-        own = np.where(codes >= 0, parents[np.maximum(codes, 0)], -1)
-        return Seen(kin.right(own), kin.at(own))
-
-    return look
-
-
-def _by_distance(column: Attribute) -> Look:
-    def look(mind: Mind, people: People, aim: Aim) -> Seen:
-        beliefs = mind.of(people, aim.known, aim.about)
-        return near(beliefs, column, people.codes[aim.about], NEAR * span_of(column))
+    def look(adversary: Adversary, people: People, aim: Aim) -> Seen:
+        beliefs, codes = adversary.beliefs(people, aim.known, aim.about), people.codes[aim.about]
+        if not levels:
+            return near(beliefs, attribute, codes, within)
+        parents, own = branches(attribute, levels[0], beliefs, codes)
+        return parents.seen(own)
 
     return look

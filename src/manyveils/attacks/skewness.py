@@ -7,11 +7,12 @@ Paper: Li et al., t-closeness (2007); Cao and Karras, beta-likeness (2012).
 
 from dataclasses import replace
 
-from manyveils.attacks.minds import Mind
+from manyveils.attacks.adversaries import Adversary
+from manyveils.attacks.beliefs import Seen
 from manyveils.attacks.outcome import Measure, Outcome
 from manyveils.attacks.people import People
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Seen, Tally, how_sure, outcome, tally
+from manyveils.attacks.score import Tally, how_sure, outcome, protected, tally
 
 NAME = "skewness"
 KNOWS = "the quasi-identifiers, or what a rule gives, and the share of each value"
@@ -25,7 +26,7 @@ MEASURE = Measure(
 def attack(scene: Scene) -> Outcome:
     """Measure how much likelier the truth becomes."""
     tallies = [_tally(scene, aim) for aim in scene.aims]
-    gains = [each.details["worst_gain"] for each in tallies if each.targets]
+    gains = [tally.details["worst_gain"] for tally in tallies if tally.targets]
     details = {"worst_gain": max(gains, default=1.0)}
     how = how_sure(scene, scene.aims)
     return outcome(NAME, KNOWS, how, tallies, details, measure=MEASURE, is_foreseen=True)
@@ -33,12 +34,11 @@ def attack(scene: Scene) -> Outcome:
 
 def _tally(scene: Scene, aim: Aim) -> Tally:
     seen, guess = look(scene.reader, scene.people, aim), look(scene.ignorant, scene.people, aim)
-    protected = ~aim.spared[scene.people.codes[aim.about]]
-    gains = seen.truth[protected] / guess.truth[protected]
+    gains = (seen.truth / guess.truth)[protected(scene.people, aim)]
     return replace(tally(scene, aim, look), details={"worst_gain": float(gains.max(initial=1.0))})
 
 
-def look(mind: Mind, people: People, aim: Aim) -> Seen:
+def look(adversary: Adversary, people: People, aim: Aim) -> Seen:
     """The belief in each person's own value, which is also how often a guess by belief is right."""
-    truth = mind.of(people, aim.known, aim.about).at(people.codes[aim.about])
+    truth = adversary.beliefs(people, aim.known, aim.about).at(people.codes[aim.about])
     return Seen(truth, truth)

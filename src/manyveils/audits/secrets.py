@@ -1,6 +1,5 @@
 """Whether secret labels are what was chosen: codes and grades beside the original, as far as they can be told."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -8,6 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.audits.finding import Finding
+from manyveils.keys.choices import ACTUAL, GENERALIZED, HIDDEN, PSEUDONYM, choices_of, n_categories
 from manyveils.policy import Policy
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.people import PEOPLE, people_in, tally, with_people
@@ -15,8 +15,6 @@ from manyveils.release import View
 from manyveils.release.views import ColumnFile
 from manyveils.table import Attribute, Table
 from manyveils.table.levels import Codes
-
-CODE = re.compile(r"[A-Z2-7]{10}")
 
 
 def secret_findings(evidence: Evidence) -> Iterator[Finding]:
@@ -111,9 +109,7 @@ def _out_of_range(frame: pl.DataFrame, column: Attribute, policy: Policy) -> int
     published = frame[column.name]
     if not published.dtype.is_numeric():
         return _height(frame)
-    asked = policy.publish.options.get("categories", 5)
-    asked = asked.get(column.name, 5) if isinstance(asked, Mapping) else asked
-    most = asked if isinstance(asked, int) else len(asked)
+    most = n_categories(policy, column.name)
     numbers = published.drop_nulls().cast(pl.Float64).unique()
     if len(numbers) > most and set(numbers) == set(column.numbers[column.counts > 0].tolist()):
         return _height(frame)
@@ -126,9 +122,10 @@ def _unchosen(frame: pl.DataFrame, beside: tuple[str, ...], table: Table, policy
 
     Which code is whose cannot be seen without the key, so codes are compared by how often they occur.
     """
-    column, choice = table[name], _choices(table, policy)
+    column, choices = table[name], choices_of(policy, table.attributes)
+    choice = choices.of({each: table[each].codes for each in policy.having("choice")}, table.n_rows)
     is_missing = (column.codes == column.n_values - 1) & column.has_missing
-    openly = (choice == 1) | is_missing
+    openly = (choice == ACTUAL) | is_missing
     original = with_people(pl.DataFrame(_texts(table.attributes, (*beside, name))), table.weights)
     original = original.filter(pl.Series(openly))
     shown = frame.select(
@@ -137,12 +134,12 @@ def _unchosen(frame: pl.DataFrame, beside: tuple[str, ...], table: Table, policy
     is_open = shown[name].is_in(list(column.texts))
     parents = column.levels[min(1, len(column.levels) - 1)].label_of[column.codes]
     wanted = [
-        *_tallied(parents, (choice == 2) & ~is_missing, table),
-        *_tallied(column.codes, (choice == 3) & ~is_missing, table),
+        *_tallied(parents, (choice == GENERALIZED) & ~is_missing, table),
+        *_tallied(column.codes, (choice == HIDDEN) & ~is_missing, table),
     ]
     hidden = shown.filter(~is_open)
     codes = dict(hidden.group_by(name).agg(people_in(hidden)).iter_rows())
-    strange = sum(count for code, count in codes.items() if not CODE.fullmatch(code))
+    strange = sum(count for code, count in codes.items() if not PSEUDONYM.fullmatch(code))
     opened = shown.filter(is_open)
     off = _differing(original, opened) + abs(_height(original) - _height(opened))
     return off + strange + _uneven(wanted, list(codes.values()))
@@ -159,15 +156,3 @@ def _uneven(wanted: list[int], found: list[int]) -> int:
     length = max(len(wanted), len(found))
     pairs = [sorted([*counts, *[0] * (length - len(counts))], reverse=True) for counts in (wanted, found)]
     return sum(abs(one - other) for one, other in zip(*pairs, strict=True))
-
-
-def _choices(table: Table, policy: Policy) -> NDArray[np.int64]:
-    default = int(policy.publish.options.get("default_choice", 3))
-    names = policy.having("choice")
-    if not names:
-        return np.full(table.n_rows, default)
-    column = table[names[0]]
-    meant = [
-        int(float(text)) if text in ("1", "2", "3", "1.0", "2.0", "3.0") else default for text in column.texts
-    ]
-    return np.array(meant, dtype=np.int64)[column.codes]

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from manyveils.attacks.worlds.covers import Ids
+from manyveils.attacks.people import Floats, Ids
 from manyveils.attacks.worlds.kinds import Kinds
 
 MOST_ROUNDS = 200
@@ -18,7 +19,7 @@ MOST_ROUNDS = 200
 class Block:
     """Kinds that share published rows with each other and with no others.
 
-    `kinds` are their places, `rows[j, i]` the row of column j in which kind i stands, numbered inside the block,
+    `kinds` are their numbers, `rows[j, i]` the row of column j in which kind i stands, numbered inside the block,
     `totals` the people in each row; every world has between `low` and `high` people of each kind.
     """
 
@@ -27,7 +28,7 @@ class Block:
     totals: Ids
     low: Ids
     high: Ids
-    ways: NDArray[np.float64]
+    ways: Floats
 
     @property
     def size(self) -> int:
@@ -38,61 +39,59 @@ class Block:
     def matrix(self) -> coo_array:
         """Which kinds stand in which rows."""
         n_columns, n_kinds = self.rows.shape
-        places = (self.rows.ravel(), np.tile(np.arange(n_kinds), n_columns))
-        return coo_array((np.ones(self.rows.size), places), shape=(self.totals.size, n_kinds))
+        entries = (self.rows.ravel(), np.tile(np.arange(n_kinds), n_columns))
+        return coo_array((np.ones(self.rows.size), entries), shape=(self.totals.size, n_kinds))
+
+    def in_rows(self, people: NDArray[Any]) -> Ids:
+        """The sum in each row of a number of people per kind, over all columns."""
+        return _in_rows(self.rows, people, self.totals.size)
 
 
-@dataclass(frozen=True, repr=False)
-class Divided:
-    """Blocks, and the number of people of every kind that all worlds agree on (-1 where they may differ)."""
-
-    blocks: tuple[Block, ...]
-    settled: Ids
+def _in_rows(rows: NDArray[np.int64], people: NDArray[Any], n_rows: int) -> Ids:
+    """The sum in each row of a number of people per kind; `rows` are those of one column, or of several."""
+    weights = np.broadcast_to(people, rows.shape).ravel()
+    return np.bincount(rows.ravel(), weights=weights, minlength=n_rows).astype(np.int64)
 
 
-def divided(kinds: Kinds) -> Divided:
-    """Settle what rows alone decide, and divide what is left into blocks."""
+def divided(kinds: Kinds) -> tuple[list[Block], Ids]:
+    """Settle what rows alone decide, and divide what is left into blocks.
+
+    Beside the blocks, it is the number of people of every kind that all worlds agree on; -1 where they may differ.
+    """
     low, high = _between(kinds)
     settled = np.where(low == high, low, -1)
     open_ = np.flatnonzero(low < high)
-    rows = np.stack([each[open_] for each in kinds.rows])
-    taken = sum(
-        np.bincount(each, weights=np.maximum(settled, 0), minlength=kinds.totals.size) for each in kinds.rows
-    )
-    totals = kinds.totals - np.asarray(taken).astype(np.int64)
+    totals = kinds.totals - _in_rows(np.stack(kinds.rows), np.maximum(settled, 0), kinds.totals.size)
+    rows = np.stack(kinds.rows)[:, open_]
     numbers = _numbers(rows, kinds.totals.size)
     order = np.argsort(numbers, kind="stable")
     cuts = np.flatnonzero(np.diff(numbers[order])) + 1
     blocks = []
     for members in np.split(order, cuts) if open_.size else []:
         met, local = np.unique(rows[:, members], return_inverse=True)
-        places = open_[members]
-        local = local.reshape(rows.shape[0], members.size)
-        blocks.append(Block(places, local, totals[met], low[places], high[places], kinds.ways[places]))
-    return Divided(tuple(blocks), settled)
+        local, own = local.reshape(rows.shape[0], members.size), open_[members]
+        blocks.append(Block(own, local, totals[met], low[own], high[own], kinds.ways[own]))
+    return blocks, settled
 
 
 def _numbers(rows: NDArray[np.int64], n_rows: int) -> Ids:
     """The block of each kind."""
     n_columns, n_kinds = rows.shape
-    places = (np.tile(np.arange(n_kinds), n_columns), n_kinds + rows.ravel())
+    edges = (np.tile(np.arange(n_kinds), n_columns), n_kinds + rows.ravel())
     size = n_kinds + n_rows
-    graph = coo_array((np.ones(rows.size, dtype=bool), places), shape=(size, size))
+    graph = coo_array((np.ones(rows.size, dtype=bool), edges), shape=(size, size))
     return connected_components(graph, directed=False)[1][:n_kinds].astype(np.int64)
 
 
 def _between(kinds: Kinds) -> tuple[Ids, Ids]:
     """The least and the most people of each kind, as far as single rows tell."""
-    low = np.zeros(kinds.size, dtype=np.int64)
+    low, n = np.zeros(kinds.size, dtype=np.int64), kinds.totals.size
     high = np.min([kinds.totals[rows] for rows in kinds.rows], axis=0)
     for _ in range(MOST_ROUNDS):
         before = high.sum() - low.sum()
         for rows in kinds.rows:
-            n = kinds.totals.size
-            most = np.bincount(rows, weights=high, minlength=n)[rows] - high
-            low = np.maximum(low, kinds.totals[rows] - most.astype(np.int64))
-            least = np.bincount(rows, weights=low, minlength=n)[rows] - low
-            high = np.minimum(high, kinds.totals[rows] - least.astype(np.int64))
+            low = np.maximum(low, kinds.totals[rows] - _in_rows(rows, high, n)[rows] + high)
+            high = np.minimum(high, kinds.totals[rows] - _in_rows(rows, low, n)[rows] + low)
         if high.sum() - low.sum() == before:
             break
     return low, high

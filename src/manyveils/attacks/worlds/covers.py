@@ -1,12 +1,12 @@
-"""What a published label may stand for: sets of originals, numbered, attribute by attribute."""
+"""What published labels may stand for: sets of originals, numbered, attribute by attribute."""
 
 from collections.abc import Iterable
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-Ids = NDArray[np.int64]
+from manyveils.attacks.people import Ids
+
 EMPTY = -1
 
 
@@ -17,7 +17,7 @@ class Covers:
         self.n_originals = n_originals
         self.sets: list[frozenset[int]] = []
         self._numbers: dict[frozenset[int], int] = {}
-        self._met: dict[tuple[int, int], int] = {}
+        self._shared: dict[tuple[int, int], int] = {}
 
     def number(self, originals: Iterable[int]) -> int:
         """The number of a set; a new one gets the next."""
@@ -31,13 +31,13 @@ class Covers:
         """The number of the set of all originals."""
         return self.number(range(self.n_originals))
 
-    def met(self, one: int, other: int) -> int:
+    def shared(self, left: int, right: int) -> int:
         """The number of what two sets share, EMPTY if it is nothing."""
-        pair = (min(one, other), max(one, other))
-        if pair not in self._met:
-            shared = self.sets[one] & self.sets[other]
-            self._met[pair] = self.number(shared) if shared else EMPTY
-        return self._met[pair]
+        pair = (min(left, right), max(left, right))
+        if pair not in self._shared:
+            members = self.sets[left] & self.sets[right]
+            self._shared[pair] = self.number(members) if members else EMPTY
+        return self._shared[pair]
 
     @property
     def sizes(self) -> Ids:
@@ -49,7 +49,11 @@ class Covers:
         return all(len(self.sets[number]) == 1 for number in np.unique(numbers))
 
     def members(self, numbers: Ids) -> pl.DataFrame:
-        """The originals of some sets, row by row: set, original."""
-        wanted = np.unique(numbers)
-        pairs = [(number, original) for number in wanted.tolist() for original in sorted(self.sets[number])]
-        return pl.DataFrame(pairs, schema={"set": pl.Int64, "original": pl.Int64}, orient="row")
+        """The originals of some sets, row by row, and the share that each has of its set: set, original, share."""
+        pairs = [
+            (number, original, 1 / len(self.sets[number]))
+            for number in np.unique(numbers).tolist()
+            for original in sorted(self.sets[number])
+        ]
+        schema = {"set": pl.Int64, "original": pl.Int64, "share": pl.Float64}
+        return pl.DataFrame(pairs, schema=schema, orient="row")

@@ -1,13 +1,12 @@
 """What holds in every world of a block, and what in none: constraint solving (CP-SAT)."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from manyveils.attacks.people import Bools, Ids
 from manyveils.attacks.worlds.blocks import Block
-from manyveils.attacks.worlds.covers import Ids
 from manyveils.attacks.worlds.effort import CALL, CELL, Effort
 
 A_WHILE = 0.3
@@ -17,48 +16,38 @@ class Undecided(Exception):
     """The solver could not decide with the effort it had, or is not installed."""
 
 
+@dataclass(frozen=True, repr=False)
 class Worlds:
     """The possible worlds of a block, open to questions; each question is answered exactly, or `Undecided`."""
 
-    def __init__(self, block: Block, effort: Effort) -> None:
-        self.block = block
-        self.effort = effort
+    block: Block
+    effort: Effort
 
-    def ever(self, groups: Sequence[Ids]) -> NDArray[np.bool_]:
-        """Which groups of kinds have someone in some world."""
-        return self._met(groups, wanted=True)
-
-    def always(self, groups: Sequence[Ids]) -> NDArray[np.bool_]:
-        """Which groups of kinds have someone in every world."""
-        return ~self._met(groups, wanted=False)
-
-    def _met(self, groups: Sequence[Ids], *, wanted: bool) -> NDArray[np.bool_]:
-        """Which groups have someone, or nobody, in some world: world after world, until no world shows a new one."""
-        found = np.zeros(len(groups), dtype=bool)
-        while not found.all():
-            left = np.flatnonzero(~found).tolist()
+    def possible(self) -> Bools:
+        """Which kinds somebody is of in some world: world after world, until no world shows a new one."""
+        possible = np.zeros(self.block.size, dtype=bool)
+        while not possible.all():
+            left = np.flatnonzero(~possible)
             model, people = self._model()
             flags = [model.new_bool_var("") for _ in left]
-            for place, flag in zip(left, flags, strict=True):
-                has = sum(people[kind] for kind in groups[place].tolist())
-                model.add(has >= 1 if wanted else has == 0).only_enforce_if(flag)
+            for kind, flag in zip(left.tolist(), flags, strict=True):
+                model.add(people[kind] >= 1).only_enforce_if(flag)
             model.add_bool_or(flags)
             model.maximize(sum(flags))
-            world = self._some(model, people)
+            world = self._good(model, people)
             if world is None:
                 break
-            present = np.array([world[groups[place]].sum() >= 1 for place in left])
-            found[np.array(left)[present == wanted]] = True
-        return found
+            possible[left[world[left] >= 1]] = True
+        return possible
 
     def between(self, group: Ids) -> tuple[int, int]:
         """The least and the most people that a group of kinds has in any world."""
-        found = []
+        ends = []
         for sign in (1, -1):
             model, people = self._model()
             model.minimize(sign * sum(people[kind] for kind in group.tolist()))
-            found.append(int(self._solved(model, people)[group].sum()))
-        return found[0], found[1]
+            ends.append(int(self._best(model, people)[group].sum()))
+        return ends[0], ends[1]
 
     def _model(self) -> tuple[Any, list[Any]]:
         block, model = self.block, _cp_model().CpModel()
@@ -73,27 +62,26 @@ class Worlds:
             model.add(sum(people[kind] for kind in inside.tolist()) == total)
         return model, people
 
-    def _solved(self, model: Any, people: list[Any]) -> Ids:
+    def _best(self, model: Any, people: list[Any]) -> Ids:
         """The best world; that there is none better has been proven."""
-        cp_model = _cp_model()
-        solver, status = self._asked(model, self.effort.left)
-        if status != cp_model.OPTIMAL:
+        solver, status = self._solved(model, self.effort.left)
+        if status != _cp_model().OPTIMAL:
             raise Undecided
-        return np.array([solver.value(each) for each in people], dtype=np.int64)
+        return _world(solver, people)
 
-    def _some(self, model: Any, people: list[Any]) -> Ids | None:
+    def _good(self, model: Any, people: list[Any]) -> Ids | None:
         """A good world; nothing if it has been proven that there is none."""
         cp_model = _cp_model()
         # A good world soon leads on better than the best one late.
         for units in (A_WHILE, float("inf")):
-            solver, status = self._asked(model, min(units, self.effort.left))
+            solver, status = self._solved(model, min(units, self.effort.left))
             if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-                return np.array([solver.value(each) for each in people], dtype=np.int64)
+                return _world(solver, people)
             if status == cp_model.INFEASIBLE:
                 return None
         raise Undecided
 
-    def _asked(self, model: Any, units: float) -> tuple[Any, Any]:
+    def _solved(self, model: Any, units: float) -> tuple[Any, Any]:
         """The solver after it worked on a model, and what became of it."""
         if self.effort.is_spent:
             raise Undecided
@@ -107,6 +95,11 @@ class Worlds:
         status = solver.solve(model)
         self.effort.spend(CALL + solver.response_proto.deterministic_time)
         return solver, status
+
+
+def _world(solver: Any, people: list[Any]) -> Ids:
+    """The number of people of each kind that a solver found."""
+    return np.array([solver.value(number) for number in people], dtype=np.int64)
 
 
 def _cp_model() -> Any:

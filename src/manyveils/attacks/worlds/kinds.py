@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from manyveils.attacks.worlds.covers import EMPTY, Covers, Ids
-from manyveils.attacks.worlds.strips import Strip
+from manyveils.attacks.people import Floats, Ids
+from manyveils.attacks.worlds.covers import EMPTY, Covers
 
 
 class TooMany(Exception):
@@ -32,8 +31,7 @@ class Kinds:
     rows: tuple[Ids, ...]
     totals: Ids
     sets: Mapping[str, Ids]
-    ways: NDArray[np.float64]
-    n_views: int
+    ways: Floats
 
     @property
     def size(self) -> int:
@@ -41,85 +39,81 @@ class Kinds:
         return self.ways.size
 
 
-def kinds_of(strips: Sequence[Strip], covers: Mapping[str, Covers], limit: int) -> Kinds:
+def kinds_of(strips: Sequence[pl.DataFrame], covers: Mapping[str, Covers], limit: int) -> Kinds:
     """All kinds of people, column by column; `TooMany` as soon as there are more than the limit."""
-    starts = np.append(0, np.cumsum([strip.counts.size for strip in strips]))
-    left = dict(enumerate(strips))
-    found = pl.DataFrame()
+    totals = np.concatenate([strip["people"].to_numpy() for strip in strips])
+    ends = np.cumsum([strip.height for strip in strips]).tolist()
+    left = [
+        strip.drop("people").with_columns(pl.int_range(end - strip.height, end).alias(f"row: {number}"))
+        for number, (strip, end) in enumerate(zip(strips, ends, strict=True))
+    ]
+    kinds = pl.DataFrame()
     while left:
-        place = max(left, key=lambda number: _closeness(left[number], found))
-        strip = _frame(left.pop(place), place, int(starts[place]))
-        found = _joined(found, strip, covers, limit) if found.width else strip
-    sets = {name[5:]: found[name].to_numpy() for name in found.columns if name.startswith("set: ")}
-    ways = np.ones(found.height)
+        closest = max(left, key=lambda strip: _closeness(strip, kinds))
+        left = [strip for strip in left if strip is not closest]
+        kinds = _joined(kinds, closest, covers, limit) if kinds.width else closest
+    sets = {name[5:]: kinds[name].to_numpy() for name in kinds.columns if name.startswith("set: ")}
+    ways = np.ones(kinds.height)
     for name, numbers in sets.items():
         ways *= covers[name].sizes[numbers]
-    rows = tuple(found[f"row: {place}"].to_numpy() for place in range(len(strips)))
-    totals = np.concatenate([strip.counts for strip in strips])
-    return Kinds(rows, totals, sets, ways, len({strip.view for strip in strips}))
+    rows = tuple(kinds[f"row: {number}"].to_numpy() for number in range(len(strips)))
+    return Kinds(rows, totals, sets, ways)
 
 
-def _closeness(strip: Strip, found: pl.DataFrame) -> tuple[bool, int, int]:
+def _closeness(strip: pl.DataFrame, kinds: pl.DataFrame) -> tuple[bool, int, int]:
     """Columns of a view that was begun come first, then those that share most, then short ones."""
-    shared = sum(f"set: {name}" in found.columns for name in strip.sets)
-    return f"bucket: {strip.view}" in found.columns, shared, -strip.counts.size
+    shared = [name for name in strip.columns if name in kinds.columns]
+    return strip.columns[0] in shared, len(shared), -strip.height
 
 
-def _frame(strip: Strip, place: int, start: int) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            f"row: {place}": np.arange(start, start + strip.counts.size),
-            f"bucket: {strip.view}": strip.buckets,
-            **{f"set: {name}": numbers for name, numbers in strip.sets.items()},
-        }
-    )
-
-
-def _joined(one: pl.DataFrame, other: pl.DataFrame, covers: Mapping[str, Covers], limit: int) -> pl.DataFrame:
+def _joined(
+    left: pl.DataFrame, right: pl.DataFrame, covers: Mapping[str, Covers], limit: int
+) -> pl.DataFrame:
     """Pairs that agree: the same bucket of the same view, and an original in common in every shared attribute."""
-    shared = [name for name in one.columns if name in other.columns]
-    equal = [name for name in shared if _is_plain(name, one, other, covers)]
+    shared = [name for name in left.columns if name in right.columns]
+    if not shared:
+        _refuse(left.height * right.height, limit)
+        return left.join(right, how="cross")
+    equal = [name for name in shared if _is_plain(name, left, right, covers)]
     open_ = [name for name in shared if name not in equal]
-    keys = [frame.select(shared).unique(maintain_order=True) for frame in (one, other)]
-    _refuse(_pairs(keys[0], keys[1], equal), limit)
+    others = {name: f"other {name}" for name in open_}
+    right = right.rename(others)
+    on_right = [others.get(name, name) for name in shared]
+    keys = left.select(shared).unique(maintain_order=True), right.select(on_right).unique(maintain_order=True)
+    _refuse(_n_pairs(*keys, equal), limit)
     how = {"on": equal, "how": "inner", "maintain_order": "left_right"} if equal else {"how": "cross"}
-    pairs = keys[0].join(keys[1].rename({name: f"other {name}" for name in open_}), **how)
+    pairs = keys[0].join(keys[1], **how)
     for name in open_:
         pairs = _met(pairs, name, covers[name[5:]])
-    on_other = {name: name if name in equal else f"other {name}" for name in shared}
-    sizes = pairs.join(one.group_by(shared).len("#one"), on=shared) if shared else pairs
-    if shared:
-        counted = other.group_by(shared).len("#other")
-        sizes = sizes.join(counted, left_on=[on_other[name] for name in shared], right_on=shared)
-        _refuse(int((sizes["#one"].cast(pl.Int64) * sizes["#other"].cast(pl.Int64)).sum()), limit)
-    else:
-        _refuse(one.height * other.height, limit)
-        return one.join(other, how="cross")
-    wide = one.join(pairs, on=shared, how="inner", maintain_order="left_right")
-    renamed = other.rename({name: on_other[name] for name in shared})
-    wide = wide.join(renamed, on=list(on_other.values()), how="inner", maintain_order="left_right")
-    wide = wide.drop([*open_, *(f"other {name}" for name in open_)])
-    return wide.rename({f"met {name}": name for name in open_})
+    counts = pairs.join(left.group_by(shared).len("#left"), on=shared)
+    _refuse(_product(counts.join(right.group_by(on_right).len("#right"), on=on_right)), limit)
+    wide = left.join(pairs, on=shared, how="inner", maintain_order="left_right")
+    wide = wide.join(right, on=on_right, how="inner", maintain_order="left_right")
+    return wide.drop(open_, *others.values()).rename({f"met {name}": name for name in open_})
 
 
-def _is_plain(name: str, one: pl.DataFrame, other: pl.DataFrame, covers: Mapping[str, Covers]) -> bool:
+def _is_plain(name: str, left: pl.DataFrame, right: pl.DataFrame, covers: Mapping[str, Covers]) -> bool:
     if name.startswith("bucket: "):
         return True
-    return all(covers[name[5:]].are_single(frame[name].unique().to_numpy()) for frame in (one, other))
+    return all(covers[name[5:]].are_single(frame[name].unique().to_numpy()) for frame in (left, right))
 
 
-def _pairs(one: pl.DataFrame, other: pl.DataFrame, equal: list[str]) -> int:
+def _n_pairs(left: pl.DataFrame, right: pl.DataFrame, equal: list[str]) -> int:
+    """How many pairs of rows agree."""
     if not equal:
-        return one.height * other.height
-    both = one.group_by(equal).len("#one").join(other.group_by(equal).len("#other"), on=equal)
-    return int((both["#one"].cast(pl.Int64) * both["#other"].cast(pl.Int64)).sum())
+        return left.height * right.height
+    return _product(left.group_by(equal).len("#left").join(right.group_by(equal).len("#right"), on=equal))
+
+
+def _product(counts: pl.DataFrame) -> int:
+    return int((counts["#left"].cast(pl.Int64) * counts["#right"].cast(pl.Int64)).sum())
 
 
 def _met(pairs: pl.DataFrame, name: str, covers: Covers) -> pl.DataFrame:
     """Pairs of sets that share something, with what they share."""
     different = pairs.select(name, f"other {name}").unique(maintain_order=True)
-    met = [covers.met(one, other) for one, other in different.iter_rows()]
-    different = different.with_columns(pl.Series(f"met {name}", met, dtype=pl.Int64))
+    shared = [covers.shared(left, right) for left, right in different.iter_rows()]
+    different = different.with_columns(pl.Series(f"met {name}", shared, dtype=pl.Int64))
     different = different.filter(pl.col(f"met {name}") != EMPTY)
     return pairs.join(different, on=[name, f"other {name}"], how="inner", maintain_order="left")
 

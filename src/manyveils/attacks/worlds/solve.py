@@ -3,23 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import prod
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from manyveils.attacks.people import Bools, Floats, Ids
 from manyveils.attacks.worlds.blocks import Block, divided
-from manyveils.attacks.worlds.covers import Ids
-from manyveils.attacks.worlds.effort import Effort
+from manyveils.attacks.worlds.counting import TooManyStates, mean_people
+from manyveils.attacks.worlds.effort import SCALING, Effort
 from manyveils.attacks.worlds.exact import Undecided, Worlds
-from manyveils.attacks.worlds.fit import fitted_block
 from manyveils.attacks.worlds.kinds import Kinds
 from manyveils.attacks.worlds.linear import Relaxed
-from manyveils.attacks.worlds.tally import Tally, TooManyStates, tally
 
 How = Literal["exact", "bounds", "estimate"]
 ORDER: tuple[How, ...] = ("exact", "bounds", "estimate")
+LEAST_ROUNDS, MOST_ROUNDS = 20, 500
+CLOSE = 1e-7
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Limits:
 
     kinds: int = 1_000_000
     states: int = 20_000
-    tallied: int = 400
+    counted: int = 400
     exact: int = 3_000
     linear: int = 20_000
     effort: float = 10.0
@@ -44,11 +43,21 @@ class SolvedBlock:
     """
 
     block: Block
-    expected: NDArray[np.float64]
-    possible: NDArray[np.bool_]
+    expected: Floats
+    possible: Bools
     beliefs: How
     certainty: How
-    n_worlds: int | None = None
+
+    def between(self, inside: Ids, effort: Effort) -> tuple[int, int]:
+        """The least and the most people that some kinds of the block have in any world; bounds where not exact."""
+        if self.certainty == "exact":
+            try:
+                return Worlds(self.block, effort).between(inside)
+            except Undecided:
+                pass
+        if self.certainty != "estimate":
+            return Relaxed(self.block, effort).between(inside)
+        return int(self.block.low[inside].sum()), int(self.block.high[inside].sum())
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,37 +66,44 @@ class Solution:
 
     kinds: Kinds
     blocks: tuple[SolvedBlock, ...]
-    expected: NDArray[np.float64]
-    possible: NDArray[np.bool_]
+    expected: Floats
+    possible: Bools
     settled: Ids
-    beliefs: How
-    certainty: How
-    n_worlds: int | None
+
+    @property
+    def beliefs(self) -> How:
+        """Whether the means are exact."""
+        return worst([solved.beliefs for solved in self.blocks])
+
+    @property
+    def certainty(self) -> How:
+        """Whether what is possible is known exactly."""
+        return worst([solved.certainty for solved in self.blocks])
 
     @cached_property
     def _block_of(self) -> Ids:
         """The block of each kind, -1 for those that are settled."""
-        found = np.full(self.kinds.size, -1, dtype=np.int64)
-        for place, one in enumerate(self.blocks):
-            found[one.block.kinds] = place
-        return found
+        block_of = np.full(self.kinds.size, -1, dtype=np.int64)
+        for number, solved in enumerate(self.blocks):
+            block_of[solved.block.kinds] = number
+        return block_of
 
     def between(self, group: Ids, effort: Effort) -> tuple[int, int]:
         """The least and the most people that a group of kinds has in any world; bounds where not exact."""
         settled = self.settled[group]
         least = most = int(settled[settled > 0].sum())
-        homes = self._block_of[group]
-        for place in np.unique(homes[homes >= 0]).tolist():
-            one = self.blocks[place]
-            inside = np.flatnonzero(np.isin(one.block.kinds, group[homes == place]))
-            low, high = _between_in(one, inside, effort)
+        block_of = self._block_of[group]
+        for number in np.unique(block_of[block_of >= 0]).tolist():
+            solved = self.blocks[number]
+            inside = np.flatnonzero(np.isin(solved.block.kinds, group[block_of == number]))
+            low, high = solved.between(inside, effort)
             least, most = least + low, most + high
         return least, most
 
 
-def worst(found: Sequence[How]) -> How:
+def worst(ways: Sequence[How]) -> How:
     """The least exact of several ways."""
-    return max(found, key=ORDER.index, default="exact")
+    return max(ways, key=ORDER.index, default="exact")
 
 
 def solved(kinds: Kinds, limits: Limits, *, is_simple: bool) -> Solution:
@@ -95,70 +111,66 @@ def solved(kinds: Kinds, limits: Limits, *, is_simple: bool) -> Solution:
 
     With one view whose columns share nothing (`is_simple`) proportions are exact and every kind is possible.
     """
-    parts, effort = divided(kinds), Effort(limits.effort)
-    blocks: list[SolvedBlock] = []
-    for block in sorted(parts.blocks, key=lambda each: each.size):
-        with effort.share(min(2 / (len(parts.blocks) - len(blocks)), 1)) as own:
-            blocks.append(_simple(block, own) if is_simple else _solved_block(block, limits, own))
-    expected = np.maximum(parts.settled, 0).astype(np.float64)
-    possible = parts.settled > 0
-    for one in blocks:
-        expected[one.block.kinds], possible[one.block.kinds] = one.expected, one.possible
-    numbers = [one.n_worlds for one in blocks]
-    return Solution(
-        kinds,
-        tuple(blocks),
-        expected,
-        possible,
-        parts.settled,
-        worst([one.beliefs for one in blocks]),
-        worst([one.certainty for one in blocks]),
-        None if None in numbers else prod(number for number in numbers if number is not None),
-    )
+    (blocks, settled), effort = divided(kinds), Effort(limits.effort)
+    results: list[SolvedBlock] = []
+    for block in sorted(blocks, key=lambda block: block.size):
+        with effort.share(min(2 / (len(blocks) - len(results)), 1)) as own:
+            results.append(_simple(block, own) if is_simple else _solved_block(block, limits, own))
+    expected = np.maximum(settled, 0).astype(np.float64)
+    possible = settled > 0
+    for result in results:
+        expected[result.block.kinds], possible[result.block.kinds] = result.expected, result.possible
+    return Solution(kinds, tuple(results), expected, possible, settled)
 
 
 def _simple(block: Block, effort: Effort) -> SolvedBlock:
-    return SolvedBlock(block, fitted_block(block, effort), np.ones(block.size, dtype=bool), "exact", "exact")
+    return SolvedBlock(block, _fitted(block, effort), np.ones(block.size, dtype=bool), "exact", "exact")
 
 
 def _solved_block(block: Block, limits: Limits, effort: Effort) -> SolvedBlock:
-    counted = _counted(block, limits, effort)
-    if counted is not None:
-        means = counted.expected
-        return SolvedBlock(block, means, means > 0, "exact", "exact", counted.n_worlds)
-    means = fitted_block(block, effort)
-    anything = np.ones(block.size, dtype=bool)
-    found = SolvedBlock(block, means, anything, "estimate", "estimate")
-    singles = [np.array([kind]) for kind in range(block.size)]
+    means = _counted(block, limits, effort)
+    if means is not None:
+        return SolvedBlock(block, means, means > 0, "exact", "exact")
+    result = replace(_simple(block, effort), beliefs="estimate", certainty="estimate")
     if block.size <= limits.exact:
         try:
             # Half of the effort is left for bounds.
             with effort.share(0.5) as half:
-                return replace(found, possible=Worlds(block, half).ever(singles), certainty="exact")
+                return replace(result, possible=Worlds(block, half).possible(), certainty="exact")
         except Undecided:
             pass
     if block.size <= limits.linear and not effort.is_spent:
-        return replace(found, possible=Relaxed(block, effort).ever(singles), certainty="bounds")
-    return found
+        return replace(result, possible=Relaxed(block, effort).possible(), certainty="bounds")
+    return result
 
 
-def _counted(block: Block, limits: Limits, effort: Effort) -> Tally | None:
-    """The worlds of a small block, counted; a third of the effort is ventured on it."""
-    if block.size > limits.tallied:
+def _counted(block: Block, limits: Limits, effort: Effort) -> Floats | None:
+    """The mean over the worlds of a small block, counted; a third of the effort is ventured on it."""
+    if block.size > limits.counted:
         return None
     try:
         with effort.share(1 / 3) as own:
-            return tally(block, limits.states, own)
+            return mean_people(block, limits.states, own)
     except TooManyStates:
         return None
 
 
-def _between_in(one: SolvedBlock, inside: Ids, effort: Effort) -> tuple[int, int]:
-    if one.certainty == "exact":
-        try:
-            return Worlds(one.block, effort).between(inside)
-        except Undecided:
-            pass
-    if one.certainty != "estimate":
-        return Relaxed(one.block, effort).between(inside)
-    return int(one.block.low[inside].sum()), int(one.block.high[inside].sum())
+def _fitted(block: Block, effort: Effort) -> Floats:
+    """The numbers of people per kind that are likeliest among very many worlds: iterative proportional fitting.
+
+    Every row in turn is scaled to the people that stand in it, over and over. Where the views hang together as a tree,
+    or there is one view only, this is the exact mean; elsewhere it is the estimate of least assumption, good for many
+    people and rough for few. It is kept between the least and the most people of each kind.
+    """
+    people, totals = block.ways.astype(np.float64), block.totals
+    for turn in range(MOST_ROUNDS):
+        furthest = 0.0
+        for rows in block.rows:
+            reached = np.bincount(rows, weights=people, minlength=totals.size)
+            factor = np.divide(totals, reached, out=np.zeros(totals.size), where=reached > 0)[rows]
+            people = people * factor
+            furthest = max(furthest, float(np.abs(factor - 1)[people > CLOSE].max(initial=0)))
+        effort.spend(SCALING * (block.rows.size + totals.size))
+        if furthest < CLOSE or (turn >= LEAST_ROUNDS and effort.is_spent):
+            break
+    return np.clip(people, block.low, block.high)

@@ -17,9 +17,10 @@ import polars as pl
 from pydantic import Field
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
+from manyveils.keys.choices import DEFAULT_CATEGORIES, DEFAULT_CHOICE, categories_for
 from manyveils.keys.key import Aliases, Grades, Key
-from manyveils.methods.grade.aliases import aliased, choices_of, lookup_of
-from manyveils.methods.grade.categories import asked_for, categories_of, grades_of
+from manyveils.methods.grade.aliases import aliased, checked_choices, lookup_of
+from manyveils.methods.grade.categories import categories_of, grades_of
 from manyveils.methods.grade.seen import seen
 from manyveils.methods.labelling import Lookup, Lookups, in_secret
 from manyveils.methods.leveled import Leveled
@@ -41,9 +42,9 @@ Categories = Count | list[tuple[Number, Number]]
 class GradeOptions(Options):
     """Keys of [publish] for `method = "grade"`."""
 
-    categories: Categories | dict[str, Categories] = 5
+    categories: Categories | dict[str, Categories] = DEFAULT_CATEGORIES
     spacing: Literal["equal-width", "quantile"] = "equal-width"
-    default_choice: Literal[1, 2, 3] = 3
+    default_choice: Literal[1, 2, 3] = DEFAULT_CHOICE
     then: str | dict[str, Any] | None = Field(None)
 
 
@@ -91,7 +92,7 @@ def _notes(key: Key, then: Mapping[str, object], options: GradeOptions) -> dict[
 
 def _graded(work: Work, options: GradeOptions) -> tuple[Lookups, Key]:
     """What is read in place of sensitive values, and what it means; decided from counts."""
-    choices = choices_of(work, options.default_choice)
+    choices = checked_choices(work)
     lookups: dict[str, Lookup] = {}
     aliases: dict[str, Aliases] = {}
     grades: dict[str, Grades] = {}
@@ -99,7 +100,7 @@ def _graded(work: Work, options: GradeOptions) -> tuple[Lookups, Key]:
         column = work.table[name]
         if column.kind == "numeric":
             where = f"{work.policy.name}: publish.categories"
-            asked = asked_for(name, options.categories)
+            asked = categories_for(name, options.categories)
             found, grades[name] = grades_of(column, categories_of(column, asked, options.spacing, where))
             domain = pl.Series(name, found).fill_nan(None)
             places = np.arange(column.n_values, dtype=np.int32)[np.newaxis, :]

@@ -1,13 +1,13 @@
 """Aliases: random codes in place of values, or of groups of values, as each person chose."""
 
 import base64
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.errors import DataError, Problem
+from manyveils.keys.choices import ACTUAL, HIDDEN, PSEUDONYM_LENGTH, Choices, choices_of, is_choice
 from manyveils.keys.key import Aliases
 from manyveils.methods.labelling import Lookup
 from manyveils.policy.sections import Kind
@@ -15,46 +15,18 @@ from manyveils.promises.work import Work
 from manyveils.table import Attribute
 from manyveils.table.levels import Codes, value_or_top
 
-ACTUAL, GENERALIZED, HIDDEN = 1, 2, 3
-LENGTH = 10
 
-
-@dataclass(frozen=True)
-class Choices:
-    """What people chose: the column of choices, if there is one, and what each of its values means."""
-
-    column: str | None
-    meant: NDArray[np.int64]
-
-
-def choices_of(work: Work, default: int) -> Choices:
-    """The choices of a table; the default where there is none, or no column of choices."""
-    names = work.policy.having("choice")
-    if not names:
-        return Choices(None, np.array([default]))
-    column = work.table[names[0]]
-    meant = {
-        "": default,
-        "1": ACTUAL,
-        "2": GENERALIZED,
-        "3": HIDDEN,
-        "1.0": ACTUAL,
-        "2.0": GENERALIZED,
-        "3.0": HIDDEN,
-    }
-    wrong = [code for code, text in enumerate(column.texts) if text not in meant]
-    if wrong:
-        n_rows = int(column.counts[wrong].sum())
-        raise DataError(
-            [
-                Problem(
-                    f"data: {names[0]}",
-                    f"{n_rows} cells are no choice.",
-                    "A choice is 1, 2 or 3, or missing.",
-                )
-            ]
-        )
-    return Choices(names[0], np.array([meant[text] for text in column.texts], dtype=np.int64))
+def checked_choices(work: Work) -> Choices:
+    """The choices of a table, all of which can be understood."""
+    choices = choices_of(work.policy, work.table.attributes)
+    if choices.attribute is not None:
+        attribute = work.table[choices.attribute]
+        wrong = [code for code, text in enumerate(attribute.texts) if not is_choice(text)]
+        if wrong:
+            what = f"{int(attribute.counts[wrong].sum())} cells hold something other than a choice."
+            remedy = "Write 1, 2 or 3 into them, or leave them empty."
+            raise DataError([Problem(f"data: {choices.attribute}", what, remedy)])
+    return choices
 
 
 def aliased(work: Work, column: Attribute, choices: Choices) -> tuple[Lookup, Aliases]:
@@ -92,10 +64,10 @@ def _numbers(column: Attribute, parent_of: Codes, choices: Choices) -> NDArray[n
 
 def _occurring(work: Work, column: Attribute, choices: Choices) -> NDArray[np.bool_]:
     """Which values occur with which choices."""
-    if choices.column is None:
+    if choices.attribute is None:
         return column.counts[np.newaxis, :] > 0
-    both = work.counts((column.name, choices.column))
-    keys = both[choices.column].codes.astype(np.int64) * column.n_values + both[column.name].codes
+    both = work.counts((column.name, choices.attribute))
+    keys = both[choices.attribute].codes.astype(np.int64) * column.n_values + both[column.name].codes
     span = choices.meant.size * column.n_values
     return (np.bincount(keys, minlength=span) > 0).reshape(-1, column.n_values)
 
@@ -114,7 +86,7 @@ def _lookup(
     rank = np.zeros(len(labels), dtype=np.int32)
     rank[ordered] = np.arange(len(ordered))
     domain = pl.Series(name, [labels[place] for place in ordered], dtype=pl.String)
-    return lookup_of("categorical", domain, rank[numbers], choices.column)
+    return lookup_of("categorical", domain, rank[numbers], choices.attribute)
 
 
 def lookup_of(kind: Kind, domain: pl.Series, places: NDArray[np.int32], choice: str | None = None) -> Lookup:
@@ -139,7 +111,9 @@ def _codes(work: Work, column: Attribute, n_codes: int) -> list[str]:
     taken = set(column.texts)
     turn = 0
     while len(codes) < n_codes:
-        code = base64.b32encode(work.streams.secret(f"alias {column.name} {turn}")).decode()[:LENGTH]
+        code = base64.b32encode(work.streams.secret(f"alias {column.name} {turn}")).decode()[
+            :PSEUDONYM_LENGTH
+        ]
         turn += 1
         if code not in taken:
             taken.add(code)

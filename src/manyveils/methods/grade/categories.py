@@ -1,6 +1,6 @@
 """Graded grouping: a number becomes its category and where it stands in it, so that order stays and values do not."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -13,11 +13,6 @@ from manyveils.table import Attribute
 Numbers = NDArray[np.float64]
 Pairs = tuple[tuple[float, float], ...]
 FEWEST_PLACES, MOST_PLACES = 4, 15
-
-
-def asked_for(name: str, said: object) -> object:
-    """The number of categories, or the categories themselves, that a policy asks for one attribute."""
-    return said.get(name, 5) if isinstance(said, Mapping) else said
 
 
 def categories_of(column: Attribute, asked: object, spacing: str, where: str) -> Pairs:

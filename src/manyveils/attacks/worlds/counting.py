@@ -5,26 +5,17 @@ from dataclasses import dataclass
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
+from manyveils.attacks.people import Floats, Ids
 from manyveils.attacks.worlds.blocks import Block
-from manyveils.attacks.worlds.covers import Ids
 from manyveils.attacks.worlds.effort import CHOICE, Effort
 
 State = tuple[int, ...]
-Level = dict[State, tuple[int, int]]
+Level = dict[State, int]
 
 
 class TooManyStates(Exception):
     """Counting would have to remember more than was allowed."""
-
-
-@dataclass(frozen=True, repr=False)
-class Tally:
-    """The mean number of people of each kind over all worlds, and how many numbers of people per kind are possible."""
-
-    expected: NDArray[np.float64]
-    n_worlds: int
 
 
 @dataclass(frozen=True)
@@ -39,18 +30,19 @@ class _Step:
     ways: int
 
 
-def tally(block: Block, limit: int, effort: Effort) -> Tally:
-    """Count the worlds of a block exactly; `TooManyStates` if more than the limit would have to be remembered, or worked."""
+def mean_people(block: Block, limit: int, effort: Effort) -> Floats:
+    """The mean number of people of each kind over all worlds of a block, which are counted exactly.
+
+    `TooManyStates` if more than the limit would have to be remembered, or worked.
+    """
     steps = list(_steps(block))
-    start = tuple(block.totals.tolist())
-    levels: list[Level] = [{start: (1, 1)}]
+    levels: list[Level] = [{tuple(block.totals.tolist()): 1}]
     remembered = 1
     for step in steps:
         level: Level = {}
-        for state, (weight, number) in levels[-1].items():
+        for state, weight in levels[-1].items():
             for _, after, factor in _choices(state, step):
-                had = level.get(after, (0, 0))
-                level[after] = (had[0] + weight * factor, had[1] + number)
+                level[after] = level.get(after, 0) + weight * factor
                 # Going back takes as much again.
                 effort.spend(2 * CHOICE)
             if remembered + len(level) > limit or effort.is_spent:
@@ -60,17 +52,15 @@ def tally(block: Block, limit: int, effort: Effort) -> Tally:
     return _means(block, steps, levels)
 
 
-def _means(block: Block, steps: list[_Step], levels: list[Level]) -> Tally:
+def _means(block: Block, steps: list[_Step], levels: list[Level]) -> Floats:
     """Go back from the end, adding up how often each number of people was chosen."""
     final = levels[-1]
-    total = sum(weight for weight, _ in final.values())
+    total = sum(final.values())
     expected = np.zeros(block.size)
-    if not total:
-        return Tally(expected, 0)
-    onwards: dict[State, int] = dict.fromkeys(final, 1)
-    for place in range(len(steps) - 1, -1, -1):
-        step, people, before = steps[place], 0, {}
-        for state, (weight, _) in levels[place].items():
+    onwards: Level = dict.fromkeys(final, 1)
+    for step, level in reversed([*zip(steps, levels[:-1], strict=True)] if total else []):
+        people, before = 0, {}
+        for state, weight in level.items():
             ahead = 0
             for n, after, factor in _choices(state, step):
                 reached = factor * onwards.get(after, 0)
@@ -79,7 +69,7 @@ def _means(block: Block, steps: list[_Step], levels: list[Level]) -> Tally:
             before[state] = ahead
         expected[step.kind] = people / total
         onwards = before
-    return Tally(expected, sum(number for _, number in final.values()))
+    return expected
 
 
 def _choices(state: State, step: _Step) -> Iterator[tuple[int, State, int]]:
@@ -96,11 +86,8 @@ def _choices(state: State, step: _Step) -> Iterator[tuple[int, State, int]]:
 
 
 def _steps(block: Block) -> Iterator[_Step]:
-    order = _order(block)
-    later = np.bincount(
-        block.rows.ravel(), weights=np.tile(block.high, block.rows.shape[0]), minlength=block.totals.size
-    ).astype(np.int64)
-    for kind in order.tolist():
+    later = block.in_rows(block.high)
+    for kind in _order(block).tolist():
         rows = tuple(block.rows[:, kind].tolist())
         high = int(block.high[kind])
         for row in rows:
@@ -115,10 +102,9 @@ def _order(block: Block) -> Ids:
     begun = np.zeros(block.totals.size, dtype=bool)
     order: list[int] = []
     while left.any():
-        members = block.rows[:, left]
-        n_left = np.bincount(members.ravel(), minlength=block.totals.size)
+        n_left = block.in_rows(left)
         waiting = np.flatnonzero(n_left)
-        row = min(waiting.tolist(), key=lambda each: (n_left[each] - 2 * begun[each], each))
+        row = min(waiting.tolist(), key=lambda row: (n_left[row] - 2 * begun[row], row))
         chosen = np.flatnonzero(left & (block.rows == row).any(axis=0))
         order += chosen.tolist()
         begun[block.rows[:, chosen].ravel()] = True

@@ -1,0 +1,139 @@
+"""Adversaries and what they believe: one who has read a release, and one who has not."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Protocol
+
+import numpy as np
+
+from manyveils.attacks.beliefs import Beliefs, Known, believed
+from manyveils.attacks.people import Ids, People, alike, looked_up, places_of
+from manyveils.attacks.sightings import Sightings, sightings
+from manyveils.reading.views import PublishedView
+from manyveils.release import Release
+from manyveils.table import Table
+
+MOST_REMEMBERED = 20_000_000
+
+
+class Adversary(Protocol):
+    """Someone with beliefs about people."""
+
+    def beliefs(self, people: People, known: Known, about: str) -> Beliefs:
+        """What is believed of one attribute of some people, knowing others of theirs."""
+
+
+@dataclass(frozen=True, repr=False)
+class Ignorant:
+    """Someone without the release, who knows how common each value is."""
+
+    table: Table
+
+    def beliefs(self, people: People, known: Known, about: str) -> Beliefs:
+        """Everybody is like the table."""
+        counts = self.table[about].counts
+        return Beliefs((counts / max(counts.sum(), 1))[np.newaxis, :], np.zeros(people.n, dtype=np.int64))
+
+
+@dataclass(frozen=True, repr=False)
+class Reader:
+    """Someone who has read a release; what she finds out once she remembers."""
+
+    release: Release
+    table: Table
+    _beliefs: dict[object, Beliefs] = field(default_factory=dict)
+    _sightings: dict[object, Sightings] = field(default_factory=dict)
+
+    @cached_property
+    def published(self) -> frozenset[str]:
+        """The attributes that the release shows and the original has."""
+        return frozenset(self.release.reading.estimate.domains) & frozenset(self.table.attributes)
+
+    @cached_property
+    def readable(self) -> frozenset[str]:
+        """Those of them whose values are not secret."""
+        return self.published - frozenset(self.release.manifest.secret)
+
+    @cached_property
+    def places(self) -> dict[str, Ids]:
+        """Where each value of the original stands among those the release speaks of; -1 for others."""
+        domains = self.release.reading.estimate.domains
+        return {name: places_of(self.table[name].texts, domains[name].texts) for name in self.published}
+
+    @property
+    def views(self) -> tuple[PublishedView, ...]:
+        """The views of the release."""
+        return self.release.reading.estimate.shapes
+
+    def readable_in(self, view: PublishedView, names: Iterable[str]) -> Known:
+        """Those of some attributes that can be read in a view."""
+        return tuple(name for name in names if name in view.attributes and name in self.readable)
+
+    def known_of(self, people: People, names: Iterable[str]) -> dict[str, Ids]:
+        """What is known of people, in the release's own codes; -1 for a value it does not speak of."""
+        return {
+            name: looked_up(self.places[name], people.codes[name], -1)
+            for name in names
+            if name in self.readable and name in people.codes
+        }
+
+    def beliefs(self, people: People, known: Known, about: str) -> Beliefs:
+        """p̂ of the release, in the original's codes; values only the release has stand after them."""
+        question = (people.name, known, about)
+        if question not in self._beliefs:
+            self._beliefs[question] = self.cells(people, known, about).in_codes(self.places[about])
+        return self._beliefs[question]
+
+    def sighted(self, people: People, view: PublishedView, known: Known) -> Sightings:
+        """Where people stand in a view, for someone who knows some of its attributes."""
+        question = (people.name, view.name, known)
+        if question in self._sightings:
+            return self._sightings[question]
+        sighted = sightings(view, self.known_of(people, known))
+        if sighted.n_located <= MOST_REMEMBERED:
+            self._sightings[question] = sighted
+        return sighted
+
+    def cells(self, people: People, known: Known, about: str) -> Beliefs:
+        """p̂ of the release in its own codes, whatever they mean."""
+        helpful = tuple(self.known_of(people, (name for name in known if self._helps(name, about))))
+        row_of, firsts = self._alike(people, helpful, about)
+
+        def find(view: PublishedView, names: Known) -> Sightings:
+            everybody = self.sighted(people, view, names)
+            return replace(everybody, number_of=everybody.number_of[firsts])
+
+        return Beliefs(believed(self.views, helpful, about, find, firsts.size), row_of)
+
+    def by_view(self, people: People, known: Known, about: str) -> Iterator[Beliefs]:
+        """p̂ in each view by itself that shows an attribute, in the release's own codes."""
+        names = tuple(self.known_of(people, (name for name in known if name != about)))
+        find = partial(self.sighted, people)
+        for view in self.views:
+            if about in view.attributes and view.n_rows:
+                yield Beliefs(believed([view], names, about, find, people.n), np.arange(people.n))
+
+    def _alike(self, people: People, known: Known, about: str) -> tuple[Ids, Ids]:
+        """A number for people who look alike in every view that shows an attribute, and where each stands first."""
+        numbers = []
+        for view in self.views:
+            names = tuple(name for name in known if name in view.attributes and name != about)
+            if about in view.attributes and view.n_rows and names:
+                numbers.append(self.sighted(people, view, names).number_of)
+        return alike(numbers, people.n)
+
+    def _helps(self, name: str, about: str) -> bool:
+        """Whether a view shows both; what stands nowhere beside an attribute tells nothing of it."""
+        return any({name, about} <= {*view.attributes} for view in self.views)
+
+    def is_exact(self, known: Known, about: str) -> bool:
+        """Whether beliefs are shares of rows that look alike: one view, and what is known in one column of it."""
+        views = [view for view in self.views if about in view.attributes]
+        if len(views) != 1 or views[0].spread_of(about).is_coarse:
+            return False
+        names = {*known} & self.readable - {about}
+        columns = [column for column in views[0].parts if names & {*column.attributes}]
+        return len(columns) <= 1 and not any(
+            column.spreads[name].overlaps for column in columns for name in names & {*column.attributes}
+        )
