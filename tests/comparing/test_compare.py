@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import manyveils as mv
-from manyveils.comparing.held_out import split
+from manyveils.comparing.trial import split
 
 METHODS = ["slice", "anatomize", "generalize:mondrian", "grade"]
 FEW = ("linkage", "homogeneity")
@@ -59,7 +59,7 @@ def test_learning_of_single_runs(found, table):
     policy = result.configuration.of(mv.datasets.hospital_policy())
     taught, tested = split(table, policy, 3)
     assert (taught.height, tested.height) == (240, 60)
-    assert pl.concat([taught, tested]).sort(table.attributes).equals(table.sort(table.attributes))
+    assert pl.concat([taught, tested]).sort(table.columns).equals(table.sort(table.columns))
     release = mv.publish(taught, policy, seed=3)
     alone = mv.measure(release, taught, policy, learn="age", held_out=tested)
     for key in ("learning_baseline", "learning_original", "learning_release"):

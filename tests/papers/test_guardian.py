@@ -7,6 +7,7 @@ import manyveils as mv
 from benchmarks.reproductions import guardian_adult, occ
 from manyveils.audits import audit
 from manyveils.datasets import discharges, protectable, random_rules
+from manyveils.methods import read_options
 from manyveils.run import make
 from manyveils.table import hold
 from manyveils.utility.comparison import Comparison
@@ -47,7 +48,7 @@ def published(frame, methods, c, l, seed):
             publish=METHODS[name],
         )
         table, restore = hold(frame, policy)
-        release = make(table, policy, restore, seed=1)
+        release = make(table, policy, restore, read_options(policy), seed=1)
         assert audit(release, table, policy).kept, name
         found[name] = Comparison(release, table, policy)
     return found

@@ -3,36 +3,21 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 from typing import Any
 
 from manyveils.comparing.vary import Variation
 from manyveils.errors import InputError, Problem
-from manyveils.methods import METHODS
+from manyveils.methods import METHODS, load
 from manyveils.policy import Policy
 from manyveils.policy.check import suggest
 
 MOST = 64
-# What stands behind the colon of a method's name.
-VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
-    "generalize": {"full-domain": {"recoding": "full-domain"}, "mondrian": {"recoding": "mondrian"}},
-    "codip": {
-        "mondrian": {"anonymizer": "mondrian"},
-        "patient": {"search": "patient"},
-        "optimal": {"search": "optimal"},
-    },
-    "guardian": {
-        "gd": {"decompose": "gd"},
-        "slice": {"anonymizer": "slice"},
-        "generalize": {"anonymizer": "generalize"},
-    },
-    "grade": {name: {"then": name} for name in ("generalize", "anatomize", "slice")},
-}
-USUAL = ("generalize", "generalize:mondrian", *METHODS[1:])
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """One way to publish: a name, and the sections of the policy that differ from way to way."""
+    """One way to publish: a name, and the sections of the policy that differ from one to the next."""
 
     name: str
     publish: Mapping[str, Any]
@@ -45,38 +30,42 @@ class Configuration:
 
     def describe(self) -> dict[str, Any]:
         """The configuration as plain values for JSON."""
-        return {
-            "name": self.name,
-            "publish": dict(self.publish),
-            "guarantee": dict(self.guarantee),
-            "changed": dict(self.changed),
-        }
+        sections = {"publish": self.publish, "guarantee": self.guarantee, "changed": self.changed}
+        return {"name": self.name, **{key: dict(section) for key, section in sections.items()}}
+
+
+def usual_names() -> tuple[str, ...]:
+    """What is compared unless methods are named: every method, and the variants it lists to be tried with it."""
+    methods = [load(name) for name in METHODS]
+    variants = {method.name: [f"{method.name}:{variant}" for variant in method.tried] for method in methods}
+    return tuple(name for method, names in variants.items() for name in (method, *names))
 
 
 def configurations(
     policy: Policy, methods: Sequence[str] | None, variations: Sequence[Variation]
 ) -> tuple[Configuration, ...]:
-    """Every method with every combination of the parameters that apply to it; the same thing is not done twice."""
-    ways = {name: _publish(policy, name) for name in methods or USUAL}
-    _refuse_idle(variations, ways)
-    found: list[Configuration] = []
-    for each in (made for name, way in ways.items() for made in _varied(policy, name, way, variations)):
-        if all((each.publish, each.guarantee) != (other.publish, other.guarantee) for other in found):
-            found.append(each)
-        if len(found) > MOST:
-            raise InputError([_too_many(ways, variations)])
-    return tuple(found)
+    """Every method with every combination of the parameters that apply to it; equal configurations count once."""
+    sections = {name: _publish(policy, name) for name in methods or usual_names()}
+    _refuse_idle(variations, sections)
+    different: list[Configuration] = []
+    for name, section in sections.items():
+        for new in _varied(policy, name, section, variations):
+            if all((new.publish, new.guarantee) != (known.publish, known.guarantee) for known in different):
+                different.append(new)
+            if len(different) > MOST:
+                raise InputError([_too_many(sections, variations)])
+    return tuple(different)
 
 
-def refuse_methods(methods: Sequence[str]) -> Iterator[Problem]:
-    """What is wrong with the names of methods."""
-    for name in methods:
+def name_problems(names: Sequence[str]) -> Iterator[Problem]:
+    """What is wrong with the names of methods and their variants."""
+    for name in names:
         method, colon, variant = name.partition(":")
+        variants = tuple(load(method).variants) if method in METHODS else ()
         if method not in METHODS:
             yield Problem("methods", f"{method!r} is not a method.", suggest(method, METHODS))
-        elif colon and variant not in VARIANTS.get(method, {}):
-            known = tuple(VARIANTS.get(method, {}))
-            remedy = suggest(variant, known) if known else f"Say {method}."
+        elif colon and variant not in variants:
+            remedy = suggest(variant, variants) if variants else f"Say {method}."
             yield Problem("methods", f"{method} has no variant {variant!r}.", remedy)
 
 
@@ -85,24 +74,24 @@ def _publish(policy: Policy, name: str) -> dict[str, Any]:
     method, _, variant = name.partition(":")
     own = policy.publish.options if method == policy.publish.method else {}
     section = {"method": method, "suppression": policy.publish.suppression, **own}
-    return section | VARIANTS.get(method, {}).get(variant, {})
+    return section | (dict(load(method).variants[variant]) if variant else {})
 
 
 def _varied(
     policy: Policy, name: str, publish: dict[str, Any], variations: Sequence[Variation]
 ) -> Iterator[Configuration]:
-    applying = [each for each in variations if each.method in (None, publish["method"])]
-    general = policy.guarantee.model_dump(exclude_unset=True)
-    for values in product(*(each.values for each in applying)):
+    applying = [variation for variation in variations if variation.applies_to(publish["method"])]
+    guarantee = policy.guarantee.model_dump(exclude_unset=True)
+    for values in product(*(variation.values for variation in applying)):
         chosen = dict(zip(applying, values, strict=True))
-        promised = {each.key: value for each, value in chosen.items() if each.in_guarantee}
-        made = {each.key: value for each, value in chosen.items() if not each.in_guarantee}
-        words = [f"{each.key} = {_said(value)}" for each, value in chosen.items()]
+        promised = {variation.key: value for variation, value in chosen.items() if variation.in_guarantee}
+        others = {variation.key: value for variation, value in chosen.items() if not variation.in_guarantee}
+        words = [f"{variation.key} = {_written(value)}" for variation, value in chosen.items()]
         yield Configuration(
             ", ".join([name, *words]),
-            _without_none(publish | made),
-            _without_none(general | promised),
-            {each.said: value for each, value in chosen.items()},
+            _without_none(publish | others),
+            _without_none(guarantee | promised),
+            {variation.name: value for variation, value in chosen.items()},
         )
 
 
@@ -110,26 +99,27 @@ def _without_none(section: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in section.items() if value is not None}
 
 
-def _said(value: Any) -> str:
+def _written(value: Any) -> str:
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _refuse_idle(variations: Sequence[Variation], ways: Mapping[str, Mapping[str, Any]]) -> None:
-    methods = {way["method"] for way in ways.values()}
+def _refuse_idle(variations: Sequence[Variation], sections: Mapping[str, Mapping[str, Any]]) -> None:
+    methods = {section["method"] for section in sections.values()}
     problems = [
-        Problem(f"vary {each.said}", f"{each.method} is not among the methods.", "Add it, or drop this.")
-        for each in variations
-        if each.method is not None and each.method not in methods
+        Problem(
+            f"vary {variation.name}", f"{variation.method} is not among the methods.", "Add it, or drop this."
+        )
+        for variation in variations
+        if not any(map(variation.applies_to, methods))
     ]
     if problems:
         raise InputError(problems)
 
 
-def _too_many(ways: Mapping[str, Mapping[str, Any]], variations: Sequence[Variation]) -> Problem:
-    total = 0
-    for way in ways.values():
-        n = 1
-        for each in variations:
-            n *= len(each.values) if each.method in (None, way["method"]) else 1
-        total += n
-    return Problem("compare", f"{total:,} configurations, {MOST} at most.", "Vary fewer values or methods.")
+def _too_many(sections: Mapping[str, Mapping[str, Any]], variations: Sequence[Variation]) -> Problem:
+    n_configurations = sum(
+        prod(len(variation.values) for variation in variations if variation.applies_to(section["method"]))
+        for section in sections.values()
+    )
+    what = f"{n_configurations:,} configurations, {MOST} at most."
+    return Problem("compare", what, "Vary fewer values or methods.")

@@ -25,42 +25,49 @@ class Variation:
     method: str | None = None
 
     def __hash__(self) -> int:
-        return hash((self.method, self.key))
+        return hash(self.name)
+
+    @property
+    def name(self) -> str:
+        """The key as users write it."""
+        return self.key if self.method is None else f"{self.method}.{self.key}"
 
     @property
     def in_guarantee(self) -> bool:
-        """Whether the key says what is promised, and not how it is made."""
+        """Whether the key says what is promised, and not how it is kept."""
         return self.method is None and self.key != SHARED
 
-    @property
-    def said(self) -> str:
-        """The key as it was asked for."""
-        return self.key if self.method is None else f"{self.method}.{self.key}"
+    def applies_to(self, method: str) -> bool:
+        """Whether a method takes the key."""
+        return self.method in (None, method)
 
 
-def read_variations(asked: Sequence[str] | Mapping[str, Sequence[Any]]) -> tuple[Variation, ...]:
+def read_variations(vary: Sequence[str] | Mapping[str, Sequence[Any]]) -> tuple[Variation, ...]:
     """Variations from texts such as "k=2,5,10", or from lists of values by key; all problems at once."""
-    pairs = _parsed(asked) if not isinstance(asked, Mapping) else list(asked.items())
-    found = [_variation(str(key), list(values)) for key, values in pairs]
-    problems = [problem for each in found for problem in _problems(each)]
-    names = [each.said for each in found]
+    pairs = list(vary.items()) if isinstance(vary, Mapping) else _parsed(vary)
+    variations = [_variation(str(name), list(values)) for name, values in pairs]
+    problems = [problem for variation in variations for problem in _problems(variation)]
+    names = [variation.name for variation in variations]
     problems += [
-        Problem(f"vary {name}", "is there twice.", "List all values in one.")
+        Problem(f"vary {name}", "is given twice.", "List all values in one.")
         for name in dict.fromkeys(names)
         if names.count(name) > 1
     ]
     if problems:
         raise InputError(problems)
-    return tuple(found)
+    return tuple(variations)
 
 
-def _parsed(asked: Sequence[str]) -> list[tuple[str, list[Any]]]:
-    malformed = [text for text in asked if not text.partition("=")[2].strip() or not text.partition("=")[0]]
-    if malformed:
-        raise InputError(
-            Problem("vary", f"{text!r} is not a key and its values.", EXAMPLE) for text in malformed
-        )
-    return [(key.strip(), _values(values)) for key, _, values in (text.partition("=") for text in asked)]
+def _parsed(texts: Sequence[str]) -> list[tuple[str, list[Any]]]:
+    parts = [text.partition("=") for text in texts]
+    problems = [
+        Problem("vary", f"{''.join(part)!r} is not a key and its values.", EXAMPLE)
+        for part in parts
+        if not part[0] or not part[2].strip()
+    ]
+    if problems:
+        raise InputError(problems)
+    return [(name.strip(), _values(values)) for name, _, values in parts]
 
 
 def _values(text: str) -> list[Any]:
@@ -82,53 +89,43 @@ def _value(text: str) -> Any:
         return text
 
 
-def _variation(said: str, values: list[Any]) -> Variation:
-    method, dot, key = said.partition(".")
-    plain = (None if isinstance(value, str) and value.lower() == NONE else value for value in values)
+def _variation(name: str, values: list[Any]) -> Variation:
+    method, dot, key = name.partition(".")
     unique: list[Any] = []
-    for value in plain:
-        if not any(type(value) is type(other) and value == other for other in unique):
+    for text in values:
+        value = None if isinstance(text, str) and text.lower() == NONE else text
+        if not any(type(value) is type(known) and value == known for known in unique):
             unique.append(value)
-    return Variation(key if dot else said, tuple(unique), method if dot else None)
+    return Variation(key, tuple(unique), method) if dot else Variation(name, tuple(unique))
 
 
-def _problems(each: Variation) -> Iterator[Problem]:
-    place = f"vary {each.said}"
-    if not each.values:
-        yield Problem(place, "has no values.", EXAMPLE)
-    if each.method is not None and each.method not in METHODS:
-        yield Problem(place, f"{each.method!r} is not a method.", suggest(each.method, METHODS))
-    elif each.method is None and each.key not in (*Guarantee.model_fields, SHARED):
-        remedy = f"Keys of a method are written with its name, such as slice.columns. {_nearest(each.key)}"
-        yield Problem(place, "is neither a key of [guarantee] nor suppression.", remedy)
-    elif each.key == "method":
-        yield Problem(place, "methods are not varied like this.", "List them in --methods.")
+def _problems(variation: Variation) -> Iterator[Problem]:
+    where, method = f"vary {variation.name}", variation.method
+    if not variation.values:
+        yield Problem(where, "has no values.", EXAMPLE)
+    if method is not None and method not in METHODS:
+        yield Problem(where, f"{method!r} is not a method.", suggest(method, METHODS))
+    elif method is None and variation.key not in (*Guarantee.model_fields, SHARED):
+        remedy = f"Write the keys of a method with its name, such as slice.columns. {_nearest(variation.key)}"
+        yield Problem(where, "is neither a key of [guarantee] nor suppression.", remedy)
+    elif variation.key == "method":
+        yield Problem(where, "methods are not varied like this.", "List them in --methods.")
     else:
-        yield from _value_problems(each)
+        # Values that contradict each other are refused with their configuration.
+        for value in variation.values:
+            for problem in () if value is None else _value_problems(variation, value):
+                yield Problem(where, f"{value!r}: {problem.what}", problem.remedy)
 
 
 def _nearest(key: str) -> str:
-    said = suggest(key, (*Guarantee.model_fields, SHARED))
-    return said if said.startswith("Did") else ""
+    remedy = suggest(key, (*Guarantee.model_fields, SHARED))
+    return remedy if remedy.startswith("Did") else ""
 
 
-def _value_problems(each: Variation) -> Iterator[Problem]:
-    """What is wrong with single values; values that contradict each other are told of the configuration."""
-    for value in each.values:
-        if value is None:
-            continue
-        for problem in _wrong_with(each, value):
-            yield Problem(f"vary {each.said}", f"{value!r}: {problem.what}", problem.remedy)
-
-
-def _wrong_with(each: Variation, value: Any) -> Iterator[Problem]:
-    if each.in_guarantee:
-        yield from section_problems(Guarantee, {each.key: value}, "vary")
-        return
-    yield from method_problems({"method": each.method or "separate", each.key: value}, "vary")
-    if each.key == SHARED and not _is_share(value):
+def _value_problems(variation: Variation, value: Any) -> Iterator[Problem]:
+    if variation.in_guarantee:
+        yield from section_problems(Guarantee, {variation.key: value}, "vary")
+    elif variation.key != SHARED:
+        yield from method_problems({"method": variation.method, variation.key: value}, "vary")
+    elif not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
         yield Problem(f"vary {SHARED}", "must be a share from 0 to 1.", "For example 0,0.02.")
-
-
-def _is_share(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1

@@ -2,7 +2,7 @@
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import connection, get_context
@@ -10,12 +10,12 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from signal import SIG_IGN, SIGINT, signal
 
+from manyveils.arguments import Progress
 from manyveils.comparing.configurations import Configuration
 from manyveils.comparing.result import Result
 from manyveils.comparing.trial import Desk, Task, attempt
 from manyveils.errors import InputError, Problem
 
-Progress = Callable[[str, float], None]
 STAGE = "configurations"
 READY = "ready"
 SECONDS_TO_END = 5
@@ -34,22 +34,22 @@ def try_all(
     """The results in the order of the configurations; with one worker, in this process."""
     progress(STAGE, 0.0)
     if workers == 1 or len(configurations) == 1:
-        desk, found = Desk(task), []
-        for each in configurations:
-            found.append(attempt(desk, each))
-            progress(STAGE, len(found) / len(configurations))
-        return tuple(found)
+        desk, results = Desk(task), []
+        for configuration in configurations:
+            results.append(attempt(desk, configuration))
+            progress(STAGE, len(results) / len(configurations))
+        return tuple(results)
     return _Crew(task, tuple(configurations), min(workers, len(configurations)), progress).work()
 
 
 @dataclass
 class _Worker:
-    """A process, the way to talk to it, and what it is at."""
+    """A process, the way to talk to it, and the number of the configuration it works on."""
 
     process: BaseProcess
     line: Connection
-    started: bool = False
-    at: int | None = None
+    has_started: bool = False
+    number: int | None = None
 
 
 @dataclass
@@ -75,39 +75,39 @@ class _Crew:
                     self._listen()
         finally:
             self._dismiss()
-        return tuple(self.results[place] for place in range(len(self.configurations)))
+        return tuple(self.results[number] for number in range(len(self.configurations)))
 
     def _hire(self) -> None:
         # A forked process could inherit locks that other threads hold.
         context = get_context("spawn")
-        here, there = context.Pipe()
-        process = context.Process(target=serve, args=(there, self.task), daemon=True)
-        self.workers.append(_Worker(process, here))
+        our_end, its_end = context.Pipe()
+        process = context.Process(target=serve, args=(its_end, self.task), daemon=True)
+        self.workers.append(_Worker(process, our_end))
         process.start()
         # Only the worker may hold its end, or its death would not show.
-        there.close()
+        its_end.close()
 
     def _listen(self) -> None:
         ready = connection.wait([worker.line for worker in self.workers])
-        for worker in [each for each in self.workers if each.line in ready]:
+        for worker in [worker for worker in self.workers if worker.line in ready]:
             try:
-                said = worker.line.recv()
+                message = worker.line.recv()
             except (EOFError, OSError):
                 self._bury(worker)
                 continue
-            self._heard(worker, said)
+            self._answer(worker, message)
 
-    def _heard(self, worker: _Worker, said: object) -> None:
-        worker.started = True
-        if isinstance(said, Result) and worker.at is not None:
-            self._done(worker.at, said)
-            worker.at = None
+    def _answer(self, worker: _Worker, message: object) -> None:
+        worker.has_started = True
+        if isinstance(message, Result) and worker.number is not None:
+            self._note(worker.number, message)
+            worker.number = None
         if self.waiting:
-            worker.at = self.waiting.popleft()
-            worker.line.send(self.configurations[worker.at])
+            worker.number = self.waiting.popleft()
+            worker.line.send(self.configurations[worker.number])
 
-    def _done(self, place: int, result: Result) -> None:
-        self.results[place] = result
+    def _note(self, number: int, result: Result) -> None:
+        self.results[number] = result
         self.progress(STAGE, len(self.results) / len(self.configurations))
 
     def _bury(self, worker: _Worker) -> None:
@@ -115,11 +115,13 @@ class _Crew:
         worker.process.join(SECONDS_TO_END)
         code = worker.process.exitcode
         self.workers.remove(worker)
-        if not worker.started:
-            raise InputError([_stillborn(code)])
-        if worker.at is not None:
-            said = f"Its process ended before it was done (exit code {code}); was there too little memory?"
-            self._done(worker.at, Result(self.configurations[worker.at], said))
+        if not worker.has_started:
+            what = f"a process ended before it began (exit code {code})."
+            remedy = 'In a script, call compare below `if __name__ == "__main__":`, or give workers=1.'
+            raise InputError([Problem("workers", what, remedy)])
+        if worker.number is not None:
+            reason = f"Its process ended before it was done (exit code {code}); was there too little memory?"
+            self._note(worker.number, Result(self.configurations[worker.number], reason))
         if self.waiting:
             self._hire()
 
@@ -145,14 +147,6 @@ def serve(line: Connection, task: Task) -> None:
             line.send(attempt(desk, line.recv()))
     except (EOFError, OSError):
         return
-
-
-def _stillborn(code: int | None) -> Problem:
-    return Problem(
-        "workers",
-        f"a process ended before it began (exit code {code}).",
-        'In a script, call compare below `if __name__ == "__main__":`, or give workers=1.',
-    )
 
 
 @contextmanager

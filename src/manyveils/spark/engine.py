@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from manyveils.audits import Audit
 from manyveils.errors import InputError, Problem
+from manyveils.methods import Options
 from manyveils.policy import Policy
 from manyveils.release import Release
 from manyveils.spark.audit import audit_there
@@ -42,13 +43,14 @@ def publish_there(
     policy: Policy,
     folder: Path,
     *,
+    options: Options,
     master: str | None = None,
     seed: int | None = None,
     progress: Progress,
 ) -> Published:
     """Write a release into a folder that is being prepared, and judge what was written."""
     with _spark(data, master) as spark, _held(data, policy, spark, progress) as held:
-        job = job_of(held, policy, seed=seed, progress=progress)
+        job = job_of(held, policy, options, seed=seed, progress=progress)
         with watched(spark, "deciding", progress):
             views, notes, key = job.views()
         with watched(spark, "writing", progress):

@@ -191,4 +191,10 @@ METHOD = Method(
     make,
     decide,
     takes_rules=True,
+    variants={
+        "gd": {"decompose": "gd"},
+        "slice": {"anonymizer": "slice"},
+        "generalize": {"anonymizer": "generalize"},
+    },
+    demo={"guardian": {"decompose": "gd"}},
 )

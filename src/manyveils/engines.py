@@ -1,0 +1,87 @@
+"""Who does the work: this process, or Spark, which is imported only when it is asked for."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+from manyveils.arguments import AnyRelease, Progress, streams_of
+from manyveils.audits import Audit
+from manyveils.errors import InputError, Problem
+from manyveils.methods import Options
+from manyveils.policy import Policy
+from manyveils.promises.work import silent
+from manyveils.release import Release
+from manyveils.table.door import is_sparks
+
+Engine = Literal["local", "spark"]
+
+
+def is_for_spark(data: object, engine: Engine = "local", master: str | None = None) -> bool:
+    """Whether Spark does the work: it is asked to, or the data are its own; a master is for Spark alone."""
+    if engine == "spark" or is_sparks(data):
+        return True
+    if master is not None:
+        remedy = "Give --engine spark too, or leave it out."
+        raise InputError([Problem("master", "is for Spark alone.", remedy)])
+    return False
+
+
+def publish_on_spark(data: object, policy: Policy, options: Options, *, seed: int | None) -> Release:
+    """A release that Spark makes, audited, in a folder of its own that goes when the release does."""
+    from manyveils.spark.release import in_own_folder
+
+    def write(folder: Path) -> Release:
+        release, audit = write_on_spark(data, policy, options, folder, seed=seed)
+        audit.refuse_broken()
+        return release
+
+    return in_own_folder(write)
+
+
+def write_on_spark(
+    data: object,
+    policy: Policy,
+    options: Options,
+    folder: Path,
+    *,
+    seed: int | None,
+    master: str | None = None,
+    progress: Progress = silent,
+) -> tuple[Release, Audit]:
+    """Let Spark write a release into a folder that is being prepared, and judge what was written."""
+    from manyveils.spark.engine import publish_there
+
+    # A wrong seed is refused before Spark starts.
+    streams_of(seed)
+    published = publish_there(
+        data, policy, folder, options=options, master=master, seed=seed, progress=progress
+    )
+    return published.release, published.audit
+
+
+def audit_on_spark(
+    release: AnyRelease,
+    data: object,
+    policy: Policy,
+    *,
+    levels: Mapping[str, float] | None,
+    master: str | None,
+    progress: Progress,
+) -> Audit:
+    """Let Spark judge a release against an original that it reads."""
+    from manyveils.spark.engine import audit_folder
+
+    with _in_folder(release) as folder:
+        return audit_folder(folder, data, policy, master=master, levels=levels, progress=progress)
+
+
+@contextmanager
+def _in_folder(release: AnyRelease) -> Iterator[Path]:
+    """The folder of a release; one that is in memory is written for the time being."""
+    if not isinstance(release, Release):
+        yield Path(release)
+        return
+    with TemporaryDirectory(prefix="manyveils-") as folder:
+        yield release.save(Path(folder) / "release", format="parquet")
