@@ -1,19 +1,34 @@
 """What callers may give: policies, releases and seeds, read or refused."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from manyveils.errors import InputError, PolicyError, Problem
-from manyveils.methods import method_problems
+from manyveils.methods import Options, method_problems
 from manyveils.policy import Policy
 from manyveils.policy.model import read_document
+from manyveils.promises.work import silent
 from manyveils.release import Release
 from manyveils.table import Streams
 
 AnyPolicy = Policy | str | Path | Mapping[str, Any]
 AnyRelease = Release | str | Path
 Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, repr=False)
+class Order:
+    """One publication that was asked for; the policy and the options of its method are checked."""
+
+    data: object
+    policy: Policy
+    options: Options
+    seed: int | None = None
+    format: str | None = None
+    master: str | None = None
+    progress: Progress = silent
 
 
 def read_policy(policy: AnyPolicy) -> Policy:

@@ -6,12 +6,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from manyveils.arguments import AnyRelease, Progress, streams_of
+from manyveils.arguments import AnyRelease, Order, Progress, streams_of
 from manyveils.audits import Audit
 from manyveils.errors import InputError, Problem
-from manyveils.methods import Options
 from manyveils.policy import Policy
-from manyveils.promises.work import silent
 from manyveils.release import Release
 from manyveils.table.door import is_sparks
 
@@ -28,35 +26,35 @@ def is_for_spark(data: object, engine: Engine = "local", master: str | None = No
     return False
 
 
-def publish_on_spark(data: object, policy: Policy, options: Options, *, seed: int | None) -> Release:
+def publish_on_spark(order: Order) -> Release:
     """A release that Spark makes, audited, in a folder of its own that goes when the release does."""
     from manyveils.spark.release import in_own_folder
 
     def write(folder: Path) -> Release:
-        release, audit = write_on_spark(data, policy, options, folder, seed=seed)
-        audit.refuse_broken()
+        release, verdict = write_on_spark(order, folder)
+        verdict.refuse_broken()
         return release
 
     return in_own_folder(write)
 
 
-def write_on_spark(
-    data: object,
-    policy: Policy,
-    options: Options,
-    folder: Path,
-    *,
-    seed: int | None,
-    master: str | None = None,
-    progress: Progress = silent,
-) -> tuple[Release, Audit]:
+def write_on_spark(order: Order, folder: Path) -> tuple[Release, Audit]:
     """Let Spark write a release into a folder that is being prepared, and judge what was written."""
     from manyveils.spark.engine import publish_there
 
     # A wrong seed is refused before Spark starts.
-    streams_of(seed)
+    streams_of(order.seed)
+    if order.format not in (None, "parquet"):
+        remedy = "Leave it out, or use the local engine."
+        raise InputError([Problem("format", "Spark writes parquet only.", remedy)])
     published = publish_there(
-        data, policy, folder, options=options, master=master, seed=seed, progress=progress
+        order.data,
+        order.policy,
+        folder,
+        options=order.options,
+        master=order.master,
+        seed=order.seed,
+        progress=order.progress,
     )
     return published.release, published.audit
 

@@ -4,12 +4,11 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from manyveils.arguments import Progress, read_policy
+from manyveils.arguments import Order, Progress, read_policy
 from manyveils.audits import Audit
 from manyveils.engines import Engine, is_for_spark, write_on_spark
-from manyveils.errors import InputError, Problem
 from manyveils.keys import write_key
-from manyveils.methods import Options, read_options
+from manyveils.methods import read_options
 from manyveils.policy import Policy
 from manyveils.promises.work import silent
 from manyveils.release import Release
@@ -58,22 +57,12 @@ def publish_to(
     Tables are csv unless `format` says otherwise; Spark writes parquet.
     """
     policy = read_policy(policy)
-    options = read_options(policy)
-    on_spark = is_for_spark(data, engine, master)
-    if on_spark and format not in (None, "parquet"):
-        remedy = "Leave it out, or use the local engine."
-        raise InputError([Problem("format", "Spark writes parquet only.", remedy)])
+    order = Order(data, policy, read_options(policy), seed, format, master, progress)
+    write = write_on_spark if is_for_spark(data, engine, master) else _write_here
     private = private or out.parent / f"{out.name}.private"
     # Folders are prepared first, so that a place which is taken is refused before any work; the release appears last.
     with staged(out, force=force) as folder, staged(private, force=force, mode=0o700) as aside:
-        if on_spark:
-            release, verdict = write_on_spark(
-                data, policy, options, folder, seed=seed, master=master, progress=progress
-            )
-        else:
-            release, verdict = _write(
-                data, policy, options, folder, format or "csv", seed=seed, progress=progress
-            )
+        release, verdict = write(order, folder)
         verdict.refuse_broken()
         _write_private(aside, verdict, release, seed)
         if release.key is not None:
@@ -81,20 +70,11 @@ def publish_to(
     return Published(release.moved(out), verdict, out, private)
 
 
-def _write(
-    data: object,
-    policy: Policy,
-    options: Options,
-    folder: Path,
-    format: str,  # noqa: A002
-    *,
-    seed: int | None,
-    progress: Progress,
-) -> tuple[Release, Audit]:
-    table, restore = hold(data, policy)
-    release = make(table, policy, restore, options, seed=seed, progress=progress)
-    release.write(folder, format=format)
-    return release, judge(Release.load(folder), table, policy)
+def _write_here(order: Order, folder: Path) -> tuple[Release, Audit]:
+    table, restore = hold(order.data, order.policy)
+    release = make(table, order.policy, restore, order.options, seed=order.seed, progress=order.progress)
+    release.write(folder, format=order.format or "csv")
+    return release, judge(Release.load(folder), table, order.policy)
 
 
 def _write_private(folder: Path, verdict: Audit, release: Release, seed: int | None) -> None:

@@ -7,7 +7,7 @@ Start reading here; each step is one package. `publish` walks the first half, `r
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from manyveils.arguments import AnyPolicy, AnyRelease, Progress, read_policy, read_release, streams_of
+from manyveils.arguments import AnyPolicy, AnyRelease, Order, Progress, read_policy, read_release, streams_of
 from manyveils.audits import Audit
 from manyveils.audits import audit as judged
 from manyveils.engines import is_for_spark, publish_on_spark
@@ -30,7 +30,7 @@ def publish(data: object, policy: AnyPolicy, seed: int | None = None) -> Release
     policy = read_policy(policy)
     options = read_options(policy)
     if is_for_spark(data):
-        return publish_on_spark(data, policy, options, seed=seed)
+        return publish_on_spark(Order(data, policy, options, seed))
     table, restore = hold(data, policy)
     release = make(table, policy, restore, options, seed=seed)
     judge(release, table, policy).refuse_broken()

@@ -106,10 +106,10 @@ def test_multivalued(method):
     bits = ("illness=w", "illness=x", "illness=y", "illness=z")
     assert release.manifest.derived == {"illness": bits}
     tables = {
-        name: table[name] for table in release.frames.values() for name in table.attributes if name in bits
+        name: table[name] for table in release.frames.values() for name in table.columns if name in bits
     }
     assert {name: int(column.sum()) for name, column in tables.items()} == dict.fromkeys(bits, 12)
-    assert all("illness" not in table.attributes for table in release.frames.values())
+    assert all("illness" not in table.columns for table in release.frames.values())
 
 
 def test_overrides():

@@ -47,17 +47,31 @@ def command(
     """Publish an embedded hospital table in several ways, audit, attack and compare, and write a report."""
     with open_door(as_json=as_json) as door:
         from manyveils.datasets import write_hospital
-        from manyveils.release.folder import REPORT, staged
+        from manyveils.examining import attack
+        from manyveils.release.folder import REPORT, staged, write_file
+        from manyveils.run import report
 
         # Only an earlier demo is replaced.
         with staged(out, force=(out / "hospital.csv").is_file()) as folder:
             write_hospital(folder, n=rows)
+        policies = releases(out)
         results, attacks_of = [], {}
-        for name, policy in releases(out).items():
-            results.append(_published(name, policy, out, seed, door.progress))
-            attacks_of[name] = _attacked(name, policy, out, seed, door.progress)
-        comparison = _compared(out, results, attacks_of)
-        _write_report(out, comparison, seed, door.progress)
+        for name, policy in policies.items():
+            results.append(_published(out / name, policy, seed, door.progress))
+            progress = progress_of(name, door.progress)
+            attacks_of[name] = attack(out / name, None, policy, seed=seed, progress=progress)
+        comparison = _compared(out, policies, results, attacks_of)
+        chosen = comparison.chosen().name
+        page = report(
+            out / chosen,
+            None,
+            policies[chosen],
+            seed=seed,
+            plan=json.loads((out / f"{chosen}.private" / "plan.json").read_text(encoding="utf-8")),
+            comparison=comparison.describe(),
+            progress=door.progress,
+        )
+        write_file(out / REPORT, page.html, force=True)
         document = {
             "folder": str(out),
             "results": results,
@@ -65,7 +79,7 @@ def command(
             "report": str(out / REPORT),
         }
         reason = comparison.recommendation.reason
-        door.show(document, lambda: _show(out, results, attacks_of, reason))
+        door.show(document, lambda: _show(document, attacks_of, reason))
 
 
 def releases(out: Path) -> "dict[str, Policy]":
@@ -85,13 +99,11 @@ def releases(out: Path) -> "dict[str, Policy]":
     return policies
 
 
-def _published(
-    name: str, policy: "Policy", out: Path, seed: int | None, progress: Progress
-) -> dict[str, Any]:
+def _published(folder: Path, policy: "Policy", seed: int | None, progress: Progress) -> dict[str, Any]:
     from manyveils.examining import measure
     from manyveils.publishing import publish_to
 
-    published = publish_to(policy, out / name, seed=seed, progress=progress)
+    published = publish_to(policy, folder, seed=seed, progress=progress)
     conditional = [
         finding.measured
         for finding in published.audit.findings
@@ -100,24 +112,21 @@ def _published(
         and finding.measured is not None
     ]
     return {
-        "name": name,
+        "name": folder.name,
         "rows": published.release.rows,
         "suppressed": published.release.suppressed,
         "kept": published.audit.kept,
         "secret": list(published.release.manifest.secret),
         "conditional": min(conditional, default=None),
-        "utility": measure(out / name, None, policy).describe(),
+        "utility": measure(folder, None, policy).describe(),
     }
 
 
-def _attacked(name: str, policy: "Policy", out: Path, seed: int | None, progress: Progress) -> "Attacks":
-    from manyveils.examining import attack
-
-    return attack(out / name, None, policy, seed=seed, progress=progress_of(name, progress))
-
-
 def _compared(
-    out: Path, results: Sequence[Mapping[str, Any]], attacks_of: "Mapping[str, Attacks]"
+    out: Path,
+    policies: "Mapping[str, Policy]",
+    results: Sequence[Mapping[str, Any]],
+    attacks_of: "Mapping[str, Attacks]",
 ) -> "Comparison":
     """What was published, as a comparison of its own."""
     from manyveils.comparing.ask import USUAL_ATTACKS, USUAL_RISK
@@ -128,49 +137,29 @@ def _compared(
     from manyveils.comparing.trial import single_numbers
     from manyveils.policy import Policy
 
-    policies = releases(out)
-    tried = tuple(
-        Result(
-            Configuration(
-                result["name"], policies[result["name"]].publish.model_dump(exclude_unset=True), {}
-            ),
-            rows=result["rows"],
-            suppressed=result["suppressed"],
-            keeps_policy=result["kept"],
-            utility=single_numbers(result["utility"]),
-            attacks={name: attacks_of[result["name"]][name].describe() for name in USUAL_ATTACKS},
-            secret=tuple(result["secret"]),
+    tried = []
+    for result in results:
+        name = result["name"]
+        publish = policies[name].publish.model_dump(exclude_unset=True)
+        tried.append(
+            Result(
+                Configuration(name, publish, {}),
+                rows=result["rows"],
+                suppressed=result["suppressed"],
+                keeps_policy=result["kept"],
+                utility=single_numbers(result["utility"]),
+                attacks={attack: attacks_of[name][attack].describe() for attack in USUAL_ATTACKS},
+                secret=tuple(result["secret"]),
+            )
         )
-        for result in results
-    )
     policy = Policy.load(out / "policy.toml")
-    return Comparison(Question(policy, PREFERENCES["query-error"], USUAL_RISK, USUAL_ATTACKS), tried)
+    return Comparison(Question(policy, PREFERENCES["query-error"], USUAL_RISK, USUAL_ATTACKS), tuple(tried))
 
 
-def _write_report(out: Path, comparison: "Comparison", seed: int | None, progress: Progress) -> None:
-    """Lay out what came of the release that is recommended, beside all others."""
-    from manyveils.release.folder import REPORT, write_file
-    from manyveils.run import report
-
-    name = comparison.chosen().name
-    plan = json.loads((out / f"{name}.private" / "plan.json").read_text(encoding="utf-8"))
-    compared = comparison.describe()
-    page = report(
-        out / name, None, releases(out)[name], seed=seed, plan=plan, comparison=compared, progress=progress
-    )
-    write_file(out / REPORT, page.html, force=True)
-
-
-def _show(
-    out: Path, results: Sequence[Mapping[str, Any]], attacks_of: "Mapping[str, Attacks]", reason: str
-) -> None:
-    from manyveils.release.folder import REPORT
-
+def _show(document: Mapping[str, Any], attacks_of: "Mapping[str, Attacks]", reason: str) -> None:
+    out, results = Path(document["folder"]), document["results"]
     rows = [
-        [
-            *(result[key] for key in COLUMNS.values()),
-            *(result["utility"].get(key) for key in MEASURES.values()),
-        ]
+        [result[key] for key in COLUMNS.values()] + [result["utility"].get(key) for key in MEASURES.values()]
         for result in results
     ]
     show_table("The same table, published in different ways", [*COLUMNS, *MEASURES], rows)
@@ -179,4 +168,4 @@ def _show(
     folders = ", ".join(str(out / result["name"]) for result in results)
     typer.echo(f"Data and policy: {out / 'hospital.csv'}, {out / 'policy.toml'}. Releases: {folders}.")
     typer.echo(f"Recommended: {reason}")
-    typer.echo(f"The report on that release, to look at in a browser: {out / REPORT}")
+    typer.echo(f"The report on that release, to look at in a browser: {document['report']}")
