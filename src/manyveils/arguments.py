@@ -66,5 +66,5 @@ def streams_of(seed: int | None) -> Streams:
     if seed is None:
         return Streams()
     if not isinstance(seed, int) or seed < 0:
-        raise InputError([Problem("seed", "must be a whole number, not negative.")])
+        raise InputError.at("seed", "must be a whole number, not negative.")
     return Streams(seed)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from manyveils.arguments import AnyRelease, Order, Progress, streams_of
 from manyveils.audits import Audit
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.policy import Policy
 from manyveils.release import Release
 from manyveils.table.door import is_sparks
@@ -22,7 +22,7 @@ def is_for_spark(data: object, engine: Engine = "local", master: str | None = No
         return True
     if master is not None:
         remedy = "Give --engine spark too, or leave it out."
-        raise InputError([Problem("master", "is for Spark alone.", remedy)])
+        raise InputError.at("master", "is for Spark alone.", remedy)
     return False
 
 
@@ -46,7 +46,7 @@ def write_on_spark(order: Order, folder: Path) -> tuple[Release, Audit]:
     streams_of(order.seed)
     if order.format not in (None, "parquet"):
         remedy = "Leave it out, or use the local engine."
-        raise InputError([Problem("format", "Spark writes parquet only.", remedy)])
+        raise InputError.at("format", "Spark writes parquet only.", remedy)
     published = publish_there(
         order.data,
         order.policy,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from manyveils.arguments import AnyPolicy, AnyRelease, Progress, read_policy, read_release, streams_of
 from manyveils.audits import Audit
 from manyveils.engines import Engine, audit_on_spark, is_for_spark
-from manyveils.errors import DataError, InputError, Problem
+from manyveils.errors import DataError, InputError
 from manyveils.policy import Policy
 from manyveils.promises.work import silent
 from manyveils.run import judge
@@ -92,7 +92,7 @@ def measure(
     """
     if learn is None and held_out is not None:
         what = "people are held out, but no attribute is to be learnt."
-        raise InputError([Problem("held-out", what, "Name it with --learn, or learn=.")])
+        raise InputError.at("held-out", what, "Name it with --learn, or learn=.")
     policy, release = read_policy(policy), read_release(release)
     table, _ = hold(data, policy)
     if learn is None:

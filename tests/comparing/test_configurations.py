@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.comparing.ask import read_attacks
-from manyveils.comparing.configurations import MOST, configurations, name_problems, usual_names
-from manyveils.comparing.vary import read_variations
+from manyveils.comparing.configurations import (
+    MOST,
+    configurations,
+    name_problems,
+    read_variations,
+    usual_names,
+)
 from manyveils.methods import METHODS, load, read_options
 
 NUMBERS = {

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manyveils.cli.door import AsJson, Data, Door, Only, PolicyOption, Progress, Seed, open_door, show_table
+from manyveils.cli.door import Door, Progress, open_door, show_table
+from manyveils.cli.options import AsJson, Data, Only, PolicyOption, Seed, option
 from manyveils.errors import InputError, ManyveilsError, Problem
 
 if TYPE_CHECKING:
@@ -40,15 +41,12 @@ def command(
     policy: PolicyOption = Path("policy.toml"),
     data: Data = None,
     only: Only = None,
-    other: Annotated[
-        list[Path] | None, typer.Option(help="Another release of the same people; may be given again.")
-    ] = None,
+    other: Annotated[list[Path] | None, option("Another release of the same people; repeatable.")] = None,
     control: Annotated[
-        Path | None, typer.Option(help="People who are known not to be in the data, in the same columns.")
+        Path | None, option("People known not to be in the data, in the same columns.")
     ] = None,
     all_methods: Annotated[
-        bool,
-        typer.Option("--all-methods", help="Publish with every method, and compare; nothing is written."),
+        bool, option("Publish with every method and compare; writes nothing.", "--all-methods")
     ] = False,
     seed: Seed = None,
     as_json: AsJson = False,
@@ -179,9 +177,7 @@ def _attack_all(policy: Path, data: Path | None, options: dict[str, Any], door: 
 def _show_all(attacks_of: Mapping[str, "Attacks"], whole: list[str], refused: Mapping[str, str]) -> None:
     show_matrix(attacks_of)
     for name in whole:
-        typer.echo(
-            f"{name} takes a cell of several values as one value, because it gives every value a code."
-        )
+        typer.echo(f"{name} takes a cell of several values as one value, for it gives every value a code.")
     for name, reason in refused.items():
         typer.echo(f"{name} publishes nothing: {reason}")
 

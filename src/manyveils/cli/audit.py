@@ -5,17 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from manyveils.cli.door import (
-    AsJson,
-    Data,
-    Engine,
-    Master,
-    PolicyOption,
-    ReleaseFolder,
-    open_door,
-    show_table,
-)
-from manyveils.errors import InputError, Problem
+from manyveils.cli.door import open_door, show_table
+from manyveils.cli.options import AsJson, Data, Engine, Master, PolicyOption, ReleaseFolder, option
+from manyveils.errors import InputError
 
 if TYPE_CHECKING:
     from manyveils.audits import Audit
@@ -42,7 +34,7 @@ def command(
     policy: PolicyOption,
     data: Data = None,
     level: Annotated[
-        list[str] | None, typer.Option(help="Also count what falls short of another level, such as k=10.")
+        list[str] | None, option("Also count what falls short of a level, such as k=10.")
     ] = None,
     engine: Engine = "local",
     master: Master = None,
@@ -68,7 +60,7 @@ def _level(text: str) -> tuple[str, float]:
     except ValueError:
         value = float("nan")
     if not isfinite(value):
-        raise InputError([Problem("--level", "must look like k=10.")])
+        raise InputError.at("--level", "must look like k=10.")
     return name.strip(), value
 
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manyveils.cli.door import AsJson, Data, Force, PolicyFile, Seed, open_door, show_table
+from manyveils.cli.door import open_door, show_table
+from manyveils.cli.options import AsJson, Data, Force, PolicyFile, Seed, option
 
 if TYPE_CHECKING:
     from manyveils.comparing import Comparison
@@ -21,36 +22,26 @@ LEGEND = (
 
 def command(
     policy: PolicyFile,
-    out: Annotated[Path, typer.Option(help="The folder for the comparison; it must not exist.")],
+    out: Annotated[Path, option("The folder for the comparison; it must not exist.")],
     methods: Annotated[
-        str | None,
-        typer.Option(
-            help="Methods with commas between them, such as generalize:mondrian,slice; all by default."
-        ),
+        str | None, option("Methods, such as generalize:mondrian,slice; all by default.")
     ] = None,
     vary: Annotated[
-        list[str] | None,
-        typer.Option(help="A key and its values: k=2,5,10 or slice.columns=2,3; may be given again."),
+        list[str] | None, option("A key and its values, such as k=2,5 or slice.columns=2,3; repeatable.")
     ] = None,
     prefer: Annotated[
-        str, typer.Option(help="query-error, kl, loss, discernibility, suppressed or learning.")
+        str, option("query-error, kl, loss, discernibility, suppressed, learning.")
     ] = "query-error",
     risk: Annotated[
         float,
-        typer.Option(
-            help="What an attack may get right beyond guessing and people outside the data, as a share of targets."
-        ),
+        option("The share of targets an attack may get right beyond guessing and people outside the data."),
     ] = 0.1,
-    attacks: Annotated[
-        str, typer.Option(help="all, none, or names with commas between them.")
-    ] = "linkage,homogeneity,background-join",
+    attacks: Annotated[str, option("all, none, or names.")] = "linkage,homogeneity,background-join",
     learn: Annotated[
-        str | None, typer.Option(help="An attribute that models learn; a fifth of the rows tests them.")
+        str | None, option("An attribute to learn; a fifth of the rows tests the models.")
     ] = None,
     data: Data = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes; as many as cores by default.")
-    ] = None,
+    workers: Annotated[int | None, option("Processes; as many as cores by default.", min=1)] = None,
     seed: Seed = None,
     force: Force = False,
     as_json: AsJson = False,

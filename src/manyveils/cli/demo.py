@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from manyveils.cli.attack import progress_of, show_matrix
-from manyveils.cli.door import AsJson, Progress, Seed, open_door, show_table
+from manyveils.cli.door import Progress, open_door, show_table
+from manyveils.cli.options import AsJson, Seed, option
 
 if TYPE_CHECKING:
     from manyveils.attacks import Attacks
@@ -39,8 +40,8 @@ LEGEND = (
 
 
 def command(
-    out: Annotated[Path, typer.Option(help="Where the files go.")] = Path("demo"),
-    rows: Annotated[int, typer.Option(min=100, help="Rows of the generated hospital table.")] = 1000,
+    out: Annotated[Path, option("Where the files go.")] = Path("demo"),
+    rows: Annotated[int, option("Rows of the generated hospital table.", min=100)] = 1000,
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""What every command shares: options, errors that become exit statuses, results that become tables or one JSON document."""
+"""What every command shares: errors become exit statuses, results become tables or one JSON document."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 from signal import SIGTERM, default_int_handler, signal
 from threading import current_thread, main_thread
 from traceback import extract_tb
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import typer
 
@@ -26,23 +26,6 @@ HEADINGS = {
 }
 
 Progress = Callable[[str, float], None]
-
-PolicyFile = Annotated[Path, typer.Argument(help="The policy file, TOML or JSON.")]
-PolicyOption = Annotated[Path, typer.Option(help="The policy file, TOML or JSON.")]
-ReleaseFolder = Annotated[Path, typer.Argument(help="The release folder.")]
-Data = Annotated[Path | None, typer.Option(help="The original data, if not where the policy says.")]
-Only = Annotated[list[str] | None, typer.Option(help="An attack to try, instead of all; may be given again.")]
-Seed = Annotated[int | None, typer.Option(min=0, help="For tests: the same seed gives the same result.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace an earlier result.")]
-Engine = Annotated[
-    Literal["local", "spark"],
-    typer.Option(help="Who does the work: this process, or Spark for more rows than it can hold."),
-]
-Master = Annotated[
-    str | None,
-    typer.Option(help="Where Spark runs, such as spark://host:7077; all cores of this machine by default."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 
 
 @dataclass(frozen=True)
@@ -102,13 +85,11 @@ def _heeding_termination() -> Iterator[None]:
         signal(SIGTERM, before)
 
 
-def show_error(
-    kind: str, heading: str, exit_status: int, problems: Sequence[Problem], *, as_json: bool
-) -> None:
+def show_error(kind: str, heading: str, status: int, problems: Sequence[Problem], *, as_json: bool) -> None:
     """Print what is wrong: on stderr for people, or as one JSON document on stdout."""
     if as_json:
         listed = [{"where": p.where, "what": p.what, "remedy": p.remedy} for p in problems]
-        show_json({"error": kind, "exit_status": exit_status, "problems": listed})
+        show_json({"error": kind, "exit_status": status, "problems": listed})
     else:
         typer.echo("\n".join([heading, *(f"  {problem}" for problem in problems)]), err=True)
 

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from manyveils.cli.door import AsJson, Force, open_door, show_table
-from manyveils.errors import InputError, Problem
+from manyveils.cli.door import open_door, show_table
+from manyveils.cli.options import AsJson, Force, option
+from manyveils.errors import InputError
 
 if TYPE_CHECKING:
     from manyveils.profiling import Profile
@@ -16,11 +17,9 @@ EXAMPLE = "Example: manyveils init patients.csv -o policy.toml"
 
 def command(
     data: Annotated[Path, typer.Argument(help="The data: csv, parquet or arrow/feather.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where the policy is written.")] = Path(
-        "policy.toml"
-    ),
+    out: Annotated[Path, option("Where the policy is written.", "--out", "-o")] = Path("policy.toml"),
     delimiter: Annotated[
-        str | None, typer.Option(help="What stands between the fields of a csv file, if not , ; | or tab.")
+        str | None, option("What separates the fields of a csv file, if not , ; | tab.")
     ] = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -39,11 +38,11 @@ def command(
 
 def _refuse_place(out: Path, data: Path) -> None:
     if out.suffix.lower() != ".toml":
-        raise InputError([Problem(str(out), "a policy is written as TOML.", "End its name in .toml.")])
+        raise InputError.at(str(out), "a policy is written as TOML.", "End its name in .toml.")
     if not out.parent.is_dir():
-        raise InputError([Problem(str(out), "its folder does not exist.", "Make it first.")])
+        raise InputError.at(str(out), "its folder does not exist.", "Make it first.")
     if out.exists() and data.exists() and out.samefile(data):
-        raise InputError([Problem(str(out), "is the data file itself.", "Choose another name.")])
+        raise InputError.at(str(out), "is the data file itself.", "Choose another name.")
 
 
 def _show(guessed: "Profile", out: Path) -> None:

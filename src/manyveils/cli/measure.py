@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from manyveils.cli.door import AsJson, Data, PolicyOption, ReleaseFolder, open_door, show_table
+from manyveils.cli.door import open_door, show_table
+from manyveils.cli.options import AsJson, Data, PolicyOption, ReleaseFolder, option
 
 EXAMPLE = "Example: manyveils measure release --policy policy.toml --data patients.csv"
 
@@ -15,12 +14,8 @@ def command(
     release: ReleaseFolder,
     policy: PolicyOption,
     data: Data = None,
-    learn: Annotated[
-        str | None, typer.Option(help="An attribute that models learn from the release; needs --held-out.")
-    ] = None,
-    held_out: Annotated[
-        Path | None, typer.Option(help="People who are not in the release, in the same columns.")
-    ] = None,
+    learn: Annotated[str | None, option("An attribute for models to learn; needs --held-out.")] = None,
+    held_out: Annotated[Path | None, option("People not in the release, in the same columns.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure loss, distortion, divergence, the error of counts and more; with --learn, what models still learn."""

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from manyveils.cli.dependencies import show_dependencies
-from manyveils.cli.door import AsJson, Data, Door, PolicyFile, Seed, open_door, show_table
+from manyveils.cli.door import Door, open_door, show_table
+from manyveils.cli.options import AsJson, Data, PolicyFile, Seed, option
 
 EXAMPLE = "Example: manyveils plan policy.toml --data patients.csv"
 MOST_LINES = 20
@@ -18,7 +19,7 @@ def command(
     data: Data = None,
     seed: Seed = None,
     find_dependencies: Annotated[
-        bool, typer.Option("--find-dependencies", help="List what follows from what in the data, and stop.")
+        bool, option("List what follows from what in the data, and stop.", "--find-dependencies")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

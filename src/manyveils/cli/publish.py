@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from manyveils.cli.audit import show_audit
-from manyveils.cli.door import AsJson, Data, Engine, Force, Master, PolicyFile, Seed, open_door
-from manyveils.errors import InputError, Problem
+from manyveils.cli.door import open_door
+from manyveils.cli.options import AsJson, Data, Engine, Force, Master, PolicyFile, Seed, option
+from manyveils.errors import InputError
 
 if TYPE_CHECKING:
     from manyveils.publishing import Published
@@ -18,20 +19,17 @@ EXAMPLE = "Example: manyveils publish policy.toml --out release"
 
 def command(
     policy: PolicyFile,
-    out: Annotated[Path, typer.Option(help="The release folder; it must not exist.")],
+    out: Annotated[Path, option("The release folder; it must not exist.")],
     data: Data = None,
     format: Annotated[  # noqa: A002
-        Literal["csv", "parquet"] | None,
-        typer.Option(help="How tables are written: csv by default; Spark writes parquet only."),
+        Literal["csv", "parquet"] | None, option("Of the tables: csv by default; Spark writes parquet only.")
     ] = None,
     seed: Seed = None,
-    private: Annotated[
-        Path | None, typer.Option(help="Where audit, plan and key go; <out>.private by default.")
-    ] = None,
+    private: Annotated[Path | None, option("Where audit, plan and key go; <out>.private by default.")] = None,
     passphrase_file: Annotated[
         Path | None,
-        typer.Option(
-            help="Encrypt the key of a graded release with the passphrase in this file, or in MANYVEILS_PASSPHRASE."
+        option(
+            "Encrypt a graded release's key with the passphrase in this file, or in MANYVEILS_PASSPHRASE."
         ),
     ] = None,
     engine: Engine = "local",
@@ -80,9 +78,9 @@ def _passphrase(file: Path | None) -> str | None:
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
-        raise InputError([Problem(str(file), "cannot be read as text.", "Check the path.")]) from None
+        raise InputError.at(str(file), "cannot be read as text.", "Check the path.") from None
     if not lines or not lines[0]:
-        raise InputError([Problem(str(file), "holds no passphrase.", "Write it in the first line.")])
+        raise InputError.at(str(file), "holds no passphrase.", "Write it in the first line.")
     return lines[0]
 
 
@@ -92,4 +90,4 @@ def _refuse_overlap(out: Path, private: Path | None) -> None:
     out, private = out.resolve(), private.resolve()
     if out.is_relative_to(private) or private.is_relative_to(out):
         what = "lies in the release folder or around it."
-        raise InputError([Problem("--private", what, "Choose a place beside it.")])
+        raise InputError.at("--private", what, "Choose a place beside it.")

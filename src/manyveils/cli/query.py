@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manyveils.cli.door import AsJson, ReleaseFolder, open_door
+from manyveils.cli.door import open_door
+from manyveils.cli.options import AsJson, ReleaseFolder
 
 if TYPE_CHECKING:
     from manyveils.reading import Count

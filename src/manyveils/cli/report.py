@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from manyveils.cli.door import AsJson, Data, Force, Only, PolicyOption, ReleaseFolder, Seed, open_door
+from manyveils.cli.door import open_door
+from manyveils.cli.options import AsJson, Data, Force, Only, PolicyOption, ReleaseFolder, Seed, option
 from manyveils.errors import InputError, Problem
 
 EXAMPLE = "Example: manyveils report release --policy policy.toml --data patients.csv"
@@ -19,19 +20,11 @@ def command(
     data: Data = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="The page; report.html in the private folder by default, and beside the release with --public."
-        ),
+        option("The page; by default in the private folder, or beside the release with --public."),
     ] = None,
-    public: Annotated[
-        bool, typer.Option("--public", help="From the release alone, to ship beside it: no policy, no data.")
-    ] = False,
-    private: Annotated[
-        Path | None, typer.Option(help="Where publish put the plan; <release>.private by default.")
-    ] = None,
-    comparison: Annotated[
-        Path | None, typer.Option(help="The folder of a comparison, to show other ways to publish as well.")
-    ] = None,
+    public: Annotated[bool, option("A page to ship: from the release alone.", "--public")] = False,
+    private: Annotated[Path | None, option("Where the plan is; <release>.private by default.")] = None,
+    comparison: Annotated[Path | None, option("The folder of a comparison, to show it as well.")] = None,
     only: Only = None,
     seed: Seed = None,
     force: Force = False,
@@ -73,7 +66,7 @@ def _refuse_inside(target: Path, release: Path) -> None:
     """Nothing but what its manifest lists may stand in a release, least of all what only the owner may see."""
     if target.resolve().is_relative_to(release.resolve()):
         what = "is inside the release, where only its own files may be."
-        raise InputError([Problem(str(target), what, "Choose another place.")])
+        raise InputError.at(str(target), what, "Choose another place.")
 
 
 def _refuse_idle(**given: object) -> None:
@@ -93,8 +86,8 @@ def _read(path: Path, *, needed: bool = False) -> Mapping[str, Any]:
         problem = Problem(str(path), "does not exist.", "Make it with manyveils compare.")
         raise InputError([problem]) from None
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError([Problem(str(path), f"cannot be read as JSON ({type(error).__name__}).")]) from None
+        raise InputError.at(str(path), f"cannot be read as JSON ({type(error).__name__}).") from None
     if not isinstance(document, dict) or (needed and not document):
         what = "must be a JSON object with something in it."
-        raise InputError([Problem(str(path), what, "Make it again.")])
+        raise InputError.at(str(path), what, "Make it again.")
     return document

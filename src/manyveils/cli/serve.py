@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from manyveils.cli.door import AsJson, Door, open_door
-from manyveils.errors import InputError, Problem
+from manyveils.cli.door import Door, open_door
+from manyveils.cli.options import AsJson, option
+from manyveils.errors import InputError
 
 if TYPE_CHECKING:
     from manyveils.server.demo import Demo
@@ -17,11 +18,9 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: manyveils serve --demo"
 FOLDER = Path("manyveils-server")
-Folder = Annotated[Path | None, typer.Option(help=f"Where the server keeps things; {FOLDER} by default.")]
-Database = Annotated[
-    str | None, typer.Option(help="postgresql+psycopg://…; a SQLite file in the folder by default.")
-]
-KeyFile = Annotated[Path | None, typer.Option(help="The file with the server key (mode 0600).")]
+Folder = Annotated[Path | None, option(f"Where the server keeps things; {FOLDER} by default.")]
+Database = Annotated[str | None, option("postgresql+psycopg://…; a SQLite file in the folder by default.")]
+KeyFile = Annotated[Path | None, option("The file with the server key (mode 0600).")]
 
 app = typer.Typer(
     invoke_without_command=True,
@@ -38,14 +37,13 @@ def command(
     folder: Folder = None,
     database: Database = None,
     key_file: KeyFile = None,
-    host: Annotated[str, typer.Option(help="Where to listen; this machine alone by default.")] = "127.0.0.1",
+    host: Annotated[str, option("Where to listen; this machine alone by default.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any free one.")] = 8000,
-    upload_limit: Annotated[int, typer.Option(min=1, help="Megabytes of data an owner may upload.")] = 200,
+    upload_limit: Annotated[int, option("Megabytes of data an owner may upload.", min=1)] = 200,
     behind_proxy: Annotated[
-        bool,
-        typer.Option("--behind-proxy", help="A web server with TLS passes requests on; believe its headers."),
+        bool, option("A web server with TLS passes requests on; believe its headers.", "--behind-proxy")
     ] = False,
-    demo: Annotated[bool, typer.Option("--demo", help="Fill an empty server with something to try.")] = False,
+    demo: Annotated[bool, option("Fill an empty server with something to try.", "--demo")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Keep the keys of releases, and read results with them for researchers who may know."""
@@ -73,9 +71,7 @@ def command(
 def add_owner(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="The new owner's name.")],
-    password_stdin: Annotated[
-        bool, typer.Option("--password-stdin", help="Read the password from the first line of stdin.")
-    ] = False,
+    password_stdin: Annotated[bool, option("Read the password from stdin.", "--password-stdin")] = False,
     folder: Folder = None,
     database: Database = None,
     key_file: KeyFile = None,
@@ -119,7 +115,7 @@ def _refuse_absence() -> None:
         import sqlalchemy  # noqa: F401
     except ImportError:
         remedy = "Run: pip install 'manyveils[server]'"
-        raise InputError([Problem("serve", "needs packages that are not installed.", remedy)]) from None
+        raise InputError.at("serve", "needs packages that are not installed.", remedy) from None
 
 
 def _keeper(
@@ -148,7 +144,7 @@ def _password(*, from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
-        raise InputError([Problem("password", "is asked for on a terminal.", "Or give --password-stdin.")])
+        raise InputError.at("password", "is asked for on a terminal.", "Or give --password-stdin.")
     return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
 
 

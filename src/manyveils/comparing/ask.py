@@ -10,10 +10,9 @@ import polars as pl
 from manyveils.arguments import AnyPolicy, Progress, read_policy, streams_of
 from manyveils.attacks import ATTACKS
 from manyveils.comparing.comparison import Comparison, Question
-from manyveils.comparing.configurations import configurations, name_problems
+from manyveils.comparing.configurations import configurations, name_problems, read_variations
 from manyveils.comparing.ranking import LEARNING, read_preference
 from manyveils.comparing.trial import Desk, Task
-from manyveils.comparing.vary import read_variations
 from manyveils.comparing.workers import n_cores, try_all
 from manyveils.errors import InputError, Problem
 from manyveils.policy import Policy

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import inf
 
 from manyveils.comparing.result import Result
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.policy.check import suggest
 
 LEARNING = "learning"
@@ -70,7 +70,7 @@ def read_preference(name: str) -> Preference:
     hyphened = name.replace("_", "-")
     if hyphened not in PREFERENCES:
         what = f"{name!r} is not a measure to prefer."
-        raise InputError([Problem("prefer", what, suggest(hyphened, tuple(PREFERENCES)))])
+        raise InputError.at("prefer", what, suggest(hyphened, tuple(PREFERENCES)))
     return PREFERENCES[hyphened]
 
 
@@ -130,7 +130,7 @@ def recommend(
     keeping = [result for result in results if result.keeps_policy]
     ranked = [result for result in keeping if preference.value(result) is not None]
     if not ranked:
-        return Recommendation(None, _no_reason(results, keeping, preference, policy_name))
+        return Recommendation(None, _why_none(results, keeping, preference, policy_name))
     within = [result for result in ranked if result.risk is None or result.risk <= limit + TOLERANCE]
     chosen = within[0] if within else min(ranked, key=lambda result: rounded(result.risk or 0.0))
     shown = preference.shown(chosen)
@@ -218,16 +218,12 @@ def _ignored(preference: Preference, untried: Sequence[str], *, is_attacked: boo
     return [*ignored, "people whom an attack hits harder than others", "other releases of the same people"]
 
 
-def _no_reason(
-    results: Sequence[Result], keeping: list[Result], preference: Preference, policy_name: str
-) -> str:
+def _why_none(results: Sequence[Result], keeping: list[Result], preference: Preference, policy: str) -> str:
     if keeping:
-        return (
-            f"No configuration that keeps the promises of {policy_name} has a {preference.words} to compare."
-        )
+        return f"No configuration that keeps the promises of {policy} has any {preference.words}."
     if any(result.published for result in results):
-        return f"No configuration keeps what {policy_name} promises; those that were published promise less."
-    return f"No configuration can keep what {policy_name} promises."
+        return f"No configuration keeps what {policy} promises; those that were published promise less."
+    return f"No configuration can keep what {policy} promises."
 
 
 def _points(share: float) -> str:

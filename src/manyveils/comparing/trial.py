@@ -15,7 +15,7 @@ from manyveils.arguments import streams_of
 from manyveils.attacks import attack
 from manyveils.comparing.configurations import Configuration
 from manyveils.comparing.result import Result
-from manyveils.errors import DataError, ManyveilsError, Problem
+from manyveils.errors import DataError, ManyveilsError
 from manyveils.methods import Options, read_options
 from manyveils.policy import Policy
 from manyveils.release import Release
@@ -69,7 +69,7 @@ def split(data: Path | pl.DataFrame | None, policy: Policy, seed: int) -> tuple[
     frame, _ = take_in(source, delimiter=policy.data.delimiter)
     if frame.height < LEAST_ROWS:
         what = f"{frame.height} rows are too few to hold some out."
-        raise DataError([Problem("learn", what, f"{LEAST_ROWS} are needed.")])
+        raise DataError.at("learn", what, f"{LEAST_ROWS} are needed.")
     rows = Streams(seed).of("compare.held-out").permutation(frame.height)
     is_held_out = np.zeros(frame.height, dtype=bool)
     is_held_out[rows[: frame.height // PARTS]] = True

@@ -15,7 +15,7 @@ from manyveils.arguments import Progress
 from manyveils.comparing.configurations import Configuration
 from manyveils.comparing.result import Result
 from manyveils.comparing.trial import Desk, Task, attempt
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 
 STAGE = "configurations"
 READY = "ready"
@@ -82,10 +82,8 @@ class _Crew:
         except (EOFError, OSError):
             del self.own.worker
             process.join(SECONDS_TO_END)
-            code = f"exit code {process.exitcode}"
-            return Result(
-                configuration, f"Its process ended before it was done ({code}); was there too little memory?"
-            )
+            what = f"Its process ended before it was done (exit code {process.exitcode})"
+            return Result(configuration, f"{what}; was there too little memory?")
         return result
 
     def _hire(self) -> tuple[BaseProcess, Connection]:
@@ -106,7 +104,7 @@ class _Crew:
             process.join(SECONDS_TO_END)
             what = f"a process ended before it began (exit code {process.exitcode})."
             remedy = 'In a script, call compare below `if __name__ == "__main__":`, or give workers=1.'
-            raise InputError([Problem("workers", what, remedy)]) from None
+            raise InputError.at("workers", what, remedy) from None
         return process, our_end
 
     def dismiss(self) -> None:
