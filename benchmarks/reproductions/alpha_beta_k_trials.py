@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 
 from manyveils import InfeasibleError, Policy, Release
+from manyveils.arguments import order_of
 from manyveils.audits import Finding
 from manyveils.datasets import tumour_sections
-from manyveils.methods import read_options
 from manyveils.run import judge, make
 from manyveils.table import Restore, Table, hold
 from manyveils.utility.comparison import Comparison
@@ -103,7 +103,7 @@ def tried(original: Original, algorithm: str, asked: Asked) -> Trial | None:
 def published(original: Original, algorithm: str, asked: Asked, **publish: object) -> Trial:
     """Publish, audit and measure; further keys are for the algorithm's method."""
     policy = policy_of(original, algorithm, asked, **publish)
-    release = make(original.table, policy, original.restore, read_options(policy), seed=SEED)
+    release = make(order_of(None, policy, seed=SEED), original.table, original.restore)
     judge(release, original.table, policy).refuse_broken()
     comparison = Comparison(release, original.table, policy)
     [[sizes]] = comparison.groups

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from benchmarks.clock import worked
 from manyveils import Policy, Release
+from manyveils.arguments import order_of
 from manyveils.datasets import protectable, random_rules
 from manyveils.errors import BrokenPromise, Problem
-from manyveils.methods import read_options
 from manyveils.run import judge, make
 from manyveils.table import Restore, Table, hold
 from manyveils.utility.comparison import Comparison
@@ -128,7 +128,7 @@ def tried(original: Original, method: str, rules: Rules, l: int, *, audited: boo
     """Publish by rules; an audited release that breaks one is an error."""
     policy = policy_of(original.names, rules, l, method)
     seconds, release = worked(
-        partial(make, original.table, policy, original.restore, read_options(policy), seed=SEED)
+        partial(make, order_of(None, policy, seed=SEED), original.table, original.restore)
     )
     trial = Trial(original, policy, release, seconds)
     return checked(trial) if audited else trial

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from manyveils.errors import InputError, PolicyError, Problem
-from manyveils.methods import Options, method_problems
+from manyveils.methods import Options, method_problems, read_options
 from manyveils.policy import Policy
 from manyveils.policy.model import read_document
 from manyveils.promises.work import silent
@@ -20,7 +20,7 @@ Progress = Callable[[str, float], None]
 
 @dataclass(frozen=True, repr=False)
 class Order:
-    """One publication that was asked for; the policy and the options of its method are checked."""
+    """One publication that was asked for."""
 
     data: object
     policy: Policy
@@ -29,6 +29,20 @@ class Order:
     format: str | None = None
     master: str | None = None
     progress: Progress = silent
+
+
+def order_of(
+    data: object,
+    policy: AnyPolicy,
+    *,
+    seed: int | None = None,
+    format: str | None = None,  # noqa: A002
+    master: str | None = None,
+    progress: Progress = silent,
+) -> Order:
+    """A publication with its policy read, and the keys of the method checked: once, and before the data are read."""
+    policy = read_policy(policy)
+    return Order(data, policy, read_options(policy), seed, format, master, progress)
 
 
 def read_policy(policy: AnyPolicy) -> Policy:

@@ -1,15 +1,11 @@
 """Who does the work: this process, or Spark, which is imported only when it is asked for."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 
-from manyveils.arguments import AnyRelease, Order, Progress, streams_of
+from manyveils.arguments import Order, streams_of
 from manyveils.audits import Audit
 from manyveils.errors import InputError
-from manyveils.policy import Policy
 from manyveils.release import Release
 from manyveils.table.door import is_sparks
 
@@ -57,29 +53,3 @@ def write_on_spark(order: Order, folder: Path) -> tuple[Release, Audit]:
         progress=order.progress,
     )
     return published.release, published.audit
-
-
-def audit_on_spark(
-    release: AnyRelease,
-    data: object,
-    policy: Policy,
-    *,
-    levels: Mapping[str, float] | None,
-    master: str | None,
-    progress: Progress,
-) -> Audit:
-    """Let Spark judge a release against an original that it reads."""
-    from manyveils.spark.engine import audit_folder
-
-    with _in_folder(release) as folder:
-        return audit_folder(folder, data, policy, master=master, levels=levels, progress=progress)
-
-
-@contextmanager
-def _in_folder(release: AnyRelease) -> Iterator[Path]:
-    """The folder of a release; one that is in memory is written for the time being."""
-    if not isinstance(release, Release):
-        yield Path(release)
-        return
-    with TemporaryDirectory(prefix="manyveils-") as folder:
-        yield release.save(Path(folder) / "release", format="parquet")

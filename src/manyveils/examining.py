@@ -1,14 +1,18 @@
 """What a release promises, gives away and is good for: each asked by itself."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from manyveils.arguments import AnyPolicy, AnyRelease, Progress, read_policy, read_release, streams_of
 from manyveils.audits import Audit
-from manyveils.engines import Engine, audit_on_spark, is_for_spark
+from manyveils.engines import Engine, is_for_spark
 from manyveils.errors import DataError, InputError
 from manyveils.policy import Policy
 from manyveils.promises.work import silent
+from manyveils.release import Release
 from manyveils.run import judge
 from manyveils.table import Table, hold
 from manyveils.utility import Utility
@@ -37,9 +41,22 @@ def audit(
     """
     policy = read_policy(policy)
     if is_for_spark(data, engine, master):
-        return audit_on_spark(release, data, policy, levels=levels, master=master, progress=progress)
+        from manyveils.spark.engine import audit_folder
+
+        with _in_folder(release) as folder:
+            return audit_folder(folder, data, policy, master=master, levels=levels, progress=progress)
     table, _ = hold(data, policy)
-    return judge(read_release(release), table, policy, levels=levels)
+    return judge(read_release(release), table, policy, levels)
+
+
+@contextmanager
+def _in_folder(release: AnyRelease) -> Iterator[Path]:
+    """The folder of a release; one that is in memory is written for the time being."""
+    if not isinstance(release, Release):
+        yield Path(release)
+        return
+    with TemporaryDirectory(prefix="manyveils-") as folder:
+        yield release.save(Path(folder) / "release", format="parquet")
 
 
 def attack(

@@ -4,12 +4,10 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from manyveils.arguments import Order, Progress, read_policy
+from manyveils.arguments import AnyPolicy, Order, Progress, order_of
 from manyveils.audits import Audit
 from manyveils.engines import Engine, is_for_spark, write_on_spark
 from manyveils.keys import write_key
-from manyveils.methods import read_options
-from manyveils.policy import Policy
 from manyveils.promises.work import silent
 from manyveils.release import Release
 from manyveils.release.folder import staged, write_text
@@ -39,7 +37,7 @@ class Published:
 
 
 def publish_to(
-    policy: "Policy | str | Path",
+    policy: AnyPolicy,
     out: Path,
     *,
     data: object = None,
@@ -56,8 +54,7 @@ def publish_to(
 
     Tables are csv unless `format` says otherwise; Spark writes parquet.
     """
-    policy = read_policy(policy)
-    order = Order(data, policy, read_options(policy), seed, format, master, progress)
+    order = order_of(data, policy, seed=seed, format=format, master=master, progress=progress)
     write = write_on_spark if is_for_spark(data, engine, master) else _write_here
     private = private or out.parent / f"{out.name}.private"
     # Folders are prepared first, so that a place which is taken is refused before any work; the release appears last.
@@ -72,7 +69,7 @@ def publish_to(
 
 def _write_here(order: Order, folder: Path) -> tuple[Release, Audit]:
     table, restore = hold(order.data, order.policy)
-    release = make(table, order.policy, restore, order.options, seed=order.seed, progress=order.progress)
+    release = make(order, table, restore)
     release.write(folder, format=order.format or "csv")
     return release, judge(Release.load(folder), table, order.policy)
 

@@ -7,11 +7,20 @@ Start reading here; each step is one package. `publish` walks the first half, `r
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from manyveils.arguments import AnyPolicy, AnyRelease, Order, Progress, read_policy, read_release, streams_of
+from manyveils.arguments import (
+    AnyPolicy,
+    AnyRelease,
+    Order,
+    Progress,
+    order_of,
+    read_policy,
+    read_release,
+    streams_of,
+)
 from manyveils.audits import Audit
 from manyveils.audits import audit as judged
 from manyveils.engines import is_for_spark, publish_on_spark
-from manyveils.methods import Options, Work, method_of, read_options
+from manyveils.methods import Work, method_of
 from manyveils.policy import Policy
 from manyveils.promises.work import silent
 from manyveils.release import Release, seal
@@ -27,29 +36,20 @@ def publish(data: object, policy: AnyPolicy, seed: int | None = None) -> Release
 
     Spark publishes its own dataframes.
     """
-    policy = read_policy(policy)
-    options = read_options(policy)
+    order = order_of(data, policy, seed=seed)
     if is_for_spark(data):
-        return publish_on_spark(Order(data, policy, options, seed))
-    table, restore = hold(data, policy)
-    release = make(table, policy, restore, options, seed=seed)
-    judge(release, table, policy).refuse_broken()
+        return publish_on_spark(order)
+    table, restore = hold(data, order.policy)
+    release = make(order, table, restore)
+    judge(release, table, order.policy).refuse_broken()
     return release
 
 
-def make(
-    table: Table,
-    policy: Policy,
-    restore: Restore,
-    options: Options,
-    *,
-    seed: int | None = None,
-    progress: Progress = silent,
-) -> Release:
+def make(order: Order, table: Table, restore: Restore) -> Release:
     """Make and seal a release that has not been audited yet."""
-    method, streams = method_of(policy), streams_of(seed)
-    promises = resolve(policy, table)
-    work = Work(policy, table, promises, options, streams, progress, suppresses=method.suppresses)
+    policy, streams = order.policy, streams_of(order.seed)
+    method, promises = method_of(policy), resolve(policy, table)
+    work = Work(policy, table, promises, order.options, streams, order.progress, method.suppresses)
     made = method.make(work)
     rng = streams.of("seal.buckets")
     release = seal(made.drafts, table, policy, restore, notes=made.notes, rng=rng, promises=promises)
@@ -57,9 +57,7 @@ def make(
     return release
 
 
-def judge(
-    release: Release, table: Table, policy: Policy, *, levels: Mapping[str, float] | None = None
-) -> Audit:
+def judge(release: Release, table: Table, policy: Policy, levels: Mapping[str, float] | None = None) -> Audit:
     """Derive every promise again, from the release and the original alone."""
     return judged(release, table, policy, levels=levels)
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from manyveils.arguments import order_of
 from manyveils.audits import Finding, audit, blocks
 from manyveils.audits.together import promise_findings, together
 from manyveils.errors import InfeasibleError, PolicyError
-from manyveils.methods import read_options
 from manyveils.policy import Policy
 from manyveils.release.secrets import as_published
 from manyveils.run import make
@@ -88,7 +88,7 @@ def published(case):
     """What a method makes, audited or not; nothing if it refuses."""
     try:
         table, restore = hold(case.frame, case.policy)
-        return make(table, case.policy, restore, read_options(case.policy), seed=1), table
+        return make(order_of(None, case.policy, seed=1), table, restore), table
     except (InfeasibleError, PolicyError):
         assume(False)
 

@@ -85,6 +85,13 @@ def test_processes_give_the_same(found, table):
         assert other.gains == pytest.approx(one.gains, rel=1e-12)
 
 
+def test_one_method_by_its_name(table):
+    """A single method may be named without a list around it."""
+    policy = mv.datasets.hospital_policy()
+    comparison = mv.compare(table, policy, methods="separate", attacks="none", seed=1, workers=1)
+    assert [result.name for result in comparison.results] == ["separate"]
+
+
 def test_weaker_promises_are_told(table):
     """A configuration that promises less than the policy is told from one that keeps it, and is not recommended."""
     policy = mv.datasets.hospital_policy(guarantee={"k": 6, "l": 2})

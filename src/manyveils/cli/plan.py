@@ -33,16 +33,14 @@ def command(
 
 
 def _planned(policy: Path, data: Path | None, seed: int | None, door: Door) -> dict[str, Any]:
-    from manyveils.arguments import read_policy
-    from manyveils.methods import read_options
+    from manyveils.arguments import order_of
     from manyveils.run import make
     from manyveils.table import hold
     from manyveils.utility import measure
 
-    asked = read_policy(policy)
-    options = read_options(asked)
-    table, restore = hold(data, asked)
-    release = make(table, asked, restore, options, seed=seed, progress=door.progress)
+    order = order_of(data, policy, seed=seed, progress=door.progress)
+    table, restore = hold(data, order.policy)
+    release = make(order, table, restore)
     return {
         "method": release.manifest.method,
         "rows": release.rows,
@@ -52,7 +50,7 @@ def _planned(policy: Path, data: Path | None, seed: int | None, door: Door) -> d
             for view in release.views
         ],
         "notes": release.notes,
-        "utility": measure(release, table, asked).describe(),
+        "utility": measure(release, table, order.policy).describe(),
         "inferred_kinds": {name: table[name].kind for name in table.inferred if name in table.attributes},
         "promises": release.manifest.promises,
     }

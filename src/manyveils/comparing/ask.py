@@ -12,7 +12,7 @@ from manyveils.attacks import ATTACKS
 from manyveils.comparing.comparison import Comparison, Question
 from manyveils.comparing.configurations import configurations, name_problems, read_variations
 from manyveils.comparing.ranking import LEARNING, read_preference
-from manyveils.comparing.trial import Desk, Task
+from manyveils.comparing.trial import Task
 from manyveils.comparing.workers import n_cores, try_all
 from manyveils.errors import InputError, Problem
 from manyveils.policy import Policy
@@ -44,14 +44,15 @@ def compare(
     policy = read_policy(policy)
     preference, tried = read_preference(prefer), read_attacks(attacks)
     names = [methods] if isinstance(methods, str) else methods
-    problems = [*_method_problems(names), *_problems(risk, preference.name, learn, workers)]
+    problems = list(_problems(names, risk, preference.name, learn, workers))
     if problems:
         raise InputError(problems)
     streams_of(seed)
     to_try = configurations(policy, names, read_variations(vary))
     source = _source(data, policy)
     task = Task(policy, source, seed, tried, learn, secrets.randbits(128) if seed is None else seed)
-    _refuse_data(task)
+    # Wrong data, and a target that nobody can learn, are refused here, and not with every configuration.
+    _ = task.held, task.lesson if learn is not None else None
     results = try_all(task, to_try, workers=workers or n_cores(), progress=progress)
     path = source if isinstance(source, Path) else None
     return Comparison(Question(policy, preference, risk, tried, learn, file, path), results)
@@ -72,13 +73,12 @@ def read_attacks(names: "str | Sequence[str]") -> tuple[str, ...]:
     return tuple(name for name in ATTACKS if name in names)
 
 
-def _method_problems(names: Sequence[str] | None) -> Iterator[Problem]:
+def _problems(
+    names: Sequence[str] | None, risk: float, prefer: str, learn: str | None, workers: int | None
+) -> Iterator[Problem]:
     if names is not None and not len(names):
         yield Problem("methods", "none is named.", "Name one, or leave it out for all.")
     yield from name_problems(names or ())
-
-
-def _problems(risk: float, prefer: str, learn: str | None, workers: int | None) -> Iterator[Problem]:
     if not 0 <= risk <= 1:
         yield Problem("risk", "must be a share from 0 to 1.", "For example 0.1.")
     if prefer == LEARNING and learn is None:
@@ -92,11 +92,3 @@ def _source(data: object, policy: Policy) -> Path | pl.DataFrame | None:
     if data is None or isinstance(data, Path):
         return data
     return Path(data) if isinstance(data, str) else take_in(data, delimiter=policy.data.delimiter)[0]
-
-
-def _refuse_data(task: Task) -> None:
-    """Refuse wrong data, and a target that nobody can learn, once and not with every configuration."""
-    desk = Desk(task)
-    _ = desk.held
-    if task.learn is not None:
-        _ = desk.lesson

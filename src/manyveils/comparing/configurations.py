@@ -120,14 +120,17 @@ def _varied(
         words = [f"{variation.key} = {_written(value)}" for variation, value in chosen.items()]
         yield Configuration(
             ", ".join([name, *words]),
-            _without_none(publish | others),
-            _without_none(guarantee | promised),
+            without_none(publish | others),
+            without_none(guarantee | promised),
             {variation.name: value for variation, value in chosen.items()},
         )
 
 
-def _without_none(section: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in section.items() if value is not None}
+def without_none(value: Any) -> Any:
+    """Sections without the keys that are None, which TOML cannot write."""
+    if isinstance(value, Mapping):
+        return {key: without_none(entry) for key, entry in value.items() if entry is not None}
+    return [without_none(entry) for entry in value] if isinstance(value, list) else value
 
 
 def _written(value: Any) -> str:

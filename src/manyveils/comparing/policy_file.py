@@ -6,7 +6,7 @@ from typing import Any
 
 import tomlkit
 
-from manyveils.comparing.configurations import Configuration
+from manyveils.comparing.configurations import Configuration, without_none
 from manyveils.policy import Policy
 from manyveils.policy.model import read_document
 from manyveils.release.folder import path_from
@@ -32,13 +32,7 @@ def _document(policy: Policy, file: Path | None) -> MutableMapping[str, Any]:
     if file is not None and file.suffix.lower() != ".json":
         return tomlkit.parse(file.read_text(encoding="utf-8-sig"))
     sections = read_document(file) if file else policy.model_dump(by_alias=True, exclude_unset=True)
-    return tomlkit.item(_without_none(sections))
-
-
-def _without_none(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _without_none(entry) for key, entry in value.items() if entry is not None}
-    return [_without_none(entry) for entry in value] if isinstance(value, list) else value
+    return tomlkit.item(without_none(sections))
 
 
 def _set(document: MutableMapping[str, Any], name: str, keys: Mapping[str, Any]) -> None:

@@ -5,6 +5,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from manyveils.comparing.configurations import Configuration
+from manyveils.plain import plain
+
+DESCRIBED = [
+    "rows",
+    "suppressed",
+    "keeps_policy",
+    "risk",
+    "worst_attack",
+    "utility",
+    "attacks",
+    "secret",
+    "seconds",
+    "notes",
+]
 
 
 @dataclass(frozen=True)
@@ -61,19 +75,8 @@ class Result:
 
     def describe(self) -> dict[str, Any]:
         """The result as plain values for JSON."""
-        document: dict[str, Any] = {**self.configuration.describe(), "published": self.published}
+        document = {**self.configuration.describe(), "published": self.published}
         if not self.published:
             return document | {"refusal": self.refusal}
-        return document | {
-            "rows": self.rows,
-            "suppressed": self.suppressed,
-            "kept": True,
-            "keeps_policy": self.keeps_policy,
-            "risk": self.risk,
-            "worst_attack": self.worst_attack,
-            "utility": dict(self.utility),
-            "attacks": {name: dict(outcome) for name, outcome in self.attacks.items()},
-            "secret": list(self.secret),
-            "seconds": self.seconds,
-            "notes": list(self.notes),
-        }
+        # What is published is kept: a broken promise would have been a refusal.
+        return document | {"kept": True} | {name: plain(getattr(self, name)) for name in DESCRIBED}

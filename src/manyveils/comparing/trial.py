@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from manyveils.arguments import streams_of
+from manyveils.arguments import Order, order_of, streams_of
 from manyveils.attacks import attack
 from manyveils.comparing.configurations import Configuration
 from manyveils.comparing.result import Result
 from manyveils.errors import DataError, ManyveilsError
-from manyveils.methods import Options, read_options
 from manyveils.policy import Policy
 from manyveils.release import Release
 from manyveils.run import judge, make
@@ -31,7 +30,7 @@ PARTS = 5
 
 @dataclass(frozen=True, repr=False)
 class Task:
-    """What all configurations share; small enough to send to another process when the data are a path."""
+    """What all configurations share; the data are read and coded once for all of them."""
 
     policy: Policy
     data: Path | pl.DataFrame | None
@@ -41,26 +40,22 @@ class Task:
     # Decides who is held out.
     split: int = 0
 
-
-@dataclass(frozen=True, repr=False)
-class Desk:
-    """A task with its data, read and coded once for all configurations."""
-
-    task: Task
+    def __reduce__(self) -> tuple[type["Task"], tuple[Any, ...]]:
+        # Another process reads the data for itself, so that little is sent when they are a path.
+        return Task, (self.policy, self.data, self.seed, self.attacks, self.learn, self.split)
 
     @cached_property
     def held(self) -> tuple[Table, Restore]:
         """The table, and how to hand frames back."""
-        return hold(self.task.data, self.task.policy)
+        return hold(self.data, self.policy)
 
     @cached_property
     def lesson(self) -> Lesson:
         """Learning from four fifths of the rows, with the last fifth to test on."""
-        task = self.task
-        assert task.learn is not None
-        taught, tested = split(task.data, task.policy, task.split)
-        table, _ = hold(taught, task.policy)
-        return Lesson(table, task.policy, task.learn, read_held_out(tested, table, task.policy))
+        assert self.learn is not None
+        taught, tested = split(self.data, self.policy, self.split)
+        table, _ = hold(taught, self.policy)
+        return Lesson(table, self.policy, self.learn, read_held_out(tested, table, self.policy))
 
 
 def split(data: Path | pl.DataFrame | None, policy: Policy, seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -76,10 +71,10 @@ def split(data: Path | pl.DataFrame | None, policy: Policy, seed: int) -> tuple[
     return frame.filter(~pl.Series(is_held_out)), frame.filter(pl.Series(is_held_out))
 
 
-def attempt(desk: Desk, configuration: Configuration) -> Result:
+def attempt(task: Task, configuration: Configuration) -> Result:
     """Try a configuration; one that cannot be published has the reason instead."""
     try:
-        return _tried(desk, configuration)
+        return _tried(task, configuration)
     except ManyveilsError as error:
         return Result(configuration, first_problem(error))
     except Exception as error:
@@ -94,15 +89,15 @@ def first_problem(error: ManyveilsError) -> str:
     return str(error.problems[0]) if error.problems else "It cannot be done."
 
 
-def _tried(desk: Desk, configuration: Configuration) -> Result:
-    task, (table, restore) = desk.task, desk.held
+def _tried(task: Task, configuration: Configuration) -> Result:
+    table, restore = task.held
     policy = configuration.of(task.policy)
-    options = read_options(policy)
+    order = order_of(task.data, policy, seed=task.seed)
     start = perf_counter()
-    release = make(table, policy, restore, options, seed=task.seed)
+    release = make(order, table, restore)
     judge(release, table, policy).refuse_broken()
     seconds = perf_counter() - start
-    learnt, note = _learnt(desk, policy, options) if task.learn is not None else ({}, "")
+    learnt, note = _learnt(task, order) if task.learn is not None else ({}, "")
     return Result(
         configuration,
         rows=release.rows,
@@ -138,11 +133,11 @@ def _attacked(release: Release, table: Table, policy: Policy, task: Task) -> dic
     return {name: outcome.describe() for name, outcome in outcomes.items()}
 
 
-def _learnt(desk: Desk, policy: Policy, options: Options) -> tuple[dict[str, Any], str]:
+def _learnt(task: Task, order: Order) -> tuple[dict[str, Any], str]:
     """What is learnt from a release of the rows that are not held out, or why nothing is."""
-    lesson, (_, restore) = desk.lesson, desk.held
+    lesson, (_, restore) = task.lesson, task.held
     try:
-        release = make(lesson.table, policy, restore, options, seed=desk.task.seed)
+        release = make(order, lesson.table, restore)
         learnt = dict(lesson.of(release))
     except ManyveilsError as error:
         return {}, f"Nothing was learnt: {first_problem(error)}"

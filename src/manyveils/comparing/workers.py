@@ -14,7 +14,7 @@ from threading import Lock, local
 from manyveils.arguments import Progress
 from manyveils.comparing.configurations import Configuration
 from manyveils.comparing.result import Result
-from manyveils.comparing.trial import Desk, Task, attempt
+from manyveils.comparing.trial import Task, attempt
 from manyveils.errors import InputError
 
 STAGE = "configurations"
@@ -37,9 +37,9 @@ def try_all(
     n_workers = min(workers, len(configurations))
     if n_workers > 1:
         return _in_processes(task, configurations, n_workers, progress)
-    desk, results = Desk(task), []
+    results: list[Result] = []
     for configuration in configurations:
-        results.append(attempt(desk, configuration))
+        results.append(attempt(task, configuration))
         progress(STAGE, len(results) / len(configurations))
     return tuple(results)
 
@@ -122,11 +122,10 @@ def serve(line: Connection, task: Task) -> None:
     """Try configurations as they come, until nobody sends any more."""
     # Ctrl-C reaches every process of the terminal; the first one ends the others.
     signal(SIGINT, SIG_IGN)
-    desk = Desk(task)
     try:
         line.send(READY)
         while True:
-            line.send(attempt(desk, line.recv()))
+            line.send(attempt(task, line.recv()))
     except (EOFError, OSError):
         return
 
