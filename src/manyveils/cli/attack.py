@@ -145,7 +145,7 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.3g} %"
 
 
-def _attack_all(policy: Path, data: Path | None, options: dict[str, Any], door: Door) -> None:
+def _attack_all(file: Path, data: Path | None, options: dict[str, Any], door: Door) -> None:
     from manyveils.arguments import read_policy
     from manyveils.comparing.trial import first_problem
     from manyveils.examining import attack
@@ -153,14 +153,14 @@ def _attack_all(policy: Path, data: Path | None, options: dict[str, Any], door: 
     from manyveils.run import publish
     from manyveils.table import hold
 
-    asked = read_policy(policy)
+    policy = read_policy(file)
     # Wrong data are refused once, and not with every method.
-    hold(data, asked)
+    hold(data, policy)
     attacks_of: dict[str, Attacks] = {}
     refused: dict[str, str] = {}
     whole: list[str] = []
-    for name, section in _sections(asked).items():
-        own = asked.replaced(publish=section)
+    for name, section in _sections(policy).items():
+        own = policy.replaced(publish=section)
         suited = with_whole_cells(own) if method_of(own).whole_cells else own
         try:
             release = publish(data, suited, seed=options["seed"])

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from manyveils.cli.dependencies import show_dependencies
 from manyveils.cli.door import Door, open_door, show_table
 from manyveils.cli.options import AsJson, Data, PolicyFile, Seed, option
 
 EXAMPLE = "Example: manyveils plan policy.toml --data patients.csv"
 MOST_LINES = 20
+FEW_ROWS = 10_000
 
 
 def command(
@@ -26,7 +26,8 @@ def command(
     """Show what publish would do: views, columns, levels, expected loss. Nothing is written."""
     with open_door(as_json=as_json) as door:
         if find_dependencies:
-            show_dependencies(policy, data, door)
+            dependencies = _dependencies(policy, data)
+            door.show(dependencies, lambda: _show_dependencies(dependencies))
             return
         document = _planned(policy, data, seed, door)
         door.show(document, lambda: _show(document))
@@ -118,3 +119,52 @@ def _thinned(entries: Sequence[Any]) -> list[Any]:
         return list(entries)
     step = (len(entries) - 1) / (MOST_LINES - 1)
     return [entries[round(line * step)] for line in range(MOST_LINES)]
+
+
+def _dependencies(file: Path, data: Path | None) -> dict[str, Any]:
+    """List exact dependencies with one or two attributes on the left, and what each means for the rules."""
+    from manyveils.arguments import read_policy
+    from manyveils.policy.promises import rules_of
+    from manyveils.policy.rules import Dependency, breaking
+    from manyveils.table import hold
+    from manyveils.table.dependencies import find_dependencies
+
+    policy = read_policy(file)
+    table, _ = hold(data, policy)
+    # Derived attributes are left out: their names hold values.
+    names = tuple(name for name in policy.published if name not in table.derived)
+    dependencies = find_dependencies(table, names)
+    settled = rules_of(policy)
+    rules = [*settled.rules, *(rule for rule, _ in settled.hopeless)]
+    declared = {(frozenset(section.from_), section.to) for section in policy.dependencies}
+    return {
+        "rows": table.n_rows,
+        "dependencies": [
+            {
+                "from": list(left),
+                "to": right,
+                "declared": (frozenset(left), right) in declared,
+                "breaks": [
+                    str(rule) for rule in rules if breaking(rule, [Dependency(frozenset(left), right)])
+                ],
+            }
+            for left, right in dependencies.found
+        ],
+        "keys": [list(key) for key in dependencies.keys],
+        "constants": list(dependencies.constants),
+    }
+
+
+def _show_dependencies(document: Mapping[str, Any]) -> None:
+    rows = [
+        [", ".join(entry["from"]), entry["to"], entry["declared"], "; ".join(entry["breaks"])]
+        for entry in document["dependencies"]
+    ]
+    show_table("What follows from what", ["from", "to", "declared", "rules it breaks"], rows)
+    for key in document["keys"]:
+        typer.echo(f"{', '.join(key)}: different in every row, so everything follows from it.")
+    if document["constants"]:
+        typer.echo(f"The same in every row: {', '.join(document['constants'])}.")
+    if document["rows"] < FEW_ROWS:
+        typer.echo("With so few rows some of these may be accidents.")
+    typer.echo("Declare those that adversaries may know under [[dependencies]]. Nothing was written.")

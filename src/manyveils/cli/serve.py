@@ -3,6 +3,7 @@
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -51,7 +52,8 @@ def command(
         return
     with open_door(as_json=as_json) as door, ExitStack() as stack:
         if demo and folder is None:
-            folder = _temporary(stack)
+            temporary = stack.enter_context(TemporaryDirectory(prefix="manyveils-server-"))
+            folder = Path(temporary) / "server"
         _refuse_absence()
         from manyveils.server.settings import Settings
 
@@ -83,8 +85,8 @@ def add_owner(
 
         keeper = _keeper(context, folder, database, key_file)
         accounts.add_owner(keeper, name, _password(from_stdin=password_stdin))
-        words = (keeper.told, f"{name} is an owner now.")
-        door.show({"owner": name, "told": keeper.told}, lambda: _tell(*words))
+        words = [*filter(None, [keeper.told]), f"{name} is an owner now."]
+        door.show({"owner": name, "told": keeper.told}, lambda: typer.echo("\n".join(words)))
 
 
 @app.command("verify-log", epilog="Example: manyveils serve verify-log --folder manyveils-server")
@@ -148,12 +150,6 @@ def _password(*, from_stdin: bool) -> str:
     return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
 
 
-def _temporary(stack: ExitStack) -> Path:
-    from tempfile import TemporaryDirectory
-
-    return Path(stack.enter_context(TemporaryDirectory(prefix="manyveils-server-"))) / "server"
-
-
 def _serve(settings: "Settings", door: Door, *, demo: bool) -> None:
     from manyveils.server.app import close_app, create_app
     from manyveils.server.demo import prepare
@@ -187,7 +183,7 @@ def _announce(keeper: "Keeper", demo: "Demo | None", url: str, door: Door) -> No
         _how(demo, url) if demo else None,
         f"Serving {url}; Ctrl-C ends it.",
     )
-    door.show(document, lambda: _tell(*sentences))
+    door.show(document, lambda: typer.echo("\n".join(filter(None, sentences))))
     sys.stdout.flush()
 
 
@@ -206,9 +202,3 @@ def _how(demo: "Demo", url: str) -> str:
         f'  client = mv.Client("{url}", name="researcher", password=…)\n'
         f'  client.interpret("{demo.release}", attribute, value)'
     )
-
-
-def _tell(*sentences: str | None) -> None:
-    for sentence in sentences:
-        if sentence:
-            typer.echo(sentence)

@@ -207,9 +207,8 @@ def _gain(result: Result) -> str:
 
 
 def _ignored(preference: Preference, untried: Sequence[str], *, is_attacked: bool) -> list[str]:
-    measures = [
-        other.words for other in PREFERENCES.values() if other.name not in (preference.name, LEARNING)
-    ]
+    ignorable = PREFERENCES.keys() - {preference.name, LEARNING}
+    measures = [measure.words for name, measure in PREFERENCES.items() if name in ignorable]
     ignored = ["other measures: " + ", ".join(measures)]
     if not is_attacked:
         ignored.append("privacy beyond the promises: no attack was tried")
