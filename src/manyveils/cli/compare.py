@@ -24,7 +24,7 @@ def command(
     policy: PolicyFile,
     out: Annotated[Path, option("The folder for the comparison; it must not exist.")],
     methods: Annotated[
-        str | None, option("Methods, such as generalize:mondrian,slice; all by default.")
+        str | None, option("Methods with commas between, such as generalize:mondrian,slice; all by default.")
     ] = None,
     vary: Annotated[
         list[str] | None, option("A key and its values, such as k=2,5 or slice.columns=2,3; repeatable.")
@@ -36,7 +36,9 @@ def command(
         float,
         option("The share of targets an attack may get right beyond guessing and people outside the data."),
     ] = 0.1,
-    attacks: Annotated[str, option("all, none, or names.")] = "linkage,homogeneity,background-join",
+    attacks: Annotated[
+        str, option("all, none, or names with commas between.")
+    ] = "linkage,homogeneity,background-join",
     learn: Annotated[
         str | None, option("An attribute to learn; a fifth of the rows tests the models.")
     ] = None,

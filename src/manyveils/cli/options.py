@@ -17,7 +17,7 @@ ReleaseFolder = Annotated[Path, typer.Argument(help="The release folder.")]
 Data = Annotated[Path | None, option("The original data, if not where the policy says.")]
 Only = Annotated[list[str] | None, option("An attack to try, instead of all; repeatable.")]
 Seed = Annotated[int | None, option("For tests: the same seed gives the same result.", min=0)]
-Force = Annotated[bool, option("Replace an earlier result.", "--force")]
+Force = Annotated[bool, option("Replace an existing result.", "--force")]
 Engine = Annotated[
     Literal["local", "spark"],
     option("Who does the work: this process, or Spark for more rows than it can hold."),

@@ -22,7 +22,7 @@ def command(
     out: Annotated[Path, option("The release folder; it must not exist.")],
     data: Data = None,
     format: Annotated[  # noqa: A002
-        Literal["csv", "parquet"] | None, option("Of the tables: csv by default; Spark writes parquet only.")
+        Literal["csv", "parquet"] | None, option("The tables' format: csv by default; Spark writes parquet.")
     ] = None,
     seed: Seed = None,
     private: Annotated[Path | None, option("Where audit, plan and key go; <out>.private by default.")] = None,
