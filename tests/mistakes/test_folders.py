@@ -37,6 +37,15 @@ def test_private_folder_exists(desk):
     assert "out.private: is there already" in desk.refused()
 
 
+def test_a_taken_place_is_refused_before_any_work(desk):
+    """A folder that is there already is refused before the data are read, for a release and for a comparison."""
+    desk.published()
+    (desk.folder / "people.csv").unlink()
+    policy = desk.folder / "policy.toml"
+    assert "out: is there already" in desk.refused()
+    assert "out: is there already" in desk.refused("compare", policy, "--out", desk.out, "--workers", 1)
+
+
 def test_force_spares_other_folders(desk):
     """Force replaces releases; a folder that holds something else is never deleted."""
     desk.out.mkdir()

@@ -35,7 +35,7 @@ def test_other_ending(desk):
 def test_over_the_data(desk):
     """The data are never overwritten, not even with --force."""
     desk.data("a,b\n1,2\n", "data.toml")
-    assert "is the data themselves" in desk.refused(*init(desk, "data.toml", "data.toml"), "--force")
+    assert "is the data file itself" in desk.refused(*init(desk, "data.toml", "data.toml"), "--force")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import manyveils as mv
+from manyveils import methods
 
 
 def test_missing_policy(desk):
@@ -221,3 +222,20 @@ def test_from_python(desk):
         mv.publish(desk.folder / "people.csv", desk.folder / "nowhere.toml")
     with pytest.raises(mv.PolicyError, match="is not a method"):
         mv.publish(desk.folder / "people.csv", desk.document | {"publish": {"method": "magic"}})
+
+
+def test_keys_are_checked_once(desk, monkeypatch):
+    """The method's keys are checked once per publication, and before the data are read."""
+    checked, check = [], methods.method_problems
+
+    def counted(section, name):
+        checked.append(section["method"])
+        return check(section, name)
+
+    monkeypatch.setattr(methods, "method_problems", counted)
+    desk.published()
+    mv.publish(desk.folder / "people.csv", desk.folder / "policy.toml")
+    assert checked == ["generalize", "generalize"]
+    desk.policy(publish={"recodng": "mondrian"})
+    (desk.folder / "people.csv").unlink()
+    assert "Did you mean 'recoding'?" in desk.refused("plan", desk.folder / "policy.toml")

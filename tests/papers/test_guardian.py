@@ -5,6 +5,7 @@ import pytest
 
 import manyveils as mv
 from benchmarks.reproductions import guardian_adult, occ
+from manyveils.arguments import order_of
 from manyveils.audits import audit
 from manyveils.datasets import discharges, protectable, random_rules
 from manyveils.run import make
@@ -46,7 +47,7 @@ def published(frame, methods, c, l, seed):
             publish=METHODS[name],
         )
         table, restore = hold(frame, policy)
-        release = make(table, policy, restore, seed=1)
+        release = make(order_of(None, policy, seed=1), table, restore)
         assert audit(release, table, policy).kept, name
         found[name] = Comparison(release, table, policy)
     return found

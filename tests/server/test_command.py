@@ -168,10 +168,11 @@ def test_the_demo(tmp_path):
 @pytest.mark.parametrize(("host", "warns"), [("0.0.0.0", True), ("127.0.0.1", False)])
 def test_what_programs_are_told(tmp_path, capsys, host, warns):
     """Programs are told the address and, if other machines can reach it, that it speaks plain HTTP."""
+    from manyveils.cli.door import Door
     from manyveils.cli.serve import _announce
 
     keeper = open_keeper(Settings(tmp_path / "server", host=host))
-    _announce(keeper, None, "http://127.0.0.1:8000", as_json=True)
+    _announce(keeper, None, "http://127.0.0.1:8000", Door(as_json=True, progress=print))
     keeper.close()
     said = json.loads(capsys.readouterr().out)
     assert said["url"] == "http://127.0.0.1:8000"

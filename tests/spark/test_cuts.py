@@ -3,7 +3,7 @@
 import pytest
 
 from manyveils.datasets import hospital, hospital_policy
-from manyveils.methods import method_of
+from manyveils.methods import method_of, read_options
 from manyveils.spark.counts import Counts
 from manyveils.spark.held import hold_there
 from manyveils.spark.parts import cuts_of
@@ -24,7 +24,7 @@ def test_both_ways_cut_alike(spark, monkeypatch, name):
     publish, guarantee = WAYS[name]
     policy = hospital_policy().replaced(publish=publish, guarantee=guarantee)
     held = hold_there(spark.createDataFrame(hospital(n=300).to_arrow()).repartition(3), policy)
-    job = job_of(held, policy, seed=1, progress=lambda step, share: None)
+    job = job_of(held, policy, read_options(policy), seed=1, progress=lambda step, share: None)
     plan = method_of(policy).part(job.work)
     asked, in_parts = [], Counts.in_parts
 

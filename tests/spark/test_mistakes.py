@@ -59,7 +59,7 @@ def test_it_publishes(spark, desk):
 
 def test_other_formats(refused):
     """Spark writes parquet only."""
-    assert "format: Spark writes parquet. Leave it out" in refused("--format", "csv")
+    assert "format: Spark writes parquet only. Leave it out" in refused("--format", "csv")
 
 
 def test_no_such_data(refused, desk):
@@ -144,7 +144,7 @@ def test_counts_that_do_not_fit(refused, monkeypatch):
 def test_a_master_without_spark(desk):
     """Where to run is Spark's business."""
     words = ("publish", desk.folder / "policy.toml", "--out", desk.out, "--master", "local[2]")
-    assert "master: is Spark's. Give --engine spark too" in desk.refused(*words)
+    assert "master: is for Spark alone. Give --engine spark too" in desk.refused(*words)
 
 
 def test_spark_is_not_installed(refused, monkeypatch):

@@ -2,8 +2,9 @@
 
 import json
 
-from manyveils.cli import demo
-from manyveils.cli.demo import CONFIGURATIONS
+from manyveils.methods import METHODS, load
+
+RELEASES = [name for method in METHODS for name in load(method).demo]
 
 
 def test_demo(desk, monkeypatch):
@@ -12,7 +13,7 @@ def test_demo(desk, monkeypatch):
     words = ("demo", "--out", out, "--rows", 100, "--seed", 1)
     first = desk.run(*words)
     assert (first.status, first.stderr) == (0, "")
-    for name in CONFIGURATIONS:
+    for name in RELEASES:
         assert (out / name / "release.json").is_file()
         assert json.loads((out / f"{name}.private" / "audit.json").read_text())["kept"] is True
         assert name in first.stdout
@@ -21,9 +22,9 @@ def test_demo(desk, monkeypatch):
     assert str(out / "hospital.csv") in first.stdout
     assert (out / "report.html").is_file()
     assert first.stdout.rstrip().endswith("report.html")
-    few = dict(list(CONFIGURATIONS.items())[:2])
-    monkeypatch.setattr(demo, "CONFIGURATIONS", few)
+    few = list(load(METHODS[0]).demo)
+    monkeypatch.setattr("manyveils.methods.METHODS", METHODS[:1])
     again = desk.run(*words, "--json")
     assert again.status == 0
-    assert [result["name"] for result in again.document["results"]] == list(few)
+    assert [result["name"] for result in again.document["results"]] == few
     assert all(result["kept"] for result in again.document["results"])

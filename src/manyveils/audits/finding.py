@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from manyveils.errors import BrokenPromise, Problem
 from manyveils.notebook import as_table
 
 Reading = Literal["marginal", "conditional", "joint", "release"]
@@ -49,6 +50,15 @@ class Finding:
             "rows_short": self.rows_short,
         }
 
+    @property
+    def problem(self) -> Problem:
+        """What is wrong, said of a promise that is not kept."""
+        subject = f"{self.promise} of {self.attribute}" if self.attribute else self.promise
+        short = f"measured {self.measured}; {self.rows_short} rows fall short."
+        unproven = "and nothing in the release shows that it is kept."
+        what = f"required {self.required}, {unproven if self.measured is None else short}"
+        return Problem(f"{self.view or 'release'}: {subject}", what)
+
     def __str__(self) -> str:
         subject = " of ".join(part for part in (self.promise, self.attribute) if part)
         place = f" in view {self.view}" if self.view else ""
@@ -75,6 +85,11 @@ class Audit:
     def broken(self) -> tuple[Finding, ...]:
         """The promised findings that are not kept."""
         return tuple(finding for finding in self.findings if finding.promised and not finding.kept)
+
+    def refuse_broken(self) -> None:
+        """Raise an error that says which promises are broken, and by how much, if any is."""
+        if not self.kept:
+            raise BrokenPromise(finding.problem for finding in self.broken)
 
     def describe(self) -> dict[str, object]:
         """The audit as plain values for JSON."""

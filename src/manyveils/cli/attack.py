@@ -1,36 +1,32 @@
 """`manyveils attack`: what adversaries could do with a release, or with the releases of several methods."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manyveils.cli.door import Json, open_door, progress_bar, show_json, show_table
+from manyveils.cli.door import Door, Progress, open_door, show_table
+from manyveils.cli.options import AsJson, Data, Only, PolicyOption, Seed, option
 from manyveils.errors import InputError, ManyveilsError, Problem
 
 if TYPE_CHECKING:
     from manyveils.attacks import Attacks, Outcome
     from manyveils.policy import Policy
 
-Progress = Callable[[str, float], None]
-
 EXAMPLE = "Example: manyveils attack release --policy policy.toml --data patients.csv --only linkage"
-
-WAYS: dict[str, dict[str, Any]] = {
-    "generalize": {"method": "generalize"},
-    "mondrian": {"method": "generalize", "recoding": "mondrian"},
-    "anatomize": {"method": "anatomize"},
-    "slice": {"method": "slice"},
-    "codip": {"method": "codip"},
-    "guardian": {"method": "guardian"},
-    "alpha-beta-k": {"method": "alpha-beta-k"},
-    "grade": {"method": "grade"},
-    "multi-sa": {"method": "multi-sa"},
-    "separate": {"method": "separate"},
-}
-# Methods that give every value a code take a cell of several values as one value.
-WHOLE_CELLS = {"grade"}
+COLUMNS = [
+    "attack",
+    "success",
+    "interval",
+    "guessing",
+    "control",
+    "targets",
+    "broken",
+    "certain",
+    "worst",
+    "how",
+]
 MARKS = {"broken": " !", "not promised": " ?", "within bounds": " ~", "nothing learnt": ""}
 LEGEND = (
     "Shares of targets that an attack gets right. !: some people are known better than a promised bound; ?: some are known\n"
@@ -42,41 +38,30 @@ LEGEND = (
 
 def command(
     release: Annotated[Path | None, typer.Argument(help="The release folder.")] = None,
-    policy: Annotated[Path, typer.Option(help="The policy file.")] = Path("policy.toml"),
-    data: Annotated[
-        Path | None, typer.Option(help="The original data, if not where the policy says.")
-    ] = None,
-    only: Annotated[list[str] | None, typer.Option(help="One attack; may be given again.")] = None,
-    other: Annotated[
-        list[Path] | None, typer.Option(help="Another release of the same people; may be given again.")
-    ] = None,
+    policy: PolicyOption = Path("policy.toml"),
+    data: Data = None,
+    only: Only = None,
+    other: Annotated[list[Path] | None, option("Another release of the same people; repeatable.")] = None,
     control: Annotated[
-        Path | None, typer.Option(help="People who are known not to be in the data, in the same columns.")
+        Path | None, option("People known not to be in the data, in the same columns.")
     ] = None,
     all_methods: Annotated[
-        bool,
-        typer.Option("--all-methods", help="Publish with every method, and compare; nothing is written."),
+        bool, option("Publish with every method and compare; writes nothing.", "--all-methods")
     ] = False,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="For tests: the same seed, the same numbers.")
-    ] = None,
-    as_json: Annotated[bool, Json] = False,
+    seed: Seed = None,
+    as_json: AsJson = False,
 ) -> None:
     """Try every attack on a release: success beside guessing and beside people who are not in the data."""
-    with open_door(as_json=as_json), progress_bar(as_json=as_json) as progress:
+    with open_door(as_json=as_json) as door:
         _refuse_contradictions(release, other, all_methods=all_methods)
-        options: dict[str, Any] = {"only": only, "seed": seed, "control": control, "progress": progress}
-        if all_methods:
-            _compare(policy, data, options, as_json=as_json)
+        options: dict[str, Any] = {"only": only, "seed": seed, "control": control}
+        if release is None:
+            _attack_all(policy, data, options, door)
             return
-        assert release is not None
-        from manyveils.run import attack
+        from manyveils.examining import attack
 
-        found = attack(release, data, policy, others=tuple(other or ()), **options)
-        if as_json:
-            show_json(found.describe())
-        else:
-            show_attacks(found)
+        attacks = attack(release, data, policy, others=other or (), progress=door.progress, **options)
+        door.show(attacks.describe(), lambda: _show(attacks))
 
 
 def _refuse_contradictions(release: Path | None, other: list[Path] | None, *, all_methods: bool) -> None:
@@ -84,88 +69,69 @@ def _refuse_contradictions(release: Path | None, other: list[Path] | None, *, al
     if release is None and not all_methods:
         problems.append(Problem("arguments", "name a release folder.", "Or give --all-methods."))
     if release is not None and all_methods:
-        what = "--all-methods makes its own releases, and there is a release folder too."
+        what = "--all-methods makes its own releases, but a release folder is given too."
         problems.append(Problem("arguments", what, "Leave one of them out."))
     if other and all_methods:
-        what = "--other belongs to one release, and --all-methods makes several."
+        what = "--other belongs to one release, but --all-methods makes several."
         problems.append(Problem("arguments", what, "Leave one of them out."))
     if problems:
         raise InputError(problems)
 
 
-def show_attacks(found: "Attacks") -> None:
+def _show(attacks: "Attacks") -> None:
     """Print the outcomes as a table, and the verdicts in words."""
-    applying = {name: outcome for name, outcome in found.items() if outcome.applies}
-    show_table(
-        "Attacks",
+    rows = [
         [
-            "attack",
-            "success",
-            "interval",
-            "guessing",
-            "control",
-            "targets",
-            "broken",
-            "certain",
-            "worst",
-            "how",
-        ],
-        [
-            [
-                name,
-                _percent(each.success),
-                f"{_percent(each.low)} – {_percent(each.high)}",
-                _percent(each.baseline),
-                _percent(each.control),
-                each.targets,
-                each.broken,
-                each.certain,
-                each.worst,
-                each.how,
-            ]
-            for name, each in applying.items()
-        ],
-    )
-    _say_measures([found])
-    for name, outcome in found.items():
+            name,
+            _percent(outcome.success),
+            f"{_percent(outcome.low)} – {_percent(outcome.high)}",
+            _percent(outcome.baseline),
+            _percent(outcome.control),
+            outcome.targets,
+            outcome.broken,
+            outcome.certain,
+            outcome.worst,
+            outcome.how,
+        ]
+        for name, outcome in attacks.items()
+        if outcome.applies
+    ]
+    show_table("Attacks", COLUMNS, rows)
+    _show_meanings([attacks])
+    for name, outcome in attacks.items():
         typer.echo(f"{name}: {outcome.verdict}")
-    typer.echo(found.verdict)
+    typer.echo(attacks.verdict)
 
 
-def _say_measures(found: Sequence["Attacks"]) -> None:
+def _show_meanings(several: Sequence["Attacks"]) -> None:
     """Say of which attacks `success` is something else than targets guessed right."""
     from manyveils.attacks.outcome import GUESSED_RIGHT
 
-    measures = {
-        name: each.measure.name
-        for attacks in found
-        for name, each in attacks.items()
-        if each.applies and each.measure.name != GUESSED_RIGHT.name
+    meanings = {
+        name: f"for {name}, {outcome.measure.name}"
+        for attacks in several
+        for name, outcome in attacks.items()
+        if outcome.applies and outcome.measure.name != GUESSED_RIGHT.name
     }
-    if measures:
-        typer.echo(
-            "Success means " + "; ".join(f"for {name}, {what}" for name, what in measures.items()) + "."
-        )
+    if meanings:
+        typer.echo(f"Success means {'; '.join(meanings.values())}.")
 
 
-def show_matrix(found: Mapping[str, "Attacks"]) -> None:
+def show_matrix(attacks_of: Mapping[str, "Attacks"]) -> None:
     """Print a table of attacks by methods."""
-    names = list(dict.fromkeys(name for each in found.values() for name in each))
-    rows = [
-        [name, _guess(name, found), *(_cell(each.get(name)) for each in found.values())] for name in names
-    ]
-    methods = [name.replace("-", "-\n") for name in found]
+    names = list(dict.fromkeys(name for attacks in attacks_of.values() for name in attacks))
+    rows = []
+    for name in names:
+        outcomes = [attacks.get(name) for attacks in attacks_of.values()]
+        guesses = [outcome.baseline for outcome in outcomes if outcome and outcome.applies]
+        rows.append([name, _short(guesses[0]) if guesses else "–", *map(_marked, outcomes)])
+    methods = [name.replace("-", "-\n") for name in attacks_of]
     show_table("What attacks get right, by method", ["attack", "guess", *methods], rows)
     typer.echo(LEGEND)
-    _say_measures([*found.values()])
+    _show_meanings([*attacks_of.values()])
 
 
-def _guess(name: str, found: Mapping[str, "Attacks"]) -> str:
-    guesses = [each[name].baseline for each in found.values() if name in each and each[name].applies]
-    return _short(guesses[0]) if guesses else "–"
-
-
-def _cell(outcome: "Outcome | None") -> str:
+def _marked(outcome: "Outcome | None") -> str:
     if outcome is None or not outcome.applies:
         return "–"
     return f"{_short(outcome.success)}{MARKS[outcome.standing]}"
@@ -179,76 +145,69 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.3g} %"
 
 
-def _compare(policy: Path, data: Path | None, options: dict[str, Any], *, as_json: bool) -> None:
-    from manyveils.policy import Policy
-    from manyveils.run import attack, publish
+def _attack_all(file: Path, data: Path | None, options: dict[str, Any], door: Door) -> None:
+    from manyveils.arguments import read_policy
+    from manyveils.comparing.trial import first_problem
+    from manyveils.examining import attack
+    from manyveils.methods import method_of
+    from manyveils.run import publish
     from manyveils.table import hold
 
-    asked = Policy.load(policy)
-    # Wrong data are told once, and not as every method's refusal.
-    hold(data, asked)
-    found: dict[str, Attacks] = {}
+    policy = read_policy(file)
+    # Wrong data are refused once, and not with every method.
+    hold(data, policy)
+    attacks_of: dict[str, Attacks] = {}
     refused: dict[str, str] = {}
-    for name, publish_by in _ways(asked).items():
-        own = asked.replaced(publish=publish_by)
-        if publish_by["method"] in WHOLE_CELLS:
-            own = with_whole_cells(own)
+    whole: list[str] = []
+    for name, section in _sections(policy).items():
+        own = policy.replaced(publish=section)
+        suited = with_whole_cells(own) if method_of(own).whole_cells else own
         try:
-            release = publish(data, own, seed=options["seed"])
-            found[name] = attack(release, data, own, **_for(name, options))
+            release = publish(data, suited, seed=options["seed"])
+            progress = progress_of(name, door.progress)
+            attacks_of[name] = attack(release, data, suited, progress=progress, **options)
+            whole += [name] if suited is not own else []
         except ManyveilsError as error:
-            refused[name] = str(error.problems[0]) if error.problems else "cannot be done."
-    whole = [name for name in found if name in WHOLE_CELLS and with_whole_cells(asked) is not asked]
-    if as_json:
-        described = {name: each.describe() for name, each in found.items()}
-        show_json({"methods": described, "refused": refused, "whole_cells": whole})
-        return
-    show_matrix(found)
+            refused[name] = first_problem(error)
+    described = {name: attacks.describe() for name, attacks in attacks_of.items()}
+    document = {"methods": described, "refused": refused, "whole_cells": whole}
+    door.show(document, lambda: _show_all(attacks_of, whole, refused))
+
+
+def _show_all(attacks_of: Mapping[str, "Attacks"], whole: list[str], refused: Mapping[str, str]) -> None:
+    show_matrix(attacks_of)
     for name in whole:
-        typer.echo(
-            f"{name} takes a cell of several values as one value, because it gives every value a code."
-        )
+        typer.echo(f"{name} takes a cell of several values as one value, for it gives every value a code.")
     for name, reason in refused.items():
         typer.echo(f"{name} publishes nothing: {reason}")
 
 
-def _for(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    return {**options, "progress": progress_of(name, options["progress"])}
-
-
 def progress_of(name: str, report: Progress) -> Progress:
     """The progress of the attacks on one method's release: one line for all of them."""
-
-    def told(stage: str, share: float) -> None:
-        if stage == "attacks":
-            report(f"{name}: attacks", share)
-
-    return told
+    return lambda stage, share: report(f"{name}: attacks", share) if stage == "attacks" else None
 
 
 def with_whole_cells(policy: "Policy") -> "Policy":
     """The policy with cells of several values taken as one value; kinship of single values then says nothing."""
-    if not any(attribute.multivalued for attribute in policy.attributes.values()):
-        return policy
+    several = [name for name, attribute in policy.attributes.items() if attribute.multivalued]
     attributes: dict[str, Any] = policy.model_dump(by_alias=True, exclude_unset=True)["attributes"]
-    for name, attribute in policy.attributes.items():
-        if attribute.multivalued:
-            attributes[name] = {
-                key: value
-                for key, value in attributes[name].items()
-                if key not in ("multivalued", "hierarchy", "insensitive")
-            }
-    return policy.replaced(attributes=attributes)
+    for name in several:
+        for key in ("multivalued", "hierarchy", "insensitive"):
+            attributes[name].pop(key, None)
+    return policy.replaced(attributes=attributes) if several else policy
 
 
-def _ways(policy: "Policy") -> dict[str, dict[str, Any]]:
-    """Every method with its own defaults; the policy's method as the policy has it."""
+def _sections(policy: "Policy") -> dict[str, dict[str, Any]]:
+    """Every method with its own defaults, and its variants to try; the policy's method as the policy has it."""
+    from manyveils.methods import METHODS, load
     from manyveils.policy.promises import promises_of
 
-    suppression = {"suppression": policy.publish.suppression}
-    ways = {name: {**way, **suppression} for name, way in WAYS.items()}
-    if promises_of(policy):
-        # Grading by itself keeps no promise.
-        ways["grade"]["then"] = "generalize"
+    shared = {"suppression": policy.publish.suppression}
+    promises = bool(promises_of(policy))
+    sections: dict[str, dict[str, Any]] = {}
+    for method in map(load, METHODS):
+        ways = {method.name: method.promising if promises else {}}
+        ways |= {variant: method.variants[variant] for variant in method.tried}
+        sections |= {name: {"method": method.name, **shared, **keys} for name, keys in ways.items()}
     own = policy.publish.method
-    return ways | {own: {"method": own, **suppression, **policy.publish.options}}
+    return sections | {own: {"method": own, **shared, **policy.publish.options}}

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGTERM, default_int_handler, signal
 from threading import current_thread, main_thread
@@ -17,25 +18,43 @@ from manyveils.errors import ManyveilsError, Problem
 from manyveils.plain import plain, readable
 
 INTERRUPTED, FAULT = 130, 70
-EngineOption = typer.Option(
-    "--engine", help="Who does it: this process, or Spark for more rows than it holds."
-)
-Master = typer.Option(
-    "--master", help="Where Spark runs, as spark://host:7077; all cores of this machine unless given."
-)
-Json = typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
+HEADINGS = {
+    "PolicyError": "The policy has problems:",
+    "DataError": "The data have problems:",
+    "InfeasibleError": "A promise cannot be kept:",
+    "BrokenPromise": "A promise is broken:",
+}
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Door:
+    """How a command talks: in JSON or in words, with a progress bar or without."""
+
+    as_json: bool
+    progress: Progress
+
+    def show(self, document: object, in_words: Callable[[], None]) -> None:
+        """Print a result: one JSON document if that was asked for, or words and tables."""
+        if self.as_json:
+            show_json(document)
+        else:
+            in_words()
 
 
 @contextmanager
-def open_door(*, as_json: bool) -> Iterator[None]:
+def open_door(*, as_json: bool) -> Iterator[Door]:
     """Turn errors into messages and exit statuses: 1 a promise cannot be kept, 2 bad input."""
     try:
-        with _heeding_termination():
-            yield
+        with _heeding_termination(), _progress_bar(as_json=as_json) as progress:
+            yield Door(as_json, progress)
     except typer.Exit:
         raise
     except ManyveilsError as error:
-        show_error(type(error).__name__, _heading(error), error.exit_status, error.problems, as_json=as_json)
+        kind = type(error).__name__
+        heading = HEADINGS.get(kind, "This cannot be done:")
+        show_error(kind, heading, error.exit_status, error.problems, as_json=as_json)
         raise typer.Exit(error.exit_status) from None
     except BrokenPipeError:
         # Whoever was reading has read enough.
@@ -66,13 +85,11 @@ def _heeding_termination() -> Iterator[None]:
         signal(SIGTERM, before)
 
 
-def show_error(
-    kind: str, heading: str, exit_status: int, problems: Sequence[Problem], *, as_json: bool
-) -> None:
+def show_error(kind: str, heading: str, status: int, problems: Sequence[Problem], *, as_json: bool) -> None:
     """Print what is wrong: on stderr for people, or as one JSON document on stdout."""
     if as_json:
-        said = [{"where": p.where, "what": p.what, "remedy": p.remedy} for p in problems]
-        show_json({"error": kind, "exit_status": exit_status, "problems": said})
+        listed = [{"where": p.where, "what": p.what, "remedy": p.remedy} for p in problems]
+        show_json({"error": kind, "exit_status": status, "problems": listed})
     else:
         typer.echo("\n".join([heading, *(f"  {problem}" for problem in problems)]), err=True)
 
@@ -80,19 +97,8 @@ def show_error(
 def _fault(error: BaseException) -> Problem:
     """Where something unforeseen happened; its message is left out, because it may quote cells."""
     frame = extract_tb(error.__traceback__)[-1]
-    place = f"{Path(frame.filename).name}, line {frame.lineno}"
-    return Problem(
-        place, f"{type(error).__name__}.", "Please report it with these words; they quote no data."
-    )
-
-
-def _heading(error: ManyveilsError) -> str:
-    return {
-        "PolicyError": "The policy has problems:",
-        "DataError": "The data have problems:",
-        "InfeasibleError": "A promise cannot be kept:",
-        "BrokenPromise": "A promise is broken:",
-    }.get(type(error).__name__, "This cannot be done:")
+    where = f"{Path(frame.filename).name}, line {frame.lineno}"
+    return Problem(where, f"{type(error).__name__}.", "Please report this message; it quotes no data.")
 
 
 def show_json(document: object) -> None:
@@ -116,7 +122,7 @@ def _cell(value: object) -> str:
 
 
 @contextmanager
-def progress_bar(*, as_json: bool) -> Iterator[Callable[[str, float], None]]:
+def _progress_bar(*, as_json: bool) -> Iterator[Progress]:
     """A progress bar on stderr for work over a second; silent when stderr is not a terminal."""
     if as_json or not sys.stderr.isatty():
         yield lambda stage, share: None
@@ -124,13 +130,10 @@ def progress_bar(*, as_json: bool) -> Iterator[Callable[[str, float], None]]:
     from time import monotonic
 
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress as Bar
 
-    bar, started, tasks = (
-        Progress(console=Console(stderr=True), transient=True),
-        monotonic(),
-        dict[str, Any](),
-    )
+    bar, started = Bar(console=Console(stderr=True), transient=True), monotonic()
+    tasks: dict[str, Any] = {}
 
     def report(stage: str, share: float) -> None:
         if monotonic() - started < 1:

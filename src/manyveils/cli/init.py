@@ -1,13 +1,13 @@
 """`manyveils init`: look at the data and write a commented policy to start from."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from manyveils.cli.door import Json, open_door, progress_bar, show_json, show_table
-from manyveils.errors import InputError, Problem
+from manyveils.cli.door import open_door, show_table
+from manyveils.cli.options import AsJson, Force, option
+from manyveils.errors import InputError
 
 if TYPE_CHECKING:
     from manyveils.profiling import Profile
@@ -17,83 +17,56 @@ EXAMPLE = "Example: manyveils init patients.csv -o policy.toml"
 
 def command(
     data: Annotated[Path, typer.Argument(help="The data: csv, parquet or arrow/feather.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where the policy is written.")] = Path(
-        "policy.toml"
-    ),
+    out: Annotated[Path, option("Where the policy is written.", "--out", "-o")] = Path("policy.toml"),
     delimiter: Annotated[
-        str | None, typer.Option(help="What stands between the fields of a csv file, if not , ; | or tab.")
+        str | None, option("What separates the fields of a csv file, if not , ; | tab.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing policy.")] = False,
-    as_json: Annotated[bool, Json] = False,
+    force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Guess roles, hierarchies and promises from the data, each with its reason, and write them as a policy."""
-    with open_door(as_json=as_json):
+    with open_door(as_json=as_json) as door:
         from manyveils.profiling import profile
-        from manyveils.release.folder import refuse_file, write_file
+        from manyveils.release.folder import path_from, refuse_file, write_file
 
         _refuse_place(out, data)
         refuse_file(out, force=force)
-        with progress_bar(as_json=as_json) as progress:
-            found = profile(data, delimiter=delimiter, progress=progress)
-        write_file(out, found.policy_text(_seen_from(out.parent, data)), force=force)
-        if as_json:
-            show_json({"policy": str(out), "profile": found.describe()})
-            return
-        _show(found)
-        typer.echo(f"Wrote {out}. Every guess in it has its reason beside it: read them before you publish.")
-        typer.echo(f"Next: manyveils publish {out} --out release")
+        guessed = profile(data, delimiter=delimiter, progress=door.progress)
+        write_file(out, guessed.policy_text(path_from(out.parent, data)), force=force)
+        door.show({"policy": str(out), "profile": guessed.describe()}, lambda: _show(guessed, out))
 
 
 def _refuse_place(out: Path, data: Path) -> None:
     if out.suffix.lower() != ".toml":
-        raise InputError([Problem(str(out), "a policy is written as TOML.", "End its name in .toml.")])
+        raise InputError.at(str(out), "a policy is written as TOML.", "End its name in .toml.")
     if not out.parent.is_dir():
-        raise InputError([Problem(str(out), "its folder does not exist.", "Make it first.")])
+        raise InputError.at(str(out), "its folder does not exist.", "Make it first.")
     if out.exists() and data.exists() and out.samefile(data):
-        raise InputError([Problem(str(out), "is the data themselves.", "Choose another name.")])
+        raise InputError.at(str(out), "is the data file itself.", "Choose another name.")
 
 
-def _seen_from(folder: Path, data: Path) -> str:
-    """Where the data are, relative to the policy's folder if that can be said."""
-    try:
-        return Path(os.path.relpath(data.resolve(), folder.resolve())).as_posix()
-    except ValueError:
-        return data.resolve().as_posix()
-
-
-def _show(found: "Profile") -> None:
+def _show(guessed: "Profile", out: Path) -> None:
     from manyveils.profiling.guesses import percent
 
-    show_table(
-        f"{found.n_rows:,} rows",
-        ["column", "type", "distinct", "missing", "alone", "role", "why"],
-        [
-            [
-                name,
-                facts.type,
-                facts.distinct,
-                facts.missing,
-                percent(facts.alone),
-                decided.role,
-                decided.reason,
-            ]
-            for (name, facts), decided in zip(found.facts.items(), found.decided.values(), strict=True)
-        ],
-    )
-    _show_combinations(found)
-    for warning in found.warnings:
+    rows = [
+        [name, facts.type, facts.distinct, facts.missing, percent(facts.alone), decided.role, decided.reason]
+        for (name, facts), decided in zip(guessed.facts.items(), guessed.decided.values(), strict=True)
+    ]
+    header = ["column", "type", "distinct", "missing", "alone", "role", "why"]
+    show_table(f"{guessed.n_rows:,} rows", header, rows)
+    _show_combinations(guessed)
+    for warning in guessed.warnings:
         typer.echo(f"Decide: {warning}")
+    typer.echo(f"Wrote {out}. Every guess in it has its reason beside it: read them before you publish.")
+    typer.echo(f"Next: manyveils publish {out} --out release")
 
 
-def _show_combinations(found: "Profile") -> None:
+def _show_combinations(guessed: "Profile") -> None:
     from manyveils.profiling.guesses import percent
 
-    measured = found.uniqueness
+    measured = guessed.uniqueness
     shown = [*measured.growing[:1], *measured.pairs[:3], *measured.threes[:3], *measured.growing[-1:]]
-    rows = f"a sample of {measured.n_rows:,} rows" if measured.is_sample else "all rows"
     if shown:
-        show_table(
-            f"How many rows stand alone, in {rows}",
-            ["someone knows", "rows alone"],
-            [[", ".join(each.names), percent(each.alone)] for each in dict.fromkeys(shown)],
-        )
+        of = f"a sample of {measured.n_rows:,} rows" if measured.is_sample else "all rows"
+        rows = [[", ".join(known.names), percent(known.alone)] for known in dict.fromkeys(shown)]
+        show_table(f"How many rows stand alone, in {of}", ["someone knows", "rows alone"], rows)

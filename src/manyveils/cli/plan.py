@@ -1,77 +1,170 @@
 """`manyveils plan`: show what publishing would do."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from manyveils.cli.dependencies import show_dependencies
-from manyveils.cli.door import Json, open_door, progress_bar, show_json, show_table
-from manyveils.cli.notes import flat, show_notes
+from manyveils.cli.door import Door, open_door, show_table
+from manyveils.cli.options import AsJson, Data, PolicyFile, Seed, option
 
 EXAMPLE = "Example: manyveils plan policy.toml --data patients.csv"
+MOST_LINES = 20
+FEW_ROWS = 10_000
 
 
 def command(
-    policy: Annotated[Path, typer.Argument(help="The policy file, TOML or JSON.")],
-    data: Annotated[Path | None, typer.Option(help="The data, if not where the policy says.")] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="For tests: the same seed gives the same release.")
-    ] = None,
+    policy: PolicyFile,
+    data: Data = None,
+    seed: Seed = None,
     find_dependencies: Annotated[
-        bool, typer.Option("--find-dependencies", help="List what follows from what in the data, and stop.")
+        bool, option("List what follows from what in the data, and stop.", "--find-dependencies")
     ] = False,
-    as_json: Annotated[bool, Json] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show what publish would do: views, columns, levels, expected loss. Nothing is written."""
-    if find_dependencies:
-        show_dependencies(policy, data, as_json=as_json)
-        return
-    with open_door(as_json=as_json), progress_bar(as_json=as_json) as progress:
-        from manyveils.run import make, read_policy
-        from manyveils.table import hold
-        from manyveils.utility import measure
+    with open_door(as_json=as_json) as door:
+        if find_dependencies:
+            dependencies = _dependencies(policy, data)
+            door.show(dependencies, lambda: _show_dependencies(dependencies))
+            return
+        document = _planned(policy, data, seed, door)
+        door.show(document, lambda: _show(document))
 
-        rules = read_policy(policy)
-        table, restore = hold(data, rules)
-        release = make(table, rules, restore, seed=seed, progress=progress)
-        utility = measure(release, table, rules).describe()
-        views = [
+
+def _planned(policy: Path, data: Path | None, seed: int | None, door: Door) -> dict[str, Any]:
+    from manyveils.arguments import order_of
+    from manyveils.run import make
+    from manyveils.table import hold
+    from manyveils.utility import measure
+
+    order = order_of(data, policy, seed=seed, progress=door.progress)
+    table, restore = hold(data, order.policy)
+    release = make(order, table, restore)
+    return {
+        "method": release.manifest.method,
+        "rows": release.rows,
+        "suppressed": release.suppressed,
+        "views": [
             {"name": view.name, "bucketed": view.bucketed, "rows": view.rows, "columns": view.columns}
             for view in release.views
-        ]
-        kinds = {name: table[name].kind for name in table.inferred if name in table.attributes}
-        document = {
-            "method": release.manifest.method,
-            "rows": release.rows,
-            "suppressed": release.suppressed,
-            "views": views,
-            "notes": release.notes,
-            "utility": utility,
-            "inferred_kinds": kinds,
-            "promises": release.manifest.promises,
-        }
-        if as_json:
-            show_json(document)
-            return
-        show_table(
-            "Views",
-            ["view", "columns", "bucketed", "rows"],
-            [
-                [v.name, " | ".join(", ".join(c) for c in v.columns), v.bucketed, v.rows]
-                for v in release.views
-            ],
+        ],
+        "notes": release.notes,
+        "utility": measure(release, table, order.policy).describe(),
+        "inferred_kinds": {name: table[name].kind for name in table.inferred if name in table.attributes},
+        "promises": release.manifest.promises,
+    }
+
+
+def _show(document: Mapping[str, Any]) -> None:
+    rows = [
+        [view["name"], " | ".join(map(", ".join, view["columns"])), view["bucketed"], view["rows"]]
+        for view in document["views"]
+    ]
+    show_table("Views", ["view", "columns", "bucketed", "rows"], rows)
+    _show_notes(document["notes"])
+    utility = [[key, _in_one_line(value)] for key, value in document["utility"].items()]
+    show_table("Expected utility", ["measure", "value"], utility)
+    kinds = [f"{name} {kind}" for name, kind in document["inferred_kinds"].items()]
+    if kinds:
+        typer.echo(f"Kinds inferred from the data: {', '.join(kinds)}.")
+    counts = f"{document['rows']} rows would be published, {document['suppressed']} suppressed"
+    typer.echo(f"{counts}. Nothing was written.")
+
+
+def _show_notes(notes: Mapping[str, Any]) -> None:
+    """Show the method's notes: short ones in one table, lists of entries in tables of their own.
+
+    Tables of pairs are only in the JSON document.
+    """
+    lists = {key: value for key, value in notes.items() if _holds_mappings(value, list)}
+    short = {
+        key: value for key, value in notes.items() if key not in lists and not _holds_mappings(value, dict)
+    }
+    rows = [[key, _in_one_line(value)] for key, value in short.items() if value != []]
+    show_table("How", ["what", "value"], rows)
+    for key, entries in lists.items():
+        lines = _thinned(entries)
+        title = key.replace("_", " ").capitalize()
+        if len(lines) < len(entries):
+            title += f": {len(lines)} of {len(entries)}, --json has all"
+        show_table(title, list(entries[0]), [list(map(_in_one_line, line.values())) for line in lines])
+
+
+def _holds_mappings(value: object, kind: type[list[Any]] | type[dict[str, Any]]) -> bool:
+    if not isinstance(value, kind) or not value:
+        return False
+    entries = value.values() if isinstance(value, dict) else value
+    return all(isinstance(entry, dict) for entry in entries)
+
+
+def _in_one_line(value: object) -> object:
+    """A value in one line: names and numbers of a mapping, lists in braces."""
+    if isinstance(value, dict):
+        return ", ".join(
+            f"{key} {entry:.3g}" if isinstance(entry, float) else f"{key} {_in_one_line(entry)}"
+            for key, entry in value.items()
         )
-        show_notes(release.notes)
-        show_table(
-            "Expected utility", ["measure", "value"], [[key, flat(value)] for key, value in utility.items()]
-        )
-        if kinds:
-            typer.echo(
-                "Kinds found from the data: "
-                + ", ".join(f"{name} {kind}" for name, kind in kinds.items())
-                + "."
-            )
-        typer.echo(
-            f"{release.rows} rows would be published, {release.suppressed} suppressed. Nothing was written."
-        )
+    if not isinstance(value, list):
+        return value
+    if value and isinstance(value[0], list):
+        return " ".join(f"{{{_in_one_line(entry)}}}" for entry in value)
+    return ", ".join(map(str, value))
+
+
+def _thinned(entries: Sequence[Any]) -> list[Any]:
+    """All entries, or as many as fit a screen, evenly spread from the first to the last."""
+    if len(entries) <= MOST_LINES:
+        return list(entries)
+    step = (len(entries) - 1) / (MOST_LINES - 1)
+    return [entries[round(line * step)] for line in range(MOST_LINES)]
+
+
+def _dependencies(file: Path, data: Path | None) -> dict[str, Any]:
+    """List exact dependencies with one or two attributes on the left, and what each means for the rules."""
+    from manyveils.arguments import read_policy
+    from manyveils.policy.promises import rules_of
+    from manyveils.policy.rules import Dependency, breaking
+    from manyveils.table import hold
+    from manyveils.table.dependencies import find_dependencies
+
+    policy = read_policy(file)
+    table, _ = hold(data, policy)
+    # Derived attributes are left out: their names hold values.
+    names = tuple(name for name in policy.published if name not in table.derived)
+    dependencies = find_dependencies(table, names)
+    settled = rules_of(policy)
+    rules = [*settled.rules, *(rule for rule, _ in settled.hopeless)]
+    declared = {(frozenset(section.from_), section.to) for section in policy.dependencies}
+    return {
+        "rows": table.n_rows,
+        "dependencies": [
+            {
+                "from": list(left),
+                "to": right,
+                "declared": (frozenset(left), right) in declared,
+                "breaks": [
+                    str(rule) for rule in rules if breaking(rule, [Dependency(frozenset(left), right)])
+                ],
+            }
+            for left, right in dependencies.found
+        ],
+        "keys": [list(key) for key in dependencies.keys],
+        "constants": list(dependencies.constants),
+    }
+
+
+def _show_dependencies(document: Mapping[str, Any]) -> None:
+    rows = [
+        [", ".join(entry["from"]), entry["to"], entry["declared"], "; ".join(entry["breaks"])]
+        for entry in document["dependencies"]
+    ]
+    show_table("What follows from what", ["from", "to", "declared", "rules it breaks"], rows)
+    for key in document["keys"]:
+        typer.echo(f"{', '.join(key)}: different in every row, so everything follows from it.")
+    if document["constants"]:
+        typer.echo(f"The same in every row: {', '.join(document['constants'])}.")
+    if document["rows"] < FEW_ROWS:
+        typer.echo("With so few rows some of these may be accidents.")
+    typer.echo("Declare those that adversaries may know under [[dependencies]]. Nothing was written.")

@@ -2,47 +2,48 @@
 
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from manyveils.cli.audit import show_audit
-from manyveils.cli.door import EngineOption, Json, Master, open_door, progress_bar, show_json
-from manyveils.errors import InputError, Problem
+from manyveils.cli.door import open_door
+from manyveils.cli.options import AsJson, Data, Engine, Force, Master, PolicyFile, Seed, option
+from manyveils.errors import InputError
+
+if TYPE_CHECKING:
+    from manyveils.publishing import Published
 
 EXAMPLE = "Example: manyveils publish policy.toml --out release"
 
 
 def command(
-    policy: Annotated[Path, typer.Argument(help="The policy file, TOML or JSON.")],
-    out: Annotated[Path, typer.Option(help="The release folder; it must not exist.")],
-    data: Annotated[Path | None, typer.Option(help="The data, if not where the policy says.")] = None,
+    policy: PolicyFile,
+    out: Annotated[Path, option("The release folder; it must not exist.")],
+    data: Data = None,
     format: Annotated[  # noqa: A002
-        Literal["csv", "parquet"] | None,
-        typer.Option(help="How tables are written: csv, or parquet, which is all that Spark writes."),
+        Literal["csv", "parquet"] | None, option("The tables' format: csv by default; Spark writes parquet.")
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="For tests: the same seed gives the same release.")
-    ] = None,
-    private: Annotated[
-        Path | None, typer.Option(help="Where the audit goes; <out>.private by default.")
-    ] = None,
+    seed: Seed = None,
+    private: Annotated[Path | None, option("Where audit, plan and key go; <out>.private by default.")] = None,
     passphrase_file: Annotated[
         Path | None,
-        typer.Option(
-            help="Encrypt the key of a graded release with the passphrase in this file, or in MANYVEILS_PASSPHRASE."
+        option(
+            "Encrypt a graded release's key with the passphrase in this file, or in MANYVEILS_PASSPHRASE."
         ),
     ] = None,
-    engine: Annotated[Literal["local", "spark"], EngineOption] = "local",
-    master: Annotated[str | None, Master] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing release.")] = False,
-    as_json: Annotated[bool, Json] = False,
+    engine: Engine = "local",
+    master: Master = None,
+    force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Publish the data under the policy, after an audit of the files that were written."""
-    with open_door(as_json=as_json), progress_bar(as_json=as_json) as progress:
+    with open_door(as_json=as_json) as door:
         from manyveils.publishing import publish_to
 
-        out, private = _places(out, private, force=force)
+        # "." and ".." have no name to put anything beside.
+        out = out.resolve() if out.name in ("", "..") else out
+        _refuse_overlap(out, private)
         published = publish_to(
             policy,
             out,
@@ -54,20 +55,20 @@ def command(
             secret=_passphrase(passphrase_file),
             engine=engine,
             master=master,
-            progress=progress,
+            progress=door.progress,
         )
-        if as_json:
-            show_json(published.describe())
-            return
-        show_audit(published.audit)
-        typer.echo(
-            f"Published {published.release.rows} rows ({published.release.suppressed} suppressed) to {published.folder}; "
-            f"audit and plan are in {published.private}."
-        )
-        if published.release.key is not None:
-            typer.echo(
-                f"The key to what is secret is {published.private / 'key.json'}; keep it, and keep it to yourself."
-            )
+        door.show(published.describe(), lambda: _show(published))
+
+
+def _show(published: "Published") -> None:
+    release, private = published.release, published.private
+    show_audit(published.audit)
+    typer.echo(
+        f"Published {release.rows} rows ({release.suppressed} suppressed) to {published.folder}; "
+        f"audit and plan are in {private}."
+    )
+    if release.key is not None:
+        typer.echo(f"The key to what is secret is {private / 'key.json'}; keep it, and keep it to yourself.")
 
 
 def _passphrase(file: Path | None) -> str | None:
@@ -77,25 +78,16 @@ def _passphrase(file: Path | None) -> str | None:
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
-        raise InputError([Problem(str(file), "cannot be read as text.", "Check the path.")]) from None
+        raise InputError.at(str(file), "cannot be read as text.", "Check the path.") from None
     if not lines or not lines[0]:
-        raise InputError([Problem(str(file), "holds no passphrase.", "Write it in the first line.")])
+        raise InputError.at(str(file), "holds no passphrase.", "Write it in the first line.")
     return lines[0]
 
 
-def _places(out: Path, private: Path | None, *, force: bool) -> tuple[Path, Path | None]:
-    """The two folders, once it is sure that neither lies in the other; "." and ".." get their names."""
-    from manyveils.release.folder import refuse_existing
-
-    refuse_existing(out, force=force)
-    if out.name in ("", ".."):
-        out = out.resolve()
-    if private is not None and _overlap(out.resolve(), private.resolve()):
-        raise InputError(
-            [Problem("--private", "lies in the release folder or around it.", "Choose a place beside it.")]
-        )
-    return out, private
-
-
-def _overlap(one: Path, other: Path) -> bool:
-    return one == other or one in other.parents or other in one.parents
+def _refuse_overlap(out: Path, private: Path | None) -> None:
+    if private is None:
+        return
+    out, private = out.resolve(), private.resolve()
+    if out.is_relative_to(private) or private.is_relative_to(out):
+        what = "lies in the release folder or around it."
+        raise InputError.at("--private", what, "Choose a place beside it.")

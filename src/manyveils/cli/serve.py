@@ -3,12 +3,14 @@
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from manyveils.cli.door import Json, open_door, show_json
-from manyveils.errors import InputError, Problem
+from manyveils.cli.door import Door, open_door
+from manyveils.cli.options import AsJson, option
+from manyveils.errors import InputError
 
 if TYPE_CHECKING:
     from manyveils.server.demo import Demo
@@ -17,11 +19,9 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: manyveils serve --demo"
 FOLDER = Path("manyveils-server")
-Folder = Annotated[Path | None, typer.Option(help=f"Where the server keeps things; {FOLDER} by default.")]
-Database = Annotated[
-    str | None, typer.Option(help="postgresql+psycopg://…; a SQLite file in the folder by default.")
-]
-KeyFile = Annotated[Path | None, typer.Option(help="The file with the server key (mode 0600).")]
+Folder = Annotated[Path | None, option(f"Where the server keeps things; {FOLDER} by default.")]
+Database = Annotated[str | None, option("postgresql+psycopg://…; a SQLite file in the folder by default.")]
+KeyFile = Annotated[Path | None, option("The file with the server key (mode 0600).")]
 
 app = typer.Typer(
     invoke_without_command=True,
@@ -38,53 +38,55 @@ def command(
     folder: Folder = None,
     database: Database = None,
     key_file: KeyFile = None,
-    host: Annotated[str, typer.Option(help="Where to listen; this machine alone by default.")] = "127.0.0.1",
+    host: Annotated[str, option("Where to listen; this machine alone by default.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any free one.")] = 8000,
-    upload_limit: Annotated[int, typer.Option(min=1, help="Megabytes of data an owner may upload.")] = 200,
+    upload_limit: Annotated[int, option("Megabytes of data an owner may upload.", min=1)] = 200,
     behind_proxy: Annotated[
-        bool,
-        typer.Option("--behind-proxy", help="A web server with TLS passes requests on; believe its headers."),
+        bool, option("A web server with TLS passes requests on; believe its headers.", "--behind-proxy")
     ] = False,
-    demo: Annotated[bool, typer.Option("--demo", help="Fill an empty server with something to try.")] = False,
-    as_json: Annotated[bool, Json] = False,
+    demo: Annotated[bool, option("Fill an empty server with something to try.", "--demo")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Keep the keys of releases, and read results with them for researchers who may know."""
     if context.invoked_subcommand is not None:
         return
-    with open_door(as_json=as_json), ExitStack() as stack:
+    with open_door(as_json=as_json) as door, ExitStack() as stack:
         if demo and folder is None:
-            folder = _temporary(stack)
-        chosen = {
-            "host": host,
-            "port": port,
-            "upload_limit": upload_limit * 1_000_000,
-            "behind_proxy": behind_proxy,
-        }
-        _serve(_settings(folder, database, key_file, chosen), demo=demo, as_json=as_json)
+            temporary = stack.enter_context(TemporaryDirectory(prefix="manyveils-server-"))
+            folder = Path(temporary) / "server"
+        _refuse_absence()
+        from manyveils.server.settings import Settings
+
+        settings = Settings(
+            folder or FOLDER,
+            database,
+            key_file=key_file,
+            host=host,
+            port=port,
+            upload_limit=upload_limit * 1_000_000,
+            behind_proxy=behind_proxy,
+        )
+        _serve(settings, door, demo=demo)
 
 
 @app.command("add-owner", epilog="Example: manyveils serve add-owner maria")
 def add_owner(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="The new owner's name.")],
-    password_stdin: Annotated[
-        bool, typer.Option("--password-stdin", help="Read the password from the first line of stdin.")
-    ] = False,
+    password_stdin: Annotated[bool, option("Read the password from stdin.", "--password-stdin")] = False,
     folder: Folder = None,
     database: Database = None,
     key_file: KeyFile = None,
-    as_json: Annotated[bool, Json] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make an account that may publish, grant and administer; the first one comes from here."""
-    with open_door(as_json=as_json):
+    with open_door(as_json=as_json) as door:
         from manyveils.server import accounts
 
         keeper = _keeper(context, folder, database, key_file)
         accounts.add_owner(keeper, name, _password(from_stdin=password_stdin))
-        if as_json:
-            show_json({"owner": name, "told": keeper.told})
-            return
-        _tell(keeper.told, f"{name} is an owner now.")
+        words = [*filter(None, [keeper.told]), f"{name} is an owner now."]
+        door.show({"owner": name, "told": keeper.told}, lambda: typer.echo("\n".join(words)))
 
 
 @app.command("verify-log", epilog="Example: manyveils serve verify-log --folder manyveils-server")
@@ -93,42 +95,29 @@ def verify_log(
     folder: Folder = None,
     database: Database = None,
     key_file: KeyFile = None,
-    as_json: Annotated[bool, Json] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Walk the log from its start; exit status 1 if an entry was changed, removed or added from outside."""
-    with open_door(as_json=as_json):
+    with open_door(as_json=as_json) as door:
         from dataclasses import asdict
 
         from manyveils.server.chain import verify_log as verified
 
         verdict = verified(_keeper(context, folder, database, key_file, existing=True))
-        if as_json:
-            show_json(asdict(verdict))
-        elif verdict.whole:
-            typer.echo(f"The log is whole: {verdict.entries} entries, the last with the hash {verdict.head}.")
-        else:
-            typer.echo(f"The log is BROKEN at entry {verdict.broken}: {verdict.reason}.")
+        whole = f"The log is whole: {verdict.entries} entries, the last with the hash {verdict.head}."
+        broken = f"The log is BROKEN at entry {verdict.broken}: {verdict.reason}."
+        door.show(asdict(verdict), lambda: typer.echo(whole if verdict.whole else broken))
         if not verdict.whole:
             raise typer.Exit(1)
 
 
-def _settings(
-    folder: Path | None, database: str | None, key_file: Path | None, chosen: dict[str, Any]
-) -> "Settings":
+def _refuse_absence() -> None:
     try:
         import fastapi  # noqa: F401
         import sqlalchemy  # noqa: F401
     except ImportError:
-        raise InputError(
-            [
-                Problem(
-                    "serve", "needs packages that are not installed.", "Run: pip install 'manyveils[server]'"
-                )
-            ]
-        ) from None
-    from manyveils.server.settings import Settings
-
-    return Settings(folder or FOLDER, database, key_file=key_file, **chosen)
+        remedy = "Run: pip install 'manyveils[server]'"
+        raise InputError.at("serve", "needs packages that are not installed.", remedy) from None
 
 
 def _keeper(
@@ -141,14 +130,15 @@ def _keeper(
 ) -> "Keeper":
     """The keeper a sub-command works on; options may stand before or after its name."""
     before = context.parent.params if context.parent else {}
-    settings = _settings(
-        folder or before.get("folder"),
-        database or before.get("database"),
-        key_file or before.get("key_file"),
-        {},
-    )
+    _refuse_absence()
     from manyveils.server.keeper import open_keeper
+    from manyveils.server.settings import Settings
 
+    settings = Settings(
+        folder or before.get("folder") or FOLDER,
+        database or before.get("database"),
+        key_file=key_file or before.get("key_file"),
+    )
     return open_keeper(settings, existing=existing)
 
 
@@ -156,17 +146,11 @@ def _password(*, from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
-        raise InputError([Problem("password", "is asked for on a terminal.", "Or give --password-stdin.")])
+        raise InputError.at("password", "is asked for on a terminal.", "Or give --password-stdin.")
     return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
 
 
-def _temporary(stack: ExitStack) -> Path:
-    from tempfile import TemporaryDirectory
-
-    return Path(stack.enter_context(TemporaryDirectory(prefix="manyveils-server-"))) / "server"
-
-
-def _serve(settings: "Settings", *, demo: bool, as_json: bool) -> None:
+def _serve(settings: "Settings", door: Door, *, demo: bool) -> None:
     from manyveils.server.app import close_app, create_app
     from manyveils.server.demo import prepare
     from manyveils.server.serving import listen, serve
@@ -174,36 +158,32 @@ def _serve(settings: "Settings", *, demo: bool, as_json: bool) -> None:
     with listen(settings) as (sockets, url):
         served = create_app(settings)
         try:
-            made = prepare(served.state.worker) if demo else None
+            filled = prepare(served.state.worker) if demo else None
         except BaseException:
             close_app(served)
             raise
-        serve(served, sockets, lambda: _announce(served.state.keeper, made, url, as_json=as_json))
+        serve(served, sockets, lambda: _announce(served.state.keeper, filled, url, door))
 
 
-def _announce(keeper: "Keeper", made: "Demo | None", url: str, *, as_json: bool) -> None:
+def _announce(keeper: "Keeper", demo: "Demo | None", url: str, door: Door) -> None:
     from manyveils.server.accounts import has_owner
 
     warning = None if keeper.settings.is_loopback else PLAIN
-    if as_json:
-        said = {
-            "url": url,
-            "folder": str(keeper.settings.folder),
-            "told": keeper.told,
-            "warning": warning,
-            "demo": None,
-        }
-        show_json(
-            said | ({"demo": {"release": made.release, "passwords": dict(made.passwords)}} if made else {})
-        )
-    else:
-        _tell(
-            keeper.told,
-            warning,
-            None if has_owner(keeper) else NO_OWNER,
-            _how(made, url) if made else None,
-            f"Serving {url}; Ctrl-C ends it.",
-        )
+    document = {
+        "url": url,
+        "folder": str(keeper.settings.folder),
+        "told": keeper.told,
+        "warning": warning,
+        "demo": {"release": demo.release, "passwords": dict(demo.passwords)} if demo else None,
+    }
+    sentences = (
+        keeper.told,
+        warning,
+        None if has_owner(keeper) else NO_OWNER,
+        _how(demo, url) if demo else None,
+        f"Serving {url}; Ctrl-C ends it.",
+    )
+    door.show(document, lambda: typer.echo("\n".join(filter(None, sentences))))
     sys.stdout.flush()
 
 
@@ -214,17 +194,11 @@ PLAIN = (
 NO_OWNER = "There is no owner yet. Make one: manyveils serve add-owner NAME"
 
 
-def _how(made: "Demo", url: str) -> str:
-    accounts = "\n".join(f"  {name:<10}  {password}" for name, password in made.passwords.items())
+def _how(demo: "Demo", url: str) -> str:
+    accounts = "\n".join(f"  {name:<10}  {password}" for name, password in demo.passwords.items())
     return (
         f"Accounts and their passwords, told this once:\n{accounts}\n"
         f"Log in at {url}, or from Python:\n"
         f'  client = mv.Client("{url}", name="researcher", password=…)\n'
-        f'  client.interpret("{made.release}", attribute, value)'
+        f'  client.interpret("{demo.release}", attribute, value)'
     )
-
-
-def _tell(*sentences: str | None) -> None:
-    for sentence in sentences:
-        if sentence:
-            typer.echo(sentence)

@@ -1,16 +1,15 @@
 """A comparison: results in the order of a preference, the frontier, and a recommendation."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from manyveils.attacks import ATTACKS
 from manyveils.comparing.policy_file import policy_text
-from manyveils.comparing.preferences import Preference, frontier, ordered
-from manyveils.comparing.recommend import Recommendation, recommend
+from manyveils.comparing.ranking import Preference, Recommendation, frontier, ordered, recommend
 from manyveils.comparing.result import Result
 from manyveils.errors import InfeasibleError, InputError, Problem
 from manyveils.notebook import as_table
@@ -19,14 +18,13 @@ from manyveils.release.folder import staged, write_text
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a comparison was asked for: by whose policy, what is preferred, and which risk is borne."""
+class Question:
+    """What a comparison answers: by whose policy, what is preferred, and which risk is borne."""
 
     policy: Policy
     preference: Preference
     limit: float
     attacks: tuple[str, ...]
-    untried: tuple[str, ...]
     learn: str | None = None
     file: Path | None = None
     data: Path | None = None
@@ -36,28 +34,29 @@ class Asked:
 class Comparison:
     """The results of all configurations on the same data; `results` has the best first."""
 
-    asked: Asked
+    question: Question
     tried: tuple[Result, ...]
 
     @cached_property
     def results(self) -> tuple[Result, ...]:
         """All results, in the order of the preference; refused configurations are last."""
-        return ordered(self.tried, self.asked.preference)
+        return ordered(self.tried, self.question.preference)
 
     @cached_property
     def frontier(self) -> tuple[str, ...]:
         """The names of configurations that no other beats in risk and in what is preferred."""
-        return frontier(self.results, self.asked.preference)
+        return frontier(self.results, self.question.preference)
 
     @cached_property
     def recommendation(self) -> Recommendation:
         """Which configuration to take, and why."""
+        question = self.question
         return recommend(
             self.results,
-            self.asked.preference,
-            limit=self.asked.limit,
-            policy_name=self.asked.policy.name,
-            untried=self.asked.untried,
+            question.preference,
+            limit=question.limit,
+            policy_name=question.policy.name,
+            untried=[name for name in ATTACKS if name not in question.attacks],
         )
 
     @property
@@ -69,92 +68,86 @@ class Comparison:
     @property
     def policy(self) -> Policy:
         """The policy to publish with."""
-        return self._chosen().configuration.of(self.asked.policy)
+        return self.chosen().configuration.of(self.question.policy)
 
     def __getitem__(self, name: str) -> Result:
-        return {each.name: each for each in self.tried}[name]
+        return {result.name: result for result in self.tried}[name]
 
     def describe(self) -> dict[str, Any]:
         """The comparison as plain values for JSON."""
+        question = self.question
         return {
-            "policy": self.asked.policy.name,
-            "prefer": self.asked.preference.name,
-            "measure": {"key": self.asked.preference.key, "words": self.asked.preference.words},
-            "risk_limit": self.asked.limit,
-            "attacks": list(self.asked.attacks),
-            "learn": self.asked.learn,
+            "policy": question.policy.name,
+            "prefer": question.preference.name,
+            "measure": {"key": question.preference.key, "words": question.preference.words},
+            "risk_limit": question.limit,
+            "attacks": list(question.attacks),
+            "learn": question.learn,
             "recommendation": self.recommendation.describe(),
             "frontier": list(self.frontier),
-            "results": [each.describe() for each in self.results],
+            "results": [result.describe() for result in self.results],
         }
+
+    def chosen(self) -> Result:
+        """The recommended result, or an error with the reason of every refusal."""
+        if self.recommended is not None:
+            return self.recommended
+        reason = Problem("compare", self.recommendation.reason)
+        if any(result.keeps_policy for result in self.results):
+            notes = dict.fromkeys(note for result in self.results for note in result.notes)
+            raise InputError([reason, *(Problem("", note) for note in notes)])
+        refused = [Problem(result.name, result.refusal) for result in self.results if not result.published]
+        raise InfeasibleError([reason, *refused])
 
     def save(self, out: str | Path, *, force: bool = False) -> Path:
         """Write comparison.json, the recommended policy.toml and frontier.svg; the folder appears whole or not at all.
 
         There is no picture where there is nothing to draw, for want of a risk, or nothing to draw with.
         """
-        out = Path(out)
-        files = self._files(out)
-        with staged(out, force=force, mode=0o700) as folder:
-            for name, text in files.items():
-                write_text(folder / name, text)
-        return out
+        with staged(Path(out), force=force, mode=0o700) as folder:
+            self.write(folder, Path(out))
+        return Path(out)
 
-    def _files(self, out: Path) -> Mapping[str, str]:
-        asked, chosen = self.asked, self._chosen()
-        text = policy_text(asked.policy, asked.file, chosen.configuration, folder=out, data=asked.data)
-        document = json.dumps(self.describe(), indent=2, ensure_ascii=False, default=float) + "\n"
-        files = {"comparison.json": document, "policy.toml": text}
-        drawn = self.picture() if can_draw() else None
-        return files | ({"frontier.svg": drawn} if drawn else {})
+    def write(self, folder: Path, out: Path) -> None:
+        """Write the files into a folder that is being prepared, and that will be `out`."""
+        question, chosen = self.question, self.chosen().configuration
+        document = json.dumps(self.describe(), indent=2, ensure_ascii=False, default=float)
+        text = policy_text(question.policy, question.file, chosen, folder=out, data=question.data)
+        picture = self.picture() if can_draw() else None
+        files = {"comparison.json": document + "\n", "policy.toml": text, "frontier.svg": picture}
+        for name, content in files.items():
+            if content:
+                write_text(folder / name, content)
 
     def picture(self) -> str | None:
-        """The frontier as SVG, for a page or by itself; nothing if no configuration has both numbers."""
+        """The frontier as SVG, for a page or by itself; None if no configuration has both numbers."""
         from manyveils.reports.frontier import frontier_picture
 
         return frontier_picture(self.describe())
 
-    def _chosen(self) -> Result:
-        """The recommended result, or an error with the reason of every refusal."""
-        if self.recommended is not None:
-            return self.recommended
-        refused = [Problem(each.name, each.refusal) for each in self.results if not each.published]
-        first = Problem("compare", self.recommendation.reason)
-        if any(each.keeps_policy for each in self.results):
-            raise InputError([first, *_remarks(self.results)])
-        raise InfeasibleError([first, *refused])
-
-    def refuse_nothing(self) -> None:
-        """Raise an error if nothing can be recommended."""
-        self._chosen()
-
     def _repr_html_(self) -> str:
-        key, words = self.asked.preference.key, self.asked.preference.words
+        key, words = self.question.preference.key, self.question.preference.words
         rows = [
             [
-                each.name,
-                each.keeps_policy,
-                each.risk,
-                each.worst_attack,
-                each.utility.get(key),
-                each.suppressed,
+                result.name,
+                result.keeps_policy,
+                result.risk,
+                result.worst_attack,
+                result.utility.get(key),
+                result.suppressed,
             ]
-            for each in self.results
-            if each.published
+            for result in self.results
+            if result.published
         ]
         header = ["configuration", "keeps the policy", "risk", "by", words, "left out"]
         return as_table("Comparison", header, rows, note=self.recommendation.reason)
 
     def __repr__(self) -> str:
-        published = sum(each.published for each in self.tried)
-        return f"<Comparison of {len(self.tried)} configurations, {published} published; recommended: {self.recommendation.name}>"
+        published = sum(result.published for result in self.tried)
+        counts = f"{len(self.tried)} configurations, {published} published"
+        return f"<Comparison of {counts}; recommended: {self.recommendation.name}>"
 
 
 def can_draw() -> bool:
-    """Whether the libraries that pictures need are here; a comparison is worth having without one."""
+    """Whether the libraries that pictures need are installed; a comparison is worth having without one."""
     return all(find_spec(name) is not None for name in ("altair", "vl_convert"))
-
-
-def _remarks(results: tuple[Result, ...]) -> list[Problem]:
-    notes = dict.fromkeys(note for each in results for note in each.notes)
-    return [Problem("", note) for note in notes]

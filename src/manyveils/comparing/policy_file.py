@@ -1,15 +1,15 @@
 """The recommended configuration as a policy file: the user's own, with the keys that were chosen."""
 
-import os
 from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
 import tomlkit
 
-from manyveils.comparing.configurations import Configuration
+from manyveils.comparing.configurations import Configuration, without_none
 from manyveils.policy import Policy
 from manyveils.policy.model import read_document
+from manyveils.release.folder import path_from
 
 
 def policy_text(
@@ -31,14 +31,8 @@ def policy_text(
 def _document(policy: Policy, file: Path | None) -> MutableMapping[str, Any]:
     if file is not None and file.suffix.lower() != ".json":
         return tomlkit.parse(file.read_text(encoding="utf-8-sig"))
-    plain = read_document(file) if file is not None else policy.model_dump(by_alias=True, exclude_unset=True)
-    return tomlkit.item(_without_none(plain))
-
-
-def _without_none(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _without_none(entry) for key, entry in value.items() if entry is not None}
-    return [_without_none(entry) for entry in value] if isinstance(value, list) else value
+    sections = read_document(file) if file else policy.model_dump(by_alias=True, exclude_unset=True)
+    return tomlkit.item(without_none(sections))
 
 
 def _set(document: MutableMapping[str, Any], name: str, keys: Mapping[str, Any]) -> None:
@@ -58,16 +52,8 @@ def _set(document: MutableMapping[str, Any], name: str, keys: Mapping[str, Any])
 def _move_paths(document: MutableMapping[str, Any], before: Path, folder: Path) -> None:
     data = document.get("data", {})
     if data.get("source"):
-        data["source"] = _seen_from(folder, before / data["source"])
+        data["source"] = path_from(folder, before / data["source"])
     for attribute in document["attributes"].values():
         hierarchy = attribute.get("hierarchy")
         if isinstance(hierarchy, MutableMapping) and isinstance(hierarchy.get("file"), str):
-            hierarchy["file"] = _seen_from(folder, before / hierarchy["file"])
-
-
-def _seen_from(folder: Path, target: Path) -> str:
-    """The way to a file from a folder; the whole path where they lie on different drives."""
-    try:
-        return Path(os.path.relpath(target.resolve(), folder.resolve())).as_posix()
-    except ValueError:
-        return target.resolve().as_posix()
+            hierarchy["file"] = path_from(folder, before / hierarchy["file"])

@@ -5,6 +5,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from manyveils.comparing.configurations import Configuration
+from manyveils.plain import plain
+
+DESCRIBED = [
+    "rows",
+    "suppressed",
+    "keeps_policy",
+    "risk",
+    "worst_attack",
+    "utility",
+    "attacks",
+    "secret",
+    "seconds",
+    "notes",
+]
 
 
 @dataclass(frozen=True)
@@ -38,41 +52,31 @@ class Result:
 
     @property
     def gains(self) -> dict[str, float]:
-        """What each attack that applies gets beyond guessing and beyond people outside the data, as a share of targets.
+        """What each attack that applies gets right beyond guessing and beyond non-members, as a share of targets.
 
-        What it gets of those as well is knowledge about everybody, which no release could keep.
+        What it gets right of non-members too is knowledge about everybody, which no release could prevent.
         """
         return {
-            name: max(0.0, each["success"] - max(each["baseline"] or 0.0, each["control"] or 0.0))
-            for name, each in self.attacks.items()
-            if each["success"] is not None
+            name: max(0.0, outcome["success"] - max(outcome["baseline"] or 0.0, outcome["control"] or 0.0))
+            for name, outcome in self.attacks.items()
+            if outcome["success"] is not None
         }
 
     @property
     def risk(self) -> float | None:
-        """The greatest gain of any attack; nothing if none was tried."""
+        """The greatest gain of any attack; None if none was tried."""
         return max(self.gains.values(), default=0.0) if self.attacks else None
 
     @property
     def worst_attack(self) -> str:
         """The attack that gains most."""
-        return max(self.gains, key=lambda name: self.gains[name], default="")
+        gains = self.gains
+        return max(gains, key=lambda name: gains[name], default="")
 
     def describe(self) -> dict[str, Any]:
         """The result as plain values for JSON."""
-        said: dict[str, Any] = {**self.configuration.describe(), "published": self.published}
+        document = {**self.configuration.describe(), "published": self.published}
         if not self.published:
-            return said | {"refusal": self.refusal}
-        return said | {
-            "rows": self.rows,
-            "suppressed": self.suppressed,
-            "kept": True,
-            "keeps_policy": self.keeps_policy,
-            "risk": self.risk,
-            "worst_attack": self.worst_attack,
-            "utility": dict(self.utility),
-            "attacks": {name: dict(each) for name, each in self.attacks.items()},
-            "secret": list(self.secret),
-            "seconds": self.seconds,
-            "notes": list(self.notes),
-        }
+            return document | {"refusal": self.refusal}
+        # What is published is kept: a broken promise would have been a refusal.
+        return document | {"kept": True} | {name: plain(getattr(self, name)) for name in DESCRIBED}

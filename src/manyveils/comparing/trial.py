@@ -1,5 +1,6 @@
 """One configuration tried: published, audited, measured and attacked, all in memory."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -7,26 +8,29 @@ from time import perf_counter
 from traceback import extract_tb
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from manyveils.arguments import Order, order_of, streams_of
 from manyveils.attacks import attack
-from manyveils.audits import audit
 from manyveils.comparing.configurations import Configuration
-from manyveils.comparing.held_out import split
 from manyveils.comparing.result import Result
-from manyveils.errors import ManyveilsError
+from manyveils.errors import DataError, ManyveilsError
 from manyveils.policy import Policy
 from manyveils.release import Release
-from manyveils.run import make, refuse_broken
-from manyveils.table import Restore, Streams, Table, hold
-from manyveils.utility import Utility, measure
+from manyveils.run import judge, make
+from manyveils.table import Restore, Streams, Table, hold, take_in
+from manyveils.utility import measure
 from manyveils.utility.held_out import read_held_out
 from manyveils.utility.learning import Lesson
+
+LEAST_ROWS = 10
+PARTS = 5
 
 
 @dataclass(frozen=True, repr=False)
 class Task:
-    """What all configurations share; small enough to send to another process when the data are a path."""
+    """What all configurations share; the data are read and coded once for all of them."""
 
     policy: Policy
     data: Path | pl.DataFrame | None
@@ -36,72 +40,78 @@ class Task:
     # Decides who is held out.
     split: int = 0
 
-
-@dataclass(frozen=True, repr=False)
-class Desk:
-    """A task with its data, read and coded once for all configurations."""
-
-    task: Task
+    def __reduce__(self) -> tuple[type["Task"], tuple[Any, ...]]:
+        # Another process reads the data for itself, so that little is sent when they are a path.
+        return Task, (self.policy, self.data, self.seed, self.attacks, self.learn, self.split)
 
     @cached_property
     def held(self) -> tuple[Table, Restore]:
         """The table, and how to hand frames back."""
-        return hold(self.task.data, self.task.policy)
+        return hold(self.data, self.policy)
 
     @cached_property
     def lesson(self) -> Lesson:
         """Learning from four fifths of the rows, with the last fifth to test on."""
-        assert self.task.learn is not None
-        taught, tested = split(self.task.data, self.task.policy, self.task.split)
-        table, _ = hold(taught, self.task.policy)
-        return Lesson(
-            table, self.task.policy, self.task.learn, read_held_out(tested, table, self.task.policy)
-        )
+        assert self.learn is not None
+        taught, tested = split(self.data, self.policy, self.split)
+        table, _ = hold(taught, self.policy)
+        return Lesson(table, self.policy, self.learn, read_held_out(tested, table, self.policy))
 
 
-def attempt(desk: Desk, configuration: Configuration) -> Result:
-    """Try a configuration; what cannot be published is told with its reason."""
+def split(data: Path | pl.DataFrame | None, policy: Policy, seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Four fifths of the rows to publish, and a random fifth to test on, who are then not in the release."""
+    source = policy.source if data is None else data
+    frame, _ = take_in(source, delimiter=policy.data.delimiter)
+    if frame.height < LEAST_ROWS:
+        what = f"{frame.height} rows are too few to hold some out."
+        raise DataError.at("learn", what, f"{LEAST_ROWS} are needed.")
+    rows = Streams(seed).of("compare.held-out").permutation(frame.height)
+    is_held_out = np.zeros(frame.height, dtype=bool)
+    is_held_out[rows[: frame.height // PARTS]] = True
+    return frame.filter(~pl.Series(is_held_out)), frame.filter(pl.Series(is_held_out))
+
+
+def attempt(task: Task, configuration: Configuration) -> Result:
+    """Try a configuration; one that cannot be published has the reason instead."""
     try:
-        return _tried(desk, configuration)
+        return _tried(task, configuration)
     except ManyveilsError as error:
-        return Result(configuration, _reason(error))
+        return Result(configuration, first_problem(error))
     except Exception as error:
         # The message of an unforeseen error may quote cells.
         frame = extract_tb(error.__traceback__)[-1]
-        place = f"{Path(frame.filename).name}, line {frame.lineno}"
-        return Result(configuration, f"This is a fault of manyveils: {place}: {type(error).__name__}.")
+        where = f"{Path(frame.filename).name}, line {frame.lineno}"
+        return Result(configuration, f"This is a fault of manyveils: {where}: {type(error).__name__}.")
 
 
-def _reason(error: ManyveilsError) -> str:
+def first_problem(error: ManyveilsError) -> str:
+    """The reason for a refusal, in one sentence or two."""
     return str(error.problems[0]) if error.problems else "It cannot be done."
 
 
-def _tried(desk: Desk, configuration: Configuration) -> Result:
-    task, (table, restore) = desk.task, desk.held
+def _tried(task: Task, configuration: Configuration) -> Result:
+    table, restore = task.held
     policy = configuration.of(task.policy)
+    order = order_of(task.data, policy, seed=task.seed)
     start = perf_counter()
-    release = make(table, policy, restore, seed=task.seed)
-    refuse_broken(audit(release, table, policy))
+    release = make(order, table, restore)
+    judge(release, table, policy).refuse_broken()
     seconds = perf_counter() - start
-    utility, notes = dict(_numbers(measure(release, table, policy))), list[str]()
-    if task.learn is not None:
-        learnt, note = _learnt(desk, policy)
-        utility |= learnt
-        notes += [note] if note else []
+    learnt, note = _learnt(task, order) if task.learn is not None else ({}, "")
     return Result(
         configuration,
         rows=release.rows,
         suppressed=release.suppressed,
         keeps_policy=_keeps(release, table, configuration, task.policy),
-        utility=utility,
+        utility=single_numbers(measure(release, table, policy)) | learnt,
         attacks=_attacked(release, table, policy, task),
         secret=tuple(dict.fromkeys(table.home(name) for name in release.manifest.secret)),
         seconds=seconds,
-        notes=tuple(notes),
+        notes=(note,) if note else (),
     )
 
 
-def _numbers(utility: Utility) -> dict[str, float]:
+def single_numbers(utility: Mapping[str, Any]) -> dict[str, Any]:
     """The measures that are one number; those by attribute are for `measure`."""
     return {key: value for key, value in utility.items() if not isinstance(value, dict)}
 
@@ -111,7 +121,7 @@ def _keeps(release: Release, table: Table, configuration: Configuration, policy:
     if dict(configuration.guarantee) == policy.guarantee.model_dump(exclude_unset=True):
         return True
     try:
-        return audit(release, table, policy.replaced(publish=dict(configuration.publish))).kept
+        return judge(release, table, policy.replaced(publish=dict(configuration.publish))).kept
     except ManyveilsError:
         return False
 
@@ -119,24 +129,20 @@ def _keeps(release: Release, table: Table, configuration: Configuration, policy:
 def _attacked(release: Release, table: Table, policy: Policy, task: Task) -> dict[str, dict[str, Any]]:
     if not task.attacks:
         return {}
-    streams = Streams() if task.seed is None else Streams(task.seed)
-    found = attack(release, table, policy, only=task.attacks, streams=streams)
-    return {name: outcome.describe() for name, outcome in found.items()}
+    outcomes = attack(release, table, policy, only=task.attacks, streams=streams_of(task.seed))
+    return {name: outcome.describe() for name, outcome in outcomes.items()}
 
 
-def _learnt(desk: Desk, policy: Policy) -> tuple[dict[str, Any], str]:
+def _learnt(task: Task, order: Order) -> tuple[dict[str, Any], str]:
     """What is learnt from a release of the rows that are not held out, or why nothing is."""
+    lesson, (_, restore) = task.lesson, task.held
     try:
-        release = make(desk.lesson.table, policy, desk.held[1], seed=desk.task.seed)
-        found = dict(desk.lesson.of(release))
+        release = make(order, lesson.table, restore)
+        learnt = dict(lesson.of(release))
     except ManyveilsError as error:
-        return {}, f"Nothing was learnt: {_reason(error)}"
-    said = "" if "learning" in found else _hopeless(desk.lesson)
-    return found, said
-
-
-def _hopeless(lesson: Lesson) -> str:
-    return (
-        f"Models of the original are right about {lesson.table.home(lesson.target)} hardly more often "
-        "than the commonest value, so there is no learning to keep; learn another attribute."
+        return {}, f"Nothing was learnt: {first_problem(error)}"
+    hopeless = (
+        f"Models of the original predict {lesson.table.home(lesson.target)} hardly more often than "
+        "its commonest value does, so there is no learning to keep; learn another attribute."
     )
+    return learnt, "" if "learning" in learnt else hopeless

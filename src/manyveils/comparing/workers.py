@@ -1,21 +1,22 @@
 """Configurations tried in parallel processes; one that dies takes one configuration with it and no more."""
 
 import os
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing import connection, get_context
+from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from signal import SIG_IGN, SIGINT, signal
+from threading import Lock, local
 
+from manyveils.arguments import Progress
 from manyveils.comparing.configurations import Configuration
 from manyveils.comparing.result import Result
-from manyveils.comparing.trial import Desk, Task, attempt
-from manyveils.errors import InputError, Problem
+from manyveils.comparing.trial import Task, attempt
+from manyveils.errors import InputError
 
-Progress = Callable[[str, float], None]
 STAGE = "configurations"
 READY = "ready"
 SECONDS_TO_END = 5
@@ -33,126 +34,100 @@ def try_all(
 ) -> tuple[Result, ...]:
     """The results in the order of the configurations; with one worker, in this process."""
     progress(STAGE, 0.0)
-    if workers == 1 or len(configurations) == 1:
-        desk, found = Desk(task), []
-        for each in configurations:
-            found.append(attempt(desk, each))
-            progress(STAGE, len(found) / len(configurations))
-        return tuple(found)
-    return _Crew(task, tuple(configurations), min(workers, len(configurations)), progress).work()
+    n_workers = min(workers, len(configurations))
+    if n_workers > 1:
+        return _in_processes(task, configurations, n_workers, progress)
+    results: list[Result] = []
+    for configuration in configurations:
+        results.append(attempt(task, configuration))
+        progress(STAGE, len(results) / len(configurations))
+    return tuple(results)
 
 
-@dataclass
-class _Worker:
-    """A process, the way to talk to it, and what it is at."""
-
-    process: BaseProcess
-    line: Connection
-    started: bool = False
-    at: int | None = None
+def _in_processes(
+    task: Task, configurations: Sequence[Configuration], n_workers: int, progress: Progress
+) -> tuple[Result, ...]:
+    """Try everything; on any error, an interruption among them, no process is left."""
+    crew = _Crew(task)
+    with _few_threads(max(1, n_cores() // n_workers)), ThreadPoolExecutor(n_workers) as pool:
+        try:
+            futures = [pool.submit(crew.attempt, configuration) for configuration in configurations]
+            for n_done, future in enumerate(as_completed(futures), start=1):
+                future.result()
+                progress(STAGE, n_done / len(futures))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            crew.dismiss()
+    return tuple(future.result() for future in futures)
 
 
 @dataclass
 class _Crew:
-    """Processes that share a list of configurations."""
+    """Processes that try configurations, one for each thread that asks."""
 
     task: Task
-    configurations: tuple[Configuration, ...]
-    size: int
-    progress: Progress
-    waiting: deque[int] = field(default_factory=deque)
-    results: dict[int, Result] = field(default_factory=dict)
-    workers: list[_Worker] = field(default_factory=list)
+    processes: list[BaseProcess] = field(default_factory=list)
+    is_dismissed: bool = False
+    lock: Lock = field(default_factory=Lock)
+    own: local = field(default_factory=local)
 
-    def work(self) -> tuple[Result, ...]:
-        """Try everything; on any error, an interruption among them, no process is left."""
-        self.waiting.extend(range(len(self.configurations)))
+    def attempt(self, configuration: Configuration) -> Result:
+        """Try a configuration in this thread's process; if that dies, the next one gets a new process."""
+        if not hasattr(self.own, "worker"):
+            self.own.worker = self._hire()
+        process, line = self.own.worker
         try:
-            with _few_threads(max(1, n_cores() // self.size)):
-                for _ in range(self.size):
-                    self._hire()
-                while len(self.results) < len(self.configurations):
-                    self._listen()
-        finally:
-            self._dismiss()
-        return tuple(self.results[place] for place in range(len(self.configurations)))
+            line.send(configuration)
+            result: Result = line.recv()
+        except (EOFError, OSError):
+            del self.own.worker
+            process.join(SECONDS_TO_END)
+            what = f"Its process ended before it was done (exit code {process.exitcode})"
+            return Result(configuration, f"{what}; was there too little memory?")
+        return result
 
-    def _hire(self) -> None:
+    def _hire(self) -> tuple[BaseProcess, Connection]:
         # A forked process could inherit locks that other threads hold.
         context = get_context("spawn")
-        here, there = context.Pipe()
-        process = context.Process(target=serve, args=(there, self.task), daemon=True)
-        self.workers.append(_Worker(process, here))
-        process.start()
+        our_end, its_end = context.Pipe()
+        process = context.Process(target=serve, args=(its_end, self.task), daemon=True)
+        with self.lock:
+            if self.is_dismissed:
+                raise InterruptedError
+            process.start()
+            self.processes.append(process)
         # Only the worker may hold its end, or its death would not show.
-        there.close()
+        its_end.close()
+        try:
+            our_end.recv()
+        except (EOFError, OSError):
+            process.join(SECONDS_TO_END)
+            what = f"a process ended before it began (exit code {process.exitcode})."
+            remedy = 'In a script, call compare below `if __name__ == "__main__":`, or give workers=1.'
+            raise InputError.at("workers", what, remedy) from None
+        return process, our_end
 
-    def _listen(self) -> None:
-        ready = connection.wait([worker.line for worker in self.workers])
-        for worker in [each for each in self.workers if each.line in ready]:
-            try:
-                said = worker.line.recv()
-            except (EOFError, OSError):
-                self._bury(worker)
-                continue
-            self._heard(worker, said)
-
-    def _heard(self, worker: _Worker, said: object) -> None:
-        worker.started = True
-        if isinstance(said, Result) and worker.at is not None:
-            self._done(worker.at, said)
-            worker.at = None
-        if self.waiting:
-            worker.at = self.waiting.popleft()
-            worker.line.send(self.configurations[worker.at])
-
-    def _done(self, place: int, result: Result) -> None:
-        self.results[place] = result
-        self.progress(STAGE, len(self.results) / len(self.configurations))
-
-    def _bury(self, worker: _Worker) -> None:
-        """Say of a dead worker's configuration how it ended, and let another go on with the rest."""
-        worker.process.join(SECONDS_TO_END)
-        code = worker.process.exitcode
-        self.workers.remove(worker)
-        if not worker.started:
-            raise InputError([_stillborn(code)])
-        if worker.at is not None:
-            said = f"Its process ended before it was done (exit code {code}); was there too little memory?"
-            self._done(worker.at, Result(self.configurations[worker.at], said))
-        if self.waiting:
-            self._hire()
-
-    def _dismiss(self) -> None:
-        for worker in self.workers:
-            worker.line.close()
-            if worker.process.pid is not None:
-                worker.process.terminate()
-        for worker in self.workers:
-            if worker.process.pid is not None:
-                worker.process.join(SECONDS_TO_END)
-                worker.process.kill()
+    def dismiss(self) -> None:
+        """End all processes, and start no more."""
+        with self.lock:
+            self.is_dismissed = True
+        for process in self.processes:
+            process.terminate()
+        for process in self.processes:
+            process.join(SECONDS_TO_END)
+            process.kill()
 
 
 def serve(line: Connection, task: Task) -> None:
     """Try configurations as they come, until nobody sends any more."""
     # Ctrl-C reaches every process of the terminal; the first one ends the others.
     signal(SIGINT, SIG_IGN)
-    desk = Desk(task)
     try:
         line.send(READY)
         while True:
-            line.send(attempt(desk, line.recv()))
+            line.send(attempt(task, line.recv()))
     except (EOFError, OSError):
         return
-
-
-def _stillborn(code: int | None) -> Problem:
-    return Problem(
-        "workers",
-        f"a process ended before it began (exit code {code}).",
-        'In a script, call compare below `if __name__ == "__main__":`, or give workers=1.',
-    )
 
 
 @contextmanager

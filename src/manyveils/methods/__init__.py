@@ -11,7 +11,17 @@ from manyveils.policy.check import section_problems, suggest
 from manyveils.policy.sections import Publish
 from manyveils.promises.work import Work
 
-__all__ = ["METHODS", "Made", "Method", "Options", "Work", "method_of", "method_problems", "read_options"]
+__all__ = [
+    "METHODS",
+    "Made",
+    "Method",
+    "Options",
+    "Work",
+    "load",
+    "method_of",
+    "method_problems",
+    "read_options",
+]
 
 METHODS = (
     "generalize",
@@ -28,18 +38,15 @@ METHODS = (
 
 def method_of(policy: Policy) -> Method:
     """The method the policy names."""
-    problems = list(method_problems({"method": policy.publish.method}, policy.name))
-    if problems:
-        raise PolicyError(problems)
-    return _load(policy.publish.method)
+    return load(policy.publish.method)
 
 
 def read_options(policy: Policy) -> Options:
-    """The method's own keys of [publish], checked by the method."""
-    method = method_of(policy)
+    """The method's own keys of [publish], checked by the method; called once per publication."""
     problems = list(method_problems(policy.publish.model_dump(), policy.name))
     if problems:
         raise PolicyError(problems)
+    method = method_of(policy)
     refuse_rules(method, policy)
     refuse_ties(method, policy)
     return method.options.model_validate(policy.publish.options)
@@ -54,9 +61,10 @@ def method_problems(section: Mapping[str, Any], name: str) -> Iterator[Problem]:
         )
         return
     keys = {key: value for key, value in section.items() if key not in Publish.model_fields}
-    yield from section_problems(_load(method).options, keys, f"{name}: publish")
+    yield from section_problems(load(method).options, keys, f"{name}: publish")
 
 
-def _load(name: str) -> Method:
+def load(name: str) -> Method:
+    """A method by its name; its module is imported only now."""
     method: Method = import_module(f"manyveils.methods.{name.replace('-', '_')}").METHOD
     return method

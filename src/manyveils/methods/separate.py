@@ -63,4 +63,5 @@ METHOD = Method(
     make,
     decide,
     takes_rules=True,
+    demo={"separate": {}},
 )

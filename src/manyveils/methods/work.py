@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -86,6 +86,16 @@ class Method:
     secret: bool = False
     # Whether leaving out single rows can make a promise keepable.
     suppresses: bool = False
+    # Other ways to publish with it: a name, as in `compare --methods generalize:mondrian`, and keys of [publish].
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # The variants that are tried beside its defaults wherever all methods are.
+    tried: tuple[str, ...] = ()
+    # The keys of [publish] without which it keeps no promise.
+    promising: Mapping[str, Any] = field(default_factory=dict)
+    # The releases that the demo makes with it: a name, and keys of [publish].
+    demo: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # Whether it takes a cell of several values as one value.
+    whole_cells: bool = False
 
 
 def refuse_ties(method: Method, policy: Policy) -> None:

@@ -34,14 +34,14 @@ def promises_of(policy: Policy) -> tuple[Promise, ...]:
 
 
 def _about_rows(policy: Policy) -> Iterator[Promise]:
-    asked = _alpha_beta_k(policy)
+    asked = alpha_beta_k_of(policy)
     ks = [policy.guarantee.k, asked.k if asked else None]
     if any(ks):
         yield Promise(KAnonymity(max(k for k in ks if k)), given=policy.quasi)
 
 
-def _alpha_beta_k(policy: Policy) -> AlphaBetaK | None:
-    """What the method of that name promises by its own keys."""
+def alpha_beta_k_of(policy: Policy) -> AlphaBetaK | None:
+    """What the method of that name promises by its own keys; None for other methods."""
     return AlphaBetaK.of(policy.publish.options) if policy.publish.method == METHOD else None
 
 
@@ -65,7 +65,7 @@ def _about_attributes(policy: Policy) -> Iterator[Promise]:
 
 def _about_eliminations(policy: Policy) -> Iterator[Promise]:
     """(α,β,k)-anonymity: β is diversity under its own name, and α speaks of pairs of attributes."""
-    asked = _alpha_beta_k(policy)
+    asked = alpha_beta_k_of(policy)
     for name in policy.sensitive:
         about = partial(
             Promise,

@@ -125,6 +125,14 @@ def refuse_file(target: Path, *, force: bool) -> None:
         )
 
 
+def path_from(folder: Path, target: Path) -> str:
+    """The way from a folder to a file; the whole path where they lie on different drives."""
+    try:
+        return Path(os.path.relpath(target.resolve(), folder.resolve())).as_posix()
+    except ValueError:
+        return target.resolve().as_posix()
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text file in UTF-8 with plain line ends on any machine."""
     path.write_text(text, encoding="utf-8", newline="\n")

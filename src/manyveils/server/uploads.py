@@ -7,9 +7,9 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from manyveils.errors import DataError, InputError, PolicyError, Problem
+from manyveils.methods import read_options
 from manyveils.policy import Policy
 from manyveils.policy.model import read_document
-from manyveils.run import read_policy
 from manyveils.server.refusals import TooLarge
 
 DATA = {".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc"}
@@ -52,7 +52,9 @@ def uploaded_policy(path: Path) -> Policy:
     data = document.get("data")
     if isinstance(data, dict):
         data.pop("source", None)
-    return read_policy(Policy(**document, _folder=path.parent, _name=path.name))
+    policy = Policy(**document, _folder=path.parent, _name=path.name)
+    read_options(policy)
+    return policy
 
 
 def _refuse_files(document: Mapping[str, Any], name: str) -> None:

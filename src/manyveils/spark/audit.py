@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from manyveils.audits import Audit, Finding, audit
+from manyveils.audits import Audit, Finding, Licence, audit
 from manyveils.audits.content import content_findings
 from manyveils.audits.judge import worst_columns
 from manyveils.audits.levels import at_levels
@@ -24,6 +24,7 @@ from manyveils.audits.together import columns_judged, together
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.policy import Policy, Promise
 from manyveils.reading.evidence import BUCKET, Coded, Evidence
+from manyveils.reading.licence import licensed
 from manyveils.reading.secrets import as_published
 from manyveils.release import Release, View
 from manyveils.release.views import ColumnFile
@@ -47,22 +48,27 @@ def audit_there(
     policy: Policy,
     *,
     spark: "SparkSession",
+    licence: Licence,
     levels: Mapping[str, float] | None = None,
 ) -> Audit:
     """Judge every promise of the policy on the files of a release."""
     outline = Release.outline(folder)
     # Judging takes a few times the memory of what is judged.
     if 4 * cells_of(folder, outline) <= driver_cells():
-        return _audit_here(Release.load(folder), held, policy, levels or {})
+        return _audit_here(Release.load(folder), held, policy, licence, levels or {})
+    claimed = licensed(outline, held.sketch, policy, licence)
+    outline = claimed.release
     tables = read_published(folder, outline, spark)
     try:
-        return _Auditing(outline, tables, held, policy, levels or {}).audit()
+        return _Auditing(outline, tables, held, policy, levels or {}, claimed.n_refused).audit()
     finally:
         for table in tables.values():
             table.rows.unpersist()
 
 
-def _audit_here(release: Release, held: Held, policy: Policy, levels: Mapping[str, float]) -> Audit:
+def _audit_here(
+    release: Release, held: Held, policy: Policy, licence: Licence, levels: Mapping[str, float]
+) -> Audit:
     """The audit as everywhere, where all tables fit the driver; the original is counted by Spark."""
     counts = Counts(held)
     original: Table = replace(held.sketch, reference=counts.of)
@@ -70,7 +76,7 @@ def _audit_here(release: Release, held: Held, policy: Policy, levels: Mapping[st
     evidence = Evidence(release, original, policy)
     if any(is_spread(view, evidence, asked) for view in release.views):
         original = replace(counts.of(tuple(held.sketch.attributes)), reference=counts.of)
-    return audit(release, original, policy, levels=levels)
+    return audit(release, original, policy, licence=licence, levels=levels)
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,6 +107,7 @@ class _Auditing:
     held: Held
     policy: Policy
     levels: Mapping[str, float]
+    n_claims: int
 
     def audit(self) -> Audit:
         """All findings, in the order in which an audit has them."""
@@ -110,6 +117,7 @@ class _Auditing:
                 *self._promises(),
                 *content_findings(
                     evidence,
+                    self.n_claims,
                     descents=lambda _, view, file: descents_of(
                         self.tables[file.table], _fields(view, file), spark
                     ),

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from manyveils.audits import Audit
+from manyveils.audits import Audit, Licence
 from manyveils.errors import InputError, Problem
+from manyveils.methods import Options
 from manyveils.policy import Policy
 from manyveils.release import Release
 from manyveils.spark.audit import audit_there
@@ -42,19 +43,21 @@ def publish_there(
     policy: Policy,
     folder: Path,
     *,
+    options: Options,
+    licence: Licence,
     master: str | None = None,
     seed: int | None = None,
     progress: Progress,
 ) -> Published:
     """Write a release into a folder that is being prepared, and judge what was written."""
     with _spark(data, master) as spark, _held(data, policy, spark, progress) as held:
-        job = job_of(held, policy, seed=seed, progress=progress)
+        job = job_of(held, policy, options, seed=seed, progress=progress)
         with watched(spark, "deciding", progress):
             views, notes, key = job.views()
         with watched(spark, "writing", progress):
             job.write(views, folder, key)
         with watched(spark, "auditing", progress):
-            verdict = audit_there(folder, held, policy, spark=spark)
+            verdict = audit_there(folder, held, policy, spark=spark, licence=licence)
         release = SparkRelease(Release.outline(folder), folder, spark, notes=notes, key=key)
     return Published(release, verdict)
 
@@ -64,6 +67,7 @@ def audit_folder(
     data: object,
     policy: Policy,
     *,
+    licence: Licence,
     master: str | None = None,
     levels: Mapping[str, float] | None = None,
     progress: Progress,
@@ -74,7 +78,7 @@ def audit_folder(
         _held(data, policy, spark, progress) as held,
         watched(spark, "auditing", progress),
     ):
-        return audit_there(folder, held, policy, spark=spark, levels=levels)
+        return audit_there(folder, held, policy, spark=spark, licence=licence, levels=levels)
 
 
 @contextmanager

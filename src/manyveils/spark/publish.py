@@ -9,7 +9,7 @@ import polars as pl
 
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.keys.key import Key
-from manyveils.methods import Work, method_of, read_options
+from manyveils.methods import Options, Work, method_of
 from manyveils.methods.dealt import Dealt
 from manyveils.methods.work import Decided, InParts
 from manyveils.policy import Policy
@@ -140,14 +140,14 @@ def _not_there(policy: Policy) -> Problem:
     return Problem(f"{policy.name}: publish.method", f"{name!r} is not on Spark: {GAPS[name]}.", REMEDY[name])
 
 
-def job_of(held: Held, policy: Policy, *, seed: int | None, progress: Progress) -> Job:
+def job_of(held: Held, policy: Policy, options: Options, *, seed: int | None, progress: Progress) -> Job:
     """A publication of rows that Spark holds."""
     counts = Counts(held)
     work = Work(
         policy,
         held.sketch,
         resolve(policy, held.sketch),
-        read_options(policy),
+        options,
         Streams() if seed is None else Streams(seed),
         progress,
         suppresses=method_of(policy).suppresses,

@@ -66,7 +66,7 @@ class SparkRelease(Release):
         return super().save(path, format=format, force=force)
 
 
-def in_own_folder(write: Callable[[Path], SparkRelease]) -> SparkRelease:
+def in_own_folder(write: Callable[[Path], Release]) -> Release:
     """A release that is written into a folder nobody named; the folder goes with it, or with the process."""
     folder = Path(tempfile.mkdtemp(prefix="manyveils-"))
     try:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.policy.alpha_beta_k import METHOD
 from manyveils.policy.guarantees import (
     CappedShare,
     Closeness,
@@ -19,7 +18,7 @@ from manyveils.policy.guarantees import (
     SupersetCloseness,
 )
 from manyveils.policy.model import Policy
-from manyveils.policy.promises import promises_of
+from manyveils.policy.promises import alpha_beta_k_of, promises_of
 from manyveils.table.attributes import Table
 
 DIVERSITY = (DistinctDiversity, EntropyDiversity, RecursiveDiversity)
@@ -155,7 +154,7 @@ def _misfits(
     if isinstance(guarantee, DIVERSITY) and len(columns) == 1:
         n_values = table[columns[0]].n_values
         if guarantee.l > n_values:
-            key = "l" if policy.guarantee.l == guarantee.l or policy.publish.method != METHOD else "beta"
+            key = "l" if policy.guarantee.l == guarantee.l or alpha_beta_k_of(policy) is None else "beta"
             yield Problem(
                 f"guarantee of {subject}",
                 f"{key} = {guarantee.l} but the attribute has {n_values} different values.",

@@ -108,4 +108,11 @@ def part(work: Work) -> InParts | None:
     return InParts(options, options.labels, work.sensitive) if work.quasi else None
 
 
-METHOD = Method("alpha-beta-k", "Wang 2013", AlphaBetaKOptions, make, part=part)
+METHOD = Method(
+    "alpha-beta-k",
+    "Wang 2013",
+    AlphaBetaKOptions,
+    make,
+    part=part,
+    demo={"alpha-beta-k": {"beta": 3}},
+)

@@ -263,4 +263,12 @@ def _made(work: Work, buckets: Ids, families: list[tuple[str, ...]]) -> Made:
     return Made((Draft("main", columns, rows, buckets=buckets[rows]),), notes)
 
 
-METHOD = Method("anatomize", "Xiao, Tao 2006: Anatomy", AnatomizeOptions, make, decide, suppresses=True)
+METHOD = Method(
+    "anatomize",
+    "Xiao, Tao 2006: Anatomy",
+    AnatomizeOptions,
+    make,
+    decide,
+    suppresses=True,
+    demo={"anatomize": {"suppression": 0.02}},
+)

@@ -144,4 +144,16 @@ def _beside(work: Work, plan: Plan) -> list[list[str]]:
     return placed
 
 
-METHOD = Method("codip", "CODIP: paper 000", CodipOptions, make, decide)
+METHOD = Method(
+    "codip",
+    "CODIP: paper 000",
+    CodipOptions,
+    make,
+    decide,
+    variants={
+        "mondrian": {"anonymizer": "mondrian"},
+        "patient": {"search": "patient"},
+        "optimal": {"search": "optimal"},
+    },
+    demo={"codip": {"beta": 0.5}},
+)

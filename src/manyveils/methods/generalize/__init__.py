@@ -80,4 +80,7 @@ METHOD = Method(
     make,
     decide,
     part,
+    variants={"full-domain": {"recoding": "full-domain"}, "mondrian": {"recoding": "mondrian"}},
+    tried=("mondrian",),
+    demo={"generalize": {"suppression": 0.02}, "generalize-mondrian": {"recoding": "mondrian"}},
 )

@@ -219,4 +219,16 @@ def _refuse_strangers(work: Work, options: GradeOptions) -> None:
         raise PolicyError(problems)
 
 
-METHOD = Method("grade", "Poovammal and Ponnavaikko 2009", GradeOptions, make, decide, secret=True)
+METHOD = Method(
+    "grade",
+    "Poovammal and Ponnavaikko 2009",
+    GradeOptions,
+    make,
+    decide,
+    secret=True,
+    variants={name: {"then": name} for name in ("generalize", "anatomize", "slice")},
+    promising={"then": "generalize"},
+    demo={"grade": {"then": "generalize"}},
+    # It gives every value a code.
+    whole_cells=True,
+)

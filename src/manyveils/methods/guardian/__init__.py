@@ -192,4 +192,10 @@ METHOD = Method(
     decide,
     takes_rules=True,
     enforces=True,
+    variants={
+        "gd": {"decompose": "gd"},
+        "slice": {"anonymizer": "slice"},
+        "generalize": {"anonymizer": "generalize"},
+    },
+    demo={"guardian": {"decompose": "gd"}},
 )

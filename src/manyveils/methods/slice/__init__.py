@@ -133,4 +133,11 @@ def part(work: Work) -> InParts | None:
     return InParts(options.model_copy(update={"columns": homes}), "ranges", (), _described(layout))
 
 
-METHOD = Method("slice", "Slicing: paper 003", SliceOptions, make, part=part)
+METHOD = Method(
+    "slice",
+    "Slicing: paper 003",
+    SliceOptions,
+    make,
+    part=part,
+    demo={"slice": {"columns": 4}},
+)

@@ -1,0 +1,91 @@
+"""What callers may give: policies, releases and seeds, read or refused."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from manyveils.audits import Licence
+from manyveils.errors import InputError, PolicyError, Problem
+from manyveils.methods import Options, method_of, method_problems, read_options
+from manyveils.policy import Policy
+from manyveils.policy.model import read_document
+from manyveils.promises.work import silent
+from manyveils.release import Release
+from manyveils.table import Streams
+
+AnyPolicy = Policy | str | Path | Mapping[str, Any]
+AnyRelease = Release | str | Path
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, repr=False)
+class Order:
+    """One publication that was asked for."""
+
+    data: object
+    policy: Policy
+    options: Options
+    seed: int | None = None
+    format: str | None = None
+    master: str | None = None
+    progress: Progress = silent
+
+
+def order_of(
+    data: object,
+    policy: AnyPolicy,
+    *,
+    seed: int | None = None,
+    format: str | None = None,  # noqa: A002
+    master: str | None = None,
+    progress: Progress = silent,
+) -> Order:
+    """A publication with its policy read, and the keys of the method checked: once, and before the data are read."""
+    policy = read_policy(policy)
+    return Order(data, policy, read_options(policy), seed, format, master, progress)
+
+
+def read_policy(policy: AnyPolicy) -> Policy:
+    """A policy from a file, from a mapping of sections, or as it is.
+
+    Where sections are wrong, the keys of the method are checked too, so that all problems are told at once.
+    """
+    if isinstance(policy, Policy):
+        return policy
+    try:
+        return Policy(**policy) if isinstance(policy, Mapping) else Policy.load(policy)
+    except PolicyError as error:
+        raise PolicyError(dict.fromkeys([*error.problems, *_method_problems(policy)])) from None
+
+
+def _method_problems(policy: str | Path | Mapping[str, Any]) -> list[Problem]:
+    if isinstance(policy, Mapping):
+        document, name = policy, "policy"
+    else:
+        try:
+            document, name = read_document(Path(policy)), Path(policy).name
+        except PolicyError:
+            return []
+    section = document.get("publish", {})
+    return list(method_problems(section, name)) if isinstance(section, Mapping) else []
+
+
+def read_release(release: AnyRelease) -> Release:
+    """A release from a folder, or as it is."""
+    return release if isinstance(release, Release) else Release.load(release)
+
+
+def licence_of(policy: Policy) -> Licence:
+    """What a release of this policy may claim: what the method of the policy may."""
+    method = method_of(policy)
+    return Licence(enforces=method.enforces, secret=method.secret)
+
+
+def streams_of(seed: int | None) -> Streams:
+    """Random streams from a seed, or from the operating system; a seed is a whole number."""
+    if seed is None:
+        return Streams()
+    if not isinstance(seed, int) or seed < 0:
+        raise InputError.at("seed", "must be a whole number, not negative.")
+    return Streams(seed)

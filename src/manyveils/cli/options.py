@@ -1,0 +1,28 @@
+"""Options and arguments of several commands."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+
+def option(text: str, *names: str, min: float | None = None) -> Any:  # noqa: A002
+    """An option of a command with its help; flags have a name, or they would have a negative too."""
+    return typer.Option(*names, help=text, min=min)
+
+
+PolicyFile = Annotated[Path, typer.Argument(help="The policy file, TOML or JSON.")]
+PolicyOption = Annotated[Path, option("The policy file, TOML or JSON.")]
+ReleaseFolder = Annotated[Path, typer.Argument(help="The release folder.")]
+Data = Annotated[Path | None, option("The original data, if not where the policy says.")]
+Only = Annotated[list[str] | None, option("An attack to try, instead of all; repeatable.")]
+Seed = Annotated[int | None, option("For tests: the same seed gives the same result.", min=0)]
+Force = Annotated[bool, option("Replace an existing result.", "--force")]
+Engine = Annotated[
+    Literal["local", "spark"],
+    option("Who does the work: this process, or Spark for more rows than it can hold."),
+]
+Master = Annotated[
+    str | None, option("Where Spark runs, such as spark://host:7077; this machine by default.")
+]
+AsJson = Annotated[bool, option("Print one JSON document on stdout and nothing else.", "--json")]

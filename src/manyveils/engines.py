@@ -1,0 +1,56 @@
+"""Who does the work: this process, or Spark, which is imported only when it is asked for."""
+
+from pathlib import Path
+from typing import Literal
+
+from manyveils.arguments import Order, licence_of, streams_of
+from manyveils.audits import Audit
+from manyveils.errors import InputError
+from manyveils.release import Release
+from manyveils.table.door import is_sparks
+
+Engine = Literal["local", "spark"]
+
+
+def is_for_spark(data: object, engine: Engine = "local", master: str | None = None) -> bool:
+    """Whether Spark does the work: it is asked to, or the data are its own; a master is for Spark alone."""
+    if engine == "spark" or is_sparks(data):
+        return True
+    if master is not None:
+        remedy = "Give --engine spark too, or leave it out."
+        raise InputError.at("master", "is for Spark alone.", remedy)
+    return False
+
+
+def publish_on_spark(order: Order) -> Release:
+    """A release that Spark makes, audited, in a folder of its own that goes when the release does."""
+    from manyveils.spark.release import in_own_folder
+
+    def write(folder: Path) -> Release:
+        release, verdict = write_on_spark(order, folder)
+        verdict.refuse_broken()
+        return release
+
+    return in_own_folder(write)
+
+
+def write_on_spark(order: Order, folder: Path) -> tuple[Release, Audit]:
+    """Let Spark write a release into a folder that is being prepared, and judge what was written."""
+    from manyveils.spark.engine import publish_there
+
+    # A wrong seed is refused before Spark starts.
+    streams_of(order.seed)
+    if order.format not in (None, "parquet"):
+        remedy = "Leave it out, or use the local engine."
+        raise InputError.at("format", "Spark writes parquet only.", remedy)
+    published = publish_there(
+        order.data,
+        order.policy,
+        folder,
+        options=order.options,
+        licence=licence_of(order.policy),
+        master=order.master,
+        seed=order.seed,
+        progress=order.progress,
+    )
+    return published.release, published.audit

@@ -1,0 +1,139 @@
+"""What a release promises, gives away and is good for: each asked by itself."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from manyveils.arguments import (
+    AnyPolicy,
+    AnyRelease,
+    Progress,
+    licence_of,
+    read_policy,
+    read_release,
+    streams_of,
+)
+from manyveils.audits import Audit
+from manyveils.engines import Engine, is_for_spark
+from manyveils.errors import DataError, InputError
+from manyveils.policy import Policy
+from manyveils.promises.work import silent
+from manyveils.release import Release
+from manyveils.run import judge
+from manyveils.table import Table, hold
+from manyveils.utility import Utility
+from manyveils.utility import measure as weigh
+from manyveils.utility.held_out import read_held_out
+from manyveils.utility.learning import Lesson
+
+if TYPE_CHECKING:
+    from manyveils.attacks import Attacks
+    from manyveils.reports import Report
+
+
+def audit(
+    release: AnyRelease,
+    data: object,
+    policy: AnyPolicy,
+    *,
+    levels: Mapping[str, float] | None = None,
+    engine: Engine = "local",
+    master: str | None = None,
+    progress: Progress = silent,
+) -> Audit:
+    """Derive every promise again, from the release and the original alone; with Spark if it has the original.
+
+    `levels` are thresholds to look at besides those that are promised, such as {"k": 10}.
+    """
+    policy = read_policy(policy)
+    if is_for_spark(data, engine, master):
+        from manyveils.spark.engine import audit_folder
+
+        with _in_folder(release) as folder:
+            licence = licence_of(policy)
+            return audit_folder(
+                folder, data, policy, licence=licence, master=master, levels=levels, progress=progress
+            )
+    table, _ = hold(data, policy)
+    return judge(read_release(release), table, policy, levels)
+
+
+@contextmanager
+def _in_folder(release: AnyRelease) -> Iterator[Path]:
+    """The folder of a release; one that is in memory is written for the time being."""
+    if not isinstance(release, Release):
+        yield Path(release)
+        return
+    with TemporaryDirectory(prefix="manyveils-") as folder:
+        yield release.save(Path(folder) / "release", format="parquet")
+
+
+def attack(
+    release: AnyRelease,
+    data: object,
+    policy: AnyPolicy,
+    *,
+    only: Sequence[str] | None = None,
+    seed: int | None = None,
+    others: Sequence[AnyRelease] = (),
+    control: object = None,
+    progress: Progress = silent,
+) -> "Attacks":
+    """Try what adversaries could do with the release; `control` has people who are known not to be in the data."""
+    # Loaded only here: whoever publishes need not wait for it.
+    from manyveils.attacks import attack as try_attacks
+
+    policy, streams = read_policy(policy), streams_of(seed)
+    table, _ = hold(data, policy)
+    return try_attacks(
+        read_release(release),
+        table,
+        policy,
+        only=only,
+        others=[read_release(other) for other in others],
+        control=None if control is None else _hold_control(control, policy),
+        streams=streams,
+        progress=progress,
+    )
+
+
+def _hold_control(control: object, policy: Policy) -> Table:
+    try:
+        return hold(control, policy)[0]
+    except DataError as error:
+        raise DataError(problem.within("control") for problem in error.problems) from None
+
+
+def measure(
+    release: AnyRelease,
+    data: object,
+    policy: AnyPolicy,
+    *,
+    learn: str | None = None,
+    held_out: object = None,
+) -> Utility:
+    """Measure what the release is still good for; with `learn`, also for models of that attribute.
+
+    `held_out` has people who are not in the release, on whom models are tested.
+    """
+    if learn is None and held_out is not None:
+        what = "people are held out, but no attribute is to be learnt."
+        raise InputError.at("held-out", what, "Name it with --learn, or learn=.")
+    policy, release = read_policy(policy), read_release(release)
+    table, _ = hold(data, policy)
+    if learn is None:
+        return weigh(release, table, policy)
+    lesson = Lesson(table, policy, learn, read_held_out(held_out, table, policy))
+    return Utility({**weigh(release, table, policy), **lesson.of(release)})
+
+
+def public_report(release: AnyRelease) -> "Report":
+    """Lay out a release for those who receive it: nothing in it has been compared with the original."""
+    from manyveils.reports import render
+    from manyveils.utility.portrait import public_portrait
+
+    release = read_release(release)
+    portrait = public_portrait(release).describe()
+    return render({"manifest": release.manifest.describe(), "portrait": portrait, "public": True})
