@@ -14,6 +14,7 @@ A message names files, keys, columns, counts and thresholds, never a cell of the
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,15 @@ class ManyveilsError(Exception):
             (Problem("", problems),) if isinstance(problems, str) else tuple(problems)
         )
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+    @classmethod
+    def at(cls, where: str, what: str, remedy: str = "") -> Self:
+        """An error with a single problem.
+
+        >>> str(DataError.at("people.csv", "is empty.", "Add a header line and rows."))
+        'people.csv: is empty. Add a header line and rows.'
+        """
+        return cls([Problem(where, what, remedy)])
 
     def __reduce__(self) -> tuple[type["ManyveilsError"], tuple[Sequence[Problem]]]:
         return type(self), (self.problems,)

@@ -5,7 +5,7 @@ import polars as pl
 
 from manyveils.datasets import oncology, residents
 from manyveils.datasets.draws import Numbers, Weights, draw, draw_once, record_numbers, words
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 
 QUASI = ("birth_year", "sex", "region", "marital_status", "occupation", "education")
 SENSITIVE = (
@@ -37,7 +37,7 @@ def tumours(n: int = 30_000, seed: int = 1) -> pl.DataFrame:
     [(1937, 'Colon', '2013-08', 75), (1975, 'Bone marrow', '2012-07', 37)]
     """
     if not isinstance(n, int) or n < 0:
-        raise InputError([Problem("tumours", f"n is {n} and must be 0 or more.", "Give a whole number.")])
+        raise InputError.at("tumours", f"n is {n} and must be 0 or more.", "Give a whole number.")
     rng = np.random.Generator(np.random.PCG64(seed))
     sex = draw_once(oncology.SEX_WEIGHTS, n, rng)
     site = draw(oncology.SITES_BY_SEX, sex, rng)

@@ -4,7 +4,7 @@ from copy import deepcopy
 from typing import Any
 
 from manyveils.datasets.registry import COLUMNS, QUASI, SENSITIVE, TREES
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.policy import Policy
 
 WIDTHS = {
@@ -32,7 +32,7 @@ def tumour_sections(n_sensitive: int = 6) -> dict[str, Any]:
     """
     if n_sensitive not in range(1, len(SENSITIVE) + 1):
         what = f"n_sensitive is {n_sensitive} and must be from 1 to {len(SENSITIVE)}."
-        raise InputError([Problem("tumour_sections", what, "Give a whole number.")])
+        raise InputError.at("tumour_sections", what, "Give a whole number.")
     return {
         "attributes": {name: _attribute(name, n_sensitive) for name in COLUMNS},
         "guarantee": {"k": 10, "l": 3},

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.keys.key import Grades, Key, Meaning, number_of
 from manyveils.reading.predicates import Condition, parse
 
@@ -29,7 +29,7 @@ def _sides(text: str) -> list[str]:
     """What stands before and after the arrow; arrows in quotes are part of a value."""
     arrows = [found for found in QUOTED.finditer(text) if found[0] in ARROWS]
     if len(arrows) > 1:
-        raise InputError([Problem("rule", "has several arrows.", EXAMPLE)])
+        raise InputError.at("rule", "has several arrows.", EXAMPLE)
     return [text[: arrows[0].start()], text[arrows[0].end() :]] if arrows else [text]
 
 
@@ -67,7 +67,7 @@ def _compared(name: str, condition: Condition, grades: Grades, used: list[Meanin
         case _:
             first, last = grades.at_least(numbers[0]), grades.at_most(numbers[1])
             if first is None or last is None or float(first) > float(last):
-                raise InputError([Problem(condition.name, "no published grade lies between these.")])
+                raise InputError.at(condition.name, "no published grade lies between these.")
             used += [
                 Meaning(condition.name, value, "number", found)
                 for value, found in zip(condition.values, (first, last), strict=True)
@@ -99,7 +99,7 @@ def _meaning(key: Key, attribute: str, published: str) -> Meaning:
 
 def _no_grade(attribute: str) -> InputError:
     what = "is published as grades, and this is none of them."
-    return InputError([Problem(attribute, what, "Ask with a published value.")])
+    return InputError.at(attribute, what, "Ask with a published value.")
 
 
 def interpret_table(
@@ -107,9 +107,9 @@ def interpret_table(
 ) -> tuple[list[list[str]], tuple[Meaning, ...]]:
     """A small table of published values, cell by cell, as it would be read with the key."""
     if len(names) * len(rows) > MOST_CELLS:
-        raise InputError([Problem("table", f"has more than {MOST_CELLS} cells.", "Ask about fewer.")])
+        raise InputError.at("table", f"has more than {MOST_CELLS} cells.", "Ask about fewer.")
     if any(len(row) != len(names) for row in rows):
-        raise InputError([Problem("table", "has lines of different lengths.", "Give every line each field.")])
+        raise InputError.at("table", "has lines of different lengths.", "Give every line each field.")
     meanings: Mapping[tuple[int, int], Meaning] = {
         (place, column): _meaning(key, names[column], cell)
         for place, row in enumerate(rows)

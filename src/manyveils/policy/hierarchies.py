@@ -22,13 +22,11 @@ def read_lines(path: Path) -> Lines:
                 tuple(cell.strip() for cell in line) for line in csv.reader(file, delimiter=";") if line
             )
     except FileNotFoundError:
-        raise PolicyError([Problem(str(path), "there is no such hierarchy file.")]) from None
+        raise PolicyError.at(str(path), "there is no such hierarchy file.") from None
     except (OSError, ValueError) as error:
-        raise PolicyError(
-            [Problem(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).")]
-        ) from None
+        raise PolicyError.at(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).") from None
     except csv.Error:
-        raise PolicyError([Problem(str(path), "is not made of lines separated by `;`.")]) from None
+        raise PolicyError.at(str(path), "is not made of lines separated by `;`.") from None
     return lines
 
 
@@ -46,7 +44,7 @@ def _paths(node: object) -> Iterator[tuple[str, ...]]:
         yield from ((str(leaf),) for leaf in node)
         return
     if not isinstance(node, Mapping):
-        raise PolicyError([Problem("tree", "must be made of tables and lists of values.")])
+        raise PolicyError.at("tree", "must be made of tables and lists of values.")
     for name, below in node.items():
         yield from ((*path, name) for path in _paths(below))
 

@@ -114,24 +114,22 @@ def read_document(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise PolicyError([Problem(str(path), "there is no such policy file.", "Check the path.")]) from None
+        raise PolicyError.at(str(path), "there is no such policy file.", "Check the path.") from None
     except (OSError, ValueError) as error:
-        raise PolicyError(
-            [Problem(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).")]
-        ) from None
+        raise PolicyError.at(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).") from None
     try:
         document = _parsed(text, is_json=path.suffix.lower() == ".json")
     except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
         language = "JSON" if path.suffix.lower() == ".json" else "TOML"
-        raise PolicyError([Problem(path.name, f"is not valid {language}: {error}.")]) from None
+        raise PolicyError.at(path.name, f"is not valid {language}: {error}.") from None
     except PolicyError as error:
         raise PolicyError(problem.within(path.name) for problem in error.problems) from None
     except RecursionError:
-        raise PolicyError([Problem(path.name, "has tables inside tables without end.")]) from None
+        raise PolicyError.at(path.name, "has tables inside tables without end.") from None
     except ValueError:
-        raise PolicyError([Problem(path.name, "has a number that is too long.", "Shorten it.")]) from None
+        raise PolicyError.at(path.name, "has a number that is too long.", "Shorten it.") from None
     if not isinstance(document, dict):
-        raise PolicyError([Problem(path.name, "must be a table of sections.")])
+        raise PolicyError.at(path.name, "must be a table of sections.")
     _refuse_private(document, path.name)
     return document
 

@@ -199,24 +199,19 @@ def _refuse_last_owner(connection: Connection, found: Row[Any]) -> None:
 
 def _refuse_unfit(name: str, password: str, role: str) -> None:
     if not re.fullmatch(NAME, name):
-        raise InputError(
-            [
-                Problem(
-                    "name",
-                    "must be up to 64 small letters, digits and . _ @ -, starting with one of the first two.",
-                )
-            ]
+        raise InputError.at(
+            "name", "must be up to 64 small letters, digits and . _ @ -, starting with one of the first two."
         )
     if role not in ROLES:
-        raise InputError([Problem("role", f"must be one of {', '.join(ROLES)}.")])
+        raise InputError.at("role", f"must be one of {', '.join(ROLES)}.")
     _refuse_password(name, password)
 
 
 def _refuse_password(name: str, password: str) -> None:
     if not SHORTEST <= len(password) <= LONGEST:
-        raise InputError([Problem("password", f"must have {SHORTEST} to {LONGEST} characters.")])
+        raise InputError.at("password", f"must have {SHORTEST} to {LONGEST} characters.")
     if name in password.lower() and len(password) - len(name) < SHORTEST // 2:
-        raise InputError([Problem("password", "is little more than the name.")])
+        raise InputError.at("password", "is little more than the name.")
 
 
 def _hashed(password: str) -> str:

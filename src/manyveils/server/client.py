@@ -35,7 +35,7 @@ class Client:
 
         _refuse_plain(url)
         if token is not None and not (token.isascii() and token.isprintable()):
-            raise InputError([Problem("token", "has characters that no token has.")])
+            raise InputError.at("token", "has characters that no token has.")
         try:
             self._http = httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", timeout=timeout)
         except httpx.InvalidURL:
@@ -62,7 +62,7 @@ class Client:
         from manyveils.release.folder import staged
 
         if os.path.lexists(folder):
-            raise InputError([Problem(str(folder), "is there already.", "Choose another place.")])
+            raise InputError.at(str(folder), "is there already.", "Choose another place.")
         with staged(Path(folder)) as place:
             for number, name in enumerate(self.files(release)):
                 path = place / _plain(name)
@@ -119,10 +119,10 @@ class Client:
         end = time.monotonic() + timeout
         while (found := self.job(job))["state"] in ("queued", "running"):
             if time.monotonic() > end:
-                raise ManyveilsError([Problem("job", "is not over yet.", "Wait longer.")])
+                raise ManyveilsError.at("job", "is not over yet.", "Wait longer.")
             time.sleep(every)
         if found["state"] == "failed":
-            raise ManyveilsError([Problem("job", str(found["error"]))])
+            raise ManyveilsError.at("job", str(found["error"]))
         return found
 
     def list(self, release: str, *, listed: bool = True) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class Client:
         try:
             return self._send(method, path, **content).json()
         except ValueError:
-            raise ManyveilsError([Problem("server", "does not answer as a manyveils server.")]) from None
+            raise ManyveilsError.at("server", "does not answer as a manyveils server.") from None
 
     def _send(self, method: str, path: str, **content: Any) -> "httpx.Response":
         import httpx
@@ -160,7 +160,7 @@ class Client:
         try:
             response = self._http.request(method, path, **content)
         except httpx.HTTPError as error:
-            raise ManyveilsError([Problem("server", f"does not answer ({type(error).__name__}).")]) from None
+            raise ManyveilsError.at("server", f"does not answer ({type(error).__name__}).") from None
         if not response.is_success:
             raise _error(response)
         return response
@@ -190,18 +190,18 @@ def _refuse_plain(url: str) -> None:
     if not is_address:
         raise _no_address()
     if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
-        raise InputError([Problem("url", "would send secrets in the clear.", "Use https://.")])
+        raise InputError.at("url", "would send secrets in the clear.", "Use https://.")
 
 
 def _no_address() -> InputError:
-    return InputError([Problem("url", "must start with https:// and name a server.")])
+    return InputError.at("url", "must start with https:// and name a server.")
 
 
 def _plain(name: str) -> str:
     """A file's name inside a release folder; a server that sends another is refused."""
     parts = name.split("/")
     if len(parts) > 2 or any(part in ("", ".", "..") or "\\" in part for part in parts):
-        raise ManyveilsError([Problem("server", "names a file that points elsewhere.")])
+        raise ManyveilsError.at("server", "names a file that points elsewhere.")
     return name
 
 
@@ -211,4 +211,4 @@ def _opened(**paths: Path) -> Iterator[dict[str, Any]]:
         try:
             yield {field: (path.name, stack.enter_context(path.open("rb"))) for field, path in paths.items()}
         except OSError as error:
-            raise InputError([Problem(str(error.filename), f"cannot be read: {error.strerror}.")]) from None
+            raise InputError.at(str(error.filename), f"cannot be read: {error.strerror}.") from None

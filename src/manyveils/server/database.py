@@ -31,7 +31,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.server.append_only import guard_log
 
 metadata = MetaData()
@@ -171,14 +171,8 @@ class Database:
         try:
             self._refuse_missing() if existing else self._create()
         except SQLAlchemyError as error:
-            raise InputError(
-                [
-                    Problem(
-                        "database",
-                        f"cannot be opened ({type(error).__name__}).",
-                        "Check its address and rights.",
-                    )
-                ]
+            raise InputError.at(
+                "database", f"cannot be opened ({type(error).__name__}).", "Check its address and rights."
             ) from None
 
     @property
@@ -221,7 +215,7 @@ class Database:
 
     def _refuse_missing(self) -> None:
         if not inspect(self.engine).has_table(meta.name):
-            raise InputError([Problem("database", "holds no server.", "Check --folder and --database.")])
+            raise InputError.at("database", "holds no server.", "Check --folder and --database.")
 
     def _create(self) -> None:
         with self.writing() as connection:
@@ -238,7 +232,7 @@ def _engine(url: str | URL) -> Engine:
     if isinstance(url, str) and url.startswith("postgresql://"):
         url = url.replace("postgresql://", "postgresql+psycopg://", 1)
     if isinstance(url, str) and not url.startswith(("sqlite:///", "postgresql+psycopg://")):
-        raise InputError([Problem("database", "must start with sqlite:/// or postgresql+psycopg://.")])
+        raise InputError.at("database", "must start with sqlite:/// or postgresql+psycopg://.")
     try:
         # Parameters may be secret, and would otherwise be told in errors.
         engine = create_engine(
@@ -250,7 +244,7 @@ def _engine(url: str | URL) -> Engine:
             pool_pre_ping=not str(url).startswith("sqlite"),
         )
     except (ArgumentError, ValueError):
-        raise InputError([Problem("database", "is not an address of a database.")]) from None
+        raise InputError.at("database", "is not an address of a database.") from None
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)

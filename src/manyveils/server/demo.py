@@ -8,7 +8,7 @@ from secrets import token_urlsafe
 from typing import Any
 
 from manyveils.datasets import hospital_sections, write_hospital
-from manyveils.errors import InputError, ManyveilsError, Problem
+from manyveils.errors import InputError, ManyveilsError
 from manyveils.server.accounts import add_owner, add_user, has_owner
 from manyveils.server.accounts import log_in as logged_in
 from manyveils.server.catalogue import set_listed
@@ -34,8 +34,8 @@ def prepare(worker: Worker) -> Demo:
     """Fill an empty server with something to try."""
     keeper = worker.keeper
     if has_owner(keeper):
-        raise InputError(
-            [Problem("--demo", "needs a folder without accounts.", "Choose another, or leave --folder out.")]
+        raise InputError.at(
+            "--demo", "needs a folder without accounts.", "Choose another, or leave --folder out."
         )
     passwords = {role: token_urlsafe(15) for role in ("owner", "researcher", "auditor")}
     add_owner(keeper, "owner", passwords["owner"])
@@ -62,7 +62,7 @@ def _published(worker: Worker, owner: Person) -> str:
         )
     done = _over(worker, owner, begun)
     if done.release is None:
-        raise ManyveilsError([Problem("demo", str(done.error))])
+        raise ManyveilsError.at("demo", str(done.error))
     return done.release
 
 

@@ -129,7 +129,7 @@ def _researcher(connection: Connection, name: str) -> int:
     if found is None:
         raise no_such("account")
     if found.role != "researcher":
-        raise InputError([Problem("researcher", "this account has another role.")])
+        raise InputError.at("researcher", "this account has another role.")
     return int(found.id)
 
 

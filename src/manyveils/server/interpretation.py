@@ -74,7 +74,7 @@ def read_value(keeper: Keeper, actor: Person, release: str, attribute: str, publ
 def read_rule(keeper: Keeper, actor: Person, release: str, rule: str) -> Answer[str]:
     """A rule with meanings in place of codes and grades."""
     if len(rule) > MOST_TEXT:
-        raise InputError([Problem("rule", f"has more than {MOST_TEXT} characters.")])
+        raise InputError.at("rule", f"has more than {MOST_TEXT} characters.")
     question = Question(release, "rule", {"rule": rule}, _names(rule), lambda key: interpret_rule(key, rule))
     return _answer(keeper, actor, question)
 
@@ -92,11 +92,11 @@ def read_table(
 def _refuse_large(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Refuse what is too much to be looked at, before anything else is done with it."""
     if max(len(names), len(names) * len(rows), sum(map(len, rows))) > MOST_CELLS:
-        raise InputError([Problem("table", f"has more than {MOST_CELLS} cells.", "Ask about fewer.")])
+        raise InputError.at("table", f"has more than {MOST_CELLS} cells.", "Ask about fewer.")
     if any(len(name) > MOST_NAME for name in names):
-        raise InputError([Problem("attribute", f"has more than {MOST_NAME} characters.")])
+        raise InputError.at("attribute", f"has more than {MOST_NAME} characters.")
     if any(len(cell) > MOST_CELL for row in rows for cell in row):
-        raise InputError([Problem("table", f"has cells of more than {MOST_CELL} characters.")])
+        raise InputError.at("table", f"has cells of more than {MOST_CELL} characters.")
 
 
 def _names(rule: str) -> list[str]:
@@ -234,12 +234,6 @@ def _key(keeper: Keeper, found: Item) -> Key:
 def _refuse_unknown(found: Item, names: Sequence[str]) -> None:
     unknown = set(names) - set(found.attributes)
     if unknown:
-        raise InputError(
-            [
-                Problem(
-                    "attribute",
-                    f"{len(unknown)} of those asked about are not in this release.",
-                    "Check the names.",
-                )
-            ]
+        raise InputError.at(
+            "attribute", f"{len(unknown)} of those asked about are not in this release.", "Check the names."
         )

@@ -10,7 +10,7 @@ from threading import Lock
 
 from sqlalchemy import Connection, insert, select
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.keys import Key
 from manyveils.server import head
 from manyveils.server.database import Database, meta, sqlite_url, users
@@ -88,14 +88,10 @@ def moment(seconds: float) -> str:
 
 def _refuse_missing(settings: Settings) -> None:
     if not settings.folder.is_dir():
-        raise InputError([Problem(str(settings.folder), "there is no such folder.", "Give --folder.")])
+        raise InputError.at(str(settings.folder), "there is no such folder.", "Give --folder.")
     if settings.database is None and not settings.sqlite.is_file():
-        raise InputError(
-            [
-                Problem(
-                    str(settings.folder), "holds no server's database.", "Check --folder, or give --database."
-                )
-            ]
+        raise InputError.at(
+            str(settings.folder), "holds no server's database.", "Check --folder, or give --database."
         )
 
 
@@ -107,7 +103,7 @@ def _make_folders(settings: Settings) -> None:
             # SQLite gives the files it makes beside this one the same mode.
             settings.sqlite.touch(mode=0o600)
     except OSError as error:
-        raise InputError([Problem(str(settings.folder), f"cannot be used: {error.strerror}.")]) from None
+        raise InputError.at(str(settings.folder), f"cannot be used: {error.strerror}.") from None
 
 
 def _stored(database: Database) -> dict[str, str]:
@@ -118,12 +114,8 @@ def _stored(database: Database) -> dict[str, str]:
 def _begin(connection: Connection, secret: Secret, expected: dict[str, str]) -> None:
     """Bind a new database to its secret, and seal its empty log."""
     if connection.execute(select(users.c.id)).first() is not None:
-        raise InputError(
-            [
-                Problem(
-                    "database", "has accounts, but not with which server key it was begun.", "Restore a copy."
-                )
-            ]
+        raise InputError.at(
+            "database", "has accounts, but not with which server key it was begun.", "Restore a copy."
         )
     connection.execute(insert(meta), [{"name": name, "value": value} for name, value in expected.items()])
     head.begin(connection, secret)
@@ -139,14 +131,10 @@ def _refuse_other_secret(keeper: Keeper) -> None:
             _begin(connection, keeper.secret, expected)
             return
     if stored.get("schema") != SCHEMA:
-        raise InputError([Problem("database", "was written by another version.")])
+        raise InputError.at("database", "was written by another version.")
     if not compare_digest(stored.get("secret", ""), expected["secret"]):
-        raise InputError(
-            [
-                Problem(
-                    "server key",
-                    "is not the one this database was begun with.",
-                    "Give the right --key-file; without it the keys in the database cannot be read.",
-                )
-            ]
+        raise InputError.at(
+            "server key",
+            "is not the one this database was begun with.",
+            "Give the right --key-file; without it the keys in the database cannot be read.",
         )

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 import uvicorn
 from fastapi import FastAPI
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.server.settings import Settings
 
 
@@ -19,8 +19,8 @@ def listen(settings: Settings) -> Iterator[tuple[list[socket.socket], str]]:
     try:
         taken = socket.create_server((settings.host, settings.port), family=family)
     except OSError as error:
-        raise InputError(
-            [Problem(f"{settings.host}:{settings.port}", f"cannot be listened on: {error.strerror}.")]
+        raise InputError.at(
+            f"{settings.host}:{settings.port}", f"cannot be listened on: {error.strerror}."
         ) from None
     with taken:
         yield [taken], f"http://{reached_at(settings.host)}:{taken.getsockname()[1]}"

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from manyveils.errors import DataError, PolicyError, Problem
+from manyveils.errors import DataError, PolicyError
 from manyveils.policy.model import Policy
 from manyveils.policy.sections import AttributeSection
 from manyveils.table.attributes import Attribute
@@ -24,27 +24,19 @@ def bits_of(values: pl.Series, attribute: AttributeSection, policy: Policy) -> l
     atoms = sorted({atom for parts in members for atom in parts})
     if not atoms:
         what = "no cell holds a value."
-        raise DataError([Problem(f"attributes.{values.name}", what, "Drop the column, or its separator.")])
+        raise DataError.at(f"attributes.{values.name}", what, "Drop the column, or its separator.")
     if len(atoms) > MANY_BITS:
-        raise PolicyError(
-            [
-                Problem(
-                    f"attributes.{values.name}.multivalued",
-                    f"gives {len(atoms):,} different values, {MANY_BITS:,} at most.",
-                    "Check the separator, or group rare values.",
-                )
-            ]
+        raise PolicyError.at(
+            f"attributes.{values.name}.multivalued",
+            f"gives {len(atoms):,} different values, {MANY_BITS:,} at most.",
+            "Check the separator, or group rare values.",
         )
     listed = {line[0] for line in policy.lines(str(values.name)) or ()}
     if listed and not listed.issuperset(atoms):
-        raise PolicyError(
-            [
-                Problem(
-                    f"{policy.name}: attributes.{values.name}.hierarchy",
-                    f"misses {len(set(atoms) - listed)} of {len(atoms)} values.",
-                    "Add a line for each.",
-                )
-            ]
+        raise PolicyError.at(
+            f"{policy.name}: attributes.{values.name}.hierarchy",
+            f"misses {len(set(atoms) - listed)} of {len(atoms)} values.",
+            "Add a line for each.",
         )
     cell_code = cells.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).fill_null(len(members)).to_numpy()
     holds = np.zeros((len(atoms), len(members) + 1), dtype=np.int32)

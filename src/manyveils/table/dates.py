@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from manyveils.errors import PolicyError, Problem
+from manyveils.errors import PolicyError
 from manyveils.policy.hierarchies import TOP
 from manyveils.policy.sections import DateUnit
 from manyveils.table.levels import Levels, written
@@ -44,8 +44,8 @@ def dated(texts: Sequence[str], units: Sequence[DateUnit], *, place: str, has_mi
     strange = int((~are_dates(pl.Series(dates, dtype=pl.String))).sum())
     if strange:
         what = f"{strange} of {len(dates)} values are not dates."
-        raise PolicyError(
-            [Problem(place, what, "Write them as 2024-12-31, list them in missing_markers, or use a tree.")]
+        raise PolicyError.at(
+            place, what, "Write them as 2024-12-31, list them in missing_markers, or use a tree."
         )
     lines = tuple((date, *labels_of(date, units), TOP) for date in dates)
     if not lines:

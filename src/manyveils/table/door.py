@@ -21,11 +21,11 @@ def take_in(data: object, *, delimiter: str | None = None) -> tuple[pl.DataFrame
         remedy = (
             "Publish and audit take it as it is; elsewhere give what toPandas() makes of it, or of a sample."
         )
-        raise DataError([Problem("data", "a dataframe of Spark's is not brought here.", remedy)])
+        raise DataError.at("data", "a dataframe of Spark's is not brought here.", remedy)
     if isinstance(data, pl.Series) or not _is_tabular(data):
         kind = type(data).__name__
-        raise DataError(
-            [Problem("data", f"{kind} is not a table.", "Give a path, or pandas, Polars or PyArrow data.")]
+        raise DataError.at(
+            "data", f"{kind} is not a table.", "Give a path, or pandas, Polars or PyArrow data."
         )
     _refuse_repeated_names(data)
     try:

@@ -14,7 +14,7 @@ from manyveils.policy.sections import AttributeSection, Kind
 from manyveils.table.attributes import Attribute, Table
 from manyveils.table.bits import bits_of
 from manyveils.table.dates import dated
-from manyveils.table.kinds import typed
+from manyveils.table.kinds import typed, with_one_zero
 from manyveils.table.levels import Codes, Levels, intervals, masked, value_or_top, written
 from manyveils.table.spelling import as_number, spelled_as
 
@@ -25,7 +25,7 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     """Code every column but the identifiers; all problems are reported at once."""
     refuse_columns(frame.columns, policy)
     if frame.height == 0:
-        raise DataError([Problem("data", "there is a header but no row.")])
+        raise DataError.at("data", "there is a header but no row.")
     kept = [name for name, attribute in policy.attributes.items() if attribute.role != "identifier"]
     frame = frame.select(kept)
     _refuse_other_types(frame)
@@ -53,7 +53,7 @@ def encode_attributes(
         except pl.exceptions.PolarsError:
             # The library's own message may quote cells.
             what = "cells of its type cannot be published."
-            problems.append(DataError([Problem(f"data: {name}", what, "Turn them into text or numbers.")]))
+            problems.append(DataError.at(f"data: {name}", what, "Turn them into text or numbers."))
             continue
         problems += [DataError([_taken(column.name)]) for column in made if column.name in columns]
         columns.update({column.name: column for column in made})
@@ -143,8 +143,7 @@ def _plain(values: pl.Series) -> pl.Series:
     if dtype.is_numeric() and dtype != pl.Float64:
         # By way of text, so that 0.1 stays 0.1.
         values = values.cast(pl.String).cast(pl.Float64)
-    # There is one zero.
-    return values + 0.0 if values.dtype == pl.Float64 else values
+    return with_one_zero(values)
 
 
 def _missing_as_null(frame: pl.DataFrame, names: list[str], policy: Policy) -> Iterator[pl.Expr]:
@@ -164,12 +163,8 @@ def _treat_missing(frame: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, i
     if policy.data.missing == "drop":
         whole = frame.drop_nulls()
         if whole.height == 0:
-            raise DataError(
-                [
-                    Problem(
-                        "data", f"all {frame.height} rows have a missing cell.", 'Set missing = "category".'
-                    )
-                ]
+            raise DataError.at(
+                "data", f"all {frame.height} rows have a missing cell.", 'Set missing = "category".'
             )
         return whole, frame.height - whole.height
     refuse_missing({name: frame[name].null_count() for name in frame.columns}, frame.height)
@@ -208,7 +203,7 @@ def _refuse_far_dates(domain: pl.Series) -> None:
     """Dates that Python has no name for."""
     if domain.dtype == pl.Date and not domain.dt.year().is_between(1, 9999).all():
         what = "has dates that are not in the years 1 to 9999."
-        raise DataError([Problem(f"data: {domain.name}", what, "Mend them, or give them as text.")])
+        raise DataError.at(f"data: {domain.name}", what, "Mend them, or give them as text.")
 
 
 def _refuse_many_values(domain: pl.Series, kind: Kind, attribute: AttributeSection, policy: Policy) -> None:
@@ -219,14 +214,10 @@ def _refuse_many_values(domain: pl.Series, kind: Kind, attribute: AttributeSecti
         and kind != "numeric"
         and len(domain) > MANY_VALUES
     ):
-        raise PolicyError(
-            [
-                Problem(
-                    f"{policy.name}: attributes.{domain.name}",
-                    f"a quasi-identifier with {len(domain):,} different values and no hierarchy.",
-                    'Give it one (mask = "right" for codes, a file for names), make it numeric, or set role = "identifier".',
-                )
-            ]
+        raise PolicyError.at(
+            f"{policy.name}: attributes.{domain.name}",
+            f"a quasi-identifier with {len(domain):,} different values and no hierarchy.",
+            'Give it one (mask = "right" for codes, a file for names), make it numeric, or set role = "identifier".',
         )
 
 
@@ -268,14 +259,10 @@ def _order(typed: pl.Series, kind: Kind, attribute: AttributeSection, name: str,
     texts = typed.cast(pl.String)
     unlisted = int(sum(text not in place for text in texts.to_list()))
     if attribute.order and unlisted:
-        raise PolicyError(
-            [
-                Problem(
-                    f"{policy.name}: attributes.{name}.order",
-                    f"misses {unlisted} of {len(typed)} values.",
-                    "List every value.",
-                )
-            ]
+        raise PolicyError.at(
+            f"{policy.name}: attributes.{name}.order",
+            f"misses {unlisted} of {len(typed)} values.",
+            "List every value.",
         )
     ranks = pl.Series([place.get(text, len(place)) for text in texts.to_list()], dtype=pl.Int64)
     return pl.DataFrame({"rank": ranks, "text": texts}).select(pl.arg_sort_by("rank", "text")).to_series()
@@ -303,14 +290,8 @@ def _levels(
         return dated(texts, hierarchy.dates, place=place, has_missing=has_missing)
     if hierarchy is not None and hierarchy.widths:
         if kind != "numeric":
-            raise PolicyError(
-                [
-                    Problem(
-                        place,
-                        f"widths need numbers, and {name} is {kind}.",
-                        'Use kind = "numeric", mask or a file.',
-                    )
-                ]
+            raise PolicyError.at(
+                place, f"widths need numbers, and {name} is {kind}.", 'Use kind = "numeric", mask or a file.'
             )
         return intervals(ordered, hierarchy.widths, has_missing=has_missing)
     if hierarchy is not None and hierarchy.mask:

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from manyveils.errors import DataError, Problem
+from manyveils.errors import DataError
 from manyveils.policy.sections import AttributeSection, Kind
 
 NUMBER = r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
@@ -31,14 +31,10 @@ def typed(values: pl.Series, domain: pl.Series, attribute: AttributeSection) -> 
         _refuse_not_finite(values, odd)
     if attribute.kind == "numeric" and len(strange):
         n_rows = int(values.is_in(strange.to_list()).sum())
-        raise DataError(
-            [
-                Problem(
-                    f"data: {values.name}",
-                    f"{n_rows} of {len(values)} cells are not numbers.",
-                    'Mend them, list them in missing_markers, or set kind = "categorical".',
-                )
-            ]
+        raise DataError.at(
+            f"data: {values.name}",
+            f"{n_rows} of {len(values)} cells are not numbers.",
+            'Mend them, list them in missing_markers, or set kind = "categorical".',
         )
     looks_numeric = not len(strange) and not domain.str.contains(CODE).any() and not masks and len(domain) > 0
     if attribute.kind == "numeric" or looks_numeric:
@@ -49,17 +45,19 @@ def typed(values: pl.Series, domain: pl.Series, attribute: AttributeSection) -> 
 
 
 def _numbers(domain: pl.Series) -> pl.Series:
-    whole = domain.str.contains(WHOLE).all()
-    return domain.str.strip_chars().cast(pl.Int64 if whole else pl.Float64)
+    is_whole = domain.str.contains(WHOLE).all()
+    return with_one_zero(domain.str.strip_chars().cast(pl.Int64 if is_whole else pl.Float64))
+
+
+def with_one_zero(numbers: pl.Series) -> pl.Series:
+    """The same numbers with every -0.0 made 0.0: they are equal, so they are one value with one text."""
+    # Adding 0.0 would do, but Polars skips that addition.
+    return numbers.set(numbers == 0, 0.0) if numbers.dtype.is_float() else numbers
 
 
 def _refuse_not_finite(values: pl.Series, odd: pl.Series) -> None:
     if len(odd):
         n_rows = int(values.is_in(odd.implode()).sum())
-        raise DataError(
-            [
-                Problem(
-                    f"data: {values.name}", f"{n_rows} cells are NaN or infinite.", "Leave such cells empty."
-                )
-            ]
+        raise DataError.at(
+            f"data: {values.name}", f"{n_rows} cells are NaN or infinite.", "Leave such cells empty."
         )

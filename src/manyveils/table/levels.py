@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.errors import PolicyError, Problem
+from manyveils.errors import PolicyError
 from manyveils.policy.hierarchies import TOP, Lines
 
 Codes = NDArray[np.int32]
@@ -110,14 +110,8 @@ def written(
     lost = [code for code, line in enumerate(found) if line is None]
     if lost:
         n_rows = int(rows_of[lost].sum())
-        raise PolicyError(
-            [
-                Problem(
-                    place,
-                    f"misses {len(lost)} of {len(texts)} values ({n_rows} rows).",
-                    "Add a line for each.",
-                )
-            ]
+        raise PolicyError.at(
+            place, f"misses {len(lost)} of {len(texts)} values ({n_rows} rows).", "Add a line for each."
         )
     leaves = [_leaves(lines, level) for level in range(depth)]
     names = [[line[level] if level < depth - 1 else TOP for line in found if line] for level in range(depth)]

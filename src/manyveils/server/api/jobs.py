@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.server import jobs
 from manyveils.server.api.access import KeeperOf, Someone, refusals
 from manyveils.server.api.models import IdInPath, JobSaid
@@ -52,7 +52,7 @@ async def submit(request: Request, person: Someone) -> Job:
 def _submit(worker: Worker, person: Someone, form: FormData) -> Job:
     title, form_of_tables = form.get("title"), form.get("format", "csv")
     if not isinstance(title, str) or not isinstance(form_of_tables, str):
-        raise InputError([Problem("title", "must be given as a text.")])
+        raise InputError.at("title", "must be given as a text.")
     return worker.submit(
         person,
         title=title,
@@ -66,7 +66,7 @@ def upload_of(form: FormData, field: str) -> Upload:
     """The file in a field of a form."""
     found = form.get(field)
     if not isinstance(found, UploadFile):
-        raise InputError([Problem(field, "must be given as a file.")])
+        raise InputError.at(field, "must be given as a file.")
     return Upload(found.filename or "", found.file)
 
 

@@ -6,7 +6,7 @@ from fastapi import Request
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.server import accounts, catalogue, grants, jobs
 from manyveils.server.api.access import KeeperOf
 from manyveils.server.api.grants import Number
@@ -43,7 +43,7 @@ async def submit(request: Request, person: PersonHere) -> Response:
     for name in ("policy", "data"):
         upload = form.get(name)
         if not isinstance(upload, UploadFile) or not upload.filename:
-            raise InputError([Problem(name, "is missing.", "Choose a file.")])
+            raise InputError.at(name, "is missing.", "Choose a file.")
         uploads[name] = Upload(upload.filename, upload.file)
     begun = await call(
         request.app.state.worker.submit,
@@ -93,7 +93,7 @@ async def add_person(request: Request, keeper: KeeperOf, person: PersonHere) -> 
     form = await fields(request)
     role = next((role for role in ROLES if role == form.get("role")), None)
     if role is None:
-        raise InputError([Problem("role", f"must be one of {', '.join(ROLES)}.")])
+        raise InputError.at("role", f"must be one of {', '.join(ROLES)}.")
     await call(accounts.add_user, keeper, person, form.get("name", ""), form.get("password", ""), role)
     return go("/people")
 
@@ -134,5 +134,5 @@ def _end_of(day: str) -> float:
     try:
         start = datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
     except (ValueError, OverflowError):
-        raise InputError([Problem("expires", "must be a day.", "Write it as 2030-12-31.")]) from None
+        raise InputError.at("expires", "must be a day.", "Write it as 2030-12-31.") from None
     return start + 24 * 3600.0 - 1

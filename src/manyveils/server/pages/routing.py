@@ -118,7 +118,7 @@ async def fields(request: Request) -> dict[str, str]:
     form = await request.form(max_files=4, max_fields=50)
     texts = {name: value for name, value in form.items() if isinstance(value, str)}
     if any("\x00" in value for value in texts.values()):
-        raise InputError([Problem("form", "holds a character that cannot be kept (NUL).", "Type it again.")])
+        raise InputError.at("form", "holds a character that cannot be kept (NUL).", "Type it again.")
     return texts
 
 
@@ -126,9 +126,9 @@ def text(form: dict[str, str], name: str, most: int = 1000) -> str:
     """One text of a form, which must be there."""
     value = form.get(name, "")
     if not value.strip():
-        raise InputError([Problem(name, "is missing.", "Fill it in.")])
+        raise InputError.at(name, "is missing.", "Fill it in.")
     if len(value) > most:
-        raise InputError([Problem(name, f"has more than {most:,} characters.")])
+        raise InputError.at(name, f"has more than {most:,} characters.")
     return value
 
 
@@ -136,7 +136,7 @@ def whole_number(form: dict[str, str], name: str) -> int:
     """A whole number of a form."""
     value = form.get(name, "").strip()
     if not value.isascii() or not value.isdigit() or len(value) > 9:
-        raise InputError([Problem(name, "must be a whole number.")])
+        raise InputError.at(name, "must be a whole number.")
     return int(value)
 
 
@@ -144,7 +144,7 @@ def yes_or_no(form: dict[str, str], name: str) -> bool:
     """A choice in a form; what is neither is refused, because a guess could be the wrong one."""
     value = form.get(name, "")
     if value not in ("yes", "no"):
-        raise InputError([Problem(name, "must be yes or no.")])
+        raise InputError.at(name, "must be yes or no.")
     return value == "yes"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import FileResponse, Response
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.server import catalogue, interpretation
 from manyveils.server.accounts import change_password
 from manyveils.server.api.access import Address, KeeperOf
@@ -73,7 +73,7 @@ async def new_password(request: Request, keeper: KeeperOf, person: PersonHere, a
     """Change the visitor's own password; every other login of hers ends."""
     form = await fields(request)
     if form.get("new") != form.get("again"):
-        raise InputError([Problem("new password", "was typed in two ways.", "Type it again.")])
+        raise InputError.at("new password", "was typed in two ways.", "Type it again.")
     await call(change_password, keeper, person, form.get("old", ""), form.get("new", ""), address)
     return go("/login")
 
@@ -138,7 +138,7 @@ def _pasted(pasted: str) -> tuple[list[str], list[list[str]]]:
             line for line in csv.reader(io.StringIO(pasted.strip(), newline=""), delimiter=delimiter) if line
         ]
     except csv.Error:
-        raise InputError([Problem("table", "cannot be read.", "Check its quotes and line ends.")]) from None
+        raise InputError.at("table", "cannot be read.", "Check its quotes and line ends.") from None
     if len(lines) < 2:
-        raise InputError([Problem("table", "needs a line of names and at least one of cells.")])
+        raise InputError.at("table", "needs a line of names and at least one of cells.")
     return lines[0], lines[1:]
