@@ -10,14 +10,14 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.server import throttle
 from manyveils.server.chain import append
 from manyveils.server.database import sessions, tokens, users
-from manyveils.server.keeper import Keeper, moment
+from manyveils.server.keeper import Keeper, Moment, moment
 from manyveils.server.people import ROLES, Person, Role, require
 from manyveils.server.refusals import Conflict, TooMany, Unauthenticated, no_such
-from manyveils.server.refused import note_refusal
+from manyveils.server.throttle import note_refusal
 
 SHORTEST, LONGEST = 12, 1024
 NAME = r"^[a-z0-9][a-z0-9._@-]{0,63}$"
@@ -36,7 +36,7 @@ class Account:
     name: str
     role: Role
     active: bool
-    created: str
+    created: Moment
 
 
 @cache
@@ -74,7 +74,7 @@ def _add(keeper: Keeper, actor: str, name: str, password: str, role: Role) -> Ac
             connection.execute(insert(users).values(values))
             append(keeper, connection, actor, "add user", name, {"role": role})
     except IntegrityError:
-        raise Conflict([Problem("name", "is taken.", "Choose another.")]) from None
+        raise Conflict.at("name", "is taken.", "Choose another.") from None
     return Account(name, role, True, moment(now))
 
 
@@ -149,7 +149,7 @@ def log_in(
                 then(connection, person)
             return person
         append(keeper, connection, NOBODY, f"{action} refused", known, {"address": address})
-    raise Unauthenticated([Problem("login", "name and password do not fit.")])
+    raise Unauthenticated.at("login", "name and password do not fit.")
 
 
 def _admitted(keeper: Keeper, name: str, known: str, address: str, action: str) -> int:
@@ -194,7 +194,7 @@ def _owners(connection: Connection) -> int:
 
 def _refuse_last_owner(connection: Connection, found: Row[Any]) -> None:
     if found.role == "owner" and found.active and _owners(connection) == 1:
-        raise Conflict([Problem("account", "is the last owner.", "Make another owner first.")])
+        raise Conflict.at("account", "is the last owner.", "Make another owner first.")
 
 
 def _refuse_unfit(name: str, password: str, role: str) -> None:

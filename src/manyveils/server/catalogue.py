@@ -8,13 +8,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from manyveils.errors import Problem
 from manyveils.keys import Key
 from manyveils.release import Release
 from manyveils.release.release import MANIFEST
 from manyveils.server.chain import append
 from manyveils.server.database import releases
-from manyveils.server.keeper import Keeper, moment
+from manyveils.server.keeper import Keeper, Moment, moment
 from manyveils.server.people import Person, require
 from manyveils.server.refusals import Conflict, no_such
 
@@ -26,7 +25,7 @@ class Item:
     id: str
     title: str
     listed: bool
-    created: str
+    created: Moment
     has_key: bool
     manifest: Mapping[str, Any]
 
@@ -80,7 +79,7 @@ def file_of(keeper: Keeper, actor: Person | None, release: str, which: int | str
         raise no_such("file")
     path = keeper.settings.folder / _folder(keeper, release) / files[which]
     if not path.is_file():
-        raise Conflict([Problem("file", "is kept by another server.", "Ask the one that published it.")])
+        raise Conflict.at("file", "is kept by another server.", "Ask the one that published it.")
     return path
 
 

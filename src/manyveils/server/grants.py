@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, and_, insert, select, text, update
 from manyveils.errors import InputError, Problem
 from manyveils.server.chain import append
 from manyveils.server.database import answers, grants, releases, users
-from manyveils.server.keeper import Keeper, moment
+from manyveils.server.keeper import Keeper, Moment, moment
 from manyveils.server.people import Person, require
 from manyveils.server.refusals import no_such
 
@@ -27,7 +27,7 @@ class Grant:
     researcher: str
     release: str
     daily_limit: int
-    expires: str
+    expires: Moment
     used_today: int
     expired: bool
 
@@ -157,12 +157,5 @@ def _one(keeper: Keeper, connection: Connection, number: int) -> Grant:
 
 
 def _grant(keeper: Keeper, row: Row[Any]) -> Grant:
-    return Grant(
-        row.id,
-        row.name,
-        row.release_id,
-        row.daily_limit,
-        moment(row.expires),
-        row.used or 0,
-        row.expires <= keeper.now(),
-    )
+    expires, is_expired = moment(row.expires), row.expires <= keeper.now()
+    return Grant(row.id, row.name, row.release_id, row.daily_limit, expires, row.used or 0, is_expired)

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection
 
-from manyveils.errors import InputError, ManyveilsError, Problem
+from manyveils.errors import InputError, ManyveilsError
 from manyveils.keys import Key, Meaning, interpret_rule, interpret_table
 from manyveils.keys.interpret import MOST_CELLS
 from manyveils.reading.predicates import parse
@@ -22,8 +22,7 @@ from manyveils.server.grants import charge, good_grant
 from manyveils.server.keeper import Keeper
 from manyveils.server.people import Person
 from manyveils.server.refusals import Conflict, Forbidden, Refusal, TooMany
-from manyveils.server.refused import note_refusal
-from manyveils.server.throttle import WINDOW
+from manyveils.server.throttle import WINDOW, note_refusal
 
 T = TypeVar("T")
 MOST_TEXT = 10_000
@@ -154,14 +153,10 @@ def _counted(
     number, limit = grant
     if charge(keeper, connection, number, cost):
         return None
-    return TooMany(
-        [
-            Problem(
-                "daily limit",
-                f"this answer takes {cost} of {limit} meanings a day, and fewer are left.",
-                "Ask for less, or tomorrow (UTC).",
-            )
-        ]
+    return TooMany.at(
+        "daily limit",
+        f"this answer takes {cost} of {limit} meanings a day, and fewer are left.",
+        "Ask for less, or tomorrow (UTC).",
     )
 
 
@@ -208,26 +203,22 @@ def _refuse_strangers(keeper: Keeper, actor: Person, release: str) -> None:
 
 def _too_often() -> TooMany:
     minutes = int(WINDOW // 60)
-    return TooMany(
-        [
-            Problem(
-                "grant", "there is none, and you asked often.", f"Ask an owner, or wait {minutes} minutes."
-            )
-        ],
+    return TooMany.at(
+        "grant",
+        "there is none, and you asked often.",
+        f"Ask an owner, or wait {minutes} minutes.",
         wait=int(WINDOW),
     )
 
 
 def _ungranted() -> Forbidden:
-    return Forbidden(
-        [Problem("grant", "there is none for this release, or it has expired.", "Ask an owner.")]
-    )
+    return Forbidden.at("grant", "there is none for this release, or it has expired.", "Ask an owner.")
 
 
 def _key(keeper: Keeper, found: Item) -> Key:
     key = key_of(keeper, found.id)
     if key is None:
-        raise Conflict([Problem("release", "has no key: what it publishes stands for itself.")])
+        raise Conflict.at("release", "has no key: what it publishes stands for itself.")
     return key
 
 

@@ -22,7 +22,7 @@ from manyveils.server import instances
 from manyveils.server.catalogue import enter, take_in
 from manyveils.server.chain import append
 from manyveils.server.database import jobs, releases
-from manyveils.server.keeper import Keeper, moment
+from manyveils.server.keeper import Keeper, Moment, moment
 from manyveils.server.people import Person, require
 from manyveils.server.refusals import no_such
 from manyveils.server.uploads import DATA, MOST_POLICY, POLICY, Upload, store, uploaded_policy
@@ -45,7 +45,7 @@ class Job:
     error: str | None
     audit: dict[str, Any] | None
     release: str | None
-    created: str
+    created: Moment
 
 
 class Stopping(Exception):
@@ -210,17 +210,9 @@ def job(keeper: Keeper, actor: Person, number: str) -> Job:
 
 
 def _job(row: Row[Any]) -> Job:
-    return Job(
-        row.id,
-        row.title,
-        row.state,
-        row.stage,
-        row.share,
-        row.error,
-        json.loads(row.audit) if row.audit else None,
-        row.release_id,
-        moment(row.created),
-    )
+    told = {name: row._mapping[name] for name in ("id", "title", "state", "stage", "share", "error")}
+    audit = json.loads(row.audit) if row.audit else None
+    return Job(**told, audit=audit, release=row.release_id, created=moment(row.created))
 
 
 def _settle(keeper: Keeper, names: list[str]) -> None:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hmac import compare_digest
 from threading import Lock
+from typing import Annotated
 
+from pydantic import PlainSerializer, WithJsonSchema
 from sqlalchemy import Connection, insert, select
 
 from manyveils.errors import InputError
@@ -77,8 +79,16 @@ def open_keeper(settings: Settings, *, existing: bool = False) -> Keeper:
     return keeper
 
 
+# A time as the log writes it; the API leaves a fraction of zero out.
+Moment = Annotated[
+    str,
+    PlainSerializer(lambda text: text.replace(".000000Z", "Z"), return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+
+
 def moment(seconds: float) -> str:
-    """A time as the log and the API write it.
+    """A time as text.
 
     >>> moment(0)
     '1970-01-01T00:00:00.000000Z'

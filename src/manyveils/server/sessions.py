@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from manyveils.errors import Problem
 from manyveils.server.accounts import log_in
 from manyveils.server.chain import append
 from manyveils.server.database import sessions, users
@@ -86,7 +85,7 @@ def close_session(keeper: Keeper, session: Session) -> None:
 def require_csrf(session: Session, token: str | None) -> None:
     """Refuse a request that changes something and does not carry the session's token."""
     if not token or not compare_digest(session.csrf.encode(), token.encode("utf-8", "surrogatepass")):
-        raise Forbidden([Problem("csrf", "the form's token is missing or old.", "Load the page again.")])
+        raise Forbidden.at("csrf", "the form's token is missing or old.", "Load the page again.")
 
 
 def set_cookie(response: "Response", keeper: Keeper, session: Session, scheme: str) -> None:

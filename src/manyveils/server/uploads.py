@@ -38,7 +38,7 @@ def store(upload: Upload, folder: Path, stem: str, endings: set[str], most: int)
         while chunk := upload.content.read(CHUNK):
             size += len(chunk)
             if size > most:
-                raise TooLarge([Problem(stem, f"has more than {most} bytes.")])
+                raise TooLarge.at(stem, f"has more than {most} bytes.")
             file.write(chunk)
     if not size:
         raise DataError.at(stem, "is empty.")

@@ -7,14 +7,14 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
-from manyveils.errors import ManyveilsError, Problem
+from manyveils.errors import ManyveilsError
 from manyveils.server.api.models import Refused
 from manyveils.server.headers import is_upload
 from manyveils.server.keeper import Keeper
 from manyveils.server.people import Person, require
 from manyveils.server.refusals import Refusal, Unauthenticated
-from manyveils.server.refused import note_refusal
 from manyveils.server.sessions import Session, cookie_name, find_session, require_csrf
+from manyveils.server.throttle import note_refusal
 from manyveils.server.tokens import find_token
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -76,7 +76,7 @@ async def anyone(request: Request, credentials: Bearer, keeper: KeeperOf) -> Per
     if credentials is not None:
         person = await run_in_threadpool(find_token, keeper, credentials.credentials)
         if person is None:
-            raise Unauthenticated([Problem("token", "is wrong, revoked or expired.", "Get another.")])
+            raise Unauthenticated.at("token", "is wrong, revoked or expired.", "Get another.")
         request.state.person = person
         return person
     session = await session_of(request, keeper)
@@ -86,7 +86,7 @@ async def anyone(request: Request, credentials: Bearer, keeper: KeeperOf) -> Per
 async def someone(person: Annotated[Person | None, Depends(anyone)]) -> Person:
     """Whoever is asking; strangers are refused."""
     if person is None:
-        raise Unauthenticated([Problem("login", "is needed.", "Send a token, or log in.")])
+        raise Unauthenticated.at("login", "is needed.", "Send a token, or log in.")
     return person
 
 

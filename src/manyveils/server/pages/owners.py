@@ -1,13 +1,14 @@
-"""Pages for owners: publishing, people, and who may ask how much."""
+"""Pages for owners: publishing, people, and who may ask how much; and the log, for auditors too."""
 
 from datetime import UTC, datetime
+from typing import Annotated
 
-from fastapi import Request
+from fastapi import Query, Request
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
 from manyveils.errors import InputError
-from manyveils.server import accounts, catalogue, grants, jobs
+from manyveils.server import accounts, catalogue, chain, grants, jobs
 from manyveils.server.api.access import KeeperOf
 from manyveils.server.api.grants import Number
 from manyveils.server.pages.routing import (
@@ -26,6 +27,8 @@ from manyveils.server.uploads import Upload
 
 router = pages()
 ROLES: tuple[Role, ...] = ("researcher", "auditor", "owner")
+LINES = 100
+Before = Annotated[int | None, Query(ge=1, le=2**53)]
 
 
 @router.get("/jobs")
@@ -45,24 +48,18 @@ async def submit(request: Request, person: PersonHere) -> Response:
         if not isinstance(upload, UploadFile) or not upload.filename:
             raise InputError.at(name, "is missing.", "Choose a file.")
         uploads[name] = Upload(upload.filename, upload.file)
-    begun = await call(
-        request.app.state.worker.submit,
-        person,
-        title=str(form.get("title", "")),
-        policy=uploads["policy"],
-        data=uploads["data"],
-        format=str(form.get("format", "csv")),
-    )
-    return go(f"/jobs/{begun.id}")
+    texts = {"title": str(form.get("title", "")), "format": str(form.get("format", "csv"))}
+    job = await call(request.app.state.worker.submit, person, **texts, **uploads)
+    return go(f"/jobs/{job.id}")
 
 
 @router.get("/jobs/{number}")
-async def job(number: str, request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
+async def one_job(number: str, request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
     """One job: how far it is, or the audit of what it made."""
-    found = await call(jobs.job, keeper, person, number[:100])
-    made = await call(catalogue.item, keeper, person, found.release) if found.release else None
-    findings = (found.audit or {}).get("findings", [])
-    return show(request, "job.html", job=found, release=made, findings=findings)
+    job = await call(jobs.job, keeper, person, number[:100])
+    release = await call(catalogue.item, keeper, person, job.release) if job.release else None
+    findings = (job.audit or {}).get("findings", [])
+    return show(request, "job.html", job=job, release=release, findings=findings)
 
 
 @router.post("/releases/{release}/listed")
@@ -127,6 +124,21 @@ async def end(number: Number, keeper: KeeperOf, person: PersonHere) -> Response:
     """End a grant."""
     await call(grants.end_grant, keeper, person, number)
     return go("/people")
+
+
+@router.get("/log")
+async def log(request: Request, keeper: KeeperOf, person: PersonHere, before: Before = None) -> Response:
+    """The last entries, newest first, and those before them."""
+    entries = await call(chain.latest, keeper, person, before=before, most=LINES)
+    return show(request, "log.html", entries=entries, verdict=None)
+
+
+@router.post("/log/verify")
+async def verify(request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
+    """Walk the chain and say whether it is whole."""
+    verdict = await call(chain.checked_log, keeper, person)
+    entries = await call(chain.latest, keeper, person, most=LINES)
+    return show(request, "log.html", entries=entries, verdict=verdict)
 
 
 def _end_of(day: str) -> float:

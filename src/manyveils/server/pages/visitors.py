@@ -1,7 +1,8 @@
-"""Pages for everyone: login, the catalogue, a release, and what its values mean."""
+"""Pages for everyone: login, the catalogue, a release, what its values mean, and the files that pages need."""
 
 import csv
 import io
+from pathlib import Path
 from typing import Any
 
 from fastapi import Request
@@ -23,11 +24,13 @@ from manyveils.server.pages.routing import (
     show,
     text,
 )
-from manyveils.server.refusals import Refusal
+from manyveils.server.refusals import Refusal, no_such
 from manyveils.server.sessions import clear_cookie, close_session, open_session, set_cookie
 
 router = pages()
 MOST_TEXT = 100_000
+STATIC = Path(__file__).with_name("static")
+KINDS = {"style.css": "text/css", "progress.js": "text/javascript", "veil.svg": "image/svg+xml"}
 
 
 @router.get("/login")
@@ -79,17 +82,17 @@ async def new_password(request: Request, keeper: KeeperOf, person: PersonHere, a
 
 
 @router.get("/")
-async def releases(request: Request, keeper: KeeperOf, session: SessionHere) -> Response:
+async def all_releases(request: Request, keeper: KeeperOf, session: SessionHere) -> Response:
     """The catalogue."""
-    found = await call(catalogue.items, keeper, session.person if session else None)
-    return show(request, "catalogue.html", releases=found)
+    releases = await call(catalogue.items, keeper, session.person if session else None)
+    return show(request, "catalogue.html", releases=releases)
 
 
 @router.get("/releases/{release}")
 async def release(release: str, request: Request, keeper: KeeperOf, session: SessionHere) -> Response:
     """One release: what it promises, its views and its files."""
-    found = await call(catalogue.item, keeper, session.person if session else None, release[:100])
-    return show(request, "release.html", release=found)
+    item = await call(catalogue.item, keeper, session.person if session else None, release[:100])
+    return show(request, "release.html", release=item)
 
 
 @router.get("/releases/{release}/files/{number}")
@@ -105,8 +108,8 @@ async def file(
 @router.get("/releases/{release}/interpret")
 async def question(release: str, request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
     """Ask what published values mean."""
-    found = await call(catalogue.item, keeper, person, release[:100])
-    return show(request, "interpret.html", release=found, asked={}, answer=None, table=None)
+    item = await call(catalogue.item, keeper, person, release[:100])
+    return show(request, "interpret.html", release=item, asked={}, answer=None, table=None)
 
 
 @router.post("/releases/{release}/interpret")
@@ -125,8 +128,16 @@ async def answer(release: str, request: Request, keeper: KeeperOf, person: Perso
         names, rows = _pasted(text(form, "table", MOST_TEXT))
         read = await call(interpretation.read_table, keeper, person, release, names, rows)
         table = names, read.read
-    found = await call(catalogue.item, keeper, person, release)
-    return show(request, "interpret.html", release=found, asked=form, answer=read, table=table)
+    item = await call(catalogue.item, keeper, person, release)
+    return show(request, "interpret.html", release=item, asked=form, answer=read, table=table)
+
+
+@router.get("/static/{name}")
+async def static(name: str) -> Response:
+    """A style sheet, a script for progress or a picture."""
+    if name not in KINDS:
+        raise no_such("file")
+    return FileResponse(STATIC / name, media_type=KINDS[name], headers={"Cache-Control": "max-age=3600"})
 
 
 def _pasted(pasted: str) -> tuple[list[str], list[list[str]]]:
