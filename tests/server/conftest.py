@@ -146,9 +146,9 @@ class House:
         number = token_hex(8)
         copy = self.keeper.settings.work / f"copy-{number}"
         shutil.copytree(folder, copy)
-        taken = catalogue.take_in(self.keeper, copy, number, title="A release", key=key or hand_made_key())
+        arrival = catalogue.move_in(self.keeper, copy, number, title="A release", key=key or hand_made_key())
         with self.keeper.database.writing() as connection:
-            catalogue.enter(self.keeper, connection, taken, "owner")
+            catalogue.enter(self.keeper, connection, arrival, "owner")
         if listed:
             catalogue.set_listed(self.keeper, self.owner, number, listed=True)
         return number

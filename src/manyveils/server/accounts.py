@@ -25,7 +25,7 @@ COMMAND = "(command line)"
 NOBODY = "(unknown)"
 LOCK = 3
 MOST_THROTTLED = 5
-# A hash takes 64 MiB; more at once would let strangers fill the memory.
+# A hash takes 64 MiB; more at once would let anybody fill the memory.
 _hashing = BoundedSemaphore(2)
 
 
@@ -96,17 +96,17 @@ def change_user(
     values |= {} if password is None else {"password": _hashed(password)}
     with keeper.database.writing() as connection:
         keeper.database.lock(connection, LOCK)
-        found = connection.execute(select(users).where(users.c.name == name)).one_or_none()
-        if found is None:
+        user = connection.execute(select(users).where(users.c.name == name)).one_or_none()
+        if user is None:
             raise no_such("account")
         if active is False:
-            _refuse_last_owner(connection, found)
+            _refuse_last_owner(connection, user)
         if values:
-            connection.execute(update(users).where(users.c.id == found.id).values(values))
-            end_logins(connection, found.id)
+            connection.execute(update(users).where(users.c.id == user.id).values(values))
+            end_logins(connection, user.id)
             changed = {"active": active, "password": password is not None}
             append(keeper, connection, actor.name, "change user", name, changed)
-        return _account(connection.execute(select(users).where(users.c.id == found.id)).one())
+        return _account(connection.execute(select(users).where(users.c.id == user.id)).one())
 
 
 def change_password(keeper: Keeper, actor: Person, old: str, new: str, address: str) -> None:
@@ -136,15 +136,15 @@ def log_in(
     a password that is changed or an account that is closed meanwhile lets nobody in.
     """
     with keeper.database.reading() as connection:
-        found = connection.execute(select(users).where(users.c.name == name)).one_or_none()
-    known = found.name if found else NOBODY
+        user = connection.execute(select(users).where(users.c.name == name)).one_or_none()
+    known = user.name if user else NOBODY
     number = _admitted(keeper, name, known, address, action)
-    fits = _verified(password, found.password if found else _decoy())
+    fits = _verified(password, user.password if user else _decoy())
     with keeper.database.writing() as connection:
-        if found and fits and _is_unchanged(connection, found):
-            person = Person(found.id, found.name, found.role)
+        if user and fits and _is_unchanged(connection, user):
+            person = Person(user.id, user.name, user.role)
             throttle.forgive(connection, number, name)
-            append(keeper, connection, found.name, action, found.name, {"address": address})
+            append(keeper, connection, user.name, action, user.name, {"address": address})
             if then is not None:
                 then(connection, person)
             return person
@@ -164,11 +164,11 @@ def _admitted(keeper: Keeper, name: str, known: str, address: str, action: str) 
         raise
 
 
-def _is_unchanged(connection: Connection, found: Row[Any]) -> bool:
+def _is_unchanged(connection: Connection, user: Row[Any]) -> bool:
     """Whether an account is open and has the password that was looked at; it stays so until the transaction ends."""
-    query = select(users.c.active, users.c.password).where(users.c.id == found.id)
-    now = connection.execute(query.with_for_update(key_share=True)).one()
-    return bool(now.active and now.password == found.password)
+    query = select(users.c.active, users.c.password).where(users.c.id == user.id)
+    current = connection.execute(query.with_for_update(key_share=True)).one()
+    return bool(current.active and current.password == user.password)
 
 
 def has_owner(keeper: Keeper) -> bool:
@@ -192,8 +192,8 @@ def _owners(connection: Connection) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def _refuse_last_owner(connection: Connection, found: Row[Any]) -> None:
-    if found.role == "owner" and found.active and _owners(connection) == 1:
+def _refuse_last_owner(connection: Connection, user: Row[Any]) -> None:
+    if user.role == "owner" and user.active and _owners(connection) == 1:
         raise Conflict.at("account", "is the last owner.", "Make another owner first.")
 
 

@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Any
 
 from sqlalchemy import (
+    DDL,
     URL,
     BigInteger,
     Boolean,
@@ -32,9 +33,9 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from manyveils.errors import InputError
-from manyveils.server.append_only import guard_log
 
 metadata = MetaData()
+STATES = "state IN ('queued', 'running', 'done', 'failed')"
 
 meta = Table(
     "meta", metadata, Column("name", String(32), primary_key=True), Column("value", Text, nullable=False)
@@ -111,12 +112,7 @@ jobs = Table(
     Column("format", String(8), nullable=False),
     Column("instance", String(32), nullable=False),
     Column("asked_by", ForeignKey("users.id"), nullable=False),
-    Column(
-        "state",
-        String(8),
-        CheckConstraint("state IN ('queued', 'running', 'done', 'failed')"),
-        nullable=False,
-    ),
+    Column("state", String(8), CheckConstraint(STATES), nullable=False),
     Column("stage", Text, nullable=False),
     Column("share", Double, nullable=False),
     Column("error", Text),
@@ -148,7 +144,38 @@ chain = Table(
     Column("hash", String(64), nullable=False),
     Column("seal", String(64), nullable=False),
 )
-guard_log(log)
+# The database itself refuses every change of what is in the log: rows can be added, never altered or removed.
+REFUSE_IN_SQLITE = """
+CREATE TRIGGER log_keeps_{what} BEFORE {what} ON log {when}
+BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END
+"""
+FUNCTION_IN_POSTGRESQL = """
+CREATE OR REPLACE FUNCTION log_is_append_only() RETURNS trigger AS
+$$ BEGIN RAISE EXCEPTION 'the log is append-only'; END $$ LANGUAGE plpgsql
+"""
+REFUSE_IN_POSTGRESQL = """
+CREATE TRIGGER log_keeps_{what} BEFORE {what} ON log
+FOR EACH STATEMENT EXECUTE FUNCTION log_is_append_only()
+"""
+# REPLACE deletes without the triggers of DELETE; so a number that is there is refused before.
+IS_THERE = "WHEN EXISTS (SELECT 1 FROM log WHERE number = NEW.number)"
+
+
+def _guard_log() -> None:
+    """Have triggers made with the log that refuse every change."""
+    for what, when in (("UPDATE", ""), ("DELETE", ""), ("INSERT", IS_THERE)):
+        _after_log("sqlite", REFUSE_IN_SQLITE.format(what=what, when=when))
+    _after_log("postgresql", FUNCTION_IN_POSTGRESQL)
+    for what in ("UPDATE", "DELETE", "TRUNCATE"):
+        _after_log("postgresql", REFUSE_IN_POSTGRESQL.format(what=what))
+
+
+def _after_log(dialect: str, statement: str) -> None:
+    definition: Any = DDL(statement)  # type: ignore[no-untyped-call]
+    event.listen(log, "after_create", definition.execute_if(dialect=dialect))
+
+
+_guard_log()
 
 SCHEMA_LOCK = 0x6D61_6E79
 WRITES: dict[str, Any] = {"writes": True}

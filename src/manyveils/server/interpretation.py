@@ -101,7 +101,10 @@ def _refuse_large(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def _names(rule: str) -> list[str]:
     """The attributes of a rule, also of conditions without values; none of one that cannot be read."""
     try:
-        return [each.name for each in parse(QUOTED_OR_ARROW.sub(lambda found: found[1] or " and ", rule))]
+        return [
+            condition.name
+            for condition in parse(QUOTED_OR_ARROW.sub(lambda match: match[1] or " and ", rule))
+        ]
     except InputError:
         return []
 
@@ -125,13 +128,15 @@ def _answer(keeper: Keeper, actor: Person, question: Question[T]) -> Answer[T]:
 
 
 def _counted_answer(keeper: Keeper, actor: Person, question: Question[T]) -> Answer[T]:
-    found = item(keeper, actor, question.release)
-    _refuse_strangers(keeper, actor, question.release)
-    key = _key(keeper, found)
-    _refuse_unknown(found, question.names)
+    release = item(keeper, actor, question.release)
+    _refuse_ungranted(keeper, actor, question.release)
+    key = _key(keeper, release)
+    _refuse_unknown(release, question.names)
     value, used = question.read(key)
-    _refuse_unknown(found, [meaning.attribute for meaning in used])
-    answer = Answer(value, tuple({(each.attribute, each.published): each for each in used}.values()))
+    _refuse_unknown(release, [meaning.attribute for meaning in used])
+    answer = Answer(
+        value, tuple({(meaning.attribute, meaning.published): meaning for meaning in used}.values())
+    )
     with keeper.database.writing() as connection:
         refusal = _counted(keeper, connection, actor, question.release, answer.cost)
         if refusal is None:
@@ -191,7 +196,7 @@ def _logged(keeper: Keeper, question: Question[Any], answer: Answer[Any] | None 
     return {**short, "published": published}
 
 
-def _refuse_strangers(keeper: Keeper, actor: Person, release: str) -> None:
+def _refuse_ungranted(keeper: Keeper, actor: Person, release: str) -> None:
     """Refuse whoever has no good grant before anything is read."""
     if actor.role == "owner":
         return
@@ -215,15 +220,15 @@ def _ungranted() -> Forbidden:
     return Forbidden.at("grant", "there is none for this release, or it has expired.", "Ask an owner.")
 
 
-def _key(keeper: Keeper, found: Item) -> Key:
-    key = key_of(keeper, found.id)
+def _key(keeper: Keeper, release: Item) -> Key:
+    key = key_of(keeper, release.id)
     if key is None:
         raise Conflict.at("release", "has no key: what it publishes stands for itself.")
     return key
 
 
-def _refuse_unknown(found: Item, names: Sequence[str]) -> None:
-    unknown = set(names) - set(found.attributes)
+def _refuse_unknown(release: Item, names: Sequence[str]) -> None:
+    unknown = set(names) - set(release.attributes)
     if unknown:
         raise InputError.at(
             "attribute", f"{len(unknown)} of those asked about are not in this release.", "Check the names."

@@ -70,7 +70,9 @@ def open_keeper(settings: Settings, *, existing: bool = False) -> Keeper:
     with alone(settings):
         database = Database(settings.database or sqlite_url(settings.sqlite), existing=existing)
         try:
-            secret, told = read_secret(settings, make=not _stored(database))
+            with database.reading() as connection:
+                is_new = not _stored(connection)
+            secret, told = read_secret(settings, make=is_new)
             keeper = Keeper(settings, database, secret, told)
             _refuse_other_secret(keeper)
         except BaseException:
@@ -116,9 +118,8 @@ def _make_folders(settings: Settings) -> None:
         raise InputError.at(str(settings.folder), f"cannot be used: {error.strerror}.") from None
 
 
-def _stored(database: Database) -> dict[str, str]:
-    with database.reading() as connection:
-        return {row.name: row.value for row in connection.execute(select(meta))}
+def _stored(connection: Connection) -> dict[str, str]:
+    return {row.name: row.value for row in connection.execute(select(meta))}
 
 
 def _begin(connection: Connection, secret: Secret, expected: dict[str, str]) -> None:
@@ -136,7 +137,7 @@ def _refuse_other_secret(keeper: Keeper) -> None:
     expected = {"schema": SCHEMA, "secret": keeper.secret.seal("this database")}
     with keeper.database.writing() as connection:
         keeper.database.lock(connection, 1)
-        stored = {row.name: row.value for row in connection.execute(select(meta))}
+        stored = _stored(connection)
         if not stored:
             _begin(connection, keeper.secret, expected)
             return

@@ -32,8 +32,8 @@ def reached_at(host: str) -> str:
     >>> reached_at("0.0.0.0"), reached_at("::"), reached_at("::1"), reached_at("veils.example.org")
     ('127.0.0.1', '[::1]', '[::1]', 'veils.example.org')
     """
-    here = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"[{here}]" if ":" in here else here
+    address = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"[{address}]" if ":" in address else address
 
 
 class Server(uvicorn.Server):

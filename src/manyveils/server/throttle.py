@@ -37,8 +37,8 @@ def admit(keeper: Keeper, name: str, address: str) -> int:
         )
         if wait <= 0:
             values = {"account": account, "address": address, "time": now}
-            made = connection.execute(insert(attempts).values(values))
-            return int(made.inserted_primary_key[0])  # type: ignore[index]
+            inserted = connection.execute(insert(attempts).values(values))
+            return int(inserted.inserted_primary_key[0])  # type: ignore[index]
     raise TooMany.at(
         "login", "there were too many wrong tries.", f"Wait {ceil(wait)} seconds.", wait=ceil(wait)
     )

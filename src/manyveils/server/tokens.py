@@ -48,8 +48,8 @@ def find_token(keeper: Keeper, token: str) -> Person | None:
         .where(~tokens.c.revoked, users.c.active)
     )
     with keeper.database.reading() as connection:
-        found = connection.execute(query).one_or_none()
-    return Person(found.id, found.name, found.role) if found else None
+        row = connection.execute(query).one_or_none()
+    return Person(row.id, row.name, row.role) if row else None
 
 
 def revoke_token(keeper: Keeper, actor: Person, token: str) -> None:

@@ -72,7 +72,7 @@ async def _csrf_of(request: Request) -> str | None:
 
 
 async def anyone(request: Request, credentials: Bearer, keeper: KeeperOf) -> Person | None:
-    """Whoever is asking, by token or by cookie; None for a stranger. A bad token is refused."""
+    """Whoever is asking, by token or by cookie; None for a visitor who has not logged in. A bad token is refused."""
     if credentials is not None:
         person = await run_in_threadpool(find_token, keeper, credentials.credentials)
         if person is None:
@@ -84,7 +84,7 @@ async def anyone(request: Request, credentials: Bearer, keeper: KeeperOf) -> Per
 
 
 async def someone(person: Annotated[Person | None, Depends(anyone)]) -> Person:
-    """Whoever is asking; strangers are refused."""
+    """Whoever is asking, who must have logged in."""
     if person is None:
         raise Unauthenticated.at("login", "is needed.", "Send a token, or log in.")
     return person

@@ -36,7 +36,7 @@ FORM = {
 @router.post("/jobs", status_code=202, responses=refusals(400, 401, 403, 413, 422), openapi_extra=FORM)
 async def submit(request: Request, person: Someone) -> Job:
     """Upload data and a policy to be published in the background; for owners."""
-    # The form is read here and not by the framework, which would take in what strangers send.
+    # The form is read here and not by the framework, which would take in what anybody sends.
     require(person, "owner")
     async with request.form(max_files=2, max_fields=4) as form:
         worker: Worker = request.app.state.worker
