@@ -17,7 +17,7 @@ import polars as pl
 from pydantic import Field
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
-from manyveils.keys.key import Aliases, Grades, Key
+from manyveils.keys.key import Grades, Key, Pseudonyms
 from manyveils.methods.grade.aliases import aliased, choices_of, lookup_of
 from manyveils.methods.grade.categories import asked_for, categories_of, grades_of
 from manyveils.methods.grade.seen import seen
@@ -84,7 +84,7 @@ def make(work: Work) -> Made:
 def _notes(key: Key, then: Mapping[str, object], options: GradeOptions) -> dict[str, object]:
     return {
         "graded": {name: len(grades.categories) for name, grades in key.grades.items()},
-        "aliased": {name: len(each.values) + len(each.groups) for name, each in key.aliases.items()},
+        "aliased": {name: len(each.values) + len(each.groups) for name, each in key.pseudonyms.items()},
         **({"then": dict(then)} if options.then is not None else {}),
     }
 
@@ -93,7 +93,7 @@ def _graded(work: Work, options: GradeOptions) -> tuple[Lookups, Key]:
     """What is read in place of sensitive values, and what it means; decided from counts."""
     choices = choices_of(work, options.default_choice)
     lookups: dict[str, Lookup] = {}
-    aliases: dict[str, Aliases] = {}
+    pseudonyms: dict[str, Pseudonyms] = {}
     grades: dict[str, Grades] = {}
     for name in work.sensitive:
         column = work.table[name]
@@ -105,8 +105,8 @@ def _graded(work: Work, options: GradeOptions) -> tuple[Lookups, Key]:
             places = np.arange(column.n_values, dtype=np.int32)[np.newaxis, :]
             lookups[name] = lookup_of("numeric", domain, places)
         else:
-            lookups[name], aliases[name] = aliased(work, column, choices)
-    return lookups, Key(aliases, grades)
+            lookups[name], pseudonyms[name] = aliased(work, column, choices)
+    return lookups, Key(pseudonyms, grades)
 
 
 def _refuse_broken(work: Work) -> None:
