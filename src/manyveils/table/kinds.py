@@ -24,20 +24,20 @@ def typed(values: pl.Series, domain: pl.Series, attribute: AttributeSection) -> 
     if attribute.kind is None and attribute.hierarchy is not None and attribute.hierarchy.dates:
         # With the year first, texts are in the order of time.
         return "ordinal", domain
-    masks = attribute.hierarchy is not None and attribute.hierarchy.mask is not None
-    strange = domain.filter(~domain.str.contains(NUMBER))
-    odd = strange.filter(strange.str.contains(NOT_FINITE))
-    if len(odd) == len(strange):
-        _refuse_not_finite(values, odd)
-    if attribute.kind == "numeric" and len(strange):
-        n_rows = int(values.is_in(strange.to_list()).sum())
+    is_masked = attribute.hierarchy is not None and attribute.hierarchy.mask is not None
+    others = domain.filter(~domain.str.contains(NUMBER))
+    not_finite = others.filter(others.str.contains(NOT_FINITE))
+    if len(not_finite) == len(others):
+        _refuse_not_finite(values, not_finite)
+    if attribute.kind == "numeric" and len(others):
+        n_rows = int(values.is_in(others.to_list()).sum())
         raise DataError.at(
             f"data: {values.name}",
             f"{n_rows} of {len(values)} cells are not numbers.",
-            'Mend them, list them in missing_markers, or set kind = "categorical".',
+            'Correct them, list them in missing_markers, or set kind = "categorical".',
         )
-    looks_numeric = not len(strange) and not domain.str.contains(CODE).any() and not masks and len(domain) > 0
-    if attribute.kind == "numeric" or looks_numeric:
+    is_code = is_masked or domain.str.contains(CODE).any()
+    if attribute.kind == "numeric" or (len(domain) and not len(others) and not is_code):
         numbers = _numbers(domain)
         _refuse_not_finite(values, domain.filter(~numbers.is_finite()))
         return "numeric", numbers
@@ -55,9 +55,9 @@ def with_one_zero(numbers: pl.Series) -> pl.Series:
     return numbers.set(numbers == 0, 0.0) if numbers.dtype.is_float() else numbers
 
 
-def _refuse_not_finite(values: pl.Series, odd: pl.Series) -> None:
-    if len(odd):
-        n_rows = int(values.is_in(odd.implode()).sum())
+def _refuse_not_finite(values: pl.Series, not_finite: pl.Series) -> None:
+    if len(not_finite):
+        n_rows = int(values.is_in(not_finite.implode()).sum())
         raise DataError.at(
             f"data: {values.name}", f"{n_rows} cells are NaN or infinite.", "Leave such cells empty."
         )

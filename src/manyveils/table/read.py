@@ -85,7 +85,7 @@ def _csv_problem(path: Path, message: str) -> Problem:
             str(path), "is not valid UTF-8.", "Save it as UTF-8 (for example with iconv -t UTF-8)."
         )
     return Problem(
-        str(path), "is not a well-formed csv file: quotes are not closed or rows differ.", "Mend the quotes."
+        str(path), "is not a well-formed csv file: quotes are not closed or rows differ.", "Correct the quotes."
     )
 
 
@@ -126,12 +126,14 @@ def _find_delimiter(header: str) -> str:
 def _header_problems(names: list[str]) -> list[Problem]:
     doubled = sorted({name for name in names if name and names.count(name) > 1})
     # A file without a header has cells in its first line, so columns are told by their places.
-    places = [[place for place, each in enumerate(names, start=1) if each == name] for name in doubled]
+    positions = [
+        [position for position, repeated in enumerate(names, start=1) if repeated == name] for name in doubled
+    ]
     problems = [
         Problem(
             "header", f"columns {' and '.join(map(str, same))} have the same name.", "Rename all but one."
         )
-        for same in places
+        for same in positions
     ]
     if any(not name.strip() for name in names):
         problems.append(
