@@ -105,8 +105,8 @@ class Policy(BaseModel):
 
 def _asked(guarantee: Guarantee | None) -> str:
     """The keys of a guarantee that were set."""
-    held = guarantee.model_dump(exclude_unset=True) if guarantee else {}
-    return ", ".join(f"{key} = {value}" for key, value in held.items())
+    keys = guarantee.model_dump(exclude_unset=True) if guarantee else {}
+    return ", ".join(f"{key} = {value}" for key, value in keys.items())
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -178,14 +178,14 @@ def _written_hierarchies(
         hierarchy = attribute.get("hierarchy") if isinstance(attribute, Mapping) else None
         if not isinstance(hierarchy, Mapping):
             continue
-        place = f"attributes.{name}.hierarchy"
+        where = f"attributes.{name}.hierarchy"
         try:
             lines = _lines_of(hierarchy, folder)
         except PolicyError as error:
-            problems += [problem.within(place) for problem in error.problems]
+            problems += [problem.within(where) for problem in error.problems]
             continue
         if lines is not None:
-            problems += [problem.within(place) for problem in line_problems(lines)]
+            problems += [problem.within(where) for problem in line_problems(lines)]
             written[name] = lines
     return written
 

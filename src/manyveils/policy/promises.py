@@ -110,7 +110,7 @@ def _refuse_hopeless_roles(policy: Policy) -> None:
 
 def dependencies_of(policy: Policy) -> list[Dependency]:
     """What an adversary may know, between attributes."""
-    return [Dependency(frozenset(each.from_), each.to) for each in policy.dependencies]
+    return [Dependency(frozenset(dependency.from_), dependency.to) for dependency in policy.dependencies]
 
 
 def _about_combinations(policy: Policy) -> Iterator[Promise]:
@@ -127,7 +127,7 @@ def _by_rule(policy: Policy) -> Iterator[Promise]:
         raise InfeasibleError(
             Problem(
                 f"{policy.name}: rule {rule}",
-                f"cannot be promised against someone who knows {'; '.join(str(each) for each in chain)}: "
+                f"cannot be promised against someone who knows {'; '.join(str(dependency) for dependency in chain)}: "
                 "it leads from what is given to what is protected, or rules values out.",
                 "Drop the rule, or the dependency if it need not be known.",
             )
@@ -154,8 +154,8 @@ def effective(policy: Policy, attribute: str) -> Section:
     own = policy.attributes[attribute].guarantee
     if own is None:
         return policy.guarantee
-    said = policy.guarantee.model_dump(exclude_unset=True) | own.model_dump(exclude_unset=True)
-    return Section.model_validate(said)
+    keys = policy.guarantee.model_dump(exclude_unset=True) | own.model_dump(exclude_unset=True)
+    return Section.model_validate(keys)
 
 
 def _guarantees(section: Section) -> Iterator[Guarantee]:

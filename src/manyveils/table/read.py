@@ -85,7 +85,9 @@ def _csv_problem(path: Path, message: str) -> Problem:
             str(path), "is not valid UTF-8.", "Save it as UTF-8 (for example with iconv -t UTF-8)."
         )
     return Problem(
-        str(path), "is not a well-formed csv file: quotes are not closed or rows differ.", "Correct the quotes."
+        str(path),
+        "is not a well-formed csv file: quotes are not closed or rows differ.",
+        "Correct the quotes.",
     )
 
 
