@@ -117,11 +117,11 @@ def read_document(path: Path) -> dict[str, Any]:
         raise PolicyError.at(str(path), "there is no such policy file.", "Check the path.") from None
     except (OSError, ValueError) as error:
         raise PolicyError.at(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).") from None
+    is_json = path.suffix.lower() == ".json"
     try:
-        document = _parsed(text, is_json=path.suffix.lower() == ".json")
+        document = json.loads(text, object_pairs_hook=_each_key_once) if is_json else tomllib.loads(text)
     except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
-        language = "JSON" if path.suffix.lower() == ".json" else "TOML"
-        raise PolicyError.at(path.name, f"is not valid {language}: {error}.") from None
+        raise PolicyError.at(path.name, f"is not valid {'JSON' if is_json else 'TOML'}: {error}.") from None
     except PolicyError as error:
         raise PolicyError(problem.within(path.name) for problem in error.problems) from None
     except RecursionError:
@@ -135,7 +135,7 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def _refuse_private(document: Mapping[str, Any], name: str) -> None:
-    """Sections that begin with an underline are the policy's own, and no file may set them."""
+    """Refuse sections that begin with an underline: they are the policy's own, and no file may set them."""
     problems = [
         Problem(f"{name}: {key}", "is not a section.", "Leave it out.")
         for key in document
@@ -143,10 +143,6 @@ def _refuse_private(document: Mapping[str, Any], name: str) -> None:
     ]
     if problems:
         raise PolicyError(problems)
-
-
-def _parsed(text: str, *, is_json: bool) -> Any:
-    return json.loads(text, object_pairs_hook=_each_key_once) if is_json else tomllib.loads(text)
 
 
 def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

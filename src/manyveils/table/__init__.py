@@ -1,4 +1,4 @@
-"""What is held: columns of dense integer codes with dictionaries, levels as arrays, reading, random streams."""
+"""The table: attributes as dense integer codes with dictionaries, levels as arrays, reading, random streams."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which columns of a table follow from which: exact functional dependencies with few columns on the left."""
+"""Which attributes of a table follow from which: exact functional dependencies with few on the left."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,11 +30,11 @@ class Dependencies:
 
 
 def find_dependencies(table: Table, names: Sequence[str], most: int = 2) -> Dependencies:
-    """Find what follows from up to `most` of the named columns together; a missing value is a value.
+    """Find what follows from up to `most` of the named attributes together; a missing value is a value.
 
-    Claim: every dependency in `found` and every key holds and would not with fewer columns on the left, and every
+    Claim: every dependency in `found` and every key holds and would not with fewer attributes on the left, and every
     other dependency of the table with so few on the left comes of one of these, or of a constant.
-    Why: a candidate is dropped only when two rows refute it or fewer columns decide it; a sample of rows may
+    Why: a candidate is dropped only when two rows refute it or fewer attributes decide it; a sample of rows may
     refute, but only all rows confirm.
     Tested by: tests/claims/test_dependencies.py
     """

@@ -22,7 +22,7 @@ MANY_VALUES = 100_000
 
 
 def encode(frame: pl.DataFrame, policy: Policy) -> Table:
-    """Code every column but the identifiers; all problems are reported at once."""
+    """Code every attribute but the identifiers; all problems are reported at once."""
     refuse_columns(frame.columns, policy)
     if frame.height == 0:
         raise DataError.at("data", "there is a header but no row.")
@@ -170,7 +170,7 @@ def refuse_missing(counts: Mapping[str, int], n_rows: int) -> None:
 
 
 def encode_attribute(values: pl.Series, attribute: AttributeSection, policy: Policy) -> list[Attribute]:
-    """The columns that stand for one attribute: one, or one per value if a cell may hold several."""
+    """The attributes that stand for one of the policy: one, or one per value if a cell may hold several."""
     if attribute.multivalued:
         return bits_of(values, attribute, policy)
     domain = values.drop_nulls().unique()

@@ -52,9 +52,9 @@ def _read_csv(path: Path, delimiter: str | None) -> pl.DataFrame:
     try:
         frame = pl.read_csv(path, separator=delimiter, infer_schema=False, new_columns=names, glob=False)
     except pl.exceptions.ComputeError as error:
-        raise DataError([_csv_problem(path, str(error))]) from None
+        raise _damaged(path, str(error)) from None
     if frame.height != n_records - 1:
-        raise DataError([_csv_problem(path, "")])
+        raise _damaged(path)
     # A blank line is nobody; the reader makes it a row of missing cells.
     # With one column only it is a missing cell.
     return frame.filter(_all_but(blank - 1, frame.height)) if blank.size and len(names) > 1 else frame
@@ -79,16 +79,12 @@ def _all_but(rows: Numbers, n_rows: int) -> pl.Series:
     return pl.Series(wanted)
 
 
-def _csv_problem(path: Path, message: str) -> Problem:
+def _damaged(path: Path, message: str = "") -> DataError:
     if "utf-8" in message.lower():
-        return Problem(
-            str(path), "is not valid UTF-8.", "Save it as UTF-8 (for example with iconv -t UTF-8)."
-        )
-    return Problem(
-        str(path),
-        "is not a well-formed csv file: quotes are not closed or rows differ.",
-        "Correct the quotes.",
-    )
+        remedy = "Save it as UTF-8 (for example with iconv -t UTF-8)."
+        return DataError.at(str(path), "is not valid UTF-8.", remedy)
+    what = "is not a well-formed csv file: quotes are not closed or rows differ."
+    return DataError.at(str(path), what, "Correct the quotes.")
 
 
 def _start(path: Path) -> str:
@@ -109,11 +105,8 @@ def _header(path: Path, start: str, delimiter: str) -> list[str]:
     try:
         names = next(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter))
     except csv.Error:
-        raise DataError.at(
-            str(path),
-            "the first line cannot be read as a header.",
-            "Lines end with a line feed, names are short and quotes are closed.",
-        ) from None
+        remedy = "Lines end with a line feed, names are short and quotes are closed."
+        raise DataError.at(str(path), "the first line cannot be read as a header.", remedy) from None
     if not names:
         raise DataError.at(str(path), "the first line is blank.", "Start with the header.")
     return names
@@ -126,23 +119,18 @@ def _find_delimiter(header: str) -> str:
 
 
 def _header_problems(names: list[str]) -> list[Problem]:
-    doubled = sorted({name for name in names if name and names.count(name) > 1})
-    # A file without a header has cells in its first line, so columns are told by their places.
-    positions = [
-        [position for position, repeated in enumerate(names, start=1) if repeated == name] for name in doubled
-    ]
+    # A file without a header has cells in its first line, so columns are told by their positions.
+    positions: dict[str, list[str]] = {}
+    for position, name in enumerate(names, start=1):
+        positions.setdefault(name, []).append(str(position))
     problems = [
-        Problem(
-            "header", f"columns {' and '.join(map(str, same))} have the same name.", "Rename all but one."
-        )
-        for same in positions
+        Problem("header", f"columns {' and '.join(same)} have the same name.", "Rename all but one.")
+        for name, same in sorted(positions.items())
+        if name and len(same) > 1
     ]
-    if any(not name.strip() for name in names):
-        problems.append(
-            Problem(
-                "header", f"{sum(not name.strip() for name in names)} columns have no name.", "Name them."
-            )
-        )
+    n_nameless = sum(not name.strip() for name in names)
+    if n_nameless:
+        problems.append(Problem("header", f"{n_nameless} columns have no name.", "Name them."))
     return problems
 
 
