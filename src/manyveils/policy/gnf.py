@@ -107,22 +107,22 @@ def reachable(known: frozenset[str], tables: Sequence[Schema]) -> frozenset[str]
 
 def _path(tables: Sequence[Schema], rule: PrivacyRule, *, without: int | None) -> tuple[int, ...]:
     """Tables that lead from something given to what is protected, which one table may be stripped of; empty if none do."""
-    shown = [
-        table.attributes - {rule.protect} if number == without and not table.tells else table.attributes
-        for number, table in enumerate(tables)
+    visible = [
+        table.attributes - {rule.protect} if index == without and not table.tells else table.attributes
+        for index, table in enumerate(tables)
     ]
     came_from: dict[int, int | None] = {
-        number: None for number, attributes in enumerate(shown) if not attributes.isdisjoint(rule.given)
+        index: None for index, attributes in enumerate(visible) if not attributes.isdisjoint(rule.given)
     }
     waiting = list(came_from)
     while waiting:
         current = waiting.pop(0)
-        if rule.protect in shown[current]:
+        if rule.protect in visible[current]:
             return tuple(_back(current, came_from))
-        for number, attributes in enumerate(shown):
-            if number not in came_from and not attributes.isdisjoint(shown[current]):
-                came_from[number] = current
-                waiting.append(number)
+        for index, attributes in enumerate(visible):
+            if index not in came_from and not attributes.isdisjoint(visible[current]):
+                came_from[index] = current
+                waiting.append(index)
     return ()
 
 

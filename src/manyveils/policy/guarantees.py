@@ -224,13 +224,13 @@ class Promise:
 
     def describe(self) -> dict[str, object]:
         """The promise as the public manifest lists it."""
-        said: dict[str, object] = {"kind": self.guarantee.kind, "parameters": self.guarantee.parameters}
+        described: dict[str, object] = {"kind": self.guarantee.kind, "parameters": self.guarantee.parameters}
         if self.is_rule:
-            return said | {"rule": {"given": list(self.given), "protect": self.subject}}
+            return described | {"rule": {"given": list(self.given), "protect": self.subject}}
         if self.protects:
-            said |= (
+            described |= (
                 {"attribute": self.protects[0]}
                 if len(self.protects) == 1
                 else {"attributes": list(self.protects)}
             )
-        return said | ({"conditional": True} if self.conditional else {})
+        return described | ({"conditional": True} if self.conditional else {})

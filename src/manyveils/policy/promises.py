@@ -44,8 +44,8 @@ def promises_of(policy: Policy) -> tuple[Promise, ...]:
 
 
 def _about_rows(policy: Policy) -> Iterator[Promise]:
-    asked = _alpha_beta_k(policy)
-    ks = [policy.guarantee.k, asked.k if asked else None]
+    method_keys = _alpha_beta_k(policy)
+    ks = [policy.guarantee.k, method_keys.k if method_keys else None]
     if any(ks):
         yield Promise(KAnonymity(max(k for k in ks if k)), given=policy.quasi)
 
@@ -75,7 +75,7 @@ def _about_attributes(policy: Policy) -> Iterator[Promise]:
 
 def _about_eliminations(policy: Policy) -> Iterator[Promise]:
     """(α,β,k)-anonymity: β is diversity under its own name, and α speaks of pairs of attributes."""
-    asked = _alpha_beta_k(policy)
+    method_keys = _alpha_beta_k(policy)
     for name in policy.sensitive:
         about = partial(
             Promise,
@@ -83,9 +83,9 @@ def _about_eliminations(policy: Policy) -> Iterator[Promise]:
             protects=(name,),
             insensitive=frozenset(policy.attributes[name].insensitive),
         )
-        if asked:
-            yield about(DistinctDiversity(asked.beta))
-        for keys in (effective(policy, name), asked):
+        if method_keys:
+            yield about(DistinctDiversity(method_keys.beta))
+        for keys in (effective(policy, name), method_keys):
             if keys is not None and keys.eliminations is not None:
                 others = ruled_out(name, policy.sensitive, keys.pairs or "all", keys.sensitive_order)
                 if others:
@@ -95,8 +95,8 @@ def _about_eliminations(policy: Policy) -> Iterator[Promise]:
 def _refuse_hopeless_roles(policy: Policy) -> None:
     """Roles are rules too: what the quasi-identifiers decide, or what decides one of them, cannot be promised."""
     known = dependencies_of(policy)
-    asked = [PrivacyRule(frozenset(policy.quasi), name) for name in policy.sensitive]
-    hopeless = [(rule.protect, chain) for rule in asked if (chain := breaking(rule, known))]
+    rules = [PrivacyRule(frozenset(policy.quasi), name) for name in policy.sensitive]
+    hopeless = [(rule.protect, chain) for rule in rules if (chain := breaking(rule, known))]
     if hopeless:
         raise InfeasibleError(
             Problem(

@@ -79,9 +79,13 @@ def irreducible(
 ) -> tuple[tuple[PrivacyRule, ...], tuple[tuple[PrivacyRule, PrivacyRule], ...]]:
     """The rules that follow from no other, and each dropped one with a rule it follows from."""
     distinct = list(dict.fromkeys(rules))
-    minimal = tuple(r for r in distinct if not any(other != r and other.implies(r) for other in distinct))
+    minimal = tuple(
+        rule for rule in distinct if not any(other != rule and other.implies(rule) for other in distinct)
+    )
     implied = tuple(
-        (r, next(other for other in minimal if other.implies(r))) for r in distinct if r not in minimal
+        (rule, next(other for other in minimal if other.implies(rule)))
+        for rule in distinct
+        if rule not in minimal
     )
     return minimal, implied
 
