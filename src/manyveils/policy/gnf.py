@@ -82,7 +82,7 @@ def _verdict(tables: Sequence[Schema], rule: PrivacyRule) -> Verdict:
 
 
 def _candidates(tables: Sequence[Schema], rule: PrivacyRule) -> Iterator[int]:
-    """Tables that by themselves enforce the rule against all that leads into them."""
+    """Tables that enforce the rule by themselves, whatever leads into them."""
     for index, table in enumerate(tables):
         if rule.protect not in table.attributes:
             continue
@@ -106,7 +106,7 @@ def reachable(known: frozenset[str], tables: Sequence[Schema]) -> frozenset[str]
 
 
 def _path(tables: Sequence[Schema], rule: PrivacyRule, *, without: int | None) -> tuple[int, ...]:
-    """Tables that lead from something given to what is protected, which one table may be stripped of; empty if none do."""
+    """A shortest chain of tables from a given attribute to the protected one; in table `without` that is ignored."""
     visible = [
         table.attributes - {rule.protect} if index == without and not table.tells else table.attributes
         for index, table in enumerate(tables)

@@ -146,7 +146,7 @@ def _refuse_private(document: Mapping[str, Any], name: str) -> None:
 
 
 def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A table of a JSON file; TOML refuses a key that is there twice by itself."""
+    """A table of a JSON file without repeated keys; TOML refuses those by itself."""
     table = dict(pairs)
     if len(table) < len(pairs):
         counts = Counter(key for key, _ in pairs)

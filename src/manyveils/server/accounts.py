@@ -41,7 +41,7 @@ class Account:
 
 @cache
 def hasher() -> Any:
-    """Argon2id with its library's recommended work."""
+    """Argon2id at the cost that its library recommends."""
     from pwdlib import PasswordHash
 
     return PasswordHash.recommended()
@@ -153,7 +153,7 @@ def log_in(
 
 
 def _admitted(keeper: Keeper, name: str, known: str, address: str, action: str) -> int:
-    """The number of a try; one that comes too early is refused, and the first few of an address are logged."""
+    """Admit a try to log in and give its number; refuse one that comes too early, and log the first few refusals."""
     try:
         return throttle.admit(keeper, name, address)
     except TooMany as refusal:
@@ -199,9 +199,8 @@ def _refuse_last_owner(connection: Connection, user: Row[Any]) -> None:
 
 def _refuse_unfit(name: str, password: str, role: str) -> None:
     if not re.fullmatch(NAME, name):
-        raise InputError.at(
-            "name", "must be up to 64 small letters, digits and . _ @ -, starting with one of the first two."
-        )
+        what = "must be up to 64 small letters, digits and . _ @ -, starting with a letter or a digit."
+        raise InputError.at("name", what)
     if role not in ROLES:
         raise InputError.at("role", f"must be one of {', '.join(ROLES)}.")
     _refuse_password(name, password)

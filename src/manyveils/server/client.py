@@ -48,7 +48,7 @@ class Client:
             self._http.headers["Authorization"] = f"Bearer {token}"
 
     def me(self) -> dict[str, Any]:
-        """Whoever this client asks as."""
+        """The account that this client uses."""
         return self._ask("GET", "/me")
 
     def releases(self) -> list[dict[str, Any]]:
@@ -125,7 +125,7 @@ class Client:
         return self._ask("PATCH", _path(release), json={"listed": listed})
 
     def log_out(self) -> None:
-        """Revoke the token this client asks with."""
+        """Revoke the token that this client uses."""
         self._send("DELETE", "/token")
 
     def close(self) -> None:
@@ -166,7 +166,7 @@ def _path(release: str) -> str:
 
 
 def _error(response: "httpx.Response") -> ManyveilsError:
-    """The server's refusal as the error it was there, with its words."""
+    """The server's refusal as an error of the same class, with the same problems."""
     try:
         body = response.json()
         problems = [

@@ -162,7 +162,7 @@ IS_THERE = "WHEN EXISTS (SELECT 1 FROM log WHERE number = NEW.number)"
 
 
 def _guard_log() -> None:
-    """Have triggers made with the log that refuse every change."""
+    """Create triggers with the log that refuse every change."""
     for what, when in (("UPDATE", ""), ("DELETE", ""), ("INSERT", IS_THERE)):
         _after_log("sqlite", REFUSE_IN_SQLITE.format(what=what, when=when))
     _after_log("postgresql", FUNCTION_IN_POSTGRESQL)
@@ -198,9 +198,8 @@ class Database:
         try:
             self._refuse_missing() if existing else self._create()
         except SQLAlchemyError as error:
-            raise InputError.at(
-                "database", f"cannot be opened ({type(error).__name__}).", "Check its address and rights."
-            ) from None
+            what = f"cannot be opened ({type(error).__name__})."
+            raise InputError.at("database", what, "Check its address and rights.") from None
 
     @property
     def is_sqlite(self) -> bool:
@@ -223,7 +222,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that writes, and is committed at the end or has never been."""
+        """A transaction that writes: committed whole at the end, or not at all."""
         with (
             self._turn,
             self.engine.connect() as connection,

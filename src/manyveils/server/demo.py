@@ -33,9 +33,8 @@ def prepare(worker: Worker) -> Demo:
     """Fill an empty server with something to try."""
     keeper = worker.keeper
     if has_owner(keeper):
-        raise InputError.at(
-            "--demo", "needs a folder without accounts.", "Choose another, or leave --folder out."
-        )
+        remedy = "Choose another, or leave --folder out."
+        raise InputError.at("--demo", "needs a folder without accounts.", remedy)
     passwords: dict[str, str] = {role: token_urlsafe(15) for role in ROLES}
     add_owner(keeper, "owner", passwords["owner"])
     owner = log_in(keeper, "owner", passwords["owner"], "demo")

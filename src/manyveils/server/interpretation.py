@@ -121,8 +121,8 @@ def _answer(keeper: Keeper, actor: Person, question: Question[T]) -> Answer[T]:
             "refused": status,
             "meanings": 0,
         }
-        written = note_refusal(keeper, actor.name, "interpret refused", question.release, details)
-        if isinstance(error, Forbidden) and not written:
+        is_logged = note_refusal(keeper, actor.name, "interpret refused", question.release, details)
+        if isinstance(error, Forbidden) and not is_logged:
             raise _too_often() from None
         raise
 
@@ -158,11 +158,8 @@ def _counted(
     number, limit = grant
     if charge(keeper, connection, number, cost):
         return None
-    return TooMany.at(
-        "daily limit",
-        f"this answer takes {cost} of {limit} meanings a day, and fewer are left.",
-        "Ask for less, or tomorrow (UTC).",
-    )
+    what = f"this answer takes {cost} of {limit} meanings a day, and fewer are left."
+    return TooMany.at("daily limit", what, "Ask for less, or tomorrow (UTC).")
 
 
 def _record(
@@ -207,13 +204,8 @@ def _refuse_ungranted(keeper: Keeper, actor: Person, release: str) -> None:
 
 
 def _too_often() -> TooMany:
-    minutes = int(WINDOW // 60)
-    return TooMany.at(
-        "grant",
-        "there is none, and you asked often.",
-        f"Ask an owner, or wait {minutes} minutes.",
-        wait=int(WINDOW),
-    )
+    remedy = f"Ask an owner, or wait {int(WINDOW // 60)} minutes."
+    return TooMany.at("grant", "there is none, and you asked often.", remedy, wait=int(WINDOW))
 
 
 def _ungranted() -> Forbidden:
@@ -230,6 +222,5 @@ def _key(keeper: Keeper, release: Item) -> Key:
 def _refuse_unknown(release: Item, names: Sequence[str]) -> None:
     unknown = set(names) - set(release.attributes)
     if unknown:
-        raise InputError.at(
-            "attribute", f"{len(unknown)} of those asked about are not in this release.", "Check the names."
-        )
+        what = f"{len(unknown)} of those asked about are not in this release."
+        raise InputError.at("attribute", what, "Check the names.")

@@ -74,7 +74,7 @@ class Worker:
         data: Upload,
         format: str = "csv",  # noqa: A002
     ) -> Job:
-        """Store an upload and queue its publication; for owners. A wrong policy is refused at once."""
+        """Store an upload and queue its publication; for owners. A wrong policy is refused immediately."""
         require(actor, "owner")
         _refuse_unfit(title, format)
         number = token_hex(8)
@@ -116,14 +116,10 @@ class Worker:
 
     def _publish(self, number: str, actor: str, policy: Policy, data: Path, folder: Path) -> None:
         title, form = self._asked(number)
+        # The key is kept in the database; nobody can read the copy that is written beside the release.
+        lost, progress = token_bytes(32), self._progress(number)
         published = publish_to(
-            policy,
-            folder / "release",
-            data=data,
-            format=form,
-            # The key is kept in the database; what is written beside the release on the way is for nobody.
-            secret=token_bytes(32),
-            progress=self._progress(number),
+            policy, folder / "release", data=data, format=form, secret=lost, progress=progress
         )
         arrival = move_in(self.keeper, published.folder, number, title=title, key=published.release.key)
         # The original data stay no longer than they are needed, and are gone when the job is said to be over.

@@ -102,9 +102,8 @@ def _refuse_missing(settings: Settings) -> None:
     if not settings.folder.is_dir():
         raise InputError.at(str(settings.folder), "there is no such folder.", "Give --folder.")
     if settings.database is None and not settings.sqlite.is_file():
-        raise InputError.at(
-            str(settings.folder), "holds no server's database.", "Check --folder, or give --database."
-        )
+        what = "holds no server's database."
+        raise InputError.at(str(settings.folder), what, "Check --folder, or give --database.")
 
 
 def _make_folders(settings: Settings) -> None:
@@ -125,9 +124,8 @@ def _stored(connection: Connection) -> dict[str, str]:
 def _begin(connection: Connection, secret: Secret, expected: dict[str, str]) -> None:
     """Bind a new database to its secret, and seal its empty log."""
     if connection.execute(select(users.c.id)).first() is not None:
-        raise InputError.at(
-            "database", "has accounts, but not with which server key it was begun.", "Restore a copy."
-        )
+        what = "has accounts, but not with which server key it was begun."
+        raise InputError.at("database", what, "Restore a copy.")
     connection.execute(insert(meta), [{"name": name, "value": value} for name, value in expected.items()])
     head.begin(connection, secret)
 
@@ -144,8 +142,5 @@ def _refuse_other_secret(keeper: Keeper) -> None:
     if stored.get("schema") != SCHEMA:
         raise InputError.at("database", "was written by another version.")
     if not compare_digest(stored.get("secret", ""), expected["secret"]):
-        raise InputError.at(
-            "server key",
-            "is not the one this database was begun with.",
-            "Give the right --key-file; without it the keys in the database cannot be read.",
-        )
+        remedy = "Give the right --key-file; without it the keys in the database cannot be read."
+        raise InputError.at("server key", "is not the one this database was begun with.", remedy)

@@ -72,14 +72,10 @@ def read_secret(settings: Settings, *, make: bool) -> tuple[Secret, str | None]:
     if own.exists():
         return derive(_from_file(own)), None
     if not make:
-        raise InputError.at(
-            str(own),
-            "there is no such key, and the database was begun with one.",
-            f"Put its copy there, give --key-file, or set {KEY_VARIABLE}.",
-        )
-    return derive(_made(own)), (
-        f"A server key was made: {own}. Keep a copy of it apart from the database; without it no key can be read."
-    )
+        remedy = f"Put its copy there, give --key-file, or set {KEY_VARIABLE}."
+        raise InputError.at(str(own), "there is no such key, and the database was begun with one.", remedy)
+    advice = "Keep a copy of it apart from the database; without it no key can be read."
+    return derive(_made(own)), f"A server key was made: {own}. {advice}"
 
 
 def _made(path: Path) -> bytes:
@@ -110,7 +106,6 @@ def _decoded(text: str, where: str) -> bytes:
     except (binascii.Error, ValueError):
         root = b""
     if len(root) < LENGTH:
-        raise InputError.at(
-            where, f"must be {LENGTH} random bytes or more in base64.", "Try: openssl rand -base64 32"
-        )
+        what = f"must be {LENGTH} random bytes or more in base64."
+        raise InputError.at(where, what, "Try: openssl rand -base64 32")
     return root

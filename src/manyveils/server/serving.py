@@ -19,9 +19,8 @@ def listen(settings: Settings) -> Iterator[tuple[list[socket.socket], str]]:
     try:
         taken = socket.create_server((settings.host, settings.port), family=family)
     except OSError as error:
-        raise InputError.at(
-            f"{settings.host}:{settings.port}", f"cannot be listened on: {error.strerror}."
-        ) from None
+        where = f"{settings.host}:{settings.port}"
+        raise InputError.at(where, f"cannot be listened on: {error.strerror}.") from None
     with taken:
         yield [taken], f"http://{reached_at(settings.host)}:{taken.getsockname()[1]}"
 

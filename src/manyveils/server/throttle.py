@@ -39,9 +39,8 @@ def admit(keeper: Keeper, name: str, address: str) -> int:
             values = {"account": account, "address": address, "time": now}
             inserted = connection.execute(insert(attempts).values(values))
             return int(inserted.inserted_primary_key[0])  # type: ignore[index]
-    raise TooMany.at(
-        "login", "there were too many wrong tries.", f"Wait {ceil(wait)} seconds.", wait=ceil(wait)
-    )
+    seconds = ceil(wait)
+    raise TooMany.at("login", "there were too many wrong tries.", f"Wait {seconds} seconds.", wait=seconds)
 
 
 def note_refusal(

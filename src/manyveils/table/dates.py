@@ -1,4 +1,4 @@
-"""Dates as a hierarchy: 2024-03-05 becomes its month, its quarter, its year, its decade."""
+"""Dates as a hierarchy: 2024-03-05 becomes its month, quarter, year and decade."""
 
 from collections.abc import Callable, Mapping, Sequence
 

@@ -14,9 +14,8 @@ from manyveils.policy.sections import AttributeSection, Kind
 from manyveils.table.attributes import Attribute, Table
 from manyveils.table.bits import bits_of
 from manyveils.table.dates import dated
-from manyveils.table.kinds import typed, with_one_zero
+from manyveils.table.kinds import as_number, spelled_as, typed, with_one_zero
 from manyveils.table.levels import Codes, Levels, intervals, masked, value_or_top, written
-from manyveils.table.spelling import as_number, spelled_as
 
 MANY_VALUES = 100_000
 

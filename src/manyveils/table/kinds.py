@@ -1,8 +1,9 @@
-"""What kind of attribute a column is, and its distinct values in their proper type."""
+"""What kind of attribute a column is, its distinct values in their proper type, and one text for every number."""
 
 import polars as pl
 
 from manyveils.errors import DataError
+from manyveils.policy.hierarchies import Lines
 from manyveils.policy.sections import AttributeSection, Kind
 
 NUMBER = r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
@@ -31,11 +32,9 @@ def typed(values: pl.Series, domain: pl.Series, attribute: AttributeSection) -> 
         _refuse_not_finite(values, not_finite)
     if attribute.kind == "numeric" and len(others):
         n_rows = int(values.is_in(others.to_list()).sum())
-        raise DataError.at(
-            f"data: {values.name}",
-            f"{n_rows} of {len(values)} cells are not numbers.",
-            'Correct them, list them in missing_markers, or set kind = "categorical".',
-        )
+        what = f"{n_rows} of {len(values)} cells are not numbers."
+        remedy = 'Correct them, list them in missing_markers, or set kind = "categorical".'
+        raise DataError.at(f"data: {values.name}", what, remedy)
     is_code = is_masked or domain.str.contains(CODE).any()
     if attribute.kind == "numeric" or (len(domain) and not len(others) and not is_code):
         numbers = _numbers(domain)
@@ -58,6 +57,32 @@ def with_one_zero(numbers: pl.Series) -> pl.Series:
 def _refuse_not_finite(values: pl.Series, not_finite: pl.Series) -> None:
     if len(not_finite):
         n_rows = int(values.is_in(not_finite.implode()).sum())
-        raise DataError.at(
-            f"data: {values.name}", f"{n_rows} cells are NaN or infinite.", "Leave such cells empty."
-        )
+        what = f"{n_rows} cells are NaN or infinite."
+        raise DataError.at(f"data: {values.name}", what, "Leave such cells empty.")
+
+
+def as_number(text: str) -> float | None:
+    """The number that a text writes; nothing if it writes none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def spelled_as(lines: Lines, domain: pl.Series) -> Lines:
+    """Write the numbers of a hierarchy as the table writes them (17, not 17.0), and others always the same way.
+
+    >>> spelled_as((("17.0", "low"), ("18", "low"), ("18.0", "low")), pl.Series([17]))
+    (('17', 'low'), ('18', 'low'), ('18', 'low'))
+    """
+    spelling: dict[float | None, str] = {
+        float(value): str(text)
+        for value, text in zip(domain.to_list(), domain.cast(pl.String).to_list(), strict=True)
+        if value is not None
+    }
+    return tuple((_spelled(line[0], spelling), *line[1:]) for line in lines)
+
+
+def _spelled(text: str, spelling: dict[float | None, str]) -> str:
+    number = as_number(text)
+    return text if number is None else spelling.setdefault(number, text)

@@ -91,7 +91,7 @@ async def someone(person: Annotated[Person | None, Depends(anyone)]) -> Person:
 
 
 async def note(request: Request, error: ManyveilsError) -> None:
-    """Write down what a request was refused for, if it is to be and nobody has yet."""
+    """Log why a request was refused, unless it is logged already or need not be."""
     person: Person | None = getattr(request.state, "person", None)
     if person is None or not isinstance(error, Refusal) or error.noted:
         return

@@ -24,7 +24,7 @@ def get_token(login: Login, keeper: KeeperOf, address: Address, response: Respon
 
 @router.delete("/token", status_code=204, responses=refusals(401, 403))
 def revoke_token(person: Someone, credentials: Bearer, keeper: KeeperOf) -> None:
-    """Revoke the token this is asked with."""
+    """Revoke the token that this request carries."""
     if credentials is not None:
         tokens.revoke_token(keeper, person, credentials.credentials)
 

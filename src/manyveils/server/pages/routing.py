@@ -115,5 +115,5 @@ def refuse_other_sites(request: Request) -> None:
 
 
 async def call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """Do the server's work beside the event loop."""
+    """Call a function that blocks in a thread, beside the event loop."""
     return await run_in_threadpool(function, *arguments, **named)

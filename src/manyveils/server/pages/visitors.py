@@ -73,7 +73,7 @@ async def account(request: Request, person: PersonHere) -> Response:
 
 @router.post("/account")
 async def new_password(request: Request, keeper: KeeperOf, person: PersonHere, address: Address) -> Response:
-    """Change the visitor's own password; every other login of hers ends."""
+    """Change the visitor's own password; every other login of theirs ends."""
     form = await fields(request)
     if form.get("new") != form.get("again"):
         raise InputError.at("new password", "was typed in two ways.", "Type it again.")
