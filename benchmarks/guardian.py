@@ -7,11 +7,12 @@ import polars as pl
 
 from benchmarks.clock import best, worked
 from benchmarks.line import Line, noted, under, within
+from benchmarks.random_rules import protectable, random_rules
 from benchmarks.setting import Setting
 from benchmarks.trail import sealed, time_method, work_of
 from manyveils import Policy
 from manyveils.audits import audit
-from manyveils.datasets import discharges, protectable, random_rules
+from manyveils.datasets import discharges
 from manyveils.methods import method_of
 from manyveils.table import hold
 from manyveils.utility.comparison import Comparison

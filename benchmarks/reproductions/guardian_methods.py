@@ -10,6 +10,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from benchmarks.random_rules import protectable
 from benchmarks.reproductions import pictures
 from benchmarks.reproductions.guardian_suppression import in_one_group, with_hidden_rows
 from benchmarks.reproductions.guardian_trials import (
@@ -30,7 +31,6 @@ from benchmarks.reproductions.guardian_trials import (
     tried,
 )
 from benchmarks.reproductions.table import counted, markdown
-from manyveils.datasets import protectable
 
 METHODS = (MULTI, MULTI_SMALL, UAD, GD, SINGLE)
 RULES = tuple(range(1, 10))

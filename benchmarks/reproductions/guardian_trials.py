@@ -10,9 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmarks.clock import worked
+from benchmarks.random_rules import protectable, random_rules
 from manyveils import Policy, Release
 from manyveils.arguments import order_of
-from manyveils.datasets import protectable, random_rules
 from manyveils.errors import BrokenPromise, Problem
 from manyveils.run import judge, make
 from manyveils.table import Restore, Table, hold

@@ -9,14 +9,11 @@ import pytest
 
 from manyveils.datasets import (
     alpha_beta_k_group,
-    clinic,
     codip_patients,
     discharges,
     hospital,
     hospital_policy,
     hospital_sections,
-    oncology,
-    residents,
     slicing_patients,
     tumour_policy,
     tumour_sections,
@@ -26,9 +23,11 @@ from manyveils.datasets import (
     write_hospital,
 )
 from manyveils.datasets.inpatients import DOMAINS
-from manyveils.datasets.registry import COLUMNS, SENSITIVE, TREES
+from manyveils.datasets.patients import clinic
+from manyveils.datasets.registry import CLOSED, COLUMNS, FACTS, LARGEST, SENSITIVE, TREES, Tree
 from manyveils.errors import InputError
 from manyveils.policy import Policy
+from manyveils.policy.hierarchies import tree_lines
 from manyveils.run import publish
 from manyveils.table import hold, resolve
 
@@ -105,7 +104,7 @@ def test_the_policy_fits_the_table(n: int) -> None:
 def test_the_trees_list_every_value() -> None:
     """Every job, diagnosis and insurance that can be drawn has its place in the policy's trees."""
     policy = hospital_policy()
-    drawn = {"job": clinic.JOBS, "diagnosis": clinic.DIAGNOSES, "insurance": clinic.INSURANCES}
+    drawn = {"job": clinic.jobs, "diagnosis": clinic.diagnoses, "insurance": clinic.insurances}
     for name, values in drawn.items():
         assert {line[0] for line in policy.lines(name) or ()} == set(values)
 
@@ -313,10 +312,10 @@ def test_age_follows_from_birth_and_diagnosis(registered: pl.DataFrame) -> None:
 def test_nobody_is_followed_beyond_the_end_of_the_registry(registered: pl.DataFrame) -> None:
     """Survival is between none and the years from diagnosis to the closing of the registry."""
     year = registered["diagnosis_date"].str.slice(0, 4).cast(pl.Int64)
-    assert (registered["survival_years"] + year).max() == oncology.CLOSED - 1
+    assert (registered["survival_years"] + year).max() == CLOSED - 1
     assert registered["survival_years"].min() == 0
     assert registered["survival_years"].max() == 20
-    assert registered["tumor_size"].is_between(1, oncology.LARGEST).all()
+    assert registered["tumor_size"].is_between(1, LARGEST).all()
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -327,20 +326,25 @@ def test_no_tumour_value_is_too_common_for_l_8(name: str, seed: int) -> None:
     assert values.value_counts()["count"].max() * 8 <= len(values)
 
 
+def leaves(tree: Tree) -> tuple[str, ...]:
+    """The values of a tree in the order in which it lists them."""
+    return tuple(line[0] for line in tree_lines(tree))
+
+
 def test_facts_of_tumours_are_told_of_the_same_values() -> None:
     """Sites and histologies stand in the same order in every table of facts."""
-    sites, types = oncology.leaves(oncology.TOPOGRAPHIES), oncology.leaves(oncology.HISTOLOGIES)
-    assert sites == tuple(oncology.SITES) == tuple(oncology.HISTOLOGIES_BY_SITE)
-    assert all(set(row) <= set(types) for row in oncology.HISTOLOGIES_BY_SITE.values())
-    lengths = {family: len(years) for family, years in oncology.YEARS_BY_FAMILY.items()}
-    assert lengths == {family: len(members) for family, members in oncology.HISTOLOGIES.items()}
-    assert set(residents.EXPOSURES) <= set(sites)
+    sites, types = leaves(TREES["tumor_topography"]), leaves(TREES["histology"])
+    assert sites == tuple(FACTS.sites) == tuple(FACTS.histologies_by_site)
+    assert all(set(row) <= set(types) for row in FACTS.histologies_by_site.values())
+    lengths = {family: len(years) for family, years in FACTS.years_by_family.items()}
+    assert lengths == {family: len(members) for family, members in TREES["histology"].items()}
+    assert set(FACTS.exposures) <= set(sites)
 
 
 def test_every_value_of_the_trees_occurs(registered: pl.DataFrame) -> None:
     """At full size the registry has all values its hierarchies list, and no others."""
     for name, tree in TREES.items():
-        assert set(registered[name].unique()) == set(oncology.leaves(tree)), name
+        assert set(registered[name].unique()) == set(leaves(tree)), name
 
 
 def test_organs_go_with_sexes(registered: pl.DataFrame) -> None:

@@ -212,7 +212,7 @@ def test_what_is_no_key(tmp_path, text):
 def test_rules_are_read_with_the_key():
     """A rule of published values comes back with their meanings; thresholds between grades become numbers."""
     release = mv.publish(people(60, 4), policy(categories=[[0, 1000]], default_choice=3), seed=1)
-    hidden = next(code for code, value in release.key.aliases["ill"].values.items() if value == "colic")
+    hidden = next(code for code, value in release.key.pseudonyms["ill"].values.items() if value == "colic")
     text, used = interpret_rule(release.key, f"age >= 30 and ill = '{hidden}' -> pay > 1.25")
     pays = sorted(float(original) for original in release.key.grades["pay"].originals.values())
     bound = max(pay for pay in pays if pay <= 250)
@@ -243,7 +243,7 @@ def test_nothing_secret_is_shown():
     """Keys and meanings do not print what they know."""
     release = mv.publish(people(60, 4), policy(), seed=1)
     meaning = release.key.meaning("ill", "flu")
-    for thing in (release.key, meaning, release.key.aliases["ill"], release.key.grades["pay"], release):
+    for thing in (release.key, meaning, release.key.pseudonyms["ill"], release.key.grades["pay"], release):
         assert "flu" not in repr(thing)
     assert isinstance(release.key, Key)
 

@@ -99,7 +99,7 @@ def test_the_key_has_what_is_published_alone(drawn):
     work = work_for(drawn)
     decided = METHOD.decide(from_counts(work))
     [draft] = drafted(work, decided).drafts
-    recoding, key = draft.recodings["ill"], decided.key.aliases["ill"]
+    recoding, key = draft.recodings["ill"], decided.key.pseudonyms["ill"]
     read = set(recoding.values.gather(recoding.codes).to_list())
     assert {*key.values, *key.groups} == read - {None, *(leaf for leaves in TREE.values() for leaf in leaves)}
     assert set(recoding.values.to_list()) == read

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyveils.datasets import discharges, protectable, random_rules, versatile_patients
+from benchmarks.random_rules import protectable, random_rules
+from manyveils.datasets import discharges, versatile_patients
 from manyveils.errors import InputError
 from manyveils.policy import Policy
 from manyveils.policy.rules import PrivacyRule, irreducible

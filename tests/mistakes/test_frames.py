@@ -81,8 +81,8 @@ def test_mixed_column():
 def test_doubled_names():
     """Frames that allow two columns of one name are found out, whatever library they come from."""
     twice = pd.DataFrame([[1, 2]], columns=["age", "age"])
-    assert "column 'age' stands there 2 times" in refusal(twice)
-    assert "column 'age' stands there 2 times" in refusal(pa.table([[1], [2]], names=["age", "age"]))
+    assert "column 'age' occurs 2 times" in refusal(twice)
+    assert "column 'age' occurs 2 times" in refusal(pa.table([[1], [2]], names=["age", "age"]))
 
 
 def test_no_row():
@@ -108,7 +108,7 @@ def test_lazy_frame_that_fails(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("age,illness\nZq7,Zq7\n")
     lazy = pl.scan_csv(path, schema={"age": pl.Int64, "illness": pl.String})
-    assert "cannot be taken in as a table" in refusal(lazy)
+    assert "cannot be read as a table" in refusal(lazy)
 
 
 def test_other_columns():

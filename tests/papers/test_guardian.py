@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import manyveils as mv
+from benchmarks.random_rules import protectable, random_rules
 from benchmarks.reproductions import guardian_adult, occ
 from manyveils.arguments import order_of
 from manyveils.audits import audit
-from manyveils.datasets import discharges, protectable, random_rules
+from manyveils.datasets import discharges
 from manyveils.run import make
 from manyveils.table import hold
 from manyveils.utility.comparison import Comparison

@@ -35,7 +35,7 @@ import polars as pl
 from sqlalchemy import create_engine, text
 
 import manyveils as mv
-from manyveils.keys import Aliases, Grades, Key
+from manyveils.keys import Grades, Key, Pseudonyms
 from manyveils.server import accounts, catalogue, grants
 from manyveils.server.app import create_app
 from manyveils.server.keeper import Keeper, open_keeper
@@ -70,10 +70,10 @@ def _certificates_once() -> Iterator[None]:
 
 
 def hand_made_key() -> Key:
-    """A key with aliases of one attribute and grades of another."""
+    """A key with pseudonyms of one attribute and grades of another."""
     grades = Grades(((0.0, 50.0), (50.0, 100.0)), {"1.5": f"{MARK} 25"})
     return Key(
-        {"insurance": Aliases(CODES, {"GROUP1": (f"{MARK} group", (f"{MARK} a", f"{MARK} b"))})},
+        {"insurance": Pseudonyms(CODES, {"GROUP1": (f"{MARK} group", (f"{MARK} a", f"{MARK} b"))})},
         {"income": grades},
     )
 
@@ -146,9 +146,9 @@ class House:
         number = token_hex(8)
         copy = self.keeper.settings.work / f"copy-{number}"
         shutil.copytree(folder, copy)
-        taken = catalogue.take_in(self.keeper, copy, number, title="A release", key=key or hand_made_key())
+        arrival = catalogue.move_in(self.keeper, copy, number, title="A release", key=key or hand_made_key())
         with self.keeper.database.writing() as connection:
-            catalogue.enter(self.keeper, connection, taken, "owner")
+            catalogue.enter(self.keeper, connection, arrival, "owner")
         if listed:
             catalogue.set_listed(self.keeper, self.owner, number, listed=True)
         return number

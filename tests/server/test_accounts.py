@@ -55,7 +55,7 @@ def test_only_hashes_are_kept(either):
         accounts.log_in(either.keeper, "my password by mistake", "owner", "here")
     assert all(row.password.startswith("$argon2id$") for row in rows(either, users))
     stored = str(rows(either, token_table) + rows(either, session_table) + either.log())
-    assert token.text not in stored
+    assert token.token not in stored
     assert session.cookie.rsplit(".", 1)[0] not in stored
     assert "my password" not in stored
     assert PASSWORD not in stored
@@ -116,7 +116,7 @@ def test_tokens_end(either):
     keeper, clock = either.keeper, either.keeper.now()
 
     def new():
-        return tokens.issue_token(keeper, "researcher", PASSWORD, "here", hours=1).text
+        return tokens.issue_token(keeper, "researcher", PASSWORD, "here", hours=1).token
 
     expiring, revoked, outdated = new(), new(), new()
     assert tokens.find_token(keeper, expiring).name == "researcher"

@@ -1,6 +1,5 @@
 """Embedded and generated tables: some to try things on, and the papers' own examples."""
 
-from manyveils.datasets.generate import hospital
 from manyveils.datasets.inpatients import discharges
 from manyveils.datasets.papers import (
     alpha_beta_k_group,
@@ -9,10 +8,8 @@ from manyveils.datasets.papers import (
     versatile_patients,
     versatile_rules,
 )
-from manyveils.datasets.registry import tumours
-from manyveils.datasets.registry_policy import tumour_policy, tumour_sections
-from manyveils.datasets.rules import protectable, random_rules
-from manyveils.datasets.trial import hospital_policy, hospital_sections, write_hospital
+from manyveils.datasets.patients import hospital, hospital_policy, hospital_sections, write_hospital
+from manyveils.datasets.registry import tumour_policy, tumour_sections, tumours
 
 __all__ = [
     "alpha_beta_k_group",
@@ -21,8 +18,6 @@ __all__ = [
     "hospital",
     "hospital_policy",
     "hospital_sections",
-    "protectable",
-    "random_rules",
     "slicing_patients",
     "tumour_policy",
     "tumour_sections",

@@ -1,4 +1,9 @@
-"""Draws from distributions that differ from class to class, and the words for what was drawn."""
+"""Draws from distributions that differ from class to class, and the facts and words that are drawn from."""
+
+import tomllib
+from importlib.resources import files
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -6,6 +11,22 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
 Weights = NDArray[np.float64]
+
+
+def packaged(file: str) -> str:
+    """The text of a file that comes with the data sets."""
+    return files("manyveils.datasets").joinpath(file).read_text(encoding="utf-8")
+
+
+def facts(file: str) -> SimpleNamespace:
+    """The facts of a file by name: lists of numbers as arrays, lists of texts as tuples, anything else as it is."""
+    return SimpleNamespace(**{name: _fact(value) for name, value in tomllib.loads(packaged(file)).items()})
+
+
+def _fact(value: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    return tuple(value) if isinstance(value[0], str) else np.array(value)
 
 
 def draw(weights: Weights, classes: Numbers, rng: np.random.Generator) -> Numbers:
@@ -18,8 +39,8 @@ def draw(weights: Weights, classes: Numbers, rng: np.random.Generator) -> Number
     shares = np.cumsum(weights, axis=1) / weights.sum(axis=1, keepdims=True)
     # Class c owns the stretch from c to c + 1 of one line, so that one search serves all classes.
     line = (shares + np.arange(n_classes)[:, None]).ravel()
-    found = np.searchsorted(line, classes + rng.random(len(classes)), side="right")
-    drawn: Numbers = np.minimum(found - classes * n_values, n_values - 1)
+    spots = np.searchsorted(line, classes + rng.random(len(classes)), side="right")
+    drawn: Numbers = np.minimum(spots - classes * n_values, n_values - 1)
     return drawn
 
 

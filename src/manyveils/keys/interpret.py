@@ -1,9 +1,9 @@
 """Rules and small tables of published values, read with the key."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.keys.key import Grades, Key, Meaning, number_of
 from manyveils.reading.predicates import Condition, parse
 
@@ -12,6 +12,8 @@ ARROWS = ("->", "=>", "⇒", "→")
 PLAIN = re.compile(r"[^\s<>=!(),'\"`]+")
 EXAMPLE = "Write, for example: age > 2.5 and disease = 'KX7Q2M9A' -> income >= 3.2."
 MOST_CELLS = 1_000
+# The sign that says the same of the outermost original as this one says of a grade beyond all published ones.
+BEYOND_ALL = {">": ">=", "<=": "<", ">=": ">", "<": "<="}
 
 
 def interpret_rule(key: Key, text: str) -> tuple[str, tuple[Meaning, ...]]:
@@ -27,9 +29,9 @@ def interpret_rule(key: Key, text: str) -> tuple[str, tuple[Meaning, ...]]:
 
 def _sides(text: str) -> list[str]:
     """What stands before and after the arrow; arrows in quotes are part of a value."""
-    arrows = [found for found in QUOTED.finditer(text) if found[0] in ARROWS]
+    arrows = [match for match in QUOTED.finditer(text) if match[0] in ARROWS]
     if len(arrows) > 1:
-        raise InputError([Problem("rule", "has several arrows.", EXAMPLE)])
+        raise InputError.at("rule", "has several arrows.", EXAMPLE)
     return [text[: arrows[0].start()], text[arrows[0].end() :]] if arrows else [text]
 
 
@@ -52,27 +54,18 @@ def _written(key: Key, condition: Condition, used: list[Meaning]) -> str:
 def _compared(name: str, condition: Condition, grades: Grades, used: list[Meaning]) -> str:
     """A comparison with originals that holds for exactly the rows whose grades it holds for."""
     numbers = [_number(condition.name, value) for value in condition.values]
-    low, high = grades.ends
-    match condition.sign:
-        case ">" | "<=":
-            found = grades.at_most(numbers[0])
-            sign, original = (
-                (condition.sign, found) if found else (">=" if condition.sign == ">" else "<", low)
-            )
-        case ">=" | "<":
-            found = grades.at_least(numbers[0])
-            sign, original = (
-                (condition.sign, found) if found else (">" if condition.sign == ">=" else "<=", high)
-            )
-        case _:
-            first, last = grades.at_least(numbers[0]), grades.at_most(numbers[1])
-            if first is None or last is None or float(first) > float(last):
-                raise InputError([Problem(condition.name, "no published grade lies between these.")])
-            used += [
-                Meaning(condition.name, value, "number", found)
-                for value, found in zip(condition.values, (first, last), strict=True)
-            ]
-            return f"{name} between {first} and {last}"
+    if condition.sign == "between":
+        first, last = grades.at_least(numbers[0]), grades.at_most(numbers[1])
+        if first is None or last is None or float(first) > float(last):
+            raise InputError.at(condition.name, "no published grade lies between these.")
+        pairs = zip(condition.values, (first, last), strict=True)
+        used += [Meaning(condition.name, value, "number", original) for value, original in pairs]
+        return f"{name} between {first} and {last}"
+    is_above = condition.sign in (">", "<=")
+    original, sign = (grades.at_most if is_above else grades.at_least)(numbers[0]), condition.sign
+    if original is None:
+        # All published grades lie on one side: compare with the smallest or the largest original.
+        original, sign = grades.ends[0 if is_above else 1], BEYOND_ALL[sign]
     used.append(Meaning(condition.name, condition.values[0], "number", original))
     return f"{name} {sign} {original}"
 
@@ -91,15 +84,15 @@ def _quoted(meaning: Meaning) -> str:
 
 
 def _meaning(key: Key, attribute: str, published: str) -> Meaning:
-    found = key.meaning(attribute, published)
-    if found is None:
+    meaning = key.meaning(attribute, published)
+    if meaning is None:
         raise _no_grade(attribute)
-    return found
+    return meaning
 
 
 def _no_grade(attribute: str) -> InputError:
     what = "is published as grades, and this is none of them."
-    return InputError([Problem(attribute, what, "Ask with a published value.")])
+    return InputError.at(attribute, what, "Ask with a published value.")
 
 
 def interpret_table(
@@ -107,13 +100,9 @@ def interpret_table(
 ) -> tuple[list[list[str]], tuple[Meaning, ...]]:
     """A small table of published values, cell by cell, as it would be read with the key."""
     if len(names) * len(rows) > MOST_CELLS:
-        raise InputError([Problem("table", f"has more than {MOST_CELLS} cells.", "Ask about fewer.")])
+        raise InputError.at("table", f"has more than {MOST_CELLS} cells.", "Ask about fewer.")
     if any(len(row) != len(names) for row in rows):
-        raise InputError([Problem("table", "has lines of different lengths.", "Give every line each field.")])
-    meanings: Mapping[tuple[int, int], Meaning] = {
-        (place, column): _meaning(key, names[column], cell)
-        for place, row in enumerate(rows)
-        for column, cell in enumerate(row)
-    }
-    read = [[meanings[place, column].meaning for column in range(len(names))] for place in range(len(rows))]
-    return read, tuple(meanings.values())
+        raise InputError.at("table", "has lines of different lengths.", "Give every line each field.")
+    meanings = [[_meaning(key, name, cell) for name, cell in zip(names, row, strict=True)] for row in rows]
+    texts = [[meaning.meaning for meaning in row] for row in meanings]
+    return texts, tuple(meaning for row in meanings for meaning in row)

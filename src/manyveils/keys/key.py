@@ -1,8 +1,8 @@
-"""The key of a release: aliases of categorical values, categories of numeric ones, and reading them backwards."""
+"""The key of a release: pseudonyms of categorical values, grades of numeric ones, and what they stand for."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from math import isfinite
 from typing import Any, Literal
@@ -25,23 +25,18 @@ class Meaning:
 
     def describe(self) -> dict[str, str]:
         """The meaning as plain texts for JSON."""
-        return {
-            "attribute": self.attribute,
-            "published": self.published,
-            "kind": self.kind,
-            "meaning": self.meaning,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, repr=False)
-class Aliases:
-    """The codes of one categorical attribute: of single values, and of groups with the values under them."""
+class Pseudonyms:
+    """The pseudonyms of one categorical attribute: of single values, and of groups with the values under them."""
 
     values: Mapping[str, str]
     groups: Mapping[str, tuple[str, tuple[str, ...]]]
 
     def meaning(self, attribute: str, published: str) -> Meaning:
-        """What a published cell stands for; anything but a code stands for itself."""
+        """What a published cell stands for; anything but a pseudonym stands for itself."""
         if published in self.values:
             return Meaning(attribute, published, "value", self.values[published])
         if published in self.groups:
@@ -72,14 +67,14 @@ class Grades:
     def at_most(self, grade: float) -> str | None:
         """The original of the highest published grade up to a grade; None if there is none."""
         grades, originals = self._published
-        place = bisect_right(grades, grade)
-        return originals[place - 1] if place else None
+        index = bisect_right(grades, grade)
+        return originals[index - 1] if index else None
 
     def at_least(self, grade: float) -> str | None:
         """The original of the lowest published grade from a grade on; None if there is none."""
         grades, originals = self._published
-        place = bisect_left(grades, grade)
-        return originals[place] if place < len(grades) else None
+        index = bisect_left(grades, grade)
+        return originals[index] if index < len(grades) else None
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -88,14 +83,14 @@ class Grades:
 
     def grade(self, number: float) -> float:
         """The grade of a number inside a category; a number on a shared boundary belongs to the upper one."""
-        place = bisect_right([low for low, _ in self.categories], number) - 1
-        if place < 0 or number > self.categories[place][1]:
+        index = bisect_right([low for low, _ in self.categories], number) - 1
+        if index < 0 or number > self.categories[index][1]:
             raise ValueError("outside all categories")
-        low, high = self.categories[place]
+        low, high = self.categories[index]
         share = (number - low) / (high - low) if high > low else 0.0
         if share > BEND:
             share = BEND + (share - BEND) * (HIGHEST - BEND) / (1 - BEND)
-        return place + 1 + share
+        return index + 1 + share
 
 
 def number_of(text: str) -> float | None:
@@ -115,13 +110,13 @@ def number_of(text: str) -> float | None:
 class Key:
     """What everything secret in one release means, attribute by attribute."""
 
-    aliases: Mapping[str, Aliases] = field(default_factory=dict)
+    pseudonyms: Mapping[str, Pseudonyms] = field(default_factory=dict)
     grades: Mapping[str, Grades] = field(default_factory=dict)
 
     @property
     def attributes(self) -> tuple[str, ...]:
         """The attributes that are published in secret."""
-        return (*self.aliases, *self.grades)
+        return (*self.pseudonyms, *self.grades)
 
     def meaning(self, attribute: str, published: str) -> Meaning | None:
         """What a published cell means; None where it cannot be a cell of a graded attribute.
@@ -132,30 +127,16 @@ class Key:
             if published == "":
                 return Meaning(attribute, "", "public", "")
             return self.grades[attribute].meaning(attribute, published)
-        if attribute in self.aliases:
-            return self.aliases[attribute].meaning(attribute, published)
+        if attribute in self.pseudonyms:
+            return self.pseudonyms[attribute].meaning(attribute, published)
         return Meaning(attribute, published, "public", published)
 
     def describe(self) -> dict[str, Any]:
         """The key as plain values, to be locked away."""
         return {
             "format": FORMAT,
-            "aliases": {
-                name: {
-                    "values": dict(each.values),
-                    "groups": {
-                        code: [label, list(members)] for code, (label, members) in each.groups.items()
-                    },
-                }
-                for name, each in self.aliases.items()
-            },
-            "grades": {
-                name: {
-                    "categories": [list(pair) for pair in each.categories],
-                    "originals": dict(each.originals),
-                }
-                for name, each in self.grades.items()
-            },
+            "aliases": {name: asdict(pseudonyms) for name, pseudonyms in self.pseudonyms.items()},
+            "grades": {name: asdict(grades) for name, grades in self.grades.items()},
         }
 
     @classmethod
@@ -164,24 +145,23 @@ class Key:
         if document["format"] != FORMAT:
             raise ValueError("another format")
         return cls(
-            {
-                name: Aliases(
-                    {str(code): str(value) for code, value in each["values"].items()},
-                    {
-                        str(code): (str(label), tuple(str(member) for member in members))
-                        for code, (label, members) in each["groups"].items()
-                    },
-                )
-                for name, each in document["aliases"].items()
-            },
-            {
-                name: Grades(
-                    tuple((float(low), float(high)) for low, high in each["categories"]),
-                    {str(grade): str(original) for grade, original in each["originals"].items()},
-                )
-                for name, each in document["grades"].items()
-            },
+            {name: _pseudonyms(plain) for name, plain in document["aliases"].items()},
+            {name: _grades(plain) for name, plain in document["grades"].items()},
         )
 
     def __repr__(self) -> str:
-        return f"<Key: {len(self.aliases)} attributes with aliases, {len(self.grades)} with grades>"
+        return f"<Key: {len(self.pseudonyms)} attributes with pseudonyms, {len(self.grades)} with grades>"
+
+
+def _pseudonyms(plain: Mapping[str, Any]) -> Pseudonyms:
+    values = {str(code): str(value) for code, value in plain["values"].items()}
+    groups = {
+        str(code): (str(label), tuple(map(str, members)))
+        for code, (label, members) in plain["groups"].items()
+    }
+    return Pseudonyms(values, groups)
+
+
+def _grades(plain: Mapping[str, Any]) -> Grades:
+    categories = tuple((float(low), float(high)) for low, high in plain["categories"])
+    return Grades(categories, {str(grade): str(original) for grade, original in plain["originals"].items()})

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from manyveils.errors import DataError, Problem
+from manyveils.errors import DataError
 from manyveils.keys.key import Key
 
 LOCKED = "manyveils-locked-key/1"
@@ -28,9 +28,9 @@ def read_key(path: str | Path, secret: str | bytes | None = None) -> Key:
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise DataError([Problem(str(path), f"cannot be read: {error.strerror}.")]) from None
+        raise DataError.at(str(path), f"cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):
-        raise DataError([Problem(str(path), "is not a key file.")]) from None
+        raise DataError.at(str(path), "is not a key file.") from None
     return unlocked(document, secret, str(path))
 
 
@@ -55,7 +55,7 @@ def unlocked(document: object, secret: str | bytes | None = None, where: str = "
             document = _decrypted(document, secret, where)
         return Key.parse(document)  # type: ignore[arg-type]
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise DataError([Problem(where, "is not a key file.")]) from None
+        raise DataError.at(where, "is not a key file.") from None
 
 
 def _decrypted(document: dict[str, Any], secret: str | bytes | None, where: str) -> Any:
@@ -63,19 +63,19 @@ def _decrypted(document: dict[str, Any], secret: str | bytes | None, where: str)
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     if secret is None:
-        raise DataError([Problem(where, "is encrypted.", "Give the passphrase or key it was written with.")])
+        raise DataError.at(where, "is encrypted.", "Give the passphrase or key it was written with.")
     salt, nonce, data = (base64.b64decode(document[name]) for name in ("salt", "nonce", "data"))
     try:
         plain = AESGCM(_stretched(secret, salt)).decrypt(nonce, data, LOCKED.encode())
     except InvalidTag:
-        raise DataError([Problem(where, "cannot be opened with this passphrase or key.")]) from None
+        raise DataError.at(where, "cannot be opened with this passphrase or key.") from None
     return json.loads(plain)
 
 
 def _stretched(secret: str | bytes, salt: bytes) -> bytes:
     if isinstance(secret, bytes):
         if len(secret) != 32:
-            raise DataError([Problem("key", f"has {len(secret)} bytes, and needs 32.")])
+            raise DataError.at("key", f"has {len(secret)} bytes, and needs 32.")
         return secret
     from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 

@@ -49,57 +49,46 @@ def ruled_out(
     if pairs == "all":
         return tuple(other for other in sensitive if other != name)
     ordered = list(order or sensitive)
-    place = ordered.index(name)
-    return tuple(ordered[max(place - 1, 0) : place])
+    index = ordered.index(name)
+    return tuple(ordered[max(index - 1, 0) : index])
 
 
-def order_problems(said: Mapping[str, Any], sensitive: Sequence[str], where: str) -> Iterator[Problem]:
+def order_problems(keys: Mapping[str, Any], sensitive: Sequence[str], where: str) -> Iterator[Problem]:
     """What is wrong with the order of sensitive attributes that consecutive pairs are taken from."""
-    order = said.get("sensitive_order")
+    order = keys.get("sensitive_order")
     if not isinstance(order, list):
         return
-    if said.get("pairs") != "consecutive":
-        yield Problem(
-            f"{where}.sensitive_order", 'goes with pairs = "consecutive".', "Set the pairs or drop it."
-        )
+    if keys.get("pairs") != "consecutive":
+        what = 'goes with pairs = "consecutive".'
+        yield Problem(f"{where}.sensitive_order", what, "Set the pairs or drop it.")
     if sorted(map(str, order)) != sorted(sensitive):
-        yield Problem(
-            f"{where}.sensitive_order",
-            f"must list each of the {len(sensitive)} sensitive attributes once.",
-            f"They are {', '.join(sensitive)}.",
-        )
+        what = f"must list each of the {len(sensitive)} sensitive attributes once."
+        yield Problem(f"{where}.sensitive_order", what, f"They are {', '.join(sensitive)}.")
 
 
 def keys_problems(
-    said: Mapping[str, Any], sensitive: Sequence[str], general: Mapping[str, Any]
+    keys: Mapping[str, Any], sensitive: Sequence[str], general: Mapping[str, Any]
 ) -> Iterator[Problem]:
     """Contradictions between the method's keys, and with those of [guarantee]."""
-    yield from order_problems(said, sensitive, "publish")
-    yield from _namesake_problems(said, general)
-    beta, ks = said.get("beta", 2), [said.get("k"), general.get("k")]
+    yield from order_problems(keys, sensitive, "publish")
+    yield from _namesake_problems(keys, general)
+    beta, ks = keys.get("beta", 2), [keys.get("k"), general.get("k")]
     k = max((k for k in ks if _is_count(k)), default=None)
     if k is not None and _is_count(beta) and beta > k:
-        yield Problem(
-            "publish.beta",
-            f"beta = {beta} is above k = {k}.",
-            f"A group of k rows has at most k values: raise k to {beta} or lower beta.",
-        )
+        remedy = f"A group of k rows has at most k values: raise k to {beta} or lower beta."
+        yield Problem("publish.beta", f"beta = {beta} is above k = {k}.", remedy)
     if not sensitive:
-        yield Problem(
-            "publish.method", f"{METHOD} needs a sensitive attribute.", 'Use method = "generalize".'
-        )
+        what = f"{METHOD} needs a sensitive attribute."
+        yield Problem("publish.method", what, 'Use method = "generalize".')
 
 
 def _is_count(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
-def _namesake_problems(said: Mapping[str, Any], general: Mapping[str, Any]) -> Iterator[Problem]:
+def _namesake_problems(keys: Mapping[str, Any], general: Mapping[str, Any]) -> Iterator[Problem]:
     """Letters in [guarantee] that were probably meant for the method; not where its own stand beside them."""
     for key, (meaning, ours) in NAMESAKES.items():
-        if general.get(key) is not None and not any(said.get(each) is not None for each in ours):
-            yield Problem(
-                f"guarantee.{key}",
-                f"means {meaning}, not the {key} of {METHOD}.",
-                f"Set {ours[0]} in [publish] instead, or beside it if both are meant.",
-            )
+        if general.get(key) is not None and not any(keys.get(own) is not None for own in ours):
+            remedy = f"Set {ours[0]} in [publish] instead, or beside it if both are meant."
+            yield Problem(f"guarantee.{key}", f"means {meaning}, not the {key} of {METHOD}.", remedy)

@@ -30,11 +30,8 @@ def check_document(document: Mapping[str, Any]) -> Iterator[Problem]:
         yield from _list_problems(model, document.get(name, []), name)
     attributes = document.get("attributes", {})
     if not isinstance(attributes, Mapping) or not attributes:
-        yield Problem(
-            "attributes",
-            "no attribute is described.",
-            "Add a table [attributes.NAME] with a role per column.",
-        )
+        remedy = "Add a table [attributes.NAME] with a role per column."
+        yield Problem("attributes", "no attribute is described.", remedy)
         return
     for name, attribute in attributes.items():
         yield from section_problems(AttributeSection, attribute, f"attributes.{name}")
@@ -47,8 +44,8 @@ def section_problems(model: type[BaseModel], value: object, where: str) -> Itera
         model.model_validate(value)
     except ValidationError as error:
         for entry in error.errors(include_url=False):
-            place = ".".join([where, *(str(part) for part in entry["loc"])])
-            yield _translate(model, dict(entry), place)
+            key = ".".join([where, *(str(part) for part in entry["loc"])])
+            yield _translate(model, dict(entry), key)
 
 
 def _list_problems(model: type[BaseModel], entries: object, name: str) -> Iterator[Problem]:
@@ -59,18 +56,18 @@ def _list_problems(model: type[BaseModel], entries: object, name: str) -> Iterat
         yield from section_problems(model, entry, f"{name}[{number}]")
 
 
-def _translate(model: type[BaseModel], entry: dict[str, Any], place: str) -> Problem:
+def _translate(model: type[BaseModel], entry: dict[str, Any], where: str) -> Problem:
     match entry["type"]:
         case "extra_forbidden":
-            return Problem(place, "unknown key.", suggest(str(entry["loc"][-1]), _keys(model, entry["loc"])))
+            return Problem(where, "unknown key.", suggest(str(entry["loc"][-1]), _keys(model, entry["loc"])))
         case "missing":
-            return Problem(place, "is missing.", "Add it.")
+            return Problem(where, "is missing.", "Add it.")
         case "literal_error":
-            return Problem(place, f"must be one of {entry['ctx']['expected']}.", _nearest(entry))
+            return Problem(where, f"must be one of {entry['ctx']['expected']}.", _nearest(entry))
         case "value_error":
-            return Problem(place, entry["msg"].removeprefix("Value error, ") + ".")
+            return Problem(where, entry["msg"].removeprefix("Value error, ") + ".")
         case _:
-            return Problem(place, entry["msg"].replace("Input should", "should") + ".")
+            return Problem(where, entry["msg"].replace("Input should", "should") + ".")
 
 
 def _keys(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
@@ -121,45 +118,36 @@ def _attribute_problems(
     where = f"attributes.{name}"
     role = attribute.get("role")
     if name == RESERVED:
-        yield Problem(
-            where, f"the name {RESERVED!r} is taken by the releases themselves.", "Rename the column."
-        )
-    hierarchy = attribute.get("hierarchy")
-    if isinstance(hierarchy, Mapping) and len(hierarchy) != 1:
-        yield Problem(f"{where}.hierarchy", "needs exactly one of file, widths, mask, tree, dates.")
-    widths = hierarchy.get("widths") if isinstance(hierarchy, Mapping) else None
-    if isinstance(widths, list) and not _is_nested(widths):
-        yield Problem(
-            f"{where}.hierarchy.widths",
-            "each width must be a larger multiple of the one before.",
-            "For example [5, 10, 20].",
-        )
-    dates = hierarchy.get("dates") if isinstance(hierarchy, Mapping) else None
-    if isinstance(dates, list) and not _is_coarsening(dates):
-        yield Problem(
-            f"{where}.hierarchy.dates",
-            "each part must be coarser than the one before.",
-            'For example ["month", "quarter", "year"].',
-        )
+        what = f"the name {RESERVED!r} is taken by the releases themselves."
+        yield Problem(where, what, "Rename the column.")
+    if isinstance(attribute.get("hierarchy"), Mapping):
+        yield from _hierarchy_problems(attribute["hierarchy"], f"{where}.hierarchy")
     for key in ("multivalued", "insensitive", "guarantee"):
         if attribute.get(key) and role != "sensitive":
-            yield Problem(
-                f"{where}.{key}",
-                "belongs to sensitive attributes only.",
-                'Set role = "sensitive" or drop it.',
-            )
+            what = "belongs to sensitive attributes only."
+            yield Problem(f"{where}.{key}", what, 'Set role = "sensitive" or drop it.')
     if attribute.get("order") is not None and attribute.get("kind") != "ordinal":
         yield Problem(f"{where}.order", 'goes with kind = "ordinal".', "Set the kind or drop the order.")
     own = attribute.get("guarantee")
     if isinstance(own, Mapping):
-        for key in WHOLE_TABLE_KEYS:
-            if key in own:
-                yield Problem(
-                    f"{where}.guarantee.{key}", "holds for the whole table.", "Move it to [guarantee]."
-                )
+        for key in (key for key in WHOLE_TABLE_KEYS if key in own):
+            what = "holds for the whole table."
+            yield Problem(f"{where}.guarantee.{key}", what, "Move it to [guarantee].")
         merged = {**general, **own}
         if merged != general:
             yield from _guarantee_problems(merged, own, f"{where}.guarantee")
+
+
+def _hierarchy_problems(hierarchy: Mapping[str, Any], where: str) -> Iterator[Problem]:
+    if len(hierarchy) != 1:
+        yield Problem(where, "needs exactly one of file, widths, mask, tree, dates.")
+    widths, dates = hierarchy.get("widths"), hierarchy.get("dates")
+    if isinstance(widths, list) and not _is_nested(widths):
+        what = "each width must be a larger multiple of the one before."
+        yield Problem(f"{where}.widths", what, "For example [5, 10, 20].")
+    if isinstance(dates, list) and not _is_coarsening(dates):
+        what = "each part must be coarser than the one before."
+        yield Problem(f"{where}.dates", what, 'For example ["month", "quarter", "year"].')
 
 
 def _is_nested(widths: list[Any]) -> bool:
@@ -172,27 +160,27 @@ def _is_nested(widths: list[Any]) -> bool:
 def _is_coarsening(units: list[Any]) -> bool:
     """Whether known parts of the calendar stand in their order; unknown ones are told elsewhere."""
     known = get_args(DateUnit)
-    places = [known.index(unit) for unit in units if unit in known]
-    return all(coarse > fine for fine, coarse in pairwise(places))
+    ranks = [known.index(unit) for unit in units if unit in known]
+    return all(coarse > fine for fine, coarse in pairwise(ranks))
 
 
-def _guarantee_problems(said: Mapping[str, Any], own: Mapping[str, Any], where: str) -> Iterator[Problem]:
+def _guarantee_problems(keys: Mapping[str, Any], own: Mapping[str, Any], where: str) -> Iterator[Problem]:
     """Contradictions in what is said in effect; `own` is the part of it that stands in this section."""
-    guarantee = _readable_part(said)
+    guarantee = _readable_part(keys)
     if guarantee.k and guarantee.l and guarantee.l > guarantee.k:
         yield Problem(
             f"{where}.l",
             f"l = {guarantee.l} is above k = {guarantee.k}.",
             f"A group of k rows has at most k values: raise k to {guarantee.l} or lower l.",
         )
-    if guarantee.l_kind == "recursive" and "c" not in said:
+    if guarantee.l_kind == "recursive" and "c" not in keys:
         yield Problem(f"{where}.c", "is missing: recursive diversity needs it.", "Set c, for example c = 3.")
-    if "c" in own and said.get("l_kind", "distinct") in ("distinct", "frequency", "entropy"):
+    if "c" in own and keys.get("l_kind", "distinct") in ("distinct", "frequency", "entropy"):
         yield Problem(f"{where}.c", 'goes with l_kind = "recursive".', "Set the kind or drop c.")
     if (guarantee.epsilon is None) != (guarantee.m is None):
         yield Problem(where, "epsilon and m go together.", "Give both or neither.")
     for key, needed in COMPANIONS:
-        if key in own and getattr(guarantee, key) is not None and needed not in said:
+        if key in own and getattr(guarantee, key) is not None and needed not in keys:
             yield Problem(f"{where}.{key}", f"goes with {needed}, which is not set.")
 
 
@@ -208,10 +196,10 @@ def _readable_part(section: Mapping[str, Any]) -> GuaranteeKeys:
 
 
 def _name_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -> Iterator[Problem]:
-    for place, names in _named_attributes(document):
+    for where, names in _named_attributes(document):
         for name in names:
             if name not in attributes:
-                yield Problem(place, f"attribute {name!r} is not described.", suggest(name, list(attributes)))
+                yield Problem(where, f"attribute {name!r} is not described.", suggest(name, list(attributes)))
 
 
 def _named_attributes(document: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
@@ -245,25 +233,20 @@ def _role_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -
     for joint in _joints(document):
         for name in joint:
             if name in roles and roles[name] != "sensitive":
-                yield Problem(
-                    "guarantee.joint", f"{name!r} is not sensitive.", 'Set its role to "sensitive".'
-                )
+                what = f"{name!r} is not sensitive."
+                yield Problem("guarantee.joint", what, 'Set its role to "sensitive".')
         if len(set(joint)) < 2:
             yield Problem("guarantee.joint", "a combination needs two attributes or more.")
     for number, rule in enumerate(_tables(document.get("rules")), start=1):
         if rule.get("protect") in _texts(rule.get("given")):
-            yield Problem(
-                f"rules[{number}]", "protects an attribute that it gives.", "Take it out of `given`."
-            )
+            what = "protects an attribute that it gives."
+            yield Problem(f"rules[{number}]", what, "Take it out of `given`.")
         for name in [*_texts(rule.get("given")), *_texts([rule.get("protect")])]:
             if roles.get(name) in ("identifier", "choice"):
                 yield Problem(f"rules[{number}]", f"{name!r} is never published.", "Drop it from the rule.")
     if len(roles) == len(attributes) and set(roles.values()) <= {"identifier", "choice"}:
-        yield Problem(
-            "attributes",
-            "nothing is left to publish.",
-            "Give some attribute the role quasi, sensitive or neutral.",
-        )
+        remedy = "Give some attribute the role quasi, sensitive or neutral."
+        yield Problem("attributes", "nothing is left to publish.", remedy)
 
 
 def _elimination_problems(
@@ -275,17 +258,14 @@ def _elimination_problems(
     yield from alpha_beta_k.order_problems(general, sensitive, "guarantee")
     owns = {name: own for name in sensitive if isinstance(own := bodies[name].get("guarantee"), Mapping)}
     asking = {"guarantee": general, **{f"attributes.{name}.guarantee": own for name, own in owns.items()}}
-    askers = [where for where, said in asking.items() if said.get("eliminations") is not None]
+    askers = [where for where, keys in asking.items() if keys.get("eliminations") is not None]
     for key in alpha_beta_k.CROSS:
         if general.get(key) is not None and not askers:
             yield Problem(f"guarantee.{key}", "goes with eliminations, which is not set.")
     for where in askers:
         if len(sensitive) < 2:
-            yield Problem(
-                f"{where}.eliminations",
-                f"rules out values of other sensitive attributes, and there are {len(sensitive)} in all.",
-                "Ask for l instead.",
-            )
+            what = f"rules out values of other sensitive attributes, and there are {len(sensitive)} in all."
+            yield Problem(f"{where}.eliminations", what, "Ask for l instead.")
     publish = document.get("publish")
     if isinstance(publish, Mapping) and publish.get("method") == alpha_beta_k.METHOD:
         keys = {key: publish[key] for key in alpha_beta_k.AlphaBetaK.model_fields if key in publish}

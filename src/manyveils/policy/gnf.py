@@ -23,7 +23,7 @@ class Schema:
 class Verdict:
     """How a rule fares: kept because nothing leads to what it protects, kept by a guardian, or broken along a path.
 
-    `guardian` and `path` are places of tables.
+    `guardian` and `path` are indices of tables.
     """
 
     rule: PrivacyRule
@@ -35,7 +35,7 @@ class Verdict:
     def reason(self) -> str:
         """The verdict in words; tables are counted from 1."""
         if not self.kept:
-            return f"broken: tables {' – '.join(str(place + 1) for place in self.path)} lead there unguarded"
+            return f"broken: tables {' – '.join(str(index + 1) for index in self.path)} lead there unguarded"
         return "not reachable" if self.guardian is None else f"table {self.guardian + 1} is its guardian"
 
 
@@ -75,23 +75,22 @@ def _verdict(tables: Sequence[Schema], rule: PrivacyRule) -> Verdict:
     path = _path(tables, rule, without=None)
     if not path:
         return Verdict(rule, kept=True)
-    for place in _candidates(tables, rule):
-        if not _path(tables, rule, without=place):
-            return Verdict(rule, kept=True, guardian=place)
+    for index in _candidates(tables, rule):
+        if not _path(tables, rule, without=index):
+            return Verdict(rule, kept=True, guardian=index)
     return Verdict(rule, kept=False, path=path)
 
 
 def _candidates(tables: Sequence[Schema], rule: PrivacyRule) -> Iterator[int]:
-    """Tables that by themselves enforce the rule against all that leads into them."""
-    for place, table in enumerate(tables):
+    """Tables that enforce the rule by themselves, whatever leads into them."""
+    for index, table in enumerate(tables):
         if rule.protect not in table.attributes:
             continue
-        others = [other for number, other in enumerate(tables) if number != place]
-        reached = reachable(rule.given, others)
+        reached = reachable(rule.given, [*tables[:index], *tables[index + 1 :]])
         needed = (table.attributes & (rule.given | reached)) - {rule.protect}
         demand = PrivacyRule(frozenset(needed), rule.protect, rule.l)
         if table.enforces is not None and table.enforces.implies(demand):
-            yield place
+            yield index
 
 
 def reachable(known: frozenset[str], tables: Sequence[Schema]) -> frozenset[str]:
@@ -107,29 +106,29 @@ def reachable(known: frozenset[str], tables: Sequence[Schema]) -> frozenset[str]
 
 
 def _path(tables: Sequence[Schema], rule: PrivacyRule, *, without: int | None) -> tuple[int, ...]:
-    """Tables that lead from something given to what is protected, which one table may be stripped of; empty if none do."""
-    shown = [
-        table.attributes - {rule.protect} if number == without and not table.tells else table.attributes
-        for number, table in enumerate(tables)
+    """A shortest chain of tables from a given attribute to the protected one; in table `without` that is ignored."""
+    visible = [
+        table.attributes - {rule.protect} if index == without and not table.tells else table.attributes
+        for index, table in enumerate(tables)
     ]
     came_from: dict[int, int | None] = {
-        number: None for number, attributes in enumerate(shown) if not attributes.isdisjoint(rule.given)
+        index: None for index, attributes in enumerate(visible) if not attributes.isdisjoint(rule.given)
     }
     waiting = list(came_from)
     while waiting:
-        here = waiting.pop(0)
-        if rule.protect in shown[here]:
-            return tuple(_back(here, came_from))
-        for number, attributes in enumerate(shown):
-            if number not in came_from and not attributes.isdisjoint(shown[here]):
-                came_from[number] = here
-                waiting.append(number)
+        current = waiting.pop(0)
+        if rule.protect in visible[current]:
+            return tuple(_back(current, came_from))
+        for index, attributes in enumerate(visible):
+            if index not in came_from and not attributes.isdisjoint(visible[current]):
+                came_from[index] = current
+                waiting.append(index)
     return ()
 
 
-def _back(place: int | None, came_from: dict[int, int | None]) -> list[int]:
+def _back(index: int | None, came_from: dict[int, int | None]) -> list[int]:
     steps: list[int] = []
-    while place is not None:
-        steps.insert(0, place)
-        place = came_from[place]
+    while index is not None:
+        steps.insert(0, index)
+        index = came_from[index]
     return steps

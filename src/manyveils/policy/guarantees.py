@@ -38,7 +38,8 @@ class Guarantee:
     `one_part_heals`: a group that breaks it keeps it as soon as it is merged with one that does; only then can a
     coarser table never need more suppression than a finer one.
     `excepts_harmless`: a group without a sensitive value keeps it as an exception, which merging does not preserve.
-    `spares_insensitive`: nothing is asked of values that need no protection.
+    `spares_insensitive`: the 0/1 attribute of a value that needs no protection need not keep it.
+    `counts_values`: an attribute with fewer than l values cannot keep it.
     `worst` and `bound`: whether small or large measures are bad, and the threshold they are compared with.
     `keys`: the keys of the policy for its thresholds, where they have other names.
     """
@@ -49,6 +50,7 @@ class Guarantee:
     numeric_only: ClassVar[bool] = False
     excepts_harmless: ClassVar[bool] = False
     spares_insensitive: ClassVar[bool] = True
+    counts_values: ClassVar[bool] = False
     worst: ClassVar[Worst] = "largest"
     bound: ClassVar[str]
     keys: ClassVar[Mapping[str, str]] = {}
@@ -72,6 +74,15 @@ class Guarantee:
     def variety(self) -> int:
         """How many different values a group needs, at least, to keep it."""
         return 2
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The only values it speaks of, if it does not speak of all."""
+        return ()
+
+    def with_ground(self, natural: Ground) -> "Guarantee":
+        """The guarantee with the natural ground distance of an attribute, if it needs one and has none."""
+        return self
 
     def for_one_value(self) -> "Guarantee":
         """What it means for the 0/1 attribute of one value of a multi-valued attribute."""
@@ -142,6 +153,7 @@ class DistinctDiversity(Diversity):
     kind: ClassVar[str] = "distinct-l-diversity"
     l_kind: ClassVar[str] = "distinct"
     one_part_heals: ClassVar[bool] = True
+    counts_values: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -163,6 +175,7 @@ class EntropyDiversity(Diversity):
     kind: ClassVar[str] = "entropy-l-diversity"
     l_kind: ClassVar[str] = "entropy"
     excepts_harmless: ClassVar[bool] = True
+    counts_values: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -171,6 +184,7 @@ class RecursiveDiversity(Guarantee):
 
     kind: ClassVar[str] = "recursive-c-l-diversity"
     excepts_harmless: ClassVar[bool] = True
+    counts_values: ClassVar[bool] = True
     bound: ClassVar[str] = "c"
     c: Fraction
     l: int
@@ -191,16 +205,28 @@ class RecursiveDiversity(Guarantee):
         return FrequencyDiversity(self.l)
 
 
-@dataclass(frozen=True)
-class Closeness(Guarantee):
-    """The distribution in every group is within earth mover's distance t of the whole table's.
+class _Distance(Guarantee):
+    """An earth mover's distance; an empty ground stands for the attribute's natural one, which only the data can tell."""
 
-    An empty ground stands for the attribute's natural one, which only the data can tell.
-    """
-
-    kind: ClassVar[str] = "t-closeness"
     spares_insensitive: ClassVar[bool] = False
     bound: ClassVar[str] = "t"
+
+    def with_ground(self, natural: Ground) -> Guarantee:
+        """The ground that was asked for, or the natural one."""
+        return self if self.parameters["ground"] else replace(self, ground=natural)  # type: ignore[call-arg]
+
+    def for_one_value(self) -> Guarantee:
+        """Two values are as far apart as any two."""
+        return replace(self, ground="equal")  # type: ignore[call-arg]
+
+    for_combination = for_one_value
+
+
+@dataclass(frozen=True)
+class Closeness(_Distance):
+    """The distribution in every group is within earth mover's distance t of the whole table's."""
+
+    kind: ClassVar[str] = "t-closeness"
     t: Fraction
     ground: Ground
 
@@ -216,13 +242,11 @@ class Closeness(Guarantee):
 
 
 @dataclass(frozen=True)
-class SupersetCloseness(Guarantee):
+class SupersetCloseness(_Distance):
     """Every group is within distance t of some natural superset with at least n rows."""
 
     kind: ClassVar[str] = "n-t-closeness"
     merging_keeps: ClassVar[bool] = False
-    spares_insensitive: ClassVar[bool] = False
-    bound: ClassVar[str] = "t"
     n: int
     t: Fraction
     ground: Ground
@@ -253,13 +277,16 @@ class CappedShare(Guarantee):
         """So many that none need fill more than alpha."""
         return -(-self.alpha.denominator // self.alpha.numerator)
 
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The values that are capped."""
+        return self.values
+
     def for_one_value(self) -> Guarantee:
-        """The value is a listed one, or the attribute would not be judged."""
+        """The value is a listed one, or it would not be judged; combinations are all capped."""
         return replace(self, values=())
 
-    def for_combination(self) -> Guarantee:
-        """Combinations are all capped."""
-        return replace(self, values=())
+    for_combination = for_one_value
 
     def most_belief(self, share: float, text: str) -> float:
         """The share alpha, for a value that is listed."""
@@ -479,13 +506,13 @@ class Promise:
 
     def describe(self) -> dict[str, object]:
         """The promise as the public manifest lists it."""
-        said: dict[str, object] = {"kind": self.guarantee.kind, "parameters": self.guarantee.parameters}
+        described: dict[str, object] = {"kind": self.guarantee.kind, "parameters": self.guarantee.parameters}
         if self.is_rule:
-            return said | {"rule": {"given": list(self.given), "protect": self.subject}}
+            return described | {"rule": {"given": list(self.given), "protect": self.subject}}
         if self.protects:
-            said |= (
+            described |= (
                 {"attribute": self.protects[0]}
                 if len(self.protects) == 1
                 else {"attributes": list(self.protects)}
             )
-        return said | ({"conditional": True} if self.conditional else {})
+        return described | ({"conditional": True} if self.conditional else {})

@@ -1,6 +1,7 @@
 """Hierarchies that are written down value by value (a file or a tree), and whether they are sound."""
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
@@ -22,13 +23,11 @@ def read_lines(path: Path) -> Lines:
                 tuple(cell.strip() for cell in line) for line in csv.reader(file, delimiter=";") if line
             )
     except FileNotFoundError:
-        raise PolicyError([Problem(str(path), "there is no such hierarchy file.")]) from None
+        raise PolicyError.at(str(path), "there is no such hierarchy file.") from None
     except (OSError, ValueError) as error:
-        raise PolicyError(
-            [Problem(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).")]
-        ) from None
+        raise PolicyError.at(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).") from None
     except csv.Error:
-        raise PolicyError([Problem(str(path), "is not made of lines separated by `;`.")]) from None
+        raise PolicyError.at(str(path), "is not made of lines separated by `;`.") from None
     return lines
 
 
@@ -46,7 +45,7 @@ def _paths(node: object) -> Iterator[tuple[str, ...]]:
         yield from ((str(leaf),) for leaf in node)
         return
     if not isinstance(node, Mapping):
-        raise PolicyError([Problem("tree", "must be made of tables and lists of values.")])
+        raise PolicyError.at("tree", "must be made of tables and lists of values.")
     for name, below in node.items():
         yield from ((*path, name) for path in _paths(below))
 
@@ -58,33 +57,27 @@ def line_problems(lines: Lines) -> Iterator[Problem]:
         return
     depths = {len(line) for line in lines}
     if len(depths) > 1 or max(depths) < 2:
-        yield Problem(
-            "",
-            f"lines have different depths or only one level ({_spread(depths)}).",
-            "Give every value the same number of levels, two or more; repeat a label to fill a level.",
-        )
+        what = f"lines have different depths or only one level ({_spread(depths)})."
+        remedy = "Give every value the same number of levels, two or more; repeat a label to fill a level."
+        yield Problem("", what, remedy)
         return
-    circle = _circle(lines)
-    if circle:
-        yield Problem("", f"a cycle: {circle} labels stand above each other.", "No label is above itself.")
-    for level, (children, parents) in enumerate(
-        zip(zip(*lines, strict=True), list(zip(*lines, strict=True))[1:], strict=False)
-    ):
-        torn = _two_parents(children, parents)
-        if torn:
-            yield Problem(
-                "",
-                f"{torn} labels of level {level} have two parents at level {level + 1}.",
-                "Every label has one parent.",
-            )
-    doubled = len(lines) - len({line[0] for line in lines})
-    if doubled and len(set(lines)) < len(lines):
-        yield Problem("", f"{doubled} values are listed more than once.", "List every value once.")
-    tops = len({line[-1] for line in lines})
-    if tops > 1:
+    n_circular = _circle(lines)
+    if n_circular:
         yield Problem(
-            "", f"the last level has {tops} labels.", f"End every line with one common top, such as {TOP}."
+            "", f"a cycle: {n_circular} labels stand above each other.", "No label is above itself."
         )
+    for level, (children, parents) in enumerate(pairwise(zip(*lines, strict=True))):
+        n_torn = _two_parents(children, parents)
+        if n_torn:
+            what = f"{n_torn} labels of level {level} have two parents at level {level + 1}."
+            yield Problem("", what, "Give every label one parent.")
+    n_doubled = len(lines) - len({line[0] for line in lines})
+    if n_doubled and len(set(lines)) < len(lines):
+        yield Problem("", f"{n_doubled} values are listed more than once.", "List every value once.")
+    n_tops = len({line[-1] for line in lines})
+    if n_tops > 1:
+        remedy = f"End every line with one common top, such as {TOP}."
+        yield Problem("", f"the last level has {n_tops} labels.", remedy)
 
 
 def _spread(depths: set[int]) -> str:
@@ -105,7 +98,5 @@ def _circle(lines: Lines) -> int:
 
 
 def _two_parents(children: tuple[str, ...], parents: tuple[str, ...]) -> int:
-    seen: dict[str, set[str]] = {}
-    for child, parent in zip(children, parents, strict=True):
-        seen.setdefault(child, set()).add(parent)
-    return sum(1 for found in seen.values() if len(found) > 1)
+    counts = Counter(child for child, _ in set(zip(children, parents, strict=True)))
+    return sum(n_parents > 1 for n_parents in counts.values())

@@ -106,8 +106,8 @@ class Policy(BaseModel):
 
 def _asked(guarantee: GuaranteeKeys | None) -> str:
     """The keys of a guarantee that were set."""
-    held = guarantee.model_dump(exclude_unset=True) if guarantee else {}
-    return ", ".join(f"{key} = {value}" for key, value in held.items())
+    keys = guarantee.model_dump(exclude_unset=True) if guarantee else {}
+    return ", ".join(f"{key} = {value}" for key, value in keys.items())
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -115,30 +115,28 @@ def read_document(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise PolicyError([Problem(str(path), "there is no such policy file.", "Check the path.")]) from None
+        raise PolicyError.at(str(path), "there is no such policy file.", "Check the path.") from None
     except (OSError, ValueError) as error:
-        raise PolicyError(
-            [Problem(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).")]
-        ) from None
+        raise PolicyError.at(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).") from None
+    is_json = path.suffix.lower() == ".json"
     try:
-        document = _parsed(text, is_json=path.suffix.lower() == ".json")
+        document = json.loads(text, object_pairs_hook=_each_key_once) if is_json else tomllib.loads(text)
     except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
-        language = "JSON" if path.suffix.lower() == ".json" else "TOML"
-        raise PolicyError([Problem(path.name, f"is not valid {language}: {error}.")]) from None
+        raise PolicyError.at(path.name, f"is not valid {'JSON' if is_json else 'TOML'}: {error}.") from None
     except PolicyError as error:
         raise PolicyError(problem.within(path.name) for problem in error.problems) from None
     except RecursionError:
-        raise PolicyError([Problem(path.name, "has tables inside tables without end.")]) from None
+        raise PolicyError.at(path.name, "has tables inside tables without end.") from None
     except ValueError:
-        raise PolicyError([Problem(path.name, "has a number that is too long.", "Shorten it.")]) from None
+        raise PolicyError.at(path.name, "has a number that is too long.", "Shorten it.") from None
     if not isinstance(document, dict):
-        raise PolicyError([Problem(path.name, "must be a table of sections.")])
+        raise PolicyError.at(path.name, "must be a table of sections.")
     _refuse_private(document, path.name)
     return document
 
 
 def _refuse_private(document: Mapping[str, Any], name: str) -> None:
-    """Sections that begin with an underline are the policy's own, and no file may set them."""
+    """Refuse sections that begin with an underline: they are the policy's own, and no file may set them."""
     problems = [
         Problem(f"{name}: {key}", "is not a section.", "Leave it out.")
         for key in document
@@ -148,12 +146,8 @@ def _refuse_private(document: Mapping[str, Any], name: str) -> None:
         raise PolicyError(problems)
 
 
-def _parsed(text: str, *, is_json: bool) -> Any:
-    return json.loads(text, object_pairs_hook=_each_key_once) if is_json else tomllib.loads(text)
-
-
 def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A table of a JSON file; TOML refuses a key that is there twice by itself."""
+    """A table of a JSON file without repeated keys; TOML refuses those by itself."""
     table = dict(pairs)
     if len(table) < len(pairs):
         counts = Counter(key for key, _ in pairs)
@@ -181,14 +175,14 @@ def _written_hierarchies(
         hierarchy = attribute.get("hierarchy") if isinstance(attribute, Mapping) else None
         if not isinstance(hierarchy, Mapping):
             continue
-        place = f"attributes.{name}.hierarchy"
+        where = f"attributes.{name}.hierarchy"
         try:
             lines = _lines_of(hierarchy, folder)
         except PolicyError as error:
-            problems += [problem.within(place) for problem in error.problems]
+            problems += [problem.within(where) for problem in error.problems]
             continue
         if lines is not None:
-            problems += [problem.within(place) for problem in line_problems(lines)]
+            problems += [problem.within(where) for problem in line_problems(lines)]
             written[name] = lines
     return written
 

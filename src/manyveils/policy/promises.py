@@ -34,8 +34,8 @@ def promises_of(policy: Policy) -> tuple[Promise, ...]:
 
 
 def _about_rows(policy: Policy) -> Iterator[Promise]:
-    asked = alpha_beta_k_of(policy)
-    ks = [policy.guarantee.k, asked.k if asked else None]
+    method_keys = alpha_beta_k_of(policy)
+    ks = [policy.guarantee.k, method_keys.k if method_keys else None]
     if any(ks):
         yield Promise(KAnonymity(max(k for k in ks if k)), given=policy.quasi)
 
@@ -65,7 +65,7 @@ def _about_attributes(policy: Policy) -> Iterator[Promise]:
 
 def _about_eliminations(policy: Policy) -> Iterator[Promise]:
     """(α,β,k)-anonymity: β is diversity under its own name, and α speaks of pairs of attributes."""
-    asked = alpha_beta_k_of(policy)
+    method_keys = alpha_beta_k_of(policy)
     for name in policy.sensitive:
         about = partial(
             Promise,
@@ -73,9 +73,9 @@ def _about_eliminations(policy: Policy) -> Iterator[Promise]:
             protects=(name,),
             insensitive=frozenset(policy.attributes[name].insensitive),
         )
-        if asked:
-            yield about(DistinctDiversity(asked.beta))
-        for keys in (effective(policy, name), asked):
+        if method_keys:
+            yield about(DistinctDiversity(method_keys.beta))
+        for keys in (effective(policy, name), method_keys):
             if keys is not None and keys.eliminations is not None:
                 others = ruled_out(name, policy.sensitive, keys.pairs or "all", keys.sensitive_order)
                 if others:
@@ -85,8 +85,8 @@ def _about_eliminations(policy: Policy) -> Iterator[Promise]:
 def _refuse_hopeless_roles(policy: Policy) -> None:
     """Roles are rules too: what the quasi-identifiers decide, or what decides one of them, cannot be promised."""
     known = dependencies_of(policy)
-    asked = [PrivacyRule(frozenset(policy.quasi), name) for name in policy.sensitive]
-    hopeless = [(rule.protect, chain) for rule in asked if (chain := breaking(rule, known))]
+    rules = [PrivacyRule(frozenset(policy.quasi), name) for name in policy.sensitive]
+    hopeless = [(rule.protect, chain) for rule in rules if (chain := breaking(rule, known))]
     if hopeless:
         raise InfeasibleError(
             Problem(
@@ -100,7 +100,7 @@ def _refuse_hopeless_roles(policy: Policy) -> None:
 
 def dependencies_of(policy: Policy) -> list[Dependency]:
     """What an adversary may know, between attributes."""
-    return [Dependency(frozenset(each.from_), each.to) for each in policy.dependencies]
+    return [Dependency(frozenset(dependency.from_), dependency.to) for dependency in policy.dependencies]
 
 
 def _about_combinations(policy: Policy) -> Iterator[Promise]:
@@ -117,7 +117,7 @@ def _by_rule(policy: Policy) -> Iterator[Promise]:
         raise InfeasibleError(
             Problem(
                 f"{policy.name}: rule {rule}",
-                f"cannot be promised against someone who knows {'; '.join(str(each) for each in chain)}: "
+                f"cannot be promised against someone who knows {'; '.join(str(dependency) for dependency in chain)}: "
                 "it leads from what is given to what is protected, or rules values out.",
                 "Drop the rule, or the dependency if it need not be known.",
             )
@@ -144,8 +144,8 @@ def effective(policy: Policy, attribute: str) -> GuaranteeKeys:
     own = policy.attributes[attribute].guarantee
     if own is None:
         return policy.guarantee
-    said = policy.guarantee.model_dump(exclude_unset=True) | own.model_dump(exclude_unset=True)
-    return GuaranteeKeys.model_validate(said)
+    keys = policy.guarantee.model_dump(exclude_unset=True) | own.model_dump(exclude_unset=True)
+    return GuaranteeKeys.model_validate(keys)
 
 
 def _guarantees(keys: GuaranteeKeys) -> Iterator[Guarantee]:

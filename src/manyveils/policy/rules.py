@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 
 def as_names(names: Iterable[str]) -> frozenset[str]:
@@ -66,12 +67,11 @@ def settle(rules: Sequence[PrivacyRule], dependencies: Sequence[Dependency] = ()
     >>> str(settle([PrivacyRule(frozenset("a"), "c"), PrivacyRule(frozenset("ab"), "c")]).rules[0])
     'a, b ⇏ c'
     """
-    hopeless = tuple((rule, chain) for rule in rules if (chain := breaking(rule, dependencies)))
-    everything, derived = _expanded(
-        [rule for rule in rules if not breaking(rule, dependencies)], dependencies
-    )
-    kept, implied = irreducible(everything)
-    return Rules(kept, implied, derived, hopeless)
+    chains = {rule: breaking(rule, dependencies) for rule in rules}
+    hopeless = tuple((rule, chains[rule]) for rule in rules if chains[rule])
+    expanded, derived = _expanded([rule for rule in rules if not chains[rule]], dependencies)
+    minimal, implied = irreducible(expanded)
+    return Rules(minimal, implied, derived, hopeless)
 
 
 def irreducible(
@@ -79,9 +79,15 @@ def irreducible(
 ) -> tuple[tuple[PrivacyRule, ...], tuple[tuple[PrivacyRule, PrivacyRule], ...]]:
     """The rules that follow from no other, and each dropped one with a rule it follows from."""
     distinct = list(dict.fromkeys(rules))
-    kept = tuple(r for r in distinct if not any(other != r and other.implies(r) for other in distinct))
-    implied = tuple((r, next(other for other in kept if other.implies(r))) for r in distinct if r not in kept)
-    return kept, implied
+    minimal = tuple(
+        rule for rule in distinct if not any(other != rule and other.implies(rule) for other in distinct)
+    )
+    implied = tuple(
+        (rule, next(other for other in minimal if other.implies(rule)))
+        for rule in distinct
+        if rule not in minimal
+    )
+    return minimal, implied
 
 
 def breaking(rule: PrivacyRule, dependencies: Sequence[Dependency]) -> tuple[Dependency, ...]:
@@ -94,9 +100,8 @@ def breaking(rule: PrivacyRule, dependencies: Sequence[Dependency]) -> tuple[Dep
 
 def _ruling_out(rule: PrivacyRule, dependencies: Sequence[Dependency]) -> tuple[Dependency, ...]:
     known, tied = known_from(rule.given, dependencies), {rule.protect} | tellers(rule, dependencies)
-    return tuple(each for each in dependencies if each.target in known and not tied.isdisjoint(each.source))[
-        :1
-    ]
+    ruling = (step for step in dependencies if step.target in known and not tied.isdisjoint(step.source))
+    return tuple(islice(ruling, 1))
 
 
 def _leading(rule: PrivacyRule, dependencies: Sequence[Dependency]) -> tuple[Dependency, ...]:
@@ -119,9 +124,9 @@ def tellers(rule: PrivacyRule, dependencies: Sequence[Dependency]) -> frozenset[
     tied, grew = {rule.protect}, True
     while grew:
         before = len(tied)
-        for each in dependencies:
-            if not tied.isdisjoint(each.source | {each.target}):
-                tied |= (each.source | {each.target}) - known
+        for dependency in dependencies:
+            if not tied.isdisjoint(dependency.source | {dependency.target}):
+                tied |= (dependency.source | {dependency.target}) - known
         grew = len(tied) > before
     return frozenset(tied - {rule.protect})
 
@@ -141,7 +146,7 @@ def known_from(given: frozenset[str], dependencies: Sequence[Dependency]) -> set
     known, grew = set(given), True
     while grew:
         before = len(known)
-        known |= {each.target for each in dependencies if each.source <= known}
+        known |= {dependency.target for dependency in dependencies if dependency.source <= known}
         grew = len(known) > before
     return known
 
@@ -153,16 +158,16 @@ def _expanded(
 
     Whoever is unsure of one attribute of X is unsure of X; one is enough, and no weaker demand is.
     """
-    found, derived = list(dict.fromkeys(rules)), []
-    for rule in found:
+    expanded, derived = list(dict.fromkeys(rules)), []
+    for rule in expanded:
         for dependency in dependencies:
             unknown = sorted(dependency.source - known_from(rule.given, dependencies))
             if dependency.target != rule.protect or not unknown:
                 continue
             demands = [replace(rule, protect=name) for name in unknown if name != rule.protect]
-            if not demands or any(other.implies(demand) for demand in demands for other in found):
+            if not demands or any(known.implies(demand) for demand in demands for known in expanded):
                 continue
             # A list grows while it is read, so demands of demands are met too.
-            found.append(demands[0])
+            expanded.append(demands[0])
             derived.append((demands[0], dependency))
-    return found, tuple(derived)
+    return expanded, tuple(derived)

@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 MANIFEST = "release.json"
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, csv.Error)
-READ_AS = {
+READ_AS: Mapping[str, Callable[[pl.Expr], pl.Expr]] = {
     "integer": lambda column: column.cast(pl.Int64),
-    "number": lambda column: column.cast(pl.Float64),
+    "number": lambda column: _with_one_zero(column.cast(pl.Float64)),
     "boolean": lambda column: column.replace_strict({"true": True, "false": False}, return_dtype=pl.Boolean),
     "date": lambda column: column.str.to_date("%Y-%m-%d"),
 }
@@ -245,7 +245,8 @@ def read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
     try:
         if path.suffix == ".parquet":
             # Names are no patterns, whatever they hold.
-            return pl.read_parquet(sorted(path.glob("part-*.parquet")) if path.is_dir() else path, glob=False)
+            files = sorted(path.glob("part-*.parquet")) if path.is_dir() else path
+            return pl.read_parquet(files, glob=False).with_columns(_with_one_zero(cs.float()))
         frame = pl.read_csv(path, infer_schema=False, new_columns=_header(path), glob=False)
         frame = frame.with_columns(pl.when(pl.all() == "").then(None).otherwise(pl.all()).name.keep())
         kinds = {"bucket": "integer", **types}
@@ -256,6 +257,11 @@ def read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
         raise DataError(
             [Problem(str(path), "is damaged: it cannot be read as the manifest describes it.")]
         ) from None
+
+
+def _with_one_zero(numbers: pl.Expr) -> pl.Expr:
+    """Make every -0.0 a 0.0: they are equal, and must be one value to whoever compares texts."""
+    return pl.when(numbers == 0).then(0.0).otherwise(numbers).name.keep()
 
 
 def _header(path: Path) -> list[str]:

@@ -10,14 +10,14 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.server import throttle
 from manyveils.server.chain import append
 from manyveils.server.database import sessions, tokens, users
-from manyveils.server.keeper import Keeper, moment
+from manyveils.server.keeper import Keeper, Moment, moment
 from manyveils.server.people import ROLES, Person, Role, require
 from manyveils.server.refusals import Conflict, TooMany, Unauthenticated, no_such
-from manyveils.server.refused import note_refusal
+from manyveils.server.throttle import note_refusal
 
 SHORTEST, LONGEST = 12, 1024
 NAME = r"^[a-z0-9][a-z0-9._@-]{0,63}$"
@@ -25,7 +25,7 @@ COMMAND = "(command line)"
 NOBODY = "(unknown)"
 LOCK = 3
 MOST_THROTTLED = 5
-# A hash takes 64 MiB; more at once would let strangers fill the memory.
+# A hash takes 64 MiB; more at once would let anybody fill the memory.
 _hashing = BoundedSemaphore(2)
 
 
@@ -36,12 +36,12 @@ class Account:
     name: str
     role: Role
     active: bool
-    created: str
+    created: Moment
 
 
 @cache
 def hasher() -> Any:
-    """Argon2id with its library's recommended work."""
+    """Argon2id at the cost that its library recommends."""
     from pwdlib import PasswordHash
 
     return PasswordHash.recommended()
@@ -74,7 +74,7 @@ def _add(keeper: Keeper, actor: str, name: str, password: str, role: Role) -> Ac
             connection.execute(insert(users).values(values))
             append(keeper, connection, actor, "add user", name, {"role": role})
     except IntegrityError:
-        raise Conflict([Problem("name", "is taken.", "Choose another.")]) from None
+        raise Conflict.at("name", "is taken.", "Choose another.") from None
     return Account(name, role, True, moment(now))
 
 
@@ -96,17 +96,17 @@ def change_user(
     values |= {} if password is None else {"password": _hashed(password)}
     with keeper.database.writing() as connection:
         keeper.database.lock(connection, LOCK)
-        found = connection.execute(select(users).where(users.c.name == name)).one_or_none()
-        if found is None:
+        user = connection.execute(select(users).where(users.c.name == name)).one_or_none()
+        if user is None:
             raise no_such("account")
         if active is False:
-            _refuse_last_owner(connection, found)
+            _refuse_last_owner(connection, user)
         if values:
-            connection.execute(update(users).where(users.c.id == found.id).values(values))
-            end_logins(connection, found.id)
+            connection.execute(update(users).where(users.c.id == user.id).values(values))
+            end_logins(connection, user.id)
             changed = {"active": active, "password": password is not None}
             append(keeper, connection, actor.name, "change user", name, changed)
-        return _account(connection.execute(select(users).where(users.c.id == found.id)).one())
+        return _account(connection.execute(select(users).where(users.c.id == user.id)).one())
 
 
 def change_password(keeper: Keeper, actor: Person, old: str, new: str, address: str) -> None:
@@ -136,24 +136,24 @@ def log_in(
     a password that is changed or an account that is closed meanwhile lets nobody in.
     """
     with keeper.database.reading() as connection:
-        found = connection.execute(select(users).where(users.c.name == name)).one_or_none()
-    known = found.name if found else NOBODY
+        user = connection.execute(select(users).where(users.c.name == name)).one_or_none()
+    known = user.name if user else NOBODY
     number = _admitted(keeper, name, known, address, action)
-    fits = _verified(password, found.password if found else _decoy())
+    fits = _verified(password, user.password if user else _decoy())
     with keeper.database.writing() as connection:
-        if found and fits and _is_unchanged(connection, found):
-            person = Person(found.id, found.name, found.role)
+        if user and fits and _is_unchanged(connection, user):
+            person = Person(user.id, user.name, user.role)
             throttle.forgive(connection, number, name)
-            append(keeper, connection, found.name, action, found.name, {"address": address})
+            append(keeper, connection, user.name, action, user.name, {"address": address})
             if then is not None:
                 then(connection, person)
             return person
         append(keeper, connection, NOBODY, f"{action} refused", known, {"address": address})
-    raise Unauthenticated([Problem("login", "name and password do not fit.")])
+    raise Unauthenticated.at("login", "name and password do not fit.")
 
 
 def _admitted(keeper: Keeper, name: str, known: str, address: str, action: str) -> int:
-    """The number of a try; one that comes too early is refused, and the first few of an address are logged."""
+    """Admit a try to log in and give its number; refuse one that comes too early, and log the first few refusals."""
     try:
         return throttle.admit(keeper, name, address)
     except TooMany as refusal:
@@ -164,11 +164,11 @@ def _admitted(keeper: Keeper, name: str, known: str, address: str, action: str) 
         raise
 
 
-def _is_unchanged(connection: Connection, found: Row[Any]) -> bool:
+def _is_unchanged(connection: Connection, user: Row[Any]) -> bool:
     """Whether an account is open and has the password that was looked at; it stays so until the transaction ends."""
-    query = select(users.c.active, users.c.password).where(users.c.id == found.id)
-    now = connection.execute(query.with_for_update(key_share=True)).one()
-    return bool(now.active and now.password == found.password)
+    query = select(users.c.active, users.c.password).where(users.c.id == user.id)
+    current = connection.execute(query.with_for_update(key_share=True)).one()
+    return bool(current.active and current.password == user.password)
 
 
 def has_owner(keeper: Keeper) -> bool:
@@ -192,31 +192,25 @@ def _owners(connection: Connection) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def _refuse_last_owner(connection: Connection, found: Row[Any]) -> None:
-    if found.role == "owner" and found.active and _owners(connection) == 1:
-        raise Conflict([Problem("account", "is the last owner.", "Make another owner first.")])
+def _refuse_last_owner(connection: Connection, user: Row[Any]) -> None:
+    if user.role == "owner" and user.active and _owners(connection) == 1:
+        raise Conflict.at("account", "is the last owner.", "Make another owner first.")
 
 
 def _refuse_unfit(name: str, password: str, role: str) -> None:
     if not re.fullmatch(NAME, name):
-        raise InputError(
-            [
-                Problem(
-                    "name",
-                    "must be up to 64 small letters, digits and . _ @ -, starting with one of the first two.",
-                )
-            ]
-        )
+        what = "must be up to 64 small letters, digits and . _ @ -, starting with a letter or a digit."
+        raise InputError.at("name", what)
     if role not in ROLES:
-        raise InputError([Problem("role", f"must be one of {', '.join(ROLES)}.")])
+        raise InputError.at("role", f"must be one of {', '.join(ROLES)}.")
     _refuse_password(name, password)
 
 
 def _refuse_password(name: str, password: str) -> None:
     if not SHORTEST <= len(password) <= LONGEST:
-        raise InputError([Problem("password", f"must have {SHORTEST} to {LONGEST} characters.")])
+        raise InputError.at("password", f"must have {SHORTEST} to {LONGEST} characters.")
     if name in password.lower() and len(password) - len(name) < SHORTEST // 2:
-        raise InputError([Problem("password", "is little more than the name.")])
+        raise InputError.at("password", "is little more than the name.")
 
 
 def _hashed(password: str) -> str:

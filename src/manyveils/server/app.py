@@ -2,12 +2,13 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from manyveils.errors import ManyveilsError, Problem
 from manyveils.server import api, pages
@@ -59,36 +60,38 @@ def close_app(app: FastAPI) -> None:
     app.state.keeper.close()
 
 
-def _said(
-    request: Request,
-    status: int,
-    kind: str,
-    problems: Sequence[Problem],
-    headers: dict[str, str] | None = None,
+def _response(
+    request: Request, status: int, kind: str, problems: Sequence[Problem], headers: dict[str, str]
 ) -> Response:
     """A refusal as programs read it, or as a page for browsers."""
     if not is_api(request.url.path):
-        return pages.refused(request, status, problems, headers)
-    said = [{"where": p.where, "what": p.what, "remedy": p.remedy} for p in problems]
-    return JSONResponse({"error": kind, "problems": said}, status, headers)
+        response = pages.show(request, "refused.html", status=status, problems=problems)
+        response.headers.update(headers)
+        return response
+    return JSONResponse(
+        {"error": kind, "problems": [asdict(problem) for problem in problems]}, status, headers
+    )
 
 
 async def _refused(request: Request, error: Any) -> Response:
+    """Refuse a request; a visitor whom the server does not know is sent to the login."""
     await note(request, error)
-    status = error.status if isinstance(error, Refusal) else 422
-    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
-    if isinstance(error, Refusal) and error.wait is not None:
-        headers["Retry-After"] = str(error.wait)
-    return _said(request, status, type(error).__name__, error.problems, headers)
+    status, wait = (error.status, error.wait) if isinstance(error, Refusal) else (422, None)
+    headers = {} if wait is None else {"Retry-After": str(wait)}
+    if status == 401 and is_api(request.url.path):
+        headers["WWW-Authenticate"] = "Bearer"
+    elif status == 401 and request.method in ("GET", "HEAD"):
+        return RedirectResponse("/login", 303)
+    return _response(request, status, type(error).__name__, error.problems, headers)
 
 
 async def _invalid(request: Request, error: Any) -> Response:
     """Say what is wrong with a request without repeating what was sent."""
     problems = [
-        Problem(_printable(".".join(str(part) for part in each["loc"])), f"{each['msg']}.")
-        for each in error.errors()
+        Problem(_printable(".".join(str(part) for part in fault["loc"])), f"{fault['msg']}.")
+        for fault in error.errors()
     ]
-    return _said(request, 422, "InputError", problems)
+    return _response(request, 422, "InputError", problems, {})
 
 
 def _printable(text: str) -> str:
@@ -97,4 +100,5 @@ def _printable(text: str) -> str:
 
 async def _unserved(request: Request, error: Any) -> Response:
     what = WORDS.get(error.status_code, "the request cannot be read.")
-    return _said(request, error.status_code, "Refusal", [Problem("request", what)], error.headers)
+    headers = dict(error.headers or {})
+    return _response(request, error.status_code, "Refusal", [Problem("request", what)], headers)

@@ -8,13 +8,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from manyveils.errors import Problem
 from manyveils.keys import Key
 from manyveils.release import Release
 from manyveils.release.release import MANIFEST
 from manyveils.server.chain import append
 from manyveils.server.database import releases
-from manyveils.server.keeper import Keeper, moment
+from manyveils.server.keeper import Keeper, Moment, moment
 from manyveils.server.people import Person, require
 from manyveils.server.refusals import Conflict, no_such
 
@@ -26,7 +25,7 @@ class Item:
     id: str
     title: str
     listed: bool
-    created: str
+    created: Moment
     has_key: bool
     manifest: Mapping[str, Any]
 
@@ -58,17 +57,17 @@ def items(keeper: Keeper, actor: Person | None = None) -> list[Item]:
     """The listed releases, and for an owner the others too; newest first."""
     query = select(*COLUMNS).order_by(releases.c.created.desc(), releases.c.id)
     with keeper.database.reading() as connection:
-        found = [_item(row) for row in connection.execute(query)]
-    return [item for item in found if _visible(item, actor)]
+        every = [_item(row) for row in connection.execute(query)]
+    return [release for release in every if _is_visible(release, actor)]
 
 
 def item(keeper: Keeper, actor: Person | None, release: str) -> Item:
     """One release; one that is not listed is there for owners only."""
     with keeper.database.reading() as connection:
         row = connection.execute(select(*COLUMNS).where(releases.c.id == release)).one_or_none()
-    if row is None or not _visible(found := _item(row), actor):
+    if row is None or not _is_visible(_item(row), actor):
         raise no_such("release")
-    return found
+    return _item(row)
 
 
 def file_of(keeper: Keeper, actor: Person | None, release: str, which: int | str) -> Path:
@@ -80,7 +79,7 @@ def file_of(keeper: Keeper, actor: Person | None, release: str, which: int | str
         raise no_such("file")
     path = keeper.settings.folder / _folder(keeper, release) / files[which]
     if not path.is_file():
-        raise Conflict([Problem("file", "is kept by another server.", "Ask the one that published it.")])
+        raise Conflict.at("file", "is kept by another server.", "Ask the one that published it.")
     return path
 
 
@@ -95,44 +94,44 @@ def set_listed(keeper: Keeper, actor: Person, release: str, *, listed: bool) -> 
     return item(keeper, actor, release)
 
 
-def take_in(keeper: Keeper, folder: Path, release: str, *, title: str, key: Key | None) -> "Taken":
-    """Move a complete release folder to its place; it is in the catalogue once `enter` is committed."""
+def move_in(keeper: Keeper, folder: Path, release: str, *, title: str, key: Key | None) -> "Arrival":
+    """Move a complete release folder to where it stays; it is in the catalogue once `enter` is committed."""
     Release.load(folder)
     manifest = json.dumps(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
-    place = keeper.settings.releases / release
-    folder.rename(place)
-    return Taken(release, title, place, manifest, key)
+    home = keeper.settings.releases / release
+    folder.rename(home)
+    return Arrival(release, title, home, manifest, key)
 
 
 @dataclass(frozen=True, repr=False)
-class Taken:
-    """A release whose files are in place and which no row names yet."""
+class Arrival:
+    """A release whose files are where they stay, and which no row names yet."""
 
     release: str
     title: str
-    place: Path
+    home: Path
     manifest: str
     key: Key | None
 
 
-def enter(keeper: Keeper, connection: Connection, taken: Taken, actor: str) -> None:
-    """Write a release that is in place into the catalogue, not listed yet; its key goes in encrypted."""
+def enter(keeper: Keeper, connection: Connection, arrival: Arrival, actor: str) -> None:
+    """Write a release that has arrived into the catalogue, not listed yet; its key goes in encrypted."""
     blob = None
-    if taken.key is not None:
-        plain = json.dumps(taken.key.describe(), ensure_ascii=False).encode()
-        blob = keeper.secret.lock(plain, taken.release)
+    if arrival.key is not None:
+        plain = json.dumps(arrival.key.describe(), ensure_ascii=False).encode()
+        blob = keeper.secret.lock(plain, arrival.release)
     connection.execute(
         insert(releases).values(
-            id=taken.release,
-            title=taken.title,
-            folder=taken.place.relative_to(keeper.settings.folder).as_posix(),
-            manifest=taken.manifest,
+            id=arrival.release,
+            title=arrival.title,
+            folder=arrival.home.relative_to(keeper.settings.folder).as_posix(),
+            manifest=arrival.manifest,
             key=blob,
             listed=False,
             created=keeper.now(),
         )
     )
-    append(keeper, connection, actor, "publish", taken.release, {"key": blob is not None})
+    append(keeper, connection, actor, "publish", arrival.release, {"key": blob is not None})
 
 
 def key_of(keeper: Keeper, release: str) -> Key | None:
@@ -149,8 +148,8 @@ def _folder(keeper: Keeper, release: str) -> str:
         return str(connection.execute(select(releases.c.folder).where(releases.c.id == release)).scalar_one())
 
 
-def _visible(found: Item, actor: Person | None) -> bool:
-    return found.listed or (actor is not None and actor.role == "owner")
+def _is_visible(release: Item, actor: Person | None) -> bool:
+    return release.listed or (actor is not None and actor.role == "owner")
 
 
 def _item(row: Row[Any]) -> Item:

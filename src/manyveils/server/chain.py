@@ -139,16 +139,7 @@ def _bounded(connection: Connection, query: Select[Any], most: int) -> Sequence[
 
 
 def _entry(row: Row[Any]) -> Entry:
-    return Entry(
-        row.number,
-        row.time,
-        row.actor,
-        row.action,
-        row.subject,
-        _details(row.details),
-        row.previous,
-        row.hash,
-    )
+    return Entry(**{**row._mapping, "details": _details(row.details)})
 
 
 def _details(written: str) -> Mapping[str, Any]:

@@ -18,6 +18,8 @@ from manyveils.server.settings import is_loopback
 if TYPE_CHECKING:
     import httpx
 
+NO_ADDRESS = "must start with https:// and name a server."
+
 
 class Client:
     """Ask a trusted server, with a token or a name and a password."""
@@ -35,18 +37,18 @@ class Client:
 
         _refuse_plain(url)
         if token is not None and not (token.isascii() and token.isprintable()):
-            raise InputError([Problem("token", "has characters that no token has.")])
+            raise InputError.at("token", "has characters that no token has.")
         try:
             self._http = httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", timeout=timeout)
         except httpx.InvalidURL:
-            raise _no_address() from None
+            raise InputError.at("url", NO_ADDRESS) from None
         if token is None and name is not None:
             token = self._ask("POST", "/token", json={"name": name, "password": password or ""})["token"]
         if token is not None:
             self._http.headers["Authorization"] = f"Bearer {token}"
 
     def me(self) -> dict[str, Any]:
-        """Whoever this client asks as."""
+        """The account that this client uses."""
         return self._ask("GET", "/me")
 
     def releases(self) -> list[dict[str, Any]]:
@@ -55,34 +57,29 @@ class Client:
 
     def files(self, release: str) -> list[str]:
         """The names of a release's files."""
-        return [file["name"] for file in self._ask("GET", f"/releases/{quote(release, safe='')}/files")]
+        return [file["name"] for file in self._ask("GET", f"{_path(release)}/files")]
 
     def download(self, release: str, folder: str | Path) -> Path:
         """Fetch a release into a new folder, from which `mv.Release.load` reads it."""
         from manyveils.release.folder import staged
 
         if os.path.lexists(folder):
-            raise InputError([Problem(str(folder), "is there already.", "Choose another place.")])
-        with staged(Path(folder)) as place:
+            raise InputError.at(str(folder), "is there already.", "Choose another place.")
+        with staged(Path(folder)) as staging:
             for number, name in enumerate(self.files(release)):
-                path = place / _plain(name)
+                path = staging / _plain(name)
                 path.parent.mkdir(exist_ok=True)
-                path.write_bytes(
-                    self._send("GET", f"/releases/{quote(release, safe='')}/files/{number}").content
-                )
+                path.write_bytes(self._send("GET", f"{_path(release)}/files/{number}").content)
         return Path(folder)
 
     def interpret(self, release: str, attribute: str, value: str) -> Meaning:
         """What a published value means."""
         asked = {"attribute": attribute, "published": str(value)}
-        return Meaning(
-            **self._ask("POST", f"/releases/{quote(release, safe='')}/interpret/value", json=asked)
-        )
+        return Meaning(**self._ask("POST", f"{_path(release)}/interpret/value", json=asked))
 
     def interpret_rule(self, release: str, rule: str) -> str:
         """A rule with meanings in place of codes and grades."""
-        read = self._ask("POST", f"/releases/{quote(release, safe='')}/interpret/rule", json={"rule": rule})
-        return str(read["rule"])
+        return str(self._ask("POST", f"{_path(release)}/interpret/rule", json={"rule": rule})["rule"])
 
     def interpret_table(
         self, release: str, names: Sequence[str], rows: Sequence[Sequence[object]]
@@ -90,9 +87,7 @@ class Client:
         """A small table of published values, cell by cell."""
         cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
         asked = {"names": list(names), "rows": cells}
-        return list(
-            self._ask("POST", f"/releases/{quote(release, safe='')}/interpret/table", json=asked)["rows"]
-        )
+        return list(self._ask("POST", f"{_path(release)}/interpret/table", json=asked)["rows"])
 
     def grants(self) -> list[dict[str, Any]]:
         """The grants of this researcher; all of them for an owner."""
@@ -117,20 +112,20 @@ class Client:
     def wait(self, job: str, *, timeout: float = 3600.0, every: float = 0.5) -> dict[str, Any]:
         """A job once it is over; one that failed is an error with its reason."""
         end = time.monotonic() + timeout
-        while (found := self.job(job))["state"] in ("queued", "running"):
+        while (state := self.job(job))["state"] in ("queued", "running"):
             if time.monotonic() > end:
-                raise ManyveilsError([Problem("job", "is not over yet.", "Wait longer.")])
+                raise ManyveilsError.at("job", "is not over yet.", "Wait longer.")
             time.sleep(every)
-        if found["state"] == "failed":
-            raise ManyveilsError([Problem("job", str(found["error"]))])
-        return found
+        if state["state"] == "failed":
+            raise ManyveilsError.at("job", str(state["error"]))
+        return state
 
     def list(self, release: str, *, listed: bool = True) -> dict[str, Any]:
         """List a release in the catalogue, or take it off the list; for owners."""
-        return self._ask("PATCH", f"/releases/{quote(release, safe='')}", json={"listed": listed})
+        return self._ask("PATCH", _path(release), json={"listed": listed})
 
     def log_out(self) -> None:
-        """Revoke the token this client asks with."""
+        """Revoke the token that this client uses."""
         self._send("DELETE", "/token")
 
     def close(self) -> None:
@@ -152,7 +147,7 @@ class Client:
         try:
             return self._send(method, path, **content).json()
         except ValueError:
-            raise ManyveilsError([Problem("server", "does not answer as a manyveils server.")]) from None
+            raise ManyveilsError.at("server", "does not answer as a manyveils server.") from None
 
     def _send(self, method: str, path: str, **content: Any) -> "httpx.Response":
         import httpx
@@ -160,18 +155,24 @@ class Client:
         try:
             response = self._http.request(method, path, **content)
         except httpx.HTTPError as error:
-            raise ManyveilsError([Problem("server", f"does not answer ({type(error).__name__}).")]) from None
+            raise ManyveilsError.at("server", f"does not answer ({type(error).__name__}).") from None
         if not response.is_success:
             raise _error(response)
         return response
 
 
+def _path(release: str) -> str:
+    return f"/releases/{quote(release, safe='')}"
+
+
 def _error(response: "httpx.Response") -> ManyveilsError:
-    """The server's refusal as the error it was there, with its words."""
+    """The server's refusal as an error of the same class, with the same problems."""
     try:
-        said = response.json()
-        problems = [Problem(each["where"], each["what"], each["remedy"]) for each in said["problems"]]
-        name = str(said["error"])
+        body = response.json()
+        problems = [
+            Problem(problem["where"], problem["what"], problem["remedy"]) for problem in body["problems"]
+        ]
+        name = str(body["error"])
     except (ValueError, KeyError, TypeError):
         problems, name = [Problem("server", f"answers with status {response.status_code}.")], ""
     kind = getattr(errors, name, None) or getattr(refusals, name, None)
@@ -186,22 +187,18 @@ def _refuse_plain(url: str) -> None:
         parts = urlsplit(url)
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        raise _no_address() from None
+        is_address = False
     if not is_address:
-        raise _no_address()
+        raise InputError.at("url", NO_ADDRESS)
     if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
-        raise InputError([Problem("url", "would send secrets in the clear.", "Use https://.")])
-
-
-def _no_address() -> InputError:
-    return InputError([Problem("url", "must start with https:// and name a server.")])
+        raise InputError.at("url", "would send secrets in the clear.", "Use https://.")
 
 
 def _plain(name: str) -> str:
     """A file's name inside a release folder; a server that sends another is refused."""
     parts = name.split("/")
     if len(parts) > 2 or any(part in ("", ".", "..") or "\\" in part for part in parts):
-        raise ManyveilsError([Problem("server", "names a file that points elsewhere.")])
+        raise ManyveilsError.at("server", "names a file that points elsewhere.")
     return name
 
 
@@ -211,4 +208,4 @@ def _opened(**paths: Path) -> Iterator[dict[str, Any]]:
         try:
             yield {field: (path.name, stack.enter_context(path.open("rb"))) for field, path in paths.items()}
         except OSError as error:
-            raise InputError([Problem(str(error.filename), f"cannot be read: {error.strerror}.")]) from None
+            raise InputError.at(str(error.filename), f"cannot be read: {error.strerror}.") from None

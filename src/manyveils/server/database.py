@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Any
 
 from sqlalchemy import (
+    DDL,
     URL,
     BigInteger,
     Boolean,
@@ -31,10 +32,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from manyveils.errors import InputError, Problem
-from manyveils.server.append_only import guard_log
+from manyveils.errors import InputError
 
 metadata = MetaData()
+STATES = "state IN ('queued', 'running', 'done', 'failed')"
 
 meta = Table(
     "meta", metadata, Column("name", String(32), primary_key=True), Column("value", Text, nullable=False)
@@ -111,12 +112,7 @@ jobs = Table(
     Column("format", String(8), nullable=False),
     Column("instance", String(32), nullable=False),
     Column("asked_by", ForeignKey("users.id"), nullable=False),
-    Column(
-        "state",
-        String(8),
-        CheckConstraint("state IN ('queued', 'running', 'done', 'failed')"),
-        nullable=False,
-    ),
+    Column("state", String(8), CheckConstraint(STATES), nullable=False),
     Column("stage", Text, nullable=False),
     Column("share", Double, nullable=False),
     Column("error", Text),
@@ -148,7 +144,38 @@ chain = Table(
     Column("hash", String(64), nullable=False),
     Column("seal", String(64), nullable=False),
 )
-guard_log(log)
+# The database itself refuses every change of what is in the log: rows can be added, never altered or removed.
+REFUSE_IN_SQLITE = """
+CREATE TRIGGER log_keeps_{what} BEFORE {what} ON log {when}
+BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END
+"""
+FUNCTION_IN_POSTGRESQL = """
+CREATE OR REPLACE FUNCTION log_is_append_only() RETURNS trigger AS
+$$ BEGIN RAISE EXCEPTION 'the log is append-only'; END $$ LANGUAGE plpgsql
+"""
+REFUSE_IN_POSTGRESQL = """
+CREATE TRIGGER log_keeps_{what} BEFORE {what} ON log
+FOR EACH STATEMENT EXECUTE FUNCTION log_is_append_only()
+"""
+# REPLACE deletes without the triggers of DELETE; so a number that is there is refused before.
+IS_THERE = "WHEN EXISTS (SELECT 1 FROM log WHERE number = NEW.number)"
+
+
+def _guard_log() -> None:
+    """Create triggers with the log that refuse every change."""
+    for what, when in (("UPDATE", ""), ("DELETE", ""), ("INSERT", IS_THERE)):
+        _after_log("sqlite", REFUSE_IN_SQLITE.format(what=what, when=when))
+    _after_log("postgresql", FUNCTION_IN_POSTGRESQL)
+    for what in ("UPDATE", "DELETE", "TRUNCATE"):
+        _after_log("postgresql", REFUSE_IN_POSTGRESQL.format(what=what))
+
+
+def _after_log(dialect: str, statement: str) -> None:
+    definition: Any = DDL(statement)  # type: ignore[no-untyped-call]
+    event.listen(log, "after_create", definition.execute_if(dialect=dialect))
+
+
+_guard_log()
 
 SCHEMA_LOCK = 0x6D61_6E79
 WRITES: dict[str, Any] = {"writes": True}
@@ -171,15 +198,8 @@ class Database:
         try:
             self._refuse_missing() if existing else self._create()
         except SQLAlchemyError as error:
-            raise InputError(
-                [
-                    Problem(
-                        "database",
-                        f"cannot be opened ({type(error).__name__}).",
-                        "Check its address and rights.",
-                    )
-                ]
-            ) from None
+            what = f"cannot be opened ({type(error).__name__})."
+            raise InputError.at("database", what, "Check its address and rights.") from None
 
     @property
     def is_sqlite(self) -> bool:
@@ -202,7 +222,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that writes, and is committed at the end or has never been."""
+        """A transaction that writes: committed whole at the end, or not at all."""
         with (
             self._turn,
             self.engine.connect() as connection,
@@ -221,7 +241,7 @@ class Database:
 
     def _refuse_missing(self) -> None:
         if not inspect(self.engine).has_table(meta.name):
-            raise InputError([Problem("database", "holds no server.", "Check --folder and --database.")])
+            raise InputError.at("database", "holds no server.", "Check --folder and --database.")
 
     def _create(self) -> None:
         with self.writing() as connection:
@@ -238,7 +258,7 @@ def _engine(url: str | URL) -> Engine:
     if isinstance(url, str) and url.startswith("postgresql://"):
         url = url.replace("postgresql://", "postgresql+psycopg://", 1)
     if isinstance(url, str) and not url.startswith(("sqlite:///", "postgresql+psycopg://")):
-        raise InputError([Problem("database", "must start with sqlite:/// or postgresql+psycopg://.")])
+        raise InputError.at("database", "must start with sqlite:/// or postgresql+psycopg://.")
     try:
         # Parameters may be secret, and would otherwise be told in errors.
         engine = create_engine(
@@ -250,7 +270,7 @@ def _engine(url: str | URL) -> Engine:
             pool_pre_ping=not str(url).startswith("sqlite"),
         )
     except (ArgumentError, ValueError):
-        raise InputError([Problem("database", "is not an address of a database.")]) from None
+        raise InputError.at("database", "is not an address of a database.") from None
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)

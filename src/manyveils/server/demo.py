@@ -8,13 +8,12 @@ from secrets import token_urlsafe
 from typing import Any
 
 from manyveils.datasets import hospital_sections, write_hospital
-from manyveils.errors import InputError, ManyveilsError, Problem
-from manyveils.server.accounts import add_owner, add_user, has_owner
-from manyveils.server.accounts import log_in as logged_in
+from manyveils.errors import InputError, ManyveilsError
+from manyveils.server.accounts import add_owner, add_user, has_owner, log_in
 from manyveils.server.catalogue import set_listed
 from manyveils.server.grants import give_grant
-from manyveils.server.jobs import Job, Worker, job
-from manyveils.server.people import Person
+from manyveils.server.jobs import Worker, job
+from manyveils.server.people import ROLES, Person
 from manyveils.server.uploads import Upload
 
 ROWS = 1000
@@ -34,14 +33,13 @@ def prepare(worker: Worker) -> Demo:
     """Fill an empty server with something to try."""
     keeper = worker.keeper
     if has_owner(keeper):
-        raise InputError(
-            [Problem("--demo", "needs a folder without accounts.", "Choose another, or leave --folder out.")]
-        )
-    passwords = {role: token_urlsafe(15) for role in ("owner", "researcher", "auditor")}
+        remedy = "Choose another, or leave --folder out."
+        raise InputError.at("--demo", "needs a folder without accounts.", remedy)
+    passwords: dict[str, str] = {role: token_urlsafe(15) for role in ROLES}
     add_owner(keeper, "owner", passwords["owner"])
-    owner = logged_in(keeper, "owner", passwords["owner"], "demo")
-    add_user(keeper, owner, "researcher", passwords["researcher"], "researcher")
-    add_user(keeper, owner, "auditor", passwords["auditor"], "auditor")
+    owner = log_in(keeper, "owner", passwords["owner"], "demo")
+    for role in ROLES[1:]:
+        add_user(keeper, owner, role, passwords[role], role)
     release = _published(worker, owner)
     set_listed(keeper, owner, release, listed=True)
     give_grant(keeper, owner, "researcher", release, daily_limit=LIMIT, expires=keeper.now() + WEEK)
@@ -54,29 +52,19 @@ def _published(worker: Worker, owner: Person) -> str:
     policy = folder / "policy.json"
     policy.write_text(json.dumps(_graded()), encoding="utf-8")
     with policy.open("rb") as rules, (folder / "hospital.csv").open("rb") as rows:
-        begun = worker.submit(
-            owner,
-            title="Hospital patients (generated)",
-            policy=Upload("policy.json", rules),
-            data=Upload("hospital.csv", rows),
-        )
-    done = _over(worker, owner, begun)
-    if done.release is None:
-        raise ManyveilsError([Problem("demo", str(done.error))])
-    return done.release
+        upload, data = Upload("policy.json", rules), Upload("hospital.csv", rows)
+        submitted = worker.submit(owner, title="Hospital patients (generated)", policy=upload, data=data)
+    while (state := job(worker.keeper, owner, submitted.id)).state in ("queued", "running"):
+        time.sleep(0.1)
+    if state.release is None:
+        raise ManyveilsError.at("demo", str(state.error))
+    return state.release
 
 
 def _graded() -> dict[str, Any]:
     """The hospital's policy with secret codes and grades, and quasi-identifiers made coarser."""
-    sections = hospital_sections(whole_cells=True)
     return {
-        "attributes": sections["attributes"],
+        "attributes": hospital_sections(whole_cells=True)["attributes"],
         "guarantee": {"k": 3, "l": 3},
         "publish": {"method": "grade", "then": "generalize"},
     }
-
-
-def _over(worker: Worker, owner: Person, begun: Job) -> Job:
-    while (found := job(worker.keeper, owner, begun.id)).state in ("queued", "running"):
-        time.sleep(0.1)
-    return found

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, and_, insert, select, text, update
 from manyveils.errors import InputError, Problem
 from manyveils.server.chain import append
 from manyveils.server.database import answers, grants, releases, users
-from manyveils.server.keeper import Keeper, moment
+from manyveils.server.keeper import Keeper, Moment, moment
 from manyveils.server.people import Person, require
 from manyveils.server.refusals import no_such
 
@@ -27,7 +27,7 @@ class Grant:
     researcher: str
     release: str
     daily_limit: int
-    expires: str
+    expires: Moment
     used_today: int
     expired: bool
 
@@ -84,8 +84,8 @@ def good_grant(keeper: Keeper, connection: Connection, user_id: int, release: st
         .where(grants.c.user_id == user_id, grants.c.release_id == release)
         .where(grants.c.expires > keeper.now(), releases.c.listed, users.c.active)
     )
-    found = connection.execute(query).one_or_none()
-    return None if found is None else (found.id, found.daily_limit)
+    grant = connection.execute(query).one_or_none()
+    return None if grant is None else (grant.id, grant.daily_limit)
 
 
 def charge(keeper: Keeper, connection: Connection, grant: int, cost: int) -> bool:
@@ -125,22 +125,22 @@ def _refuse_unfit(keeper: Keeper, daily_limit: int, expires: float) -> None:
 
 
 def _researcher(connection: Connection, name: str) -> int:
-    found = connection.execute(select(users.c.id, users.c.role).where(users.c.name == name)).one_or_none()
-    if found is None:
+    user = connection.execute(select(users.c.id, users.c.role).where(users.c.name == name)).one_or_none()
+    if user is None:
         raise no_such("account")
-    if found.role != "researcher":
-        raise InputError([Problem("researcher", "this account has another role.")])
-    return int(found.id)
+    if user.role != "researcher":
+        raise InputError.at("researcher", "this account has another role.")
+    return int(user.id)
 
 
 def _stored(connection: Connection, user_id: int, release: str, values: dict[str, Any]) -> int:
     key = and_(grants.c.user_id == user_id, grants.c.release_id == release)
-    found = connection.execute(select(grants.c.id).where(key)).scalar_one_or_none()
-    if found is None:
-        made = connection.execute(insert(grants).values(user_id=user_id, release_id=release, **values))
-        return int(made.inserted_primary_key[0])  # type: ignore[index]
-    connection.execute(update(grants).where(grants.c.id == found).values(values))
-    return int(found)
+    number = connection.execute(select(grants.c.id).where(key)).scalar_one_or_none()
+    if number is None:
+        inserted = connection.execute(insert(grants).values(user_id=user_id, release_id=release, **values))
+        return int(inserted.inserted_primary_key[0])  # type: ignore[index]
+    connection.execute(update(grants).where(grants.c.id == number).values(values))
+    return int(number)
 
 
 def _query(keeper: Keeper) -> Any:
@@ -157,12 +157,5 @@ def _one(keeper: Keeper, connection: Connection, number: int) -> Grant:
 
 
 def _grant(keeper: Keeper, row: Row[Any]) -> Grant:
-    return Grant(
-        row.id,
-        row.name,
-        row.release_id,
-        row.daily_limit,
-        moment(row.expires),
-        row.used or 0,
-        row.expires <= keeper.now(),
-    )
+    expires, is_expired = moment(row.expires), row.expires <= keeper.now()
+    return Grant(row.id, row.name, row.release_id, row.daily_limit, expires, row.used or 0, is_expired)

@@ -35,11 +35,11 @@ def hold(connection: Connection) -> Head:
     """Where the log ends, held until the transaction is over; in place of a row that is gone, one without a seal."""
     # Two that find it gone must wait for each other too.
     gone = "INSERT INTO chain (id, number, hash, seal) VALUES (1, 0, :hash, '') ON CONFLICT DO NOTHING"
-    held = select(chain).with_for_update()
-    row = connection.execute(held).one_or_none()
+    query = select(chain).with_for_update()
+    row = connection.execute(query).one_or_none()
     if row is None:
         connection.execute(text(gone), {"hash": START})
-        row = connection.execute(held).one()
+        row = connection.execute(query).one()
     return Head(row.number, row.hash, row.seal)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import IO
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.server.settings import Settings
 
 
@@ -34,7 +34,7 @@ def alone(settings: Settings) -> Iterator[None]:
     try:
         file = (settings.folder / "beginning.lock").open("ab")
     except OSError as error:
-        raise InputError([Problem(str(settings.folder), f"cannot be used: {error.strerror}.")]) from None
+        raise InputError.at(str(settings.folder), f"cannot be used: {error.strerror}.") from None
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

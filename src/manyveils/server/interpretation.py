@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection
 
-from manyveils.errors import InputError, ManyveilsError, Problem
+from manyveils.errors import InputError, ManyveilsError
 from manyveils.keys import Key, Meaning, interpret_rule, interpret_table
 from manyveils.keys.interpret import MOST_CELLS
 from manyveils.reading.predicates import parse
@@ -22,8 +22,7 @@ from manyveils.server.grants import charge, good_grant
 from manyveils.server.keeper import Keeper
 from manyveils.server.people import Person
 from manyveils.server.refusals import Conflict, Forbidden, Refusal, TooMany
-from manyveils.server.refused import note_refusal
-from manyveils.server.throttle import WINDOW
+from manyveils.server.throttle import WINDOW, note_refusal
 
 T = TypeVar("T")
 MOST_TEXT = 10_000
@@ -74,7 +73,7 @@ def read_value(keeper: Keeper, actor: Person, release: str, attribute: str, publ
 def read_rule(keeper: Keeper, actor: Person, release: str, rule: str) -> Answer[str]:
     """A rule with meanings in place of codes and grades."""
     if len(rule) > MOST_TEXT:
-        raise InputError([Problem("rule", f"has more than {MOST_TEXT} characters.")])
+        raise InputError.at("rule", f"has more than {MOST_TEXT} characters.")
     question = Question(release, "rule", {"rule": rule}, _names(rule), lambda key: interpret_rule(key, rule))
     return _answer(keeper, actor, question)
 
@@ -92,17 +91,20 @@ def read_table(
 def _refuse_large(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Refuse what is too much to be looked at, before anything else is done with it."""
     if max(len(names), len(names) * len(rows), sum(map(len, rows))) > MOST_CELLS:
-        raise InputError([Problem("table", f"has more than {MOST_CELLS} cells.", "Ask about fewer.")])
+        raise InputError.at("table", f"has more than {MOST_CELLS} cells.", "Ask about fewer.")
     if any(len(name) > MOST_NAME for name in names):
-        raise InputError([Problem("attribute", f"has more than {MOST_NAME} characters.")])
+        raise InputError.at("attribute", f"has more than {MOST_NAME} characters.")
     if any(len(cell) > MOST_CELL for row in rows for cell in row):
-        raise InputError([Problem("table", f"has cells of more than {MOST_CELL} characters.")])
+        raise InputError.at("table", f"has cells of more than {MOST_CELL} characters.")
 
 
 def _names(rule: str) -> list[str]:
     """The attributes of a rule, also of conditions without values; none of one that cannot be read."""
     try:
-        return [each.name for each in parse(QUOTED_OR_ARROW.sub(lambda found: found[1] or " and ", rule))]
+        return [
+            condition.name
+            for condition in parse(QUOTED_OR_ARROW.sub(lambda match: match[1] or " and ", rule))
+        ]
     except InputError:
         return []
 
@@ -119,20 +121,22 @@ def _answer(keeper: Keeper, actor: Person, question: Question[T]) -> Answer[T]:
             "refused": status,
             "meanings": 0,
         }
-        written = note_refusal(keeper, actor.name, "interpret refused", question.release, details)
-        if isinstance(error, Forbidden) and not written:
+        is_logged = note_refusal(keeper, actor.name, "interpret refused", question.release, details)
+        if isinstance(error, Forbidden) and not is_logged:
             raise _too_often() from None
         raise
 
 
 def _counted_answer(keeper: Keeper, actor: Person, question: Question[T]) -> Answer[T]:
-    found = item(keeper, actor, question.release)
-    _refuse_strangers(keeper, actor, question.release)
-    key = _key(keeper, found)
-    _refuse_unknown(found, question.names)
+    release = item(keeper, actor, question.release)
+    _refuse_ungranted(keeper, actor, question.release)
+    key = _key(keeper, release)
+    _refuse_unknown(release, question.names)
     value, used = question.read(key)
-    _refuse_unknown(found, [meaning.attribute for meaning in used])
-    answer = Answer(value, tuple({(each.attribute, each.published): each for each in used}.values()))
+    _refuse_unknown(release, [meaning.attribute for meaning in used])
+    answer = Answer(
+        value, tuple({(meaning.attribute, meaning.published): meaning for meaning in used}.values())
+    )
     with keeper.database.writing() as connection:
         refusal = _counted(keeper, connection, actor, question.release, answer.cost)
         if refusal is None:
@@ -154,15 +158,8 @@ def _counted(
     number, limit = grant
     if charge(keeper, connection, number, cost):
         return None
-    return TooMany(
-        [
-            Problem(
-                "daily limit",
-                f"this answer takes {cost} of {limit} meanings a day, and fewer are left.",
-                "Ask for less, or tomorrow (UTC).",
-            )
-        ]
-    )
+    what = f"this answer takes {cost} of {limit} meanings a day, and fewer are left."
+    return TooMany.at("daily limit", what, "Ask for less, or tomorrow (UTC).")
 
 
 def _record(
@@ -196,7 +193,7 @@ def _logged(keeper: Keeper, question: Question[Any], answer: Answer[Any] | None 
     return {**short, "published": published}
 
 
-def _refuse_strangers(keeper: Keeper, actor: Person, release: str) -> None:
+def _refuse_ungranted(keeper: Keeper, actor: Person, release: str) -> None:
     """Refuse whoever has no good grant before anything is read."""
     if actor.role == "owner":
         return
@@ -207,39 +204,23 @@ def _refuse_strangers(keeper: Keeper, actor: Person, release: str) -> None:
 
 
 def _too_often() -> TooMany:
-    minutes = int(WINDOW // 60)
-    return TooMany(
-        [
-            Problem(
-                "grant", "there is none, and you asked often.", f"Ask an owner, or wait {minutes} minutes."
-            )
-        ],
-        wait=int(WINDOW),
-    )
+    remedy = f"Ask an owner, or wait {int(WINDOW // 60)} minutes."
+    return TooMany.at("grant", "there is none, and you asked often.", remedy, wait=int(WINDOW))
 
 
 def _ungranted() -> Forbidden:
-    return Forbidden(
-        [Problem("grant", "there is none for this release, or it has expired.", "Ask an owner.")]
-    )
+    return Forbidden.at("grant", "there is none for this release, or it has expired.", "Ask an owner.")
 
 
-def _key(keeper: Keeper, found: Item) -> Key:
-    key = key_of(keeper, found.id)
+def _key(keeper: Keeper, release: Item) -> Key:
+    key = key_of(keeper, release.id)
     if key is None:
-        raise Conflict([Problem("release", "has no key: what it publishes stands for itself.")])
+        raise Conflict.at("release", "has no key: what it publishes stands for itself.")
     return key
 
 
-def _refuse_unknown(found: Item, names: Sequence[str]) -> None:
-    unknown = set(names) - set(found.attributes)
+def _refuse_unknown(release: Item, names: Sequence[str]) -> None:
+    unknown = set(names) - set(release.attributes)
     if unknown:
-        raise InputError(
-            [
-                Problem(
-                    "attribute",
-                    f"{len(unknown)} of those asked about are not in this release.",
-                    "Check the names.",
-                )
-            ]
-        )
+        what = f"{len(unknown)} of those asked about are not in this release."
+        raise InputError.at("attribute", what, "Check the names.")

@@ -13,16 +13,16 @@ from time import monotonic
 from traceback import extract_tb
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Row, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, insert, select, update
 
 from manyveils.errors import InputError, ManyveilsError, Problem
 from manyveils.policy import Policy
 from manyveils.publishing import Published, publish_to
 from manyveils.server import instances
-from manyveils.server.catalogue import enter, take_in
+from manyveils.server.catalogue import enter, move_in
 from manyveils.server.chain import append
 from manyveils.server.database import jobs, releases
-from manyveils.server.keeper import Keeper, moment
+from manyveils.server.keeper import Keeper, Moment, moment
 from manyveils.server.people import Person, require
 from manyveils.server.refusals import no_such
 from manyveils.server.uploads import DATA, MOST_POLICY, POLICY, Upload, store, uploaded_policy
@@ -45,7 +45,7 @@ class Job:
     error: str | None
     audit: dict[str, Any] | None
     release: str | None
-    created: str
+    created: Moment
 
 
 class Stopping(Exception):
@@ -74,7 +74,7 @@ class Worker:
         data: Upload,
         format: str = "csv",  # noqa: A002
     ) -> Job:
-        """Store an upload and queue its publication; for owners. A wrong policy is refused at once."""
+        """Store an upload and queue its publication; for owners. A wrong policy is refused immediately."""
         require(actor, "owner")
         _refuse_unfit(title, format)
         number = token_hex(8)
@@ -98,19 +98,10 @@ class Worker:
         self.instance.leave()
 
     def _queue(self, actor: Person, number: str, title: str, form: str) -> None:
-        values = {
-            "id": number,
-            "title": title,
-            "format": form,
-            "instance": self.instance.name,
-            "asked_by": actor.id,
-            "state": "queued",
-            "stage": "",
-            "share": 0.0,
-            "created": self.keeper.now(),
-        }
+        origin = {"instance": self.instance.name, "asked_by": actor.id, "created": self.keeper.now()}
+        start = {"state": "queued", "stage": "", "share": 0.0}
         with self.keeper.database.writing() as connection:
-            connection.execute(insert(jobs).values(values))
+            connection.execute(insert(jobs).values(id=number, title=title, format=form, **origin, **start))
             append(self.keeper, connection, actor.name, "queue job", number, {"title": title})
 
     def _run(self, number: str, actor: str, policy: Policy, data: Path, folder: Path) -> None:
@@ -125,32 +116,19 @@ class Worker:
 
     def _publish(self, number: str, actor: str, policy: Policy, data: Path, folder: Path) -> None:
         title, form = self._asked(number)
+        # The key is kept in the database; nobody can read the copy that is written beside the release.
+        lost, progress = token_bytes(32), self._progress(number)
         published = publish_to(
-            policy,
-            folder / "release",
-            data=data,
-            format=form,
-            # The key is kept in the database; what is written beside the release on the way is for nobody.
-            secret=token_bytes(32),
-            progress=self._progress(number),
+            policy, folder / "release", data=data, format=form, secret=lost, progress=progress
         )
-        taken = take_in(self.keeper, published.folder, number, title=title, key=published.release.key)
+        arrival = move_in(self.keeper, published.folder, number, title=title, key=published.release.key)
         # The original data stay no longer than they are needed, and are gone when the job is said to be over.
         shutil.rmtree(folder, ignore_errors=True)
         with self.keeper.database.writing() as connection:
-            enter(self.keeper, connection, taken, actor)
-            connection.execute(
-                update(jobs)
-                .where(jobs.c.id == number)
-                .values(
-                    state="done",
-                    stage="",
-                    share=1.0,
-                    audit=_audit(published),
-                    release_id=number,
-                    ended=self.keeper.now(),
-                )
-            )
+            enter(self.keeper, connection, arrival, actor)
+            values = {"state": "done", "stage": "", "share": 1.0, "audit": _audit(published)}
+            ending = {"release_id": number, "ended": self.keeper.now()}
+            connection.execute(update(jobs).where(jobs.c.id == number).values(**values, **ending))
 
     def _asked(self, number: str) -> tuple[str, str]:
         with self.keeper.database.reading() as connection:
@@ -176,12 +154,7 @@ class Worker:
 
     def _fail(self, number: str, error: str) -> None:
         with self.keeper.database.writing() as connection:
-            connection.execute(
-                update(jobs)
-                .where(jobs.c.id == number)
-                .values(state="failed", error=error, ended=self.keeper.now())
-            )
-            append(self.keeper, connection, "(server)", "job failed", number)
+            _mark_failed(self.keeper, connection, jobs.c.id == number, error)
 
 
 def _reason(folder: Path, error: BaseException) -> str:
@@ -210,17 +183,9 @@ def job(keeper: Keeper, actor: Person, number: str) -> Job:
 
 
 def _job(row: Row[Any]) -> Job:
-    return Job(
-        row.id,
-        row.title,
-        row.state,
-        row.stage,
-        row.share,
-        row.error,
-        json.loads(row.audit) if row.audit else None,
-        row.release_id,
-        moment(row.created),
-    )
+    told = {name: row._mapping[name] for name in ("id", "title", "state", "stage", "share", "error")}
+    audit = json.loads(row.audit) if row.audit else None
+    return Job(**told, audit=audit, release=row.release_id, created=moment(row.created))
 
 
 def _settle(keeper: Keeper, names: list[str]) -> None:
@@ -228,13 +193,15 @@ def _settle(keeper: Keeper, names: list[str]) -> None:
     theirs = jobs.c.instance.in_(names)
     unfinished = theirs & jobs.c.state.in_(("queued", "running"))
     with keeper.database.writing() as connection:
-        numbers = connection.execute(select(jobs.c.id).where(unfinished)).scalars().all()
-        connection.execute(
-            update(jobs).where(unfinished).values(state="failed", error=STOPPED, ended=keeper.now())
-        )
-        for number in numbers:
-            append(keeper, connection, "(server)", "job failed", number)
+        _mark_failed(keeper, connection, unfinished, STOPPED)
     _remove_unnamed(keeper, theirs)
+
+
+def _mark_failed(keeper: Keeper, connection: Connection, which: ColumnElement[bool], error: str) -> None:
+    numbers = connection.execute(select(jobs.c.id).where(which)).scalars().all()
+    connection.execute(update(jobs).where(which).values(state="failed", error=error, ended=keeper.now()))
+    for number in numbers:
+        append(keeper, connection, "(server)", "job failed", number)
 
 
 def _remove_unnamed(keeper: Keeper, which: ColumnElement[bool]) -> None:
@@ -262,8 +229,10 @@ def _without(folder: Path, error: BaseException) -> BaseException:
         return error
     path = f"{folder}/"
     return type(error)(
-        Problem(each.where.replace(path, ""), each.what.replace(path, ""), each.remedy.replace(path, ""))
-        for each in error.problems
+        Problem(
+            problem.where.replace(path, ""), problem.what.replace(path, ""), problem.remedy.replace(path, "")
+        )
+        for problem in error.problems
     )
 
 

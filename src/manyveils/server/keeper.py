@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hmac import compare_digest
 from threading import Lock
+from typing import Annotated
 
+from pydantic import PlainSerializer, WithJsonSchema
 from sqlalchemy import Connection, insert, select
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.keys import Key
 from manyveils.server import head
 from manyveils.server.database import Database, meta, sqlite_url, users
@@ -68,7 +70,9 @@ def open_keeper(settings: Settings, *, existing: bool = False) -> Keeper:
     with alone(settings):
         database = Database(settings.database or sqlite_url(settings.sqlite), existing=existing)
         try:
-            secret, told = read_secret(settings, make=not _stored(database))
+            with database.reading() as connection:
+                is_new = not _stored(connection)
+            secret, told = read_secret(settings, make=is_new)
             keeper = Keeper(settings, database, secret, told)
             _refuse_other_secret(keeper)
         except BaseException:
@@ -77,8 +81,16 @@ def open_keeper(settings: Settings, *, existing: bool = False) -> Keeper:
     return keeper
 
 
+# A time as the log writes it; the API leaves a fraction of zero out.
+Moment = Annotated[
+    str,
+    PlainSerializer(lambda text: text.replace(".000000Z", "Z"), return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+
+
 def moment(seconds: float) -> str:
-    """A time as the log and the API write it.
+    """A time as text.
 
     >>> moment(0)
     '1970-01-01T00:00:00.000000Z'
@@ -88,15 +100,10 @@ def moment(seconds: float) -> str:
 
 def _refuse_missing(settings: Settings) -> None:
     if not settings.folder.is_dir():
-        raise InputError([Problem(str(settings.folder), "there is no such folder.", "Give --folder.")])
+        raise InputError.at(str(settings.folder), "there is no such folder.", "Give --folder.")
     if settings.database is None and not settings.sqlite.is_file():
-        raise InputError(
-            [
-                Problem(
-                    str(settings.folder), "holds no server's database.", "Check --folder, or give --database."
-                )
-            ]
-        )
+        what = "holds no server's database."
+        raise InputError.at(str(settings.folder), what, "Check --folder, or give --database.")
 
 
 def _make_folders(settings: Settings) -> None:
@@ -107,24 +114,18 @@ def _make_folders(settings: Settings) -> None:
             # SQLite gives the files it makes beside this one the same mode.
             settings.sqlite.touch(mode=0o600)
     except OSError as error:
-        raise InputError([Problem(str(settings.folder), f"cannot be used: {error.strerror}.")]) from None
+        raise InputError.at(str(settings.folder), f"cannot be used: {error.strerror}.") from None
 
 
-def _stored(database: Database) -> dict[str, str]:
-    with database.reading() as connection:
-        return {row.name: row.value for row in connection.execute(select(meta))}
+def _stored(connection: Connection) -> dict[str, str]:
+    return {row.name: row.value for row in connection.execute(select(meta))}
 
 
 def _begin(connection: Connection, secret: Secret, expected: dict[str, str]) -> None:
     """Bind a new database to its secret, and seal its empty log."""
     if connection.execute(select(users.c.id)).first() is not None:
-        raise InputError(
-            [
-                Problem(
-                    "database", "has accounts, but not with which server key it was begun.", "Restore a copy."
-                )
-            ]
-        )
+        what = "has accounts, but not with which server key it was begun."
+        raise InputError.at("database", what, "Restore a copy.")
     connection.execute(insert(meta), [{"name": name, "value": value} for name, value in expected.items()])
     head.begin(connection, secret)
 
@@ -134,19 +135,12 @@ def _refuse_other_secret(keeper: Keeper) -> None:
     expected = {"schema": SCHEMA, "secret": keeper.secret.seal("this database")}
     with keeper.database.writing() as connection:
         keeper.database.lock(connection, 1)
-        stored = {row.name: row.value for row in connection.execute(select(meta))}
+        stored = _stored(connection)
         if not stored:
             _begin(connection, keeper.secret, expected)
             return
     if stored.get("schema") != SCHEMA:
-        raise InputError([Problem("database", "was written by another version.")])
+        raise InputError.at("database", "was written by another version.")
     if not compare_digest(stored.get("secret", ""), expected["secret"]):
-        raise InputError(
-            [
-                Problem(
-                    "server key",
-                    "is not the one this database was begun with.",
-                    "Give the right --key-file; without it the keys in the database cannot be read.",
-                )
-            ]
-        )
+        remedy = "Give the right --key-file; without it the keys in the database cannot be read."
+        raise InputError.at("server key", "is not the one this database was begun with.", remedy)

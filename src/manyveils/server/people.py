@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from manyveils.errors import Problem
 from manyveils.server.refusals import Forbidden
 
 Role = Literal["owner", "researcher", "auditor"]
@@ -22,4 +21,4 @@ class Person:
 def require(person: Person, *roles: Role) -> None:
     """Refuse anyone without one of these roles."""
     if person.role not in roles:
-        raise Forbidden([Problem("role", f"this needs the role {' or '.join(roles)}.")], noted=False)
+        raise Forbidden.at("role", f"this needs the role {' or '.join(roles)}.", noted=False)

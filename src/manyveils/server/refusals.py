@@ -11,7 +11,9 @@
     └── TooMany           429   later, or no more today
 """
 
-from manyveils.errors import ManyveilsError, Problem
+from typing import Self
+
+from manyveils.errors import ManyveilsError
 
 
 class Refusal(ManyveilsError):
@@ -19,11 +21,19 @@ class Refusal(ManyveilsError):
 
     status = 400
 
-    def __init__(self, problems: object = "", *, wait: int | None = None, noted: bool = True) -> None:
-        super().__init__(problems)  # type: ignore[arg-type]
-        self.wait = wait
-        # Whether it is in the log already, or need not be; if not, whoever answers the request writes it.
-        self.noted = noted
+    # Seconds to wait before the next try.
+    wait: int | None = None
+    # Whether it is in the log already, or need not be; if not, whoever answers the request writes it.
+    noted = True
+
+    @classmethod
+    def at(
+        cls, where: str, what: str, remedy: str = "", *, wait: int | None = None, noted: bool = True
+    ) -> Self:
+        """A refusal with a single problem."""
+        refusal = super().at(where, what, remedy)
+        refusal.wait, refusal.noted = wait, noted
+        return refusal
 
 
 class Unauthenticated(Refusal):
@@ -64,4 +74,4 @@ class TooMany(Refusal):
 
 def no_such(what: str) -> Missing:
     """Refuse because there is no such thing; the same words whether it is absent or only hidden."""
-    return Missing([Problem(what, "there is no such one.")])
+    return Missing.at(what, "there is no such one.")

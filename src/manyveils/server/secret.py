@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_bytes
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.server.settings import KEY_VARIABLE, Settings
 
 LENGTH = 32
@@ -41,7 +41,7 @@ class Secret:
         try:
             return AESGCM(self.keys).decrypt(nonce, hidden, VERSION + bound_to.encode())
         except InvalidTag:
-            raise InputError([Problem("server key", "does not open what is stored.")]) from None
+            raise InputError.at("server key", "does not open what is stored.") from None
 
     def seal(self, *parts: str) -> str:
         """A keyed digest (HMAC-SHA-256) that nobody without the secret can make or check by guessing."""
@@ -72,18 +72,10 @@ def read_secret(settings: Settings, *, make: bool) -> tuple[Secret, str | None]:
     if own.exists():
         return derive(_from_file(own)), None
     if not make:
-        raise InputError(
-            [
-                Problem(
-                    str(own),
-                    "there is no such key, and the database was begun with one.",
-                    f"Put its copy there, give --key-file, or set {KEY_VARIABLE}.",
-                )
-            ]
-        )
-    return derive(_made(own)), (
-        f"A server key was made: {own}. Keep a copy of it apart from the database; without it no key can be read."
-    )
+        remedy = f"Put its copy there, give --key-file, or set {KEY_VARIABLE}."
+        raise InputError.at(str(own), "there is no such key, and the database was begun with one.", remedy)
+    advice = "Keep a copy of it apart from the database; without it no key can be read."
+    return derive(_made(own)), f"A server key was made: {own}. {advice}"
 
 
 def _made(path: Path) -> bytes:
@@ -91,7 +83,7 @@ def _made(path: Path) -> bytes:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
-        raise InputError([Problem(str(path), f"cannot be written: {error.strerror}.")]) from None
+        raise InputError.at(str(path), f"cannot be written: {error.strerror}.") from None
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         file.write(base64.b64encode(root).decode() + "\n")
         file.flush()
@@ -102,10 +94,10 @@ def _made(path: Path) -> bytes:
 def _from_file(path: Path) -> bytes:
     try:
         if path.stat().st_mode & 0o077:
-            raise InputError([Problem(str(path), "can be read by others.", f"Run: chmod 600 {path}")])
+            raise InputError.at(str(path), "can be read by others.", f"Run: chmod 600 {path}")
         return _decoded(path.read_text(encoding="ascii"), str(path))
     except (OSError, UnicodeDecodeError):
-        raise InputError([Problem(str(path), "cannot be read as a server key.")]) from None
+        raise InputError.at(str(path), "cannot be read as a server key.") from None
 
 
 def _decoded(text: str, where: str) -> bytes:
@@ -114,11 +106,6 @@ def _decoded(text: str, where: str) -> bytes:
     except (binascii.Error, ValueError):
         root = b""
     if len(root) < LENGTH:
-        raise InputError(
-            [
-                Problem(
-                    where, f"must be {LENGTH} random bytes or more in base64.", "Try: openssl rand -base64 32"
-                )
-            ]
-        )
+        what = f"must be {LENGTH} random bytes or more in base64."
+        raise InputError.at(where, what, "Try: openssl rand -base64 32")
     return root

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 import uvicorn
 from fastapi import FastAPI
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.server.settings import Settings
 
 
@@ -19,9 +19,8 @@ def listen(settings: Settings) -> Iterator[tuple[list[socket.socket], str]]:
     try:
         taken = socket.create_server((settings.host, settings.port), family=family)
     except OSError as error:
-        raise InputError(
-            [Problem(f"{settings.host}:{settings.port}", f"cannot be listened on: {error.strerror}.")]
-        ) from None
+        where = f"{settings.host}:{settings.port}"
+        raise InputError.at(where, f"cannot be listened on: {error.strerror}.") from None
     with taken:
         yield [taken], f"http://{reached_at(settings.host)}:{taken.getsockname()[1]}"
 
@@ -32,8 +31,8 @@ def reached_at(host: str) -> str:
     >>> reached_at("0.0.0.0"), reached_at("::"), reached_at("::1"), reached_at("veils.example.org")
     ('127.0.0.1', '[::1]', '[::1]', 'veils.example.org')
     """
-    here = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"[{here}]" if ":" in here else here
+    address = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"[{address}]" if ":" in address else address
 
 
 class Server(uvicorn.Server):

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from hmac import compare_digest
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from manyveils.errors import Problem
 from manyveils.server.accounts import log_in
 from manyveils.server.chain import append
 from manyveils.server.database import sessions, users
@@ -40,14 +39,8 @@ def open_session(keeper: Keeper, name: str, password: str, address: str) -> Sess
 
     def begin(connection: Connection, person: Person) -> None:
         connection.execute(delete(sessions).where(sessions.c.expires < now))
-        connection.execute(
-            insert(sessions).values(
-                digest=digest(number),
-                user_id=person.id,
-                expires=now + 3600.0 * keeper.settings.session_hours,
-                seen=now,
-            )
-        )
+        times = {"expires": now + 3600.0 * keeper.settings.session_hours, "seen": now}
+        connection.execute(insert(sessions).values(digest=digest(number), user_id=person.id, **times))
 
     person = log_in(keeper, name, password, address, then=begin)
     return Session(person, _signer(keeper).sign(number).decode(), _csrf(keeper, number))
@@ -66,13 +59,13 @@ def find_session(keeper: Keeper, cookie: str | None) -> Session | None:
         .where(sessions.c.seen > now - 60.0 * keeper.settings.idle_minutes)
     )
     with keeper.database.reading() as connection:
-        found = connection.execute(query).one_or_none()
-    if found is None:
+        row = connection.execute(query).one_or_none()
+    if row is None:
         return None
-    if found.seen < now - RESOLUTION:
+    if row.seen < now - RESOLUTION:
         with keeper.database.writing() as connection:
             connection.execute(update(sessions).where(sessions.c.digest == digest(number)).values(seen=now))
-    return Session(Person(found.id, found.name, found.role), cookie or "", _csrf(keeper, number))
+    return Session(Person(row.id, row.name, row.role), cookie or "", _csrf(keeper, number))
 
 
 def close_session(keeper: Keeper, session: Session) -> None:
@@ -86,29 +79,24 @@ def close_session(keeper: Keeper, session: Session) -> None:
 def require_csrf(session: Session, token: str | None) -> None:
     """Refuse a request that changes something and does not carry the session's token."""
     if not token or not compare_digest(session.csrf.encode(), token.encode("utf-8", "surrogatepass")):
-        raise Forbidden([Problem("csrf", "the form's token is missing or old.", "Load the page again.")])
+        raise Forbidden.at("csrf", "the form's token is missing or old.", "Load the page again.")
 
 
 def set_cookie(response: "Response", keeper: Keeper, session: Session, scheme: str) -> None:
     """Give the browser its cookie: not for scripts, not for other sites, and only over TLS off this machine."""
-    secure = is_secure(keeper, scheme)
-    response.set_cookie(
-        SECURE if secure else PLAIN,
-        session.cookie,
-        max_age=3600 * keeper.settings.session_hours,
-        path="/",
-        secure=secure,
-        httponly=True,
-        samesite="strict",
-    )
+    hours = keeper.settings.session_hours
+    response.set_cookie(value=session.cookie, max_age=3600 * hours, **_cookie(keeper, scheme))
 
 
 def clear_cookie(response: "Response", keeper: Keeper, scheme: str) -> None:
     """Take the cookie back."""
+    response.delete_cookie(**_cookie(keeper, scheme))
+
+
+def _cookie(keeper: Keeper, scheme: str) -> dict[str, Any]:
     secure = is_secure(keeper, scheme)
-    response.delete_cookie(
-        SECURE if secure else PLAIN, path="/", secure=secure, httponly=True, samesite="strict"
-    )
+    rules = {"path": "/", "secure": secure, "httponly": True, "samesite": "strict"}
+    return {"key": cookie_name(keeper, scheme), **rules}
 
 
 def is_secure(keeper: Keeper, scheme: str) -> bool:

@@ -1,11 +1,13 @@
-"""Logging in slowly: after some failures each further try has to wait longer, per account and per address."""
+"""Slowing down: after some failures each further login waits longer, and of many refusals few are logged."""
 
 import hashlib
+from collections.abc import Mapping
 from math import ceil
+from typing import Any
 
 from sqlalchemy import Column, Connection, delete, func, insert, select
 
-from manyveils.errors import Problem
+from manyveils.server.chain import append
 from manyveils.server.database import attempts
 from manyveils.server.keeper import Keeper
 from manyveils.server.refusals import TooMany
@@ -14,6 +16,8 @@ WINDOW = 15 * 60.0
 FREE_PER_ACCOUNT = 5
 FREE_PER_ADDRESS = 20
 LONGEST = 15 * 60.0
+MOST_REFUSALS = 20
+OMITTED = "further refusals omitted"
 LOCK = 2
 REFUSAL_LOCK = 5
 
@@ -33,14 +37,36 @@ def admit(keeper: Keeper, name: str, address: str) -> int:
         )
         if wait <= 0:
             values = {"account": account, "address": address, "time": now}
-            made = connection.execute(insert(attempts).values(values))
-            return int(made.inserted_primary_key[0])  # type: ignore[index]
-    raise TooMany(
-        [Problem("login", "there were too many wrong tries.", f"Wait {ceil(wait)} seconds.")], wait=ceil(wait)
-    )
+            inserted = connection.execute(insert(attempts).values(values))
+            return int(inserted.inserted_primary_key[0])  # type: ignore[index]
+    seconds = ceil(wait)
+    raise TooMany.at("login", "there were too many wrong tries.", f"Wait {seconds} seconds.", wait=seconds)
 
 
-def count_refusal(keeper: Keeper, connection: Connection, who: str, most: int) -> int:
+def note_refusal(
+    keeper: Keeper,
+    actor: str,
+    action: str,
+    subject: str,
+    details: Mapping[str, Any],
+    *,
+    of: str | None = None,
+    most: int = MOST_REFUSALS,
+) -> bool:
+    """Log a refusal, unless the same person was refused too often lately; that there were more is logged once.
+
+    Gives whether it was logged.
+    """
+    with keeper.database.writing() as connection:
+        before = _count_refusal(keeper, connection, of or actor, most)
+        if before < most:
+            append(keeper, connection, actor, action, subject, details)
+        elif before == most:
+            append(keeper, connection, actor, OMITTED, subject, {"minutes": int(WINDOW // 60)})
+    return before < most
+
+
+def _count_refusal(keeper: Keeper, connection: Connection, who: str, most: int) -> int:
     """Count a refusal of somebody, and give how many there were in the last quarter of an hour before it.
 
     No more than one above `most` is counted, so that many take no room.

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from manyveils.server.accounts import log_in
 from manyveils.server.chain import append
 from manyveils.server.database import tokens, users
-from manyveils.server.keeper import Keeper, moment
+from manyveils.server.keeper import Keeper, Moment, moment
 from manyveils.server.people import Person
 
 PREFIX = "mvt_"
@@ -17,10 +17,10 @@ PREFIX = "mvt_"
 
 @dataclass(frozen=True, repr=False)
 class Token:
-    """A token, shown once, and until when it is good."""
+    """A token, shown this once, and until when it is good."""
 
-    text: str
-    expires: str
+    token: str
+    expires: Moment
 
 
 def issue_token(keeper: Keeper, name: str, password: str, address: str, hours: int | None = None) -> Token:
@@ -48,8 +48,8 @@ def find_token(keeper: Keeper, token: str) -> Person | None:
         .where(~tokens.c.revoked, users.c.active)
     )
     with keeper.database.reading() as connection:
-        found = connection.execute(query).one_or_none()
-    return Person(found.id, found.name, found.role) if found else None
+        row = connection.execute(query).one_or_none()
+    return Person(row.id, row.name, row.role) if row else None
 
 
 def revoke_token(keeper: Keeper, actor: Person, token: str) -> None:

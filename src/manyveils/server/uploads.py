@@ -30,7 +30,7 @@ def store(upload: Upload, folder: Path, stem: str, endings: set[str], most: int)
     """Write an upload under a name of the server's own."""
     ending = PurePath(upload.name).suffix.lower()
     if ending not in endings:
-        raise InputError([Problem(stem, f"the file's name must end in {', '.join(sorted(endings))}.")])
+        raise InputError.at(stem, f"the file's name must end in {', '.join(sorted(endings))}.")
     path = folder / f"{stem}{ending}"
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     size = 0
@@ -38,10 +38,10 @@ def store(upload: Upload, folder: Path, stem: str, endings: set[str], most: int)
         while chunk := upload.content.read(CHUNK):
             size += len(chunk)
             if size > most:
-                raise TooLarge([Problem(stem, f"has more than {most} bytes.")])
+                raise TooLarge.at(stem, f"has more than {most} bytes.")
             file.write(chunk)
     if not size:
-        raise DataError([Problem(stem, "is empty.")])
+        raise DataError.at(stem, "is empty.")
     return path
 
 

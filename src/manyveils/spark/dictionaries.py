@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.spark.arrow import plain_arrow
+from manyveils.table.kinds import with_one_zero
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -98,8 +99,7 @@ def typed(values: pl.Series, kind: str) -> pl.Series:
     if kind in WHOLE:
         return values.cast(pl.Int64)
     if kind in BROKEN:
-        # There is one zero.
-        return values.cast(pl.Float64) + 0.0
+        return with_one_zero(values.cast(pl.Float64))
     if kind == "boolean":
         return values == "true"
     if kind.startswith("decimal"):

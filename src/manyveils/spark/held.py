@@ -16,8 +16,8 @@ from manyveils.spark.dictionaries import BROKEN, WHOLE, as_texts, dictionaries, 
 from manyveils.spark.names import alike, refuse_alike
 from manyveils.table import Attribute, Table
 from manyveils.table.encode import encode_attributes, refuse_columns, refuse_missing
+from manyveils.table.kinds import as_number
 from manyveils.table.levels import Codes
-from manyveils.table.spelling import as_number
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn

@@ -1,8 +1,8 @@
-"""What is held: columns of dense integer codes with dictionaries, levels as arrays, reading, random streams."""
+"""The table: attributes as dense integer codes with dictionaries, levels as arrays, reading, random streams."""
 
 from pathlib import Path
 
-from manyveils.errors import DataError, Problem
+from manyveils.errors import DataError
 from manyveils.policy.model import Policy
 from manyveils.table.attributes import Attribute, Table
 from manyveils.table.door import Restore, take_in
@@ -17,9 +17,8 @@ def hold(data: object, policy: Policy) -> tuple[Table, Restore]:
     """Read and code the data (where the policy says, if none are given); also how to hand frames back."""
     source = policy.source if data is None else data
     if source is None:
-        raise DataError(
-            [Problem(policy.name, "data.source is not set and no data were given.", "Set it or give --data.")]
-        )
+        what = "data.source is not set and no data were given."
+        raise DataError.at(policy.name, what, "Set it or give --data.")
     frame, restore = take_in(
         source if not isinstance(source, str) else Path(source), delimiter=policy.data.delimiter
     )

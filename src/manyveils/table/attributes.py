@@ -1,7 +1,7 @@
-"""A table held as columns of small integers, each with a dictionary of its values."""
+"""A table held as attributes of small integers, each with a dictionary of its values."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,7 +30,7 @@ class Attribute:
 
     A row may stand for many people that look alike; `weights` says for how many, and without it each stands for one.
     Numeric and ordinal values are in order; a missing value, if there is one, is the last code and null.
-    `absence` is the code that only says what is not there: 0 in a 0/1 column, -1 in any other.
+    `absence` is the code that only says what is not there: 0 in a derived attribute, -1 in any other.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Attribute:
         return self.domain.cast(pl.Float64).to_numpy().astype(np.float64)
 
     def taking(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "Attribute":
-        """The column of some rows only; the dictionary stays."""
+        """The attribute of some rows only; the dictionary stays."""
         return replace(
             self, codes=self.codes[rows], weights=None if self.weights is None else self.weights[rows]
         )
@@ -84,20 +84,17 @@ class Attribute:
 class Table:
     """The rows of one data set, without identifiers.
 
-    Rows may be a part of all there are; `reference` then counts columns over all people.
+    Rows may be a part of all there are; `reference` then counts attributes over all people.
+    `derived` lists the 0/1 attributes that stand for a multi-valued one.
     """
 
     attributes: Mapping[str, Attribute]
     n_rows: int
     n_dropped: int = 0
-    derived: Mapping[str, tuple[str, ...]] = None  # type: ignore[assignment]
+    derived: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     inferred: tuple[str, ...] = ()
     weights: NDArray[np.int64] | None = None
     reference: "Callable[[tuple[str, ...]], Table] | None" = None
-
-    def __post_init__(self) -> None:
-        if self.derived is None:
-            object.__setattr__(self, "derived", {})
 
     def __getitem__(self, name: str) -> Attribute:
         return self.attributes[name]
@@ -108,33 +105,33 @@ class Table:
         return self.n_rows if self.weights is None else int(self.weights.sum())
 
     def whole(self, names: tuple[str, ...]) -> "Table":
-        """A table in which these columns can be counted together over all people."""
+        """A table in which these attributes can be counted together over all people."""
         return self if self.reference is None else self.reference(names)
 
     def expand(self, names: tuple[str, ...] | list[str]) -> tuple[str, ...]:
-        """The columns that stand for attributes: a multi-valued one stands as its 0/1 columns."""
-        return tuple(column for name in names for column in self.derived.get(name, (name,)))
+        """The attributes of the table that stand for those of the policy; a multi-valued one has derived ones."""
+        return tuple(derived for name in names for derived in self.derived.get(name, (name,)))
 
     @cached_property
     def _homes(self) -> dict[str, str]:
-        return {column: name for name, columns in self.derived.items() for column in columns}
+        return {derived: name for name, every in self.derived.items() for derived in every}
 
-    def home(self, column: str) -> str:
-        """The attribute that a column stands for; that of a 0/1 column is multi-valued."""
-        return self._homes.get(column, column)
+    def home(self, name: str) -> str:
+        """The attribute of the policy that an attribute stands for; that of a derived one is multi-valued."""
+        return self._homes.get(name, name)
 
-    def atom(self, column: str) -> str | None:
-        """The value whose presence a 0/1 column tells; None for any other column."""
-        home = self._homes.get(column)
-        return None if home is None else column.removeprefix(f"{home}=")
+    def atom(self, name: str) -> str | None:
+        """The value whose presence a derived attribute tells; None for any other."""
+        home = self._homes.get(name)
+        return None if home is None else name.removeprefix(f"{home}=")
 
     def codes(self, names: tuple[str, ...]) -> tuple[Codes, ...]:
-        """The codes of several columns."""
+        """The codes of several attributes."""
         return tuple(self.attributes[name].codes for name in names)
 
     def sizes(self, names: tuple[str, ...]) -> tuple[int, ...]:
-        """The dictionary sizes of several columns."""
+        """The dictionary sizes of several attributes."""
         return tuple(self.attributes[name].n_values for name in names)
 
     def __repr__(self) -> str:
-        return f"<Table: {self.n_rows} rows, {len(self.attributes)} columns>"
+        return f"<Table: {self.n_rows} rows, {len(self.attributes)} attributes>"

@@ -1,11 +1,11 @@
-"""Dates as a hierarchy: 2024-03-05 becomes its month, its quarter, its year, its decade."""
+"""Dates as a hierarchy: 2024-03-05 becomes its month, quarter, year and decade."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
-from manyveils.errors import PolicyError, Problem
+from manyveils.errors import PolicyError
 from manyveils.policy.hierarchies import TOP
 from manyveils.policy.sections import DateUnit
 from manyveils.table.levels import Levels, written
@@ -38,18 +38,17 @@ def labels_of(date: str, units: Sequence[DateUnit]) -> tuple[str, ...]:
     return tuple(LABELS[unit](date) for unit in units)
 
 
-def dated(texts: Sequence[str], units: Sequence[DateUnit], *, place: str, has_missing: bool) -> Levels:
+def dated(texts: Sequence[str], units: Sequence[DateUnit], *, where: str, has_missing: bool) -> Levels:
     """Levels by parts of the calendar, each nested in the next, then `*`; the last text is empty if one is missing."""
     dates = list(texts[:-1] if has_missing else texts)
-    strange = int((~are_dates(pl.Series(dates, dtype=pl.String))).sum())
-    if strange:
-        what = f"{strange} of {len(dates)} values are not dates."
-        raise PolicyError(
-            [Problem(place, what, "Write them as 2024-12-31, list them in missing_markers, or use a tree.")]
-        )
-    lines = tuple((date, *labels_of(date, units), TOP) for date in dates)
-    if not lines:
-        lines = (("", *("" for _ in units), TOP),)
+    n_others = int((~are_dates(pl.Series(dates, dtype=pl.String))).sum())
+    if n_others:
+        what = f"{n_others} of {len(dates)} values are not dates."
+        remedy = "Write them as 2024-12-31, list them in missing_markers, or use a tree."
+        raise PolicyError.at(where, what, remedy)
+    lines = tuple((date, *labels_of(date, units), TOP) for date in dates) or (
+        ("", *("" for _ in units), TOP),
+    )
     return written(
-        texts, lines, place=place, rows_of=np.zeros(len(texts), dtype=np.int64), has_missing=has_missing
+        texts, lines, where=where, counts=np.zeros(len(texts), dtype=np.int64), has_missing=has_missing
     )

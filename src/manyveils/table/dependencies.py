@@ -1,4 +1,4 @@
-"""Which columns of a table follow from which: exact functional dependencies with few columns on the left."""
+"""Which attributes of a table follow from which: exact functional dependencies with few on the left."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,30 +30,30 @@ class Dependencies:
 
 
 def find_dependencies(table: Table, names: Sequence[str], most: int = 2) -> Dependencies:
-    """Find what follows from up to `most` of the named columns together; a missing value is a value.
+    """Find what follows from up to `most` of the named attributes together; a missing value is a value.
 
-    Claim: every dependency in `found` and every key holds and would not with fewer columns on the left, and every
+    Claim: every dependency in `found` and every key holds and would not with fewer attributes on the left, and every
     other dependency of the table with so few on the left comes of one of these, or of a constant.
-    Why: a candidate is dropped only when two rows refute it or fewer columns decide it; a sample of rows may
+    Why: a candidate is dropped only when two rows refute it or fewer attributes decide it; a sample of rows may
     refute, but only all rows confirm.
     Tested by: tests/claims/test_dependencies.py
     """
     distinct = tuple(dict.fromkeys(names))
     varied = tuple(name for name in distinct if _varies(table[name].codes))
     samples = tuple(_samples(table, varied))
-    found: list[tuple[Names, str]] = []
+    minimal: list[tuple[Names, str]] = []
     keys: list[Names] = []
     for left in _left_sides(varied, most):
         if any(set(key) <= set(left) for key in keys):
             continue
-        held = {right for smaller, right in found if set(smaller) <= set(left)}
-        rights = tuple(name for name in varied if name not in held and name not in left)
+        decided = {right for smaller, right in minimal if set(smaller) <= set(left)}
+        rights = tuple(name for name in varied if name not in decided and name not in left)
         following = _following(left, rights, samples)
         if following is None:
             keys.append(left)
         else:
-            found += [(left, right) for right in following]
-    return Dependencies(tuple(found), tuple(keys), tuple(name for name in distinct if name not in varied))
+            minimal += [(left, right) for right in following]
+    return Dependencies(tuple(minimal), tuple(keys), tuple(name for name in distinct if name not in varied))
 
 
 def _varies(codes: Codes) -> bool:
@@ -78,11 +78,11 @@ def _samples(table: Table, names: Names) -> Iterator[Mapping[str, Codes]]:
 def _following(left: Names, rights: Names, samples: tuple[Mapping[str, Codes], ...]) -> Names | None:
     """The right sides that follow from the left; None if the left is different in every row."""
     for sample in samples:
-        one, other = _twins([sample[name] for name in left])
-        rights = tuple(name for name in rights if np.array_equal(sample[name][one], sample[name][other]))
-        if one.size and not rights:
+        first, second = _twins([sample[name] for name in left])
+        rights = tuple(name for name in rights if np.array_equal(sample[name][first], sample[name][second]))
+        if first.size and not rights:
             return ()
-    return rights if one.size else None
+    return rights if first.size else None
 
 
 def _twins(columns: Sequence[Codes]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

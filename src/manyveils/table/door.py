@@ -1,4 +1,4 @@
-"""The door for dataframes: anything that speaks Arrow comes in, the same kind goes out."""
+"""Data from outside: a path or a dataframe of any kind comes in, and dataframes of that kind go out."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,25 +18,23 @@ def take_in(data: object, *, delimiter: str | None = None) -> tuple[pl.DataFrame
     if isinstance(data, str | Path):
         return read_file(Path(data), delimiter=delimiter), _unchanged
     if is_sparks(data):
-        remedy = (
-            "Publish and audit take it as it is; elsewhere give what toPandas() makes of it, or of a sample."
-        )
-        raise DataError([Problem("data", "a dataframe of Spark's is not brought here.", remedy)])
+        remedy = "Publish and audit take it; elsewhere give toPandas() of it, or of a sample."
+        raise DataError.at("data", "a Spark dataframe is not collected here.", remedy)
     if isinstance(data, pl.Series) or not _is_tabular(data):
         kind = type(data).__name__
-        raise DataError(
-            [Problem("data", f"{kind} is not a table.", "Give a path, or pandas, Polars or PyArrow data.")]
+        raise DataError.at(
+            "data", f"{kind} is not a table.", "Give a path, or pandas, Polars or PyArrow data."
         )
     _refuse_repeated_names(data)
     try:
         return _as_polars(data), _restorer(data)
     except Exception as error:
         # Whatever library the data came from, its own message may quote cells.
-        raise DataError([_strange(error)]) from None
+        raise _unreadable(error) from None
 
 
 def is_sparks(data: object) -> bool:
-    """Whether data are a dataframe of Spark's, whose rows are elsewhere."""
+    """Whether data are a Spark dataframe, whose rows are elsewhere."""
     kind = type(data)
     return kind.__module__.startswith("pyspark.sql.") and kind.__name__ == "DataFrame"
 
@@ -71,19 +69,16 @@ def _refuse_repeated_names(data: Any) -> None:
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
         raise DataError(
-            Problem("data", f"column {name!r} stands there {names.count(name)} times.", "Rename one.")
+            Problem("data", f"column {name!r} occurs {names.count(name)} times.", "Rename one.")
             for name in doubled
         )
 
 
-def _strange(error: Exception) -> Problem:
+def _unreadable(error: Exception) -> DataError:
     if isinstance(error, ImportError):
-        return Problem("data", f"a package is missing to read them ({error.name}).", "Install it.")
-    return Problem(
-        "data",
-        f"cannot be taken in as a table ({type(error).__name__}).",
-        "Give every column one type and a name of its own.",
-    )
+        return DataError.at("data", f"a package is missing to read them ({error.name}).", "Install it.")
+    what = f"cannot be read as a table ({type(error).__name__})."
+    return DataError.at("data", what, "Give every column one type and a name of its own.")
 
 
 def _restorer(data: object) -> Restore:

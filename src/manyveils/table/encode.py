@@ -14,64 +14,59 @@ from manyveils.policy.sections import AttributeSection, Kind
 from manyveils.table.attributes import Attribute, Table
 from manyveils.table.bits import bits_of
 from manyveils.table.dates import dated
-from manyveils.table.kinds import typed
+from manyveils.table.kinds import as_number, spelled_as, typed, with_one_zero
 from manyveils.table.levels import Codes, Levels, intervals, masked, value_or_top, written
-from manyveils.table.spelling import as_number, spelled_as
 
 MANY_VALUES = 100_000
 
 
 def encode(frame: pl.DataFrame, policy: Policy) -> Table:
-    """Code every column but the identifiers; all problems are reported at once."""
+    """Code every attribute but the identifiers; all problems are reported at once."""
     refuse_columns(frame.columns, policy)
     if frame.height == 0:
-        raise DataError([Problem("data", "there is a header but no row.")])
-    kept = [name for name, attribute in policy.attributes.items() if attribute.role != "identifier"]
-    frame = frame.select(kept)
+        raise DataError.at("data", "there is a header but no row.")
+    names = [name for name, section in policy.attributes.items() if section.role != "identifier"]
+    frame = frame.select(names)
     _refuse_other_types(frame)
-    frame = frame.with_columns(_plain(frame[name]) for name in kept)
-    frame = frame.with_columns(_missing_as_null(frame, kept, policy))
+    frame = frame.with_columns(_plain(frame[name]) for name in names)
+    frame = frame.with_columns(_missing_as_null(frame, names, policy))
     frame, n_dropped = _treat_missing(frame, policy)
-    columns, derived = encode_attributes({name: partial(frame.get_column, name) for name in kept}, policy)
-    inferred = tuple(name for name in kept if policy.attributes[name].kind is None)
-    return Table(columns, frame.height, n_dropped, derived, inferred)
+    attributes, derived = encode_attributes({name: partial(frame.get_column, name) for name in names}, policy)
+    inferred = tuple(name for name in names if policy.attributes[name].kind is None)
+    return Table(attributes, frame.height, n_dropped, derived, inferred)
 
 
 def encode_attributes(
     values: Mapping[str, Callable[[], pl.Series]], policy: Policy
 ) -> tuple[dict[str, Attribute], dict[str, tuple[str, ...]]]:
-    """The columns of all attributes, and those of multi-valued ones by attribute; all problems at once."""
-    columns: dict[str, Attribute] = {}
+    """All attributes, and the names of those that stand for multi-valued ones; all problems at once."""
+    attributes: dict[str, Attribute] = {}
     derived: dict[str, tuple[str, ...]] = {}
-    problems: list[InputError] = []
+    errors: list[InputError] = []
     for name, get in values.items():
         try:
-            made = encode_attribute(get(), policy.attributes[name], policy)
+            coded = encode_attribute(get(), policy.attributes[name], policy)
         except InputError as error:
-            problems.append(error)
+            errors.append(error)
             continue
         except pl.exceptions.PolarsError:
             # The library's own message may quote cells.
             what = "cells of its type cannot be published."
-            problems.append(DataError([Problem(f"data: {name}", what, "Turn them into text or numbers.")]))
+            errors.append(DataError.at(f"data: {name}", what, "Turn them into text or numbers."))
             continue
-        problems += [DataError([_taken(column.name)]) for column in made if column.name in columns]
-        columns.update({column.name: column for column in made})
+        errors += [_taken(attribute.name) for attribute in coded if attribute.name in attributes]
+        attributes.update({attribute.name: attribute for attribute in coded})
         if policy.attributes[name].multivalued:
-            derived[name] = tuple(column.name for column in made)
-    if problems:
-        kind = DataError if any(isinstance(error, DataError) for error in problems) else PolicyError
-        raise kind(problem for error in problems for problem in error.problems)
-    return columns, derived
+            derived[name] = tuple(attribute.name for attribute in coded)
+    if errors:
+        kind = DataError if any(isinstance(error, DataError) for error in errors) else PolicyError
+        raise kind(problem for error in errors for problem in error.problems)
+    return attributes, derived
 
 
-def _taken(name: str) -> Problem:
-    stem = name.partition("=")[0]
-    return Problem(
-        f"data: {stem}",
-        "one of its 0/1 columns has the name of another attribute.",
-        "Rename the other attribute.",
-    )
+def _taken(name: str) -> DataError:
+    what = "one of its 0/1 columns has the name of another attribute."
+    return DataError.at(f"data: {name.partition('=')[0]}", what, "Rename the other attribute.")
 
 
 def refuse_columns(columns: Sequence[str], policy: Policy) -> None:
@@ -84,25 +79,18 @@ def refuse_columns(columns: Sequence[str], policy: Policy) -> None:
         Problem(f"{policy.name}: attributes.{name}", "the data have no such column.", _hint(name, columns))
         for name in missing
     ]
+    remedy = 'Add [attributes.{}] with a role ("neutral" publishes it as it is).'
     problems += [
-        Problem(
-            "data",
-            f"column {name!r} has no role.",
-            f'Add [attributes.{_key(name)}] with a role ("neutral" publishes it as it is).',
-        )
-        for name in extra
+        Problem("data", f"column {name!r} has no role.", remedy.format(_key(name))) for name in extra
     ]
     if problems:
         raise DataError(problems)
 
 
 def _refuse_other_types(frame: pl.DataFrame) -> None:
+    remedy = "Make them texts, numbers, dates or true and false, or drop the column."
     problems = [
-        Problem(
-            f"data: {name}",
-            f"cells of type {type(dtype).__name__} cannot be published.",
-            "Make them texts, numbers, dates or true and false, or drop the column.",
-        )
+        Problem(f"data: {name}", f"cells of type {type(dtype).__name__} cannot be published.", remedy)
         for name, dtype in frame.schema.items()
         if dtype.is_nested() or dtype in (pl.Binary, pl.Duration, pl.Object)
     ]
@@ -115,10 +103,8 @@ def _nothing_in_common(width: int, policy: Policy) -> Problem:
     remedy = "Is there a header line, and is it the right file?"
     if width == 1:
         remedy = "The file has one column only: is the delimiter right? Set delimiter in [data]."
-    named = ", ".join(policy.attributes)
-    return Problem(
-        "data", f"none of their {width} columns is an attribute of {policy.name} ({named}).", remedy
-    )
+    what = f"none of their {width} columns is an attribute of {policy.name} ({', '.join(policy.attributes)})."
+    return Problem("data", what, remedy)
 
 
 def _hint(name: str, columns: Sequence[str]) -> str:
@@ -143,8 +129,7 @@ def _plain(values: pl.Series) -> pl.Series:
     if dtype.is_numeric() and dtype != pl.Float64:
         # By way of text, so that 0.1 stays 0.1.
         values = values.cast(pl.String).cast(pl.Float64)
-    # There is one zero.
-    return values + 0.0 if values.dtype == pl.Float64 else values
+    return with_one_zero(values)
 
 
 def _missing_as_null(frame: pl.DataFrame, names: list[str], policy: Policy) -> Iterator[pl.Expr]:
@@ -162,28 +147,20 @@ def _treat_missing(frame: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, i
     if policy.data.missing == "category":
         return frame, 0
     if policy.data.missing == "drop":
-        whole = frame.drop_nulls()
-        if whole.height == 0:
-            raise DataError(
-                [
-                    Problem(
-                        "data", f"all {frame.height} rows have a missing cell.", 'Set missing = "category".'
-                    )
-                ]
-            )
-        return whole, frame.height - whole.height
+        complete = frame.drop_nulls()
+        if complete.height == 0:
+            what = f"all {frame.height} rows have a missing cell."
+            raise DataError.at("data", what, 'Set missing = "category".')
+        return complete, frame.height - complete.height
     refuse_missing({name: frame[name].null_count() for name in frame.columns}, frame.height)
     return frame, 0
 
 
 def refuse_missing(counts: Mapping[str, int], n_rows: int) -> None:
     """Refuse missing cells."""
+    remedy = 'Fill them, or set missing = "category" or "drop" in [data].'
     problems = [
-        Problem(
-            f"data: {name}",
-            f"{count} of {n_rows} cells are missing.",
-            'Fill them, or set missing = "category" or "drop" in [data].',
-        )
+        Problem(f"data: {name}", f"{count} of {n_rows} cells are missing.", remedy)
         for name, count in counts.items()
         if count
     ]
@@ -192,7 +169,7 @@ def refuse_missing(counts: Mapping[str, int], n_rows: int) -> None:
 
 
 def encode_attribute(values: pl.Series, attribute: AttributeSection, policy: Policy) -> list[Attribute]:
-    """The columns that stand for one attribute: one, or one per value if a cell may hold several."""
+    """The attributes that stand for one of the policy: one, or one per value if a cell may hold several."""
     if attribute.multivalued:
         return bits_of(values, attribute, policy)
     domain = values.drop_nulls().unique()
@@ -205,28 +182,20 @@ def encode_attribute(values: pl.Series, attribute: AttributeSection, policy: Pol
 
 
 def _refuse_far_dates(domain: pl.Series) -> None:
-    """Dates that Python has no name for."""
+    """Refuse dates that Python cannot write."""
     if domain.dtype == pl.Date and not domain.dt.year().is_between(1, 9999).all():
         what = "has dates that are not in the years 1 to 9999."
-        raise DataError([Problem(f"data: {domain.name}", what, "Mend them, or give them as text.")])
+        raise DataError.at(f"data: {domain.name}", what, "Correct them, or give them as text.")
 
 
 def _refuse_many_values(domain: pl.Series, kind: Kind, attribute: AttributeSection, policy: Policy) -> None:
     """Numbers are not refused here: some methods cut them into ranges by themselves."""
-    if (
-        attribute.role == "quasi"
-        and attribute.hierarchy is None
-        and kind != "numeric"
-        and len(domain) > MANY_VALUES
-    ):
-        raise PolicyError(
-            [
-                Problem(
-                    f"{policy.name}: attributes.{domain.name}",
-                    f"a quasi-identifier with {len(domain):,} different values and no hierarchy.",
-                    'Give it one (mask = "right" for codes, a file for names), make it numeric, or set role = "identifier".',
-                )
-            ]
+    is_bare = attribute.role == "quasi" and attribute.hierarchy is None and kind != "numeric"
+    if is_bare and len(domain) > MANY_VALUES:
+        raise PolicyError.at(
+            f"{policy.name}: attributes.{domain.name}",
+            f"a quasi-identifier with {len(domain):,} different values and no hierarchy.",
+            'Give it one (mask = "right" for codes, a file for names), make it numeric, or set role = "identifier".',
         )
 
 
@@ -264,20 +233,13 @@ def _order(typed: pl.Series, kind: Kind, attribute: AttributeSection, name: str,
     listed = attribute.order or [line[0] for line in policy.lines(name) or ()]
     if kind == "numeric" or not listed:
         return typed.arg_sort()
-    place = {text: number for number, text in enumerate(listed)}
+    rank_of = {text: rank for rank, text in enumerate(listed)}
     texts = typed.cast(pl.String)
-    unlisted = int(sum(text not in place for text in texts.to_list()))
+    unlisted = sum(text not in rank_of for text in texts.to_list())
     if attribute.order and unlisted:
-        raise PolicyError(
-            [
-                Problem(
-                    f"{policy.name}: attributes.{name}.order",
-                    f"misses {unlisted} of {len(typed)} values.",
-                    "List every value.",
-                )
-            ]
-        )
-    ranks = pl.Series([place.get(text, len(place)) for text in texts.to_list()], dtype=pl.Int64)
+        where = f"{policy.name}: attributes.{name}.order"
+        raise PolicyError.at(where, f"misses {unlisted} of {len(typed)} values.", "List every value.")
+    ranks = pl.Series([rank_of.get(text, len(rank_of)) for text in texts.to_list()], dtype=pl.Int64)
     return pl.DataFrame({"rank": ranks, "text": texts}).select(pl.arg_sort_by("rank", "text")).to_series()
 
 
@@ -286,33 +248,19 @@ def _levels(
 ) -> Levels:
     texts = [text if text is not None else "" for text in ordered.cast(pl.String).to_list()]
     has_missing = len(ordered) > 0 and ordered[-1] is None
-    place = f"{policy.name}: attributes.{name}.hierarchy"
-    lines = policy.lines(name)
+    where = f"{policy.name}: attributes.{name}.hierarchy"
+    lines, hierarchy = policy.lines(name), attribute.hierarchy
     if lines is not None:
-        if kind == "numeric":
-            lines = spelled_as(lines, ordered)
-        return written(
-            texts,
-            lines,
-            place=place,
-            rows_of=np.bincount(codes, minlength=len(texts)),
-            has_missing=has_missing,
-        )
-    hierarchy = attribute.hierarchy
-    if hierarchy is not None and hierarchy.dates:
-        return dated(texts, hierarchy.dates, place=place, has_missing=has_missing)
-    if hierarchy is not None and hierarchy.widths:
-        if kind != "numeric":
-            raise PolicyError(
-                [
-                    Problem(
-                        place,
-                        f"widths need numbers, and {name} is {kind}.",
-                        'Use kind = "numeric", mask or a file.',
-                    )
-                ]
-            )
-        return intervals(ordered, hierarchy.widths, has_missing=has_missing)
-    if hierarchy is not None and hierarchy.mask:
+        lines = spelled_as(lines, ordered) if kind == "numeric" else lines
+        counts = np.bincount(codes, minlength=len(texts))
+        return written(texts, lines, where=where, counts=counts, has_missing=has_missing)
+    if hierarchy is None:
+        return value_or_top(texts)
+    if hierarchy.dates:
+        return dated(texts, hierarchy.dates, where=where, has_missing=has_missing)
+    if hierarchy.mask:
         return masked(texts, side=hierarchy.mask, has_missing=has_missing)
-    return value_or_top(texts)
+    if kind != "numeric":
+        what = f"widths need numbers, and {name} is {kind}."
+        raise PolicyError.at(where, what, 'Use kind = "numeric", mask or a file.')
+    return intervals(ordered, hierarchy.widths or (), has_missing=has_missing)

@@ -23,19 +23,15 @@ def read_file(path: Path, *, delimiter: str | None = None) -> pl.DataFrame:
     """Read csv (every cell as text), parquet or arrow/feather, by the file's ending."""
     try:
         if not path.exists():
-            raise DataError(
-                [Problem(str(path), "there is no such data file.", "Check the path, or give --data.")]
-            )
+            raise DataError.at(str(path), "there is no such data file.", "Check the path, or give --data.")
         if path.is_dir():
-            raise DataError([Problem(str(path), "is a folder.", "Name a csv, parquet or arrow file.")])
+            raise DataError.at(str(path), "is a folder.", "Name a csv, parquet or arrow file.")
         return _read(path, delimiter)
     except OSError as error:
-        raise DataError(
-            [Problem(str(path), f"cannot be read ({error.strerror or type(error).__name__}).")]
-        ) from None
+        raise DataError.at(str(path), f"cannot be read ({error.strerror or type(error).__name__}).") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         # The library's own message may quote cells.
-        raise DataError([Problem(str(path), "is damaged or not of the kind its ending says.")]) from None
+        raise DataError.at(str(path), "is damaged or not of the kind its ending says.") from None
 
 
 def _read(path: Path, delimiter: str | None) -> pl.DataFrame:
@@ -56,9 +52,9 @@ def _read_csv(path: Path, delimiter: str | None) -> pl.DataFrame:
     try:
         frame = pl.read_csv(path, separator=delimiter, infer_schema=False, new_columns=names, glob=False)
     except pl.exceptions.ComputeError as error:
-        raise DataError([_csv_problem(path, str(error))]) from None
+        raise _damaged(path, str(error)) from None
     if frame.height != n_records - 1:
-        raise DataError([_csv_problem(path, "")])
+        raise _damaged(path)
     # A blank line is nobody; the reader makes it a row of missing cells.
     # With one column only it is a missing cell.
     return frame.filter(_all_but(blank - 1, frame.height)) if blank.size and len(names) > 1 else frame
@@ -68,7 +64,7 @@ def read_header(path: Path, delimiter: str | None = None) -> tuple[list[str], st
     """The columns' names, and what is between them; names that are missing or there twice are refused."""
     start = _start(path)
     if not start.strip():
-        raise DataError([Problem(str(path), "is empty.", "It needs a header line and rows.")])
+        raise DataError.at(str(path), "is empty.", "It needs a header line and rows.")
     delimiter = delimiter or _find_delimiter(start.split("\n", 1)[0])
     names = _header(path, start, delimiter)
     problems = _header_problems(names)
@@ -83,14 +79,12 @@ def _all_but(rows: Numbers, n_rows: int) -> pl.Series:
     return pl.Series(wanted)
 
 
-def _csv_problem(path: Path, message: str) -> Problem:
+def _damaged(path: Path, message: str = "") -> DataError:
     if "utf-8" in message.lower():
-        return Problem(
-            str(path), "is not valid UTF-8.", "Save it as UTF-8 (for example with iconv -t UTF-8)."
-        )
-    return Problem(
-        str(path), "is not a well-formed csv file: quotes are not closed or rows differ.", "Mend the quotes."
-    )
+        remedy = "Save it as UTF-8 (for example with iconv -t UTF-8)."
+        return DataError.at(str(path), "is not valid UTF-8.", remedy)
+    what = "is not a well-formed csv file: quotes are not closed or rows differ."
+    return DataError.at(str(path), what, "Correct the quotes.")
 
 
 def _start(path: Path) -> str:
@@ -98,12 +92,12 @@ def _start(path: Path) -> str:
     with path.open("rb") as file:
         start = file.read(HEADER_BYTES)
     if start.startswith((b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd")):
-        raise DataError([Problem(str(path), "is compressed.", "Unpack it first.")])
+        raise DataError.at(str(path), "is compressed.", "Unpack it first.")
     try:
         # Decoded in steps, because the last character may be cut in two.
         return codecs.getincrementaldecoder("utf-8-sig")().decode(start)
     except UnicodeDecodeError:
-        raise DataError([Problem(str(path), "is not valid UTF-8.", "Save it as UTF-8.")]) from None
+        raise DataError.at(str(path), "is not valid UTF-8.", "Save it as UTF-8.") from None
 
 
 def _header(path: Path, start: str, delimiter: str) -> list[str]:
@@ -111,17 +105,10 @@ def _header(path: Path, start: str, delimiter: str) -> list[str]:
     try:
         names = next(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter))
     except csv.Error:
-        raise DataError(
-            [
-                Problem(
-                    str(path),
-                    "the first line cannot be read as a header.",
-                    "Lines end with a line feed, names are short and quotes are closed.",
-                )
-            ]
-        ) from None
+        remedy = "Lines end with a line feed, names are short and quotes are closed."
+        raise DataError.at(str(path), "the first line cannot be read as a header.", remedy) from None
     if not names:
-        raise DataError([Problem(str(path), "the first line is blank.", "Start with the header.")])
+        raise DataError.at(str(path), "the first line is blank.", "Start with the header.")
     return names
 
 
@@ -132,21 +119,18 @@ def _find_delimiter(header: str) -> str:
 
 
 def _header_problems(names: list[str]) -> list[Problem]:
-    doubled = sorted({name for name in names if name and names.count(name) > 1})
-    # A file without a header has cells in its first line, so columns are told by their places.
-    places = [[place for place, each in enumerate(names, start=1) if each == name] for name in doubled]
+    # A file without a header has cells in its first line, so columns are told by their positions.
+    positions: dict[str, list[str]] = {}
+    for position, name in enumerate(names, start=1):
+        positions.setdefault(name, []).append(str(position))
     problems = [
-        Problem(
-            "header", f"columns {' and '.join(map(str, same))} have the same name.", "Rename all but one."
-        )
-        for same in places
+        Problem("header", f"columns {' and '.join(same)} have the same name.", "Rename all but one.")
+        for name, same in sorted(positions.items())
+        if name and len(same) > 1
     ]
-    if any(not name.strip() for name in names):
-        problems.append(
-            Problem(
-                "header", f"{sum(not name.strip() for name in names)} columns have no name.", "Name them."
-            )
-        )
+    n_nameless = sum(not name.strip() for name in names)
+    if n_nameless:
+        problems.append(Problem("header", f"{n_nameless} columns have no name.", "Name them."))
     return problems
 
 
@@ -170,14 +154,10 @@ def _check_shape(path: Path, *, n_fields: int, delimiter: str) -> tuple[int, Num
         if fields != n_fields:
             wrong, first = wrong + 1, first or n_records
     if wrong:
-        raise DataError(
-            [
-                Problem(
-                    str(path),
-                    f"{wrong} rows do not have the header's {n_fields} fields, the first is record {first}.",
-                    f"Fields are separated by {delimiter!r}; if that is wrong, set delimiter in [data].",
-                )
-            ]
+        raise DataError.at(
+            str(path),
+            f"{wrong} rows do not have the header's {n_fields} fields, the first is record {first}.",
+            f"Fields are separated by {delimiter!r}; if that is wrong, set delimiter in [data].",
         )
     return n_records, np.concatenate(blank)
 

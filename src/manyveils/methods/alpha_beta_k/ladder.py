@@ -11,7 +11,7 @@ from manyveils.policy.hierarchies import TOP, Lines
 from manyveils.promises.entries import Ids, distinct
 from manyveils.release import Recoding
 from manyveils.table import Attribute
-from manyveils.table.spelling import spelled_as
+from manyveils.table.kinds import spelled_as
 
 NOTHING = -1
 

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.keys.choices import DEFAULT_CATEGORIES, DEFAULT_CHOICE, categories_for
-from manyveils.keys.key import Aliases, Grades, Key
+from manyveils.keys.key import Grades, Key, Pseudonyms
 from manyveils.methods.grade.aliases import aliased, checked_choices, lookup_of
 from manyveils.methods.grade.categories import categories_of, grades_of
 from manyveils.methods.grade.seen import seen
@@ -85,7 +85,7 @@ def make(work: Work) -> Made:
 def _notes(key: Key, then: Mapping[str, object], options: GradeOptions) -> dict[str, object]:
     return {
         "graded": {name: len(grades.categories) for name, grades in key.grades.items()},
-        "aliased": {name: len(each.values) + len(each.groups) for name, each in key.aliases.items()},
+        "aliased": {name: len(each.values) + len(each.groups) for name, each in key.pseudonyms.items()},
         **({"then": dict(then)} if options.then is not None else {}),
     }
 
@@ -94,7 +94,7 @@ def _graded(work: Work, options: GradeOptions) -> tuple[Lookups, Key]:
     """What is read in place of sensitive values, and what it means; decided from counts."""
     choices = checked_choices(work)
     lookups: dict[str, Lookup] = {}
-    aliases: dict[str, Aliases] = {}
+    pseudonyms: dict[str, Pseudonyms] = {}
     grades: dict[str, Grades] = {}
     for name in work.sensitive:
         column = work.table[name]
@@ -106,8 +106,8 @@ def _graded(work: Work, options: GradeOptions) -> tuple[Lookups, Key]:
             places = np.arange(column.n_values, dtype=np.int32)[np.newaxis, :]
             lookups[name] = lookup_of("numeric", domain, places)
         else:
-            lookups[name], aliases[name] = aliased(work, column, choices)
-    return lookups, Key(aliases, grades)
+            lookups[name], pseudonyms[name] = aliased(work, column, choices)
+    return lookups, Key(pseudonyms, grades)
 
 
 def _refuse_broken(work: Work) -> None:

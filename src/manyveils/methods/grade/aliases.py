@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from manyveils.errors import DataError, Problem
 from manyveils.keys.choices import ACTUAL, HIDDEN, PSEUDONYM_LENGTH, Choices, choices_of, is_choice
-from manyveils.keys.key import Aliases
+from manyveils.keys.key import Pseudonyms
 from manyveils.methods.labelling import Lookup
 from manyveils.policy.sections import Kind
 from manyveils.promises.work import Work
@@ -29,7 +29,7 @@ def checked_choices(work: Work) -> Choices:
     return choices
 
 
-def aliased(work: Work, column: Attribute, choices: Choices) -> tuple[Lookup, Aliases]:
+def aliased(work: Work, column: Attribute, choices: Choices) -> tuple[Lookup, Pseudonyms]:
     """What is published of a column for each choice and value, and the key; decided from how they occur together.
 
     A missing cell stays missing, whatever was chosen.
@@ -49,7 +49,7 @@ def aliased(work: Work, column: Attribute, choices: Choices) -> tuple[Lookup, Al
         for place, code in enumerate(of_parent)
         if used[2 * n_values + place]
     }
-    return _lookup(column.name, numbers, labels, used, choices), Aliases(values, groups)
+    return _lookup(column.name, numbers, labels, used, choices), Pseudonyms(values, groups)
 
 
 def _numbers(column: Attribute, parent_of: Codes, choices: Choices) -> NDArray[np.int64]:

@@ -7,14 +7,14 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
-from manyveils.errors import ManyveilsError, Problem
+from manyveils.errors import ManyveilsError
 from manyveils.server.api.models import Refused
 from manyveils.server.headers import is_upload
 from manyveils.server.keeper import Keeper
 from manyveils.server.people import Person, require
 from manyveils.server.refusals import Refusal, Unauthenticated
-from manyveils.server.refused import note_refusal
 from manyveils.server.sessions import Session, cookie_name, find_session, require_csrf
+from manyveils.server.throttle import note_refusal
 from manyveils.server.tokens import find_token
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -72,11 +72,11 @@ async def _csrf_of(request: Request) -> str | None:
 
 
 async def anyone(request: Request, credentials: Bearer, keeper: KeeperOf) -> Person | None:
-    """Whoever is asking, by token or by cookie; None for a stranger. A bad token is refused."""
+    """Whoever is asking, by token or by cookie; None for a visitor who has not logged in. A bad token is refused."""
     if credentials is not None:
         person = await run_in_threadpool(find_token, keeper, credentials.credentials)
         if person is None:
-            raise Unauthenticated([Problem("token", "is wrong, revoked or expired.", "Get another.")])
+            raise Unauthenticated.at("token", "is wrong, revoked or expired.", "Get another.")
         request.state.person = person
         return person
     session = await session_of(request, keeper)
@@ -84,14 +84,14 @@ async def anyone(request: Request, credentials: Bearer, keeper: KeeperOf) -> Per
 
 
 async def someone(person: Annotated[Person | None, Depends(anyone)]) -> Person:
-    """Whoever is asking; strangers are refused."""
+    """Whoever is asking, who must have logged in."""
     if person is None:
-        raise Unauthenticated([Problem("login", "is needed.", "Send a token, or log in.")])
+        raise Unauthenticated.at("login", "is needed.", "Send a token, or log in.")
     return person
 
 
 async def note(request: Request, error: ManyveilsError) -> None:
-    """Write down what a request was refused for, if it is to be and nobody has yet."""
+    """Log why a request was refused, unless it is logged already or need not be."""
     person: Person | None = getattr(request.state, "person", None)
     if person is None or not isinstance(error, Refusal) or error.noted:
         return

@@ -2,39 +2,29 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Response
-from fastapi.security import HTTPAuthorizationCredentials
+from fastapi import APIRouter, Path, Response
 
 from manyveils.server import accounts, tokens
 from manyveils.server.accounts import Account
-from manyveils.server.api.access import Address, KeeperOf, Someone, bearer, refusals
-from manyveils.server.api.models import (
-    Login,
-    NewUser,
-    PasswordChange,
-    PersonSaid,
-    TokenSaid,
-    UserChange,
-    UserSaid,
-)
+from manyveils.server.api.access import Address, Bearer, KeeperOf, Someone, refusals
+from manyveils.server.api.models import Login, NewUser, PasswordChange, PersonSaid, UserChange
 from manyveils.server.people import Person
+from manyveils.server.tokens import Token
 
 router = APIRouter(tags=["accounts"])
-Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
 NameInPath = Annotated[str, Path(pattern=accounts.NAME)]
 
 
 @router.post("/token", status_code=201, responses=refusals(400, 401, 413, 422, 429))
-def get_token(login: Login, keeper: KeeperOf, address: Address, response: Response) -> TokenSaid:
+def get_token(login: Login, keeper: KeeperOf, address: Address, response: Response) -> Token:
     """Log in with name and password for a bearer token."""
     response.headers["Cache-Control"] = "no-store"
-    token = tokens.issue_token(keeper, login.name, login.password, address, login.hours)
-    return TokenSaid.model_validate({"token": token.text, "expires": token.expires})
+    return tokens.issue_token(keeper, login.name, login.password, address, login.hours)
 
 
 @router.delete("/token", status_code=204, responses=refusals(401, 403))
-def revoke_token(person: Someone, credentials: Credentials, keeper: KeeperOf) -> None:
-    """Revoke the token this is asked with."""
+def revoke_token(person: Someone, credentials: Bearer, keeper: KeeperOf) -> None:
+    """Revoke the token that this request carries."""
     if credentials is not None:
         tokens.revoke_token(keeper, person, credentials.credentials)
 
@@ -51,24 +41,19 @@ def change_password(change: PasswordChange, person: Someone, keeper: KeeperOf, a
     accounts.change_password(keeper, person, change.old, change.new, address)
 
 
-@router.get("/users", response_model=list[UserSaid], responses=refusals(401, 403))
+@router.get("/users", responses=refusals(401, 403))
 def users(person: Someone, keeper: KeeperOf) -> list[Account]:
     """Every account; for owners."""
     return accounts.accounts(keeper, person)
 
 
-@router.post(
-    "/users",
-    status_code=201,
-    response_model=UserSaid,
-    responses=refusals(400, 401, 403, 409, 413, 422),
-)
+@router.post("/users", status_code=201, responses=refusals(400, 401, 403, 409, 413, 422))
 def add_user(user: NewUser, person: Someone, keeper: KeeperOf) -> Account:
     """Make an account; for owners."""
     return accounts.add_user(keeper, person, user.name, user.password, user.role)
 
 
-@router.patch("/users/{name}", response_model=UserSaid, responses=refusals(400, 401, 403, 404, 409, 413, 422))
+@router.patch("/users/{name}", responses=refusals(400, 401, 403, 404, 409, 413, 422))
 def change_user(name: NameInPath, change: UserChange, person: Someone, keeper: KeeperOf) -> Account:
     """Switch an account on or off, or give it another password; for owners."""
     return accounts.change_user(keeper, person, name, active=change.active, password=change.password)

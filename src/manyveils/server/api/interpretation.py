@@ -5,25 +5,16 @@ from fastapi import APIRouter
 from manyveils.keys import Meaning
 from manyveils.server import interpretation
 from manyveils.server.api.access import KeeperOf, Someone, refusals
-from manyveils.server.api.models import (
-    IdInPath,
-    MeaningSaid,
-    RuleAsked,
-    RuleSaid,
-    TableAsked,
-    TableSaid,
-    ValueAsked,
-)
+from manyveils.server.api.models import IdInPath, RuleAsked, RuleSaid, TableAsked, TableSaid, ValueAsked
 
 router = APIRouter(prefix="/releases/{release}/interpret", tags=["interpretation"])
 REFUSALS = refusals(400, 401, 403, 404, 409, 413, 422, 429)
 
 
-@router.post("/value", response_model=MeaningSaid, responses=REFUSALS)
+@router.post("/value", responses=REFUSALS)
 def value(release: IdInPath, asked: ValueAsked, person: Someone, keeper: KeeperOf) -> Meaning:
     """What a published value means; for owners, and for researchers with a grant."""
-    answer = interpretation.read_value(keeper, person, release, asked.attribute, asked.published)
-    return answer.meanings[0]
+    return interpretation.read_value(keeper, person, release, asked.attribute, asked.published).meanings[0]
 
 
 @router.post("/rule", responses=REFUSALS)

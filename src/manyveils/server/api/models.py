@@ -1,7 +1,6 @@
-"""What goes in and out of the API."""
+"""What goes into the API, and what comes out that is not a value of the server's own."""
 
-from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from fastapi import Path
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
@@ -24,12 +23,6 @@ class Body(BaseModel):
     """What a request brings; keys that are not listed are refused."""
 
     model_config = ConfigDict(extra="forbid")
-
-
-class Said(BaseModel):
-    """What a response holds, made from a value of the server's own."""
-
-    model_config = ConfigDict(from_attributes=True)
 
 
 class ProblemSaid(BaseModel):
@@ -55,15 +48,10 @@ class Login(Body):
     hours: Annotated[int, Field(ge=1, le=24 * 90)] | None = None
 
 
-class TokenSaid(BaseModel):
-    """A token, shown this once."""
-
-    token: str
-    expires: datetime
-
-
-class PersonSaid(Said):
+class PersonSaid(BaseModel):
     """Who is asking."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     name: str
     role: Role
@@ -91,26 +79,6 @@ class PasswordChange(Body):
     new: NewPassword
 
 
-class UserSaid(Said):
-    """An account."""
-
-    name: str
-    role: Role
-    active: bool
-    created: datetime
-
-
-class ReleaseSaid(Said):
-    """A release with its public manifest."""
-
-    id: str
-    title: str
-    listed: bool
-    created: datetime
-    has_key: bool
-    manifest: dict[str, Any]
-
-
 class ListedChange(Body):
     """Whether a release is to be listed."""
 
@@ -133,18 +101,6 @@ class NewGrant(Body):
     expires: AwareDatetime
 
 
-class GrantSaid(Said):
-    """A grant and what is used of it today."""
-
-    id: int
-    researcher: str
-    release: str
-    daily_limit: int
-    expires: datetime
-    used_today: int
-    expired: bool
-
-
 class ValueAsked(Body):
     """A published value to be read with the key."""
 
@@ -165,15 +121,6 @@ class TableAsked(Body):
     rows: Annotated[list[list[Cell]], Field(min_length=1, max_length=1000)]
 
 
-class MeaningSaid(Said):
-    """What one published value means."""
-
-    attribute: str
-    published: str
-    kind: Literal["value", "group", "number", "range", "public"]
-    meaning: str
-
-
 class RuleSaid(BaseModel):
     """A rule as it reads with the key."""
 
@@ -187,40 +134,3 @@ class TableSaid(BaseModel):
     names: list[str]
     rows: list[list[str]]
     meanings: int
-
-
-class JobSaid(Said):
-    """A publication in the background."""
-
-    id: str
-    title: str
-    state: Literal["queued", "running", "done", "failed"]
-    stage: str
-    share: float
-    error: str | None
-    audit: dict[str, Any] | None
-    release: str | None
-    created: datetime
-
-
-class EntrySaid(Said):
-    """An entry of the log."""
-
-    number: int
-    time: str
-    actor: str
-    action: str
-    subject: str
-    details: dict[str, Any]
-    previous: str
-    hash: str
-
-
-class VerdictSaid(Said):
-    """Whether the log is whole."""
-
-    whole: bool
-    entries: int
-    head: str
-    broken: int | None
-    reason: str

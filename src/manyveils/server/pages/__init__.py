@@ -2,15 +2,15 @@
 
 from fastapi import APIRouter
 
-from manyveils.server.pages import files, log, owners, visitors
-from manyveils.server.pages.routing import PageRoute, refused
+from manyveils.server.pages import owners, visitors
+from manyveils.server.pages.routing import pages, show
 
-__all__ = ["refused", "router"]
+__all__ = ["router", "show"]
 
 
 def router() -> APIRouter:
     """All pages; they are not part of the API's description."""
-    whole = APIRouter(route_class=PageRoute, include_in_schema=False)
-    for part in (visitors.router, owners.router, log.router, files.router):
-        whole.include_router(part)
+    whole = pages()
+    whole.include_router(visitors.router)
+    whole.include_router(owners.router)
     return whole

@@ -1,13 +1,14 @@
-"""Pages for owners: publishing, people, and who may ask how much."""
+"""Pages for owners: publishing, people, and who may ask how much; and the log, for auditors too."""
 
 from datetime import UTC, datetime
+from typing import Annotated
 
-from fastapi import Request
+from fastapi import Query, Request
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
-from manyveils.errors import InputError, Problem
-from manyveils.server import accounts, catalogue, grants, jobs
+from manyveils.errors import InputError
+from manyveils.server import accounts, catalogue, chain, grants, jobs
 from manyveils.server.api.access import KeeperOf
 from manyveils.server.api.grants import Number
 from manyveils.server.pages.routing import (
@@ -26,6 +27,8 @@ from manyveils.server.uploads import Upload
 
 router = pages()
 ROLES: tuple[Role, ...] = ("researcher", "auditor", "owner")
+LINES = 100
+Before = Annotated[int | None, Query(ge=1, le=2**53)]
 
 
 @router.get("/jobs")
@@ -43,26 +46,20 @@ async def submit(request: Request, person: PersonHere) -> Response:
     for name in ("policy", "data"):
         upload = form.get(name)
         if not isinstance(upload, UploadFile) or not upload.filename:
-            raise InputError([Problem(name, "is missing.", "Choose a file.")])
+            raise InputError.at(name, "is missing.", "Choose a file.")
         uploads[name] = Upload(upload.filename, upload.file)
-    begun = await call(
-        request.app.state.worker.submit,
-        person,
-        title=str(form.get("title", "")),
-        policy=uploads["policy"],
-        data=uploads["data"],
-        format=str(form.get("format", "csv")),
-    )
-    return go(f"/jobs/{begun.id}")
+    texts = {"title": str(form.get("title", "")), "format": str(form.get("format", "csv"))}
+    job = await call(request.app.state.worker.submit, person, **texts, **uploads)
+    return go(f"/jobs/{job.id}")
 
 
 @router.get("/jobs/{number}")
-async def job(number: str, request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
+async def one_job(number: str, request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
     """One job: how far it is, or the audit of what it made."""
-    found = await call(jobs.job, keeper, person, number[:100])
-    made = await call(catalogue.item, keeper, person, found.release) if found.release else None
-    findings = (found.audit or {}).get("findings", [])
-    return show(request, "job.html", job=found, release=made, findings=findings)
+    job = await call(jobs.job, keeper, person, number[:100])
+    release = await call(catalogue.item, keeper, person, job.release) if job.release else None
+    findings = (job.audit or {}).get("findings", [])
+    return show(request, "job.html", job=job, release=release, findings=findings)
 
 
 @router.post("/releases/{release}/listed")
@@ -93,7 +90,7 @@ async def add_person(request: Request, keeper: KeeperOf, person: PersonHere) -> 
     form = await fields(request)
     role = next((role for role in ROLES if role == form.get("role")), None)
     if role is None:
-        raise InputError([Problem("role", f"must be one of {', '.join(ROLES)}.")])
+        raise InputError.at("role", f"must be one of {', '.join(ROLES)}.")
     await call(accounts.add_user, keeper, person, form.get("name", ""), form.get("password", ""), role)
     return go("/people")
 
@@ -129,10 +126,25 @@ async def end(number: Number, keeper: KeeperOf, person: PersonHere) -> Response:
     return go("/people")
 
 
+@router.get("/log")
+async def log(request: Request, keeper: KeeperOf, person: PersonHere, before: Before = None) -> Response:
+    """The last entries, newest first, and those before them."""
+    entries = await call(chain.latest, keeper, person, before=before, most=LINES)
+    return show(request, "log.html", entries=entries, verdict=None)
+
+
+@router.post("/log/verify")
+async def verify(request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
+    """Walk the chain and say whether it is whole."""
+    verdict = await call(chain.checked_log, keeper, person)
+    entries = await call(chain.latest, keeper, person, most=LINES)
+    return show(request, "log.html", entries=entries, verdict=verdict)
+
+
 def _end_of(day: str) -> float:
     """The last second of a day, in UTC."""
     try:
         start = datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
     except (ValueError, OverflowError):
-        raise InputError([Problem("expires", "must be a day.", "Write it as 2030-12-31.")]) from None
+        raise InputError.at("expires", "must be a day.", "Write it as 2030-12-31.") from None
     return start + 24 * 3600.0 - 1

@@ -1,6 +1,6 @@
-"""How pages are made: templates, refusals that people can read, and forms that only this server's pages can send."""
+"""How pages are made: templates, and forms that only this server's pages can send."""
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,39 +11,22 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from manyveils.errors import InputError, ManyveilsError, Problem
-from manyveils.server.api.access import KeeperOf, note, session_of
+from manyveils.errors import InputError
+from manyveils.server.api.access import session_of
 from manyveils.server.people import Person
-from manyveils.server.refusals import Forbidden, Refusal, Unauthenticated
+from manyveils.server.refusals import Forbidden, Unauthenticated
 from manyveils.server.sessions import Session
 
 TEMPLATES = Path(__file__).with_name("templates")
-Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class PageRoute(APIRoute):
-    """A page: what is refused is said on a page too, and strangers are sent to the login."""
+    """A page, which can also be asked for its headers alone."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         if self.methods and "GET" in self.methods:
             self.methods.add("HEAD")
-
-    def get_route_handler(self) -> Handler:
-        """The handler with refusals as pages."""
-        handle = super().get_route_handler()
-
-        async def handled(request: Request) -> Response:
-            try:
-                return await handle(request)
-            except Unauthenticated as error:
-                if request.method in ("GET", "HEAD"):
-                    return RedirectResponse("/login", 303)
-                return await _refused(request, error)
-            except ManyveilsError as error:
-                return await _refused(request, error)
-
-        return handled
 
 
 def pages() -> APIRouter:
@@ -51,19 +34,17 @@ def pages() -> APIRouter:
     return APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
-async def session_here(request: Request, keeper: KeeperOf) -> Session | None:
-    """The visitor's session; a form must carry its token."""
-    return await session_of(request, keeper)
+# The visitor's session; a form must carry its token.
+SessionHere = Annotated[Session | None, Depends(session_of)]
 
 
-async def person_here(session: Annotated[Session | None, Depends(session_here)]) -> Person:
-    """The visitor; strangers must log in."""
+async def person_here(session: SessionHere) -> Person:
+    """The visitor, who must have logged in."""
     if session is None:
-        raise Unauthenticated([Problem("login", "is needed.", "Log in.")])
+        raise Unauthenticated.at("login", "is needed.", "Log in.")
     return session.person
 
 
-SessionHere = Annotated[Session | None, Depends(session_here)]
 PersonHere = Annotated[Person, Depends(person_here)]
 
 
@@ -79,17 +60,9 @@ def _templates() -> Any:
 def show(request: Request, template: str, *, status: int = 200, **context: Any) -> Response:
     """A page from its template."""
     session: Session | None = getattr(request.state, "session", None)
-    html = (
-        _templates()
-        .get_template(template)
-        .render(
-            person=session.person if session else None,
-            csrf=session.csrf if session else "",
-            here=request.url.path,
-            **context,
-        )
-    )
-    return HTMLResponse(html, status)
+    visitor = {"person": session.person, "csrf": session.csrf} if session else {"person": None, "csrf": ""}
+    page = _templates().get_template(template)
+    return HTMLResponse(page.render(here=request.url.path, **visitor, **context), status)
 
 
 def go(path: str) -> Response:
@@ -97,28 +70,12 @@ def go(path: str) -> Response:
     return RedirectResponse(path, 303)
 
 
-def refused(
-    request: Request, status: int, problems: Sequence[Problem], headers: Mapping[str, str] | None = None
-) -> Response:
-    """A page that says what was refused and why."""
-    response = show(request, "refused.html", status=status, problems=problems)
-    response.headers.update(headers or {})
-    return response
-
-
-async def _refused(request: Request, error: ManyveilsError) -> Response:
-    await note(request, error)
-    status = error.status if isinstance(error, Refusal) else 422
-    wait = error.wait if isinstance(error, Refusal) else None
-    return refused(request, status, error.problems, {} if wait is None else {"Retry-After": str(wait)})
-
-
 async def fields(request: Request) -> dict[str, str]:
     """The texts of a form; none may hold the character that no database takes."""
     form = await request.form(max_files=4, max_fields=50)
     texts = {name: value for name, value in form.items() if isinstance(value, str)}
     if any("\x00" in value for value in texts.values()):
-        raise InputError([Problem("form", "holds a character that cannot be kept (NUL).", "Type it again.")])
+        raise InputError.at("form", "holds a character that cannot be kept (NUL).", "Type it again.")
     return texts
 
 
@@ -126,9 +83,9 @@ def text(form: dict[str, str], name: str, most: int = 1000) -> str:
     """One text of a form, which must be there."""
     value = form.get(name, "")
     if not value.strip():
-        raise InputError([Problem(name, "is missing.", "Fill it in.")])
+        raise InputError.at(name, "is missing.", "Fill it in.")
     if len(value) > most:
-        raise InputError([Problem(name, f"has more than {most:,} characters.")])
+        raise InputError.at(name, f"has more than {most:,} characters.")
     return value
 
 
@@ -136,7 +93,7 @@ def whole_number(form: dict[str, str], name: str) -> int:
     """A whole number of a form."""
     value = form.get(name, "").strip()
     if not value.isascii() or not value.isdigit() or len(value) > 9:
-        raise InputError([Problem(name, "must be a whole number.")])
+        raise InputError.at(name, "must be a whole number.")
     return int(value)
 
 
@@ -144,7 +101,7 @@ def yes_or_no(form: dict[str, str], name: str) -> bool:
     """A choice in a form; what is neither is refused, because a guess could be the wrong one."""
     value = form.get(name, "")
     if value not in ("yes", "no"):
-        raise InputError([Problem(name, "must be yes or no.")])
+        raise InputError.at(name, "must be yes or no.")
     return value == "yes"
 
 
@@ -154,9 +111,9 @@ def refuse_other_sites(request: Request) -> None:
     origin = request.headers.get("origin", "null")
     is_other = origin != "null" and urlsplit(origin).netloc != request.headers.get("host", "")
     if is_other or request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-        raise Forbidden([Problem("request", "comes from another site.", "Log in on this server's own page.")])
+        raise Forbidden.at("request", "comes from another site.", "Log in on this server's own page.")
 
 
 async def call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """Do the server's work beside the event loop."""
+    """Call a function that blocks in a thread, beside the event loop."""
     return await run_in_threadpool(function, *arguments, **named)

@@ -1,13 +1,14 @@
-"""Pages for everyone: login, the catalogue, a release, and what its values mean."""
+"""Pages for everyone: login, the catalogue, a release, what its values mean, and the files that pages need."""
 
 import csv
 import io
+from pathlib import Path
 from typing import Any
 
 from fastapi import Request
 from starlette.responses import FileResponse, Response
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.server import catalogue, interpretation
 from manyveils.server.accounts import change_password
 from manyveils.server.api.access import Address, KeeperOf
@@ -23,11 +24,13 @@ from manyveils.server.pages.routing import (
     show,
     text,
 )
-from manyveils.server.refusals import Refusal
+from manyveils.server.refusals import Refusal, no_such
 from manyveils.server.sessions import clear_cookie, close_session, open_session, set_cookie
 
 router = pages()
 MOST_TEXT = 100_000
+STATIC = Path(__file__).with_name("static")
+KINDS = {"style.css": "text/css", "progress.js": "text/javascript", "veil.svg": "image/svg+xml"}
 
 
 @router.get("/login")
@@ -70,26 +73,26 @@ async def account(request: Request, person: PersonHere) -> Response:
 
 @router.post("/account")
 async def new_password(request: Request, keeper: KeeperOf, person: PersonHere, address: Address) -> Response:
-    """Change the visitor's own password; every other login of hers ends."""
+    """Change the visitor's own password; every other login of theirs ends."""
     form = await fields(request)
     if form.get("new") != form.get("again"):
-        raise InputError([Problem("new password", "was typed in two ways.", "Type it again.")])
+        raise InputError.at("new password", "was typed in two ways.", "Type it again.")
     await call(change_password, keeper, person, form.get("old", ""), form.get("new", ""), address)
     return go("/login")
 
 
 @router.get("/")
-async def releases(request: Request, keeper: KeeperOf, session: SessionHere) -> Response:
+async def all_releases(request: Request, keeper: KeeperOf, session: SessionHere) -> Response:
     """The catalogue."""
-    found = await call(catalogue.items, keeper, session.person if session else None)
-    return show(request, "catalogue.html", releases=found)
+    releases = await call(catalogue.items, keeper, session.person if session else None)
+    return show(request, "catalogue.html", releases=releases)
 
 
 @router.get("/releases/{release}")
 async def release(release: str, request: Request, keeper: KeeperOf, session: SessionHere) -> Response:
     """One release: what it promises, its views and its files."""
-    found = await call(catalogue.item, keeper, session.person if session else None, release[:100])
-    return show(request, "release.html", release=found)
+    item = await call(catalogue.item, keeper, session.person if session else None, release[:100])
+    return show(request, "release.html", release=item)
 
 
 @router.get("/releases/{release}/files/{number}")
@@ -105,8 +108,8 @@ async def file(
 @router.get("/releases/{release}/interpret")
 async def question(release: str, request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
     """Ask what published values mean."""
-    found = await call(catalogue.item, keeper, person, release[:100])
-    return show(request, "interpret.html", release=found, asked={}, answer=None, table=None)
+    item = await call(catalogue.item, keeper, person, release[:100])
+    return show(request, "interpret.html", release=item, asked={}, answer=None, table=None)
 
 
 @router.post("/releases/{release}/interpret")
@@ -125,8 +128,16 @@ async def answer(release: str, request: Request, keeper: KeeperOf, person: Perso
         names, rows = _pasted(text(form, "table", MOST_TEXT))
         read = await call(interpretation.read_table, keeper, person, release, names, rows)
         table = names, read.read
-    found = await call(catalogue.item, keeper, person, release)
-    return show(request, "interpret.html", release=found, asked=form, answer=read, table=table)
+    item = await call(catalogue.item, keeper, person, release)
+    return show(request, "interpret.html", release=item, asked=form, answer=read, table=table)
+
+
+@router.get("/static/{name}")
+async def static(name: str) -> Response:
+    """A style sheet, a script for progress or a picture."""
+    if name not in KINDS:
+        raise no_such("file")
+    return FileResponse(STATIC / name, media_type=KINDS[name], headers={"Cache-Control": "max-age=3600"})
 
 
 def _pasted(pasted: str) -> tuple[list[str], list[list[str]]]:
@@ -138,7 +149,7 @@ def _pasted(pasted: str) -> tuple[list[str], list[list[str]]]:
             line for line in csv.reader(io.StringIO(pasted.strip(), newline=""), delimiter=delimiter) if line
         ]
     except csv.Error:
-        raise InputError([Problem("table", "cannot be read.", "Check its quotes and line ends.")]) from None
+        raise InputError.at("table", "cannot be read.", "Check its quotes and line ends.") from None
     if len(lines) < 2:
-        raise InputError([Problem("table", "needs a line of names and at least one of cells.")])
+        raise InputError.at("table", "needs a line of names and at least one of cells.")
     return lines[0], lines[1:]

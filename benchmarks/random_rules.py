@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from manyveils.datasets.papers import Rule
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.policy.rules import PrivacyRule, irreducible
 
 
@@ -20,7 +20,7 @@ def protectable(frame: pl.DataFrame, l: int) -> list[str]:
     ['job']
     """
     if l < 1:
-        raise InputError([Problem("protectable", f"l is {l} and must be at least 1.")])
+        raise InputError.at("protectable", f"l is {l} and must be at least 1.")
     return [name for name in frame.columns if _most(frame[name]) * l <= frame.height]
 
 
@@ -63,11 +63,11 @@ def _refuse_too_many(c: int, lhs: int, n_names: int, n_rights: int) -> None:
     """Rules with left sides of one size follow from each other only if they are the same, so they can be counted."""
     if c < 0 or lhs < 1:
         what = f"{c} rules with {lhs} attributes on the left cannot be drawn."
-        raise InputError([Problem("random_rules", what, "Let c be at least 0 and lhs at least 1.")])
+        raise InputError.at("random_rules", what, "Let c be at least 0 and lhs at least 1.")
     n_rules = n_rights * comb(max(n_names - 1, 0), lhs)
     if c > n_rules:
         what = (
             f"c is {c}, but with {lhs} of {n_names} attributes on the left and one of {n_rights} on the right "
             f"there are only {n_rules} rules."
         )
-        raise InputError([Problem("random_rules", what, "Lower c, change lhs or allow more attributes.")])
+        raise InputError.at("random_rules", what, "Lower c, change lhs or allow more attributes.")
