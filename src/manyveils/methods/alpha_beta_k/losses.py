@@ -3,118 +3,75 @@
 A reader knows a label by its text, so labels that read alike are one here, whatever groups they were made for.
 """
 
-import re
-from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
-from manyveils.methods.alpha_beta_k.domain import domain_numbers, domain_size
 from manyveils.policy.hierarchies import TOP, Lines
-from manyveils.promises.entries import Ids, distinct
+from manyveils.promises.entries import Ids, tally
 from manyveils.release import Recoding
 from manyveils.table import Attribute
 
-NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
-RANGE = re.compile(rf"\[{NUMBER}, {NUMBER}\]")
-SET = re.compile(r"\{(.*)\}")
-UNKNOWN = 0
+
+def domain_size(attribute: Attribute, lines: Lines | None) -> int:
+    """How many values there could be: the lines of the hierarchy, or the values of the data, a missing one included."""
+    return len(lines) if lines else attribute.n_values
 
 
-def mean_loss(column: Attribute, lines: Lines | None, recoding: Recoding | None) -> float:
-    """The mean over cells of (values under the label - 1) / domain; nothing is lost where nothing is recoded.
+def domain_ranks(attribute: Attribute, lines: Lines | None) -> Ids:
+    """How many numbers of the domain lie below each value; those of the data if the hierarchy lists none."""
+    texts = pl.Series([line[0] for line in lines or ()], dtype=pl.String)
+    listed = texts.cast(pl.Float64, strict=False).drop_nulls().to_numpy()
+    numbers: NDArray[np.float64] = np.unique(listed if listed.size else attribute.numbers)
+    return np.searchsorted(numbers[np.isfinite(numbers)], attribute.numbers)
+
+
+def mean_loss(n_leaves: Ids, n_rows: Ids, size: int) -> float:
+    """The mean over cells of (values under the label - 1) / domain, from the values and the rows of every label.
 
     Claim: it is what `utility.distortion` measures of the release, though no code is shared.
     Tested by: tests/claims/test_alpha_beta_k_losses.py
     """
+    return float((n_rows * (np.clip(n_leaves, 1, size) - 1)).sum()) / (size * max(int(n_rows.sum()), 1))
+
+
+def loss_of_groups(
+    attribute: Attribute, lines: Lines | None, recoding: Recoding | None, *, is_range: bool
+) -> float:
+    """The mean loss of a quasi-identifier whose groups share a range, a set or a label of the hierarchy."""
     if recoding is None:
         return 0.0
-    shown = _shown(column, recoding)
-    size = domain_size(column, lines)
-    leaves = np.clip(_leaves(column, lines, shown, size), 1, size)
-    return float((shown.rows * (leaves - 1)).sum()) / (size * max(recoding.codes.size, 1))
-
-
-@dataclass(frozen=True, repr=False)
-class Shown:
-    """The different texts that are published, the rows of each, and the codes it covers as pairs."""
-
-    texts: tuple[str, ...]
-    rows: Ids
-    owners: Ids
-    codes: Ids
-
-    @property
-    def covered(self) -> Ids:
-        """How many values of the data each text covers."""
-        return np.bincount(self.owners, minlength=len(self.texts))
-
-
-def _shown(column: Attribute, recoding: Recoding) -> Shown:
-    number_of: dict[str, int] = {}
     labels = recoding.values.fill_null("").to_list()
-    text_of = np.array([number_of.setdefault(text, len(number_of)) for text in labels], dtype=np.int64)
-    code_of = {text: code for code, text in enumerate(column.texts)}
-    numbers, originals = recoding.covers or (np.zeros(0, dtype=np.int64), ())
-    listed = text_of[numbers]
-    # A label that lists nothing stands for itself.
-    alone = np.setdiff1d(np.arange(len(number_of)), listed)
-    texts = tuple(number_of)
-    owners = np.append(listed, alone)
-    codes = [code_of.get(text, -1) for text in (*originals, *(texts[place] for place in alone.tolist()))]
-    found = np.array(codes, dtype=np.int64)
-    keys = distinct(owners[found >= 0] * column.n_values + found[found >= 0])
-    rows = np.bincount(text_of[recoding.codes], minlength=len(texts))
-    return Shown(texts, rows, *np.divmod(keys, max(column.n_values, 1)))
-
-
-def _leaves(column: Attribute, lines: Lines | None, shown: Shown, size: int) -> Ids:
-    """How many values of the domain each text stands for: all, those under its name, or what its words say."""
-    leaves = _by_name(column, lines, shown)
-    numbers: Sequence[float] = domain_numbers(column, lines).tolist() if column.kind == "numeric" else ()
-    values = {*column.texts, *(line[0] for line in lines or ())}
-    covered = shown.covered
-    for place in np.flatnonzero(leaves == UNKNOWN).tolist():
-        text = shown.texts[place]
-        leaves[place] = _in_range(text, numbers) or _members(text, values) or covered[place] or size
-    return np.where([text == TOP for text in shown.texts], size, leaves)
-
-
-def _by_name(column: Attribute, lines: Lines | None, shown: Shown) -> Ids:
-    """The values under the lowest label that has the name and all that is covered; 0 where there is none."""
-    leaves = np.full(len(shown.texts), UNKNOWN, dtype=np.int64)
-    covers_some = shown.covered > 0
+    texts = list(dict.fromkeys(labels))
+    number_of = {text: number for number, text in enumerate(texts)}
+    shown = np.array([number_of[text] for text in labels], dtype=np.int64)[recoding.codes]
+    keys, counts = tally(shown * attribute.n_values + attribute.codes, len(texts) * attribute.n_values)
+    owners, codes = np.divmod(keys, attribute.n_values)
+    starts = np.searchsorted(owners, np.arange(len(texts)))
+    n_leaves = np.bincount(owners)
+    if is_range:
+        ranks = domain_ranks(attribute, lines)[codes]
+        n_leaves = np.maximum.reduceat(ranks, starts) - np.minimum.reduceat(ranks, starts) + 1
     # From the top down, so that the lowest level has the last word.
-    for number in reversed(range(len(column.levels))):
-        level = column.levels[number]
-        places = {name: place for place, name in enumerate(level.labels)}
-        named = np.array([places.get(text, -1) for text in shown.texts], dtype=np.int64)
-        elsewhere = shown.owners[level.label_of[shown.codes] != named[shown.owners]]
-        is_label = covers_some & (np.bincount(elsewhere, minlength=leaves.size) == 0)
-        counts = _counts(column, lines, number)
-        for place in np.flatnonzero(is_label).tolist():
-            leaves[place] = 1 if number == 0 else counts.get(shown.texts[place], UNKNOWN)
-    return leaves
+    for level in reversed(range(len(attribute.levels))):
+        step, under = attribute.levels[level], leaves_under(attribute, lines, level)
+        numbers = step.label_of[codes]
+        is_label = np.bincount(owners[numbers != numbers[starts][owners]], minlength=len(texts)) == 0
+        for text in np.flatnonzero(is_label).tolist():
+            number = numbers[starts[text]]
+            if step.labels[number] == texts[text]:
+                n_leaves[text] = under[number]
+    size = domain_size(attribute, lines)
+    n_rows = np.add.reduceat(counts, starts)
+    return mean_loss(np.where([text == TOP for text in texts], size, n_leaves), n_rows, size)
 
 
-def _counts(column: Attribute, lines: Lines | None, number: int) -> Mapping[str, int]:
-    if lines:
-        return Counter(line[number] for line in lines)
-    level = column.levels[number]
-    counted = np.bincount(level.label_of, minlength=len(level.labels)).tolist()
-    return dict(zip(level.labels, counted, strict=True))
-
-
-def _in_range(text: str, numbers: Sequence[float]) -> int:
-    """The numbers of the domain from one end of a range to the other; 0 if it is none."""
-    ends = RANGE.fullmatch(text) if numbers else None
-    return bisect_right(numbers, float(ends[2])) - bisect_left(numbers, float(ends[1])) if ends else 0
-
-
-def _members(text: str, values: set[str]) -> int:
-    """The members of a set of known values; 0 if it is none."""
-    inside = SET.fullmatch(text)
-    parts = inside[1].split(", ") if inside else []
-    return len(parts) if values.issuperset(parts) else 0
+def leaves_under(attribute: Attribute, lines: Lines | None, level: int) -> list[int]:
+    """How many values of the domain each label of a level covers; a value covers itself."""
+    step = attribute.levels[level]
+    if lines and level and step.labels != (TOP,):
+        written = Counter(line[level] for line in lines)
+        return [written[label] for label in step.labels]
+    return np.bincount(step.label_of, minlength=len(step.labels)).tolist()
