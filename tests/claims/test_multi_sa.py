@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.datasets import versatile_patients, versatile_rules
+from manyveils.methods.multi_sa.blocks import divide, trimmed
 from manyveils.methods.multi_sa.caps import Cap, keeps
-from manyveils.methods.multi_sa.choose import trimmed
-from manyveils.methods.multi_sa.divide import divide
 from manyveils.methods.multi_sa.program import Solved, largest, smallest
 from tests.kit.reading import broken_promises
 
@@ -465,7 +464,7 @@ def test_no_time_to_choose(monkeypatch):
     many = {"s": {"role": "sensitive", "multivalued": "|"}}
     policy = roled(attributes=many, guarantee={"l": 2}, publish={"suppression": 0.1})
     nothing = Solved(None, float("inf"), timed_out=True)
-    monkeypatch.setattr("manyveils.methods.multi_sa.choose.largest", lambda *_: nothing)
+    monkeypatch.setattr("manyveils.methods.multi_sa.blocks.largest", lambda *_: nothing)
     said = r"40 of 40 rows must go .* \(0 by a longer search at best\); 4 may"
     with pytest.raises(mv.InfeasibleError, match=said):
         mv.publish(frame, policy, seed=1)
