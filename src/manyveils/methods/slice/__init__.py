@@ -47,8 +47,8 @@ def _refuse_parted(work: Work, layout: Layout) -> None:
         if promise.protects and not any(set(promise.protects) <= set(column) for column in layout.columns)
     ]
     if parted:
-        names = work.subject_of(parted[0]).replace("+", " and ")
-        what = f"{names} are protected as one but stand in different columns."
+        names = dict.fromkeys(work.table.home(name) for name in parted[0].protects)
+        what = f"{' and '.join(names)} are protected as one but stand in different columns."
         raise PolicyError(
             [Problem(f"{work.policy.name}: publish.columns", what, "Put them into one column.")]
         )
