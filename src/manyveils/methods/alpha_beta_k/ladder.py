@@ -42,14 +42,9 @@ class Ladder:
 
         All that the hierarchy lists, whether it occurs or not: a list of what occurs could have one entry.
         """
-        of_level: dict[int, list[int]] = defaultdict(list)
-        for label in labels:
-            of_level[self.levels[label - self.attribute.n_values]].append(label)
-        covers = {}
-        for level, members in of_level.items():
-            under = self._under(level)
-            covers.update({label: tuple(under[self.texts[label]]) for label in members})
-        return covers
+        level_of = {label: self.levels[label - self.attribute.n_values] for label in labels}
+        under = {level: self._under(level) for level in set(level_of.values())}
+        return {label: tuple(under[level][self.texts[label]]) for label, level in level_of.items()}
 
     def _under(self, level: int) -> Mapping[str, dict[str, None]]:
         """The values under every label of a level, each once and in order."""

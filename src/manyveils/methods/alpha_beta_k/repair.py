@@ -1,6 +1,6 @@
 """From groups that may leak to groups that do not: by the hierarchy rule, and by merging where it cannot help."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -101,10 +101,11 @@ def repaired(work: Work, division: Division, labels_as: Labels, rule: Rule) -> R
         work.progress("repairing groups", 1 - bad.size / max(n_bad, bad.size, 1))
     _, groups = np.unique(merged_into[division.groups], return_inverse=True)
     recodings = label_groups(work, groups, labels_as)
-    lost_quasi = _mean(_losses(work, recodings, labels_as))
-    lost_sensitive = _mean(ladder.loss(of_rows) for ladder, of_rows in zip(rule.ladders, labels, strict=True))
+    of_quasi = [_loss(work, name, recodings.get(name), labels_as) for name in work.quasi]
+    of_sensitive = [ladder.loss(shown) for ladder, shown in zip(rule.ladders, labels, strict=True)]
     recodings |= rule.recodings(labels)
-    return Repaired(groups, labels, rule, mergers, recodings, lost_quasi, lost_sensitive)
+    lost = (fmean(losses) if losses else 0.0 for losses in (of_quasi, of_sensitive))
+    return Repaired(groups, labels, rule, mergers, recodings, *lost)
 
 
 def _mended(rule: Rule, labels: NDArray[np.int32], division: Division, merged_into: Ids, which: Ids) -> Ids:
@@ -138,14 +139,8 @@ def _fragile(work: Work, groups: Ids) -> Ids:
     return numbers[~all_kept(watches, count_for(watches, dense, numbers.size), np.bincount(dense))]
 
 
-def _losses(work: Work, recodings: Mapping[str, Recoding], labels_as: Labels) -> Iterator[float]:
-    """The mean loss of a cell, quasi-identifier by quasi-identifier."""
-    for name in work.quasi:
-        attribute = work.table[name]
-        is_range = style_of(attribute, labels_as) == RANGE
-        yield loss_of_groups(attribute, work.policy.lines(name), recodings.get(name), is_range=is_range)
-
-
-def _mean(losses: Iterable[float]) -> float:
-    listed = list(losses)
-    return fmean(listed) if listed else 0.0
+def _loss(work: Work, name: str, recoding: Recoding | None, labels_as: Labels) -> float:
+    """The mean loss of a cell of one quasi-identifier."""
+    attribute = work.table[name]
+    is_range = style_of(attribute, labels_as) == RANGE
+    return loss_of_groups(attribute, work.policy.lines(name), recoding, is_range=is_range)

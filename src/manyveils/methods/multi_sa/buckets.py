@@ -47,10 +47,13 @@ def settled(buckets: Ids, watches: tuple[Watch, ...]) -> Ids | None:
             return buckets
         if n_buckets == 1:
             return None
+        joined = np.arange(n_buckets)
         if broken.size > 1:
-            joined = _paired(broken, n_buckets)
+            # Every second one joins its neighbour among them; an odd one out joins the last pair.
+            pair = np.minimum(np.arange(broken.size) // 2, broken.size // 2 - 1)
+            joined[broken] = broken[2 * pair]
         else:
-            joined = _absorbed(int(broken[0]), n_buckets, reach)
+            joined[(broken + np.arange(1, reach + 1)) % n_buckets] = broken
             reach *= 2
         _, numbers = np.unique(joined, return_inverse=True)
         buckets = np.where(buckets < 0, -1, numbers[buckets])
@@ -67,21 +70,6 @@ def broken_together(buckets: Ids, watches: tuple[Watch, ...]) -> tuple[Watch, ..
     """The promises that all rows with a bucket break as a single one."""
     together = np.minimum(buckets, 0)
     return tuple(watched for watched in watches if not _kept(together, 1, (watched,))[0])
-
-
-def _paired(broken: Ids, n_buckets: int) -> Ids:
-    """Every second broken bucket joined to its neighbour among them; an odd one out joins the last pair."""
-    joined = np.arange(n_buckets)
-    pair = np.minimum(np.arange(broken.size) // 2, broken.size // 2 - 1)
-    joined[broken] = broken[2 * pair]
-    return joined
-
-
-def _absorbed(broken: int, n_buckets: int, reach: int) -> Ids:
-    """The next buckets joined to one."""
-    joined = np.arange(n_buckets)
-    joined[(broken + np.arange(1, reach + 1)) % n_buckets] = broken
-    return joined
 
 
 def watches_of(work: Work, columns: tuple[tuple[str, ...], ...]) -> Iterator[Watch]:

@@ -5,6 +5,7 @@ Several buckets may match a target where buckets are drawn at random, or so that
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,12 +135,11 @@ def beliefs(regions: tuple[Region, ...], last: int, protected: Ids, buckets: Ids
 
     `last` is the column that holds the protected value; `protected` is that value of every row.
     """
-    n_rows = buckets.size
     parts = np.stack([region.of_row for region in regions])
     n_ids = np.array([region.n_regions for region in regions])
-    target_of_row, n_targets = dense(tuple(parts), tuple(int(n) for n in n_ids), n_rows)
+    target_of_row, n_targets = dense(tuple(parts), tuple(int(n) for n in n_ids), buckets.size)
     example = np.empty(n_targets, dtype=np.int64)
-    example[target_of_row] = np.arange(n_rows)
+    example[target_of_row] = np.arange(buckets.size)
     targets = parts[:, example]
     lead = int(np.argmax(n_ids))
     by_lead = np.argsort(targets[lead], kind="stable")
@@ -151,20 +151,9 @@ def beliefs(regions: tuple[Region, ...], last: int, protected: Ids, buckets: Ids
     entry_starts = np.append(0, np.cumsum(per_target))
     rows = np.argsort(buckets, kind="stable")
     bucket_starts = np.searchsorted(buckets[rows], np.arange(int(buckets.max()) + 2))
-    weights, candidates = weigh_matches(
-        bucket_starts,
-        rows,
-        parts,
-        n_ids,
-        pair_of_row.astype(np.int64),
-        targets,
-        lead,
-        last,
-        target_starts,
-        by_lead,
-        pair_starts,
-        entry_starts,
-    )
+    in_buckets = bucket_starts, rows, parts, n_ids, pair_of_row.astype(np.int64)
+    of_targets: tuple[Any, ...] = targets, lead, last, target_starts, by_lead, pair_starts, entry_starts
+    weights, candidates = weigh_matches(*in_buckets, *of_targets)
     owners = np.repeat(np.arange(n_targets), per_target)
     within = np.arange(owners.size) - entry_starts[owners]
     values = pairs[pair_starts[targets[last][owners]] + within] % n_values

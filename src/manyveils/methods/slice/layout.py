@@ -49,14 +49,14 @@ class Layout:
 def lay_out(work: Work, options: SliceOptions) -> Layout:
     """Choose columns by correlation, or check those that were given; decided from counts of pairs of attributes."""
     names, columns = work.policy.published, options.columns
-    _refuse_overlap(work, options.overlap)
+    problems = [*_overlap_problems(work, options.overlap), *_column_problems(work, columns, options.overlap)]
+    if problems:
+        where = f"{work.policy.name}: publish"
+        raise PolicyError(Problem(f"{where}.{key}", what, remedy) for key, what, remedy in problems)
     matrix = correlations(
         work.table, names, discretize=options.discretize, bins=options.bins, counts=work.counts
     )
-    if isinstance(columns, list):
-        _refuse_columns(work, columns, options.overlap)
-    else:
-        _refuse_many(work, columns)
+    if not isinstance(columns, list):
         distance = 1.0 - matrix
         clusters = best_clusters(distance) if columns == "auto" else medoid_clusters(distance, columns)
         groups = [{names[number] for number in cluster} for cluster in clusters]
@@ -79,45 +79,33 @@ def _united(groups: list[set[str]], together: set[str]) -> list[set[str]]:
     return [group for group in groups if not group & together] + ([set().union(*touched)] if touched else [])
 
 
-def _refuse_many(work: Work, columns: int | str) -> None:
-    n_names = len(work.policy.published)
-    if isinstance(columns, int) and columns > n_names:
-        what = f"{columns} columns for {n_names} attributes."
-        raise PolicyError([Problem(f"{work.policy.name}: publish.columns", what, f"At most {n_names}.")])
-
-
-def _refuse_columns(work: Work, columns: list[list[str]], overlap: list[str]) -> None:
+def _column_problems(
+    work: Work, columns: int | str | list[list[str]], overlap: list[str]
+) -> Iterator[tuple[str, str, str]]:
     """Every published attribute stands in one column, or in several if it is listed in overlap."""
-    listed = [name for column in columns for name in column]
-    derived = set(work.table.expand(listed))
     published = work.policy.published
-    doubled = {name for name in listed if listed.count(name) > 1 and name not in overlap}
-    wrong = [(name, "is not a published attribute.", "") for name in listed if name not in published]
-    wrong += [
-        (name, "is in no column.", "Add it.")
-        for name in published
-        if not derived.issuperset(work.table.expand((name,)))
-    ]
-    wrong += [
-        (name, "is in several columns.", "List it in overlap if that is meant.") for name in sorted(doubled)
-    ]
-    if wrong:
-        where = f"{work.policy.name}: publish.columns"
-        raise PolicyError(Problem(where, f"{name!r} {what}", remedy) for name, what, remedy in wrong)
+    if isinstance(columns, int) and columns > len(published):
+        yield "columns", f"{columns} columns for {len(published)} attributes.", f"At most {len(published)}."
+    if not isinstance(columns, list):
+        return
+    listed = [name for column in columns for name in column]
+    for name in listed:
+        if name not in published:
+            yield "columns", f"{name!r} is not a published attribute.", ""
+    for name in published:
+        if name not in listed:
+            yield "columns", f"{name!r} is in no column.", "Add it."
+    for name in sorted(set(listed)):
+        if listed.count(name) > 1 and name not in overlap:
+            yield "columns", f"{name!r} is in several columns.", "List it in overlap if that is meant."
 
 
-def _refuse_overlap(work: Work, overlap: list[str]) -> None:
+def _overlap_problems(work: Work, overlap: list[str]) -> Iterator[tuple[str, str, str]]:
     """Only what an adversary knows anyway may stand twice: anything else would link the rows of two columns."""
-    wrong = [name for name in overlap if name not in work.policy.quasi]
-    if wrong:
-        raise PolicyError(
-            Problem(
-                f"{work.policy.name}: publish.overlap",
-                f"{name!r} is no quasi-identifier, so it stands in one column only.",
-                "In two it would link their rows one by one: drop it from overlap.",
-            )
-            for name in wrong
-        )
+    remedy = "In two it would link their rows one by one: drop it from overlap."
+    for name in overlap:
+        if name not in work.policy.quasi:
+            yield "overlap", f"{name!r} is no quasi-identifier, so it stands in one column only.", remedy
 
 
 def _overlapped(
