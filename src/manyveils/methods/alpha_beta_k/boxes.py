@@ -3,15 +3,17 @@
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from manyveils.kernels.cuts import LABEL, RANGE
-from manyveils.methods.alpha_beta_k.losses import domain_ranks, domain_size
+from manyveils.methods.alpha_beta_k.ladder import mean_loss
 from manyveils.methods.generalize.cutting import Labels, style_of
 from manyveils.policy.hierarchies import Lines
-from manyveils.promises.entries import Ids
+from manyveils.promises.entries import Ids, tally
 from manyveils.promises.work import Work
+from manyveils.release import Recoding
 from manyveils.table import Attribute
 
 NEIGHBOURS = 16
@@ -31,6 +33,7 @@ class Axis:
     rank: Ids
     n_domain: int
     missing: int = -1
+    is_set: bool = False
 
     def lost(self, low: Ids, high: Ids) -> Shares:
         """What a cell loses whose values lie between two positions: (values under it - 1) / domain."""
@@ -47,16 +50,36 @@ class Axis:
             is_done |= is_shared
         return lost
 
+    def mean_loss(self, codes: NDArray[np.int32], recoding: Recoding | None) -> float:
+        """The mean loss of the published cells.
+
+        A reader knows a label by its text, so labels that read alike are one, whatever groups they were made for.
+        """
+        if recoding is None:
+            return 0.0
+        texts, n_codes = recoding.values.fill_null(""), self.position.size
+        text_of = texts.rank("dense").to_numpy().astype(np.int64) - 1
+        keys, counts = tally(text_of[recoding.codes] * n_codes + self.position[codes], len(texts) * n_codes)
+        owners, positions = np.divmod(keys, n_codes)
+        starts = np.flatnonzero(np.diff(owners, prepend=-1))
+        stops = np.append(starts[1:], owners.size)
+        n_leaves = stops - starts
+        if not self.is_set:
+            # Positions are in order, so the first and the last of a text are its ends.
+            lost = self.lost(positions[starts], positions[stops - 1])
+            n_leaves = 1 + np.rint(lost * self.n_domain).astype(np.int64)
+        return mean_loss(n_leaves, np.add.reduceat(counts, starts), self.n_domain)
+
 
 def axis_of(attribute: Attribute, lines: Lines | None, labels: Labels) -> Axis:
     """Lay out an attribute; a set is taken for the run of values it lies in."""
-    style, size = style_of(attribute, labels), domain_size(attribute, lines)
+    style, size = style_of(attribute, labels), len(lines or ()) or attribute.n_values
     codes = np.arange(attribute.n_values)
     if style == RANGE:
         missing = attribute.n_values - 1 if attribute.has_missing else -1
-        return Axis(codes, (), domain_ranks(attribute, lines), size, missing)
+        return Axis(codes, (), _ranks(attribute, lines), size, missing)
     if style != LABEL:
-        return Axis(codes, (), codes, size)
+        return Axis(codes, (), codes, size, is_set=True)
     # The coarsest level decides first, so that each label's values stand together.
     order = np.lexsort([level.label_of for level in attribute.levels.each])
     position = np.empty(order.size, dtype=np.int64)
@@ -66,6 +89,14 @@ def axis_of(attribute: Attribute, lines: Lines | None, labels: Labels) -> Axis:
         for level in attribute.levels.each[1:]
     )
     return Axis(position, steps, codes, size)
+
+
+def _ranks(attribute: Attribute, lines: Lines | None) -> Ids:
+    """How many numbers of the domain lie below each value; those of the data if the hierarchy lists none."""
+    texts = pl.Series([line[0] for line in lines or ()], dtype=pl.String)
+    listed = texts.cast(pl.Float64, strict=False).drop_nulls().to_numpy()
+    numbers: Shares = np.unique(listed if listed.size else attribute.numbers)
+    return np.searchsorted(numbers[np.isfinite(numbers)], attribute.numbers)
 
 
 def _lost(labels: NDArray[np.int32], losses: Shares, lines: Lines | None) -> Shares:

@@ -1,13 +1,12 @@
 """The labels a sensitive value can climb to: its ancestors in the hierarchy, as one list with parents."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.methods.alpha_beta_k.losses import domain_size, leaves_under, mean_loss
 from manyveils.policy.hierarchies import TOP, Lines
 from manyveils.promises.entries import Ids, distinct
 from manyveils.release import Recoding
@@ -15,6 +14,16 @@ from manyveils.table import Attribute
 from manyveils.table.spelling import spelled_as
 
 NOTHING = -1
+
+
+def mean_loss(n_leaves: Ids, n_rows: Ids, n_domain: int) -> float:
+    """The mean over cells of (values under the label - 1) / domain, from the values and the rows of every label.
+
+    Claim: it is what `utility.distortion` measures of the release, though no code is shared.
+    Tested by: tests/claims/test_alpha_beta_k_losses.py
+    """
+    added = np.clip(n_leaves, 1, n_domain) - 1
+    return float((n_rows * added).sum()) / (n_domain * max(int(n_rows.sum()), 1))
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,7 +82,7 @@ class Ladder:
     def loss(self, labels: NDArray[np.int32]) -> float:
         """The mean loss of the published cells."""
         n_rows = np.bincount(labels, minlength=len(self.texts))
-        return mean_loss(self.n_leaves, n_rows, domain_size(self.attribute, self.lines))
+        return mean_loss(self.n_leaves, n_rows, len(self.lines) or self.attribute.n_values)
 
     def certain(self, labels: NDArray[np.int32], groups: Ids) -> int:
         """How many raised cells have a label under which their group has one value only.
@@ -107,9 +116,7 @@ def ladder_of(attribute: Attribute, lines: Lines | None) -> Ladder:
         is_top = level == len(levels) - 1
         # From here on, the step of each label of the level: its own, or else that of the label above it.
         above = np.repeat(above, levels.sizes[level]) if is_top else above[levels.climb(level, level + 1)]
-        n_covered = leaves_under(attribute, written, level)
-        if levels[level].labels == (TOP,):
-            n_covered = [len({*attribute.texts, *(line[0] for line in written)})]
+        n_covered = _covered(attribute, written, level)
         for number, text in enumerate(levels[level].labels):
             if text not in taken and n_covered[number] > 1:
                 parents.append(int(above[number]))
@@ -128,3 +135,14 @@ def _as_held(attribute: Attribute, lines: Lines | None) -> Lines:
     """The lines of a hierarchy, each value once and spelled as the table spells it."""
     spelled = spelled_as(lines, attribute.domain) if lines and attribute.kind == "numeric" else lines or ()
     return tuple({line[0]: line for line in spelled}.values())
+
+
+def _covered(attribute: Attribute, lines: Lines, level: int) -> list[int]:
+    """How many values of the domain each label of a level covers."""
+    step = attribute.levels[level]
+    if step.labels == (TOP,):
+        return [len({*attribute.texts, *(line[0] for line in lines)})]
+    if lines:
+        written = Counter(line[level] for line in lines)
+        return [written[label] for label in step.labels]
+    return np.bincount(step.label_of, minlength=len(step.labels)).tolist()

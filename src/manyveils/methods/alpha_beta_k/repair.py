@@ -7,11 +7,9 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.kernels.cuts import RANGE
 from manyveils.methods.alpha_beta_k.boxes import boxes_of
-from manyveils.methods.alpha_beta_k.losses import loss_of_groups
 from manyveils.methods.alpha_beta_k.rule import Rule, rule_of
-from manyveils.methods.generalize.cutting import Labels, style_of
+from manyveils.methods.generalize.cutting import Labels
 from manyveils.methods.generalize.mondrian import Segments
 from manyveils.methods.generalize.tables import label_groups
 from manyveils.promises.entries import Ids, arranged, distinct
@@ -101,7 +99,10 @@ def repaired(work: Work, division: Division, labels_as: Labels, rule: Rule) -> R
         work.progress("repairing groups", 1 - bad.size / max(n_bad, bad.size, 1))
     _, groups = np.unique(merged_into[division.groups], return_inverse=True)
     recodings = label_groups(work, groups, labels_as)
-    of_quasi = [_loss(work, name, recodings.get(name), labels_as) for name in work.quasi]
+    of_quasi = [
+        axis.mean_loss(work.table[name].codes, recodings.get(name))
+        for axis, name in zip(boxes.axes, work.quasi, strict=True)
+    ]
     of_sensitive = [ladder.loss(shown) for ladder, shown in zip(rule.ladders, labels, strict=True)]
     recodings |= rule.recodings(labels)
     lost = (fmean(losses) if losses else 0.0 for losses in (of_quasi, of_sensitive))
@@ -134,13 +135,8 @@ def _pairs(bad: Ids, nearest: Ids) -> tuple[Ids, Ids]:
 def _fragile(work: Work, groups: Ids) -> Ids:
     """Groups that break a promise which two groups can keep and their union not."""
     promises = tuple(promise for promise in work.promises if not promise.merging_keeps)
+    if not promises:
+        return np.zeros(0, dtype=np.int64)
     numbers, dense = np.unique(groups, return_inverse=True)
     watches = watch(promises, work.table, work.sensitive)
     return numbers[~all_kept(watches, count_for(watches, dense, numbers.size), np.bincount(dense))]
-
-
-def _loss(work: Work, name: str, recoding: Recoding | None, labels_as: Labels) -> float:
-    """The mean loss of a cell of one quasi-identifier."""
-    attribute = work.table[name]
-    is_range = style_of(attribute, labels_as) == RANGE
-    return loss_of_groups(attribute, work.policy.lines(name), recoding, is_range=is_range)
