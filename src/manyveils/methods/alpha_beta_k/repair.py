@@ -133,7 +133,7 @@ def _pairs(bad: Ids, nearest: Ids) -> tuple[Ids, Ids]:
 
 
 def _fragile(work: Work, groups: Ids) -> Ids:
-    """Groups that break a promise which two groups can keep and their union not."""
+    """Groups that break a promise which a union can break though all groups in it keep it."""
     promises = tuple(promise for promise in work.promises if not promise.merging_keeps)
     if not promises:
         return np.zeros(0, dtype=np.int64)

@@ -59,9 +59,8 @@ def rule_of(work: Work, *, raising: bool, climb: Climb = "parent") -> Rule:
         ruled_out = [number_of[name] for name in work.table.expand(promise.guarantee.ruled_out)]
         subjects[row], most[row] = subject, promise.guarantee.eliminations
         others[row, : len(ruled_out)], n_others[row] = ruled_out, len(ruled_out)
-        harmless[row, : ladder.attribute.n_values] = [
-            text in promise.insensitive for text in ladder.attribute.texts
-        ]
+        values = ladder.attribute.texts
+        harmless[row, : len(values)] = [text in promise.insensitive for text in values]
         if raising and may_climb(ladder.name, work.promises):
             parents[row, : ladder.parents.size] = ladder.parents
     absences = np.array([ladder.attribute.absence for ladder in ladders], dtype=np.int64)

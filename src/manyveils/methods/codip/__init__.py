@@ -19,7 +19,7 @@ from manyveils.methods.codip.anonymized import Anonymized
 from manyveils.methods.codip.anonymizers import FullDomain, Mondrian, Names
 from manyveils.methods.codip.association import Members, Plan, associate, mutual_information
 from manyveils.methods.codip.notes import Entry, notes_of
-from manyveils.methods.codip.plans import Found, Limits, Search, given_plan
+from manyveils.methods.codip.plans import Limits, Outcome, Search, given_plan
 from manyveils.methods.codip.refusals import refuse_many
 from manyveils.methods.codip.search import find
 from manyveils.methods.leveled import Leveled
@@ -64,19 +64,17 @@ def decide(work: Work) -> Decided | None:
     assert isinstance(options, CodipOptions)
     if options.anonymizer == "mondrian":
         return None
-    tables, notes = _tables(work, options)
+    tables, notes = _tables(work)
     views = (Leveled(name, columns, anonymized.levels or {}) for name, columns, anonymized in tables)
     return Decided(tuple(views), notes)
 
 
 def make(work: Work) -> Made:
     """Publish one view per table of the plan."""
-    options = work.options
-    assert isinstance(options, CodipOptions)
     decided = decide(work)
     if decided is not None:
         return drafted(work, decided)
-    tables, notes = _tables(work, options)
+    tables, notes = _tables(work)
     rows = np.arange(work.table.n_rows)
     drafts = (
         Draft(name, (columns,), rows, recodings=anonymized.recodings) for name, columns, anonymized in tables
@@ -84,9 +82,10 @@ def make(work: Work) -> Made:
     return Made(tuple(drafts), notes)
 
 
-def _tables(work: Work, options: CodipOptions) -> tuple[list[tuple[str, Names, Anonymized]], Entry]:
+def _tables(work: Work) -> tuple[list[tuple[str, Names, Anonymized]], Entry]:
     """The tables of the plan with their attributes, and what is worth knowing of it."""
-    work = _with_crowds(work)
+    work, options = _with_crowds(work), work.options
+    assert isinstance(options, CodipOptions)
     given = None if options.plan is None else given_plan(work, options.plan)
     if options.search == "optimal" and given is None:
         refuse_many(work)
@@ -97,14 +96,14 @@ def _tables(work: Work, options: CodipOptions) -> tuple[list[tuple[str, Names, A
         anonymizer(work, options.discernibility),
         options.limits,
     )
-    found = find(search, options.search, given) if work.sensitive else Found(((),), options.search)
+    outcome = find(search, options.search, given) if work.sensitive else Outcome(((),), options.search)
     tables = []
-    for number, (part, neutral) in enumerate(zip(found.plan, _beside(work, found.plan), strict=True)):
+    for number, (part, neutral) in enumerate(zip(outcome.plan, _beside(work, outcome.plan), strict=True)):
         names = search.names(part)
         columns = tuple(name for name in work.published if name in {*work.quasi, *names, *neutral})
         tables.append((f"table{number + 1}", columns, search.anonymizer.anonymized(names)))
     views = {view: anonymized for view, _, anonymized in tables}
-    return tables, {"anonymizer": options.anonymizer, **notes_of(search, found, views)}
+    return tables, {"anonymizer": options.anonymizer, **notes_of(search, outcome, views)}
 
 
 def _with_crowds(work: Work) -> Work:

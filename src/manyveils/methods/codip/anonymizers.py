@@ -46,15 +46,15 @@ class FullDomain:
 
     def _judge(self, watches: tuple[Watch, ...], discernibility: float | None) -> None:
         """Find the nodes that may be published at all, and among them those that suit each promise."""
-        progress = partial(self._work.progress, "judging the lattice")
+        judged = partial(passing, progress=partial(self._work.progress, "judging the lattice"))
         tests = {watched.promise: _test_of(watched, number) for number, watched in enumerate(watches)}
         about_values = [promise for promise in tests if not isinstance(promise.guarantee, KAnonymity)]
         about_rows = [test for promise, test in tests.items() if promise not in about_values]
+        about_rows += _no_coarser(discernibility)
         everywhere = np.ones(self._lattice.shape, dtype=bool)
-        of_rows = passing(self._lattice, [*about_rows, *_no_coarser(discernibility)], everywhere, progress)
-        self._open = _all([everywhere, *of_rows])
-        of_values = passing(self._lattice, [tests[promise] for promise in about_values], self._open, progress)
-        self._suited = list(zip(about_values, of_values, strict=True))
+        self._open = _all([everywhere, *judged(self._lattice, about_rows, everywhere)])
+        suited = judged(self._lattice, [tests[promise] for promise in about_values], self._open)
+        self._suited = list(zip(about_values, suited, strict=True))
 
     def _nodes_for(self, names: Names) -> Passed:
         """The nodes at which a table with these sensitive attributes keeps every promise."""
@@ -115,7 +115,7 @@ def _no_coarser(discernibility: float | None) -> list[Test]:
 
 
 def _test_of(watched: Watch, number: int) -> Test:
-    """Whether all groups of a node keep a promise, whose counts have a number."""
+    """Whether all groups of a node keep a promise; `number` is that of its counts among the entries."""
 
     def holds(counted: Counted) -> bool:
         # Entries are counted when they are asked for.
@@ -137,7 +137,7 @@ class Mondrian:
 
     @property
     def looks_up(self) -> bool:
-        """Whether no table must be cut to say whether it fits."""
+        """Whether a table need not be cut to tell whether it fits."""
         return self._limit is None and not any(promise.minds_company for promise in self._work.promises)
 
     def _known(self, names: Names) -> tuple[tuple[Promise, ...], Names]:
@@ -167,7 +167,7 @@ class Mondrian:
         return Anonymized(sizes, gauged, label_groups(self._work, groups, "auto"))
 
     def best_closeness(self, names: Names, discernibility: float | None) -> float | None:
-        """None: Mondrian does not look for the closest groups."""
+        """Always None, since Mondrian does not search for the closest groups."""
         return None
 
 

@@ -19,7 +19,7 @@ Plan = tuple[Members, ...]
 Fits = Callable[[Members], bool]
 ONE = 2**40
 # What rounding to whole numbers may add up to, far below any threshold a policy can name.
-HAIR = Fraction(1, 10**9)
+TOLERANCE = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,4 +1,4 @@
-"""Every plan that no other betters, in association loss and information exposure at once."""
+"""The Pareto frontier: every plan that no other betters in association loss and information exposure at once."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels import frontier as kernel
-from manyveils.methods.codip.association import HAIR, Association, Fits, Members, Plan, sums_between
+from manyveils.methods.codip.association import TOLERANCE, Association, Fits, Members, Plan, sums_between
 from manyveils.promises.entries import Ids
 
 MOST_PARTS = 16
@@ -16,7 +16,7 @@ MOST_PARTS = 16
 
 @dataclass(frozen=True)
 class Frontier:
-    """The plans, from the least exposure to the least loss, as far as `best_within` and `points` need them."""
+    """The plans, from the least exposure to the least loss, as the kernel lists them."""
 
     parts: Plan
     n_attributes: int
@@ -37,7 +37,7 @@ class Frontier:
 
     @property
     def indices(self) -> range:
-        """Where the plans of all attributes stand."""
+        """The indices of the plans of all attributes."""
         return range(int(self.starts[-2]), int(self.starts[-1]))
 
     def loss(self, index: int) -> Fraction:
@@ -59,11 +59,13 @@ class Frontier:
 
     def best_within(self, beta: Fraction) -> int | None:
         """The plan that loses least among those that expose no more than beta."""
-        return max((index for index in self.indices if self.exposure(index) <= beta + HAIR), default=None)
+        return max(
+            (index for index in self.indices if self.exposure(index) <= beta + TOLERANCE), default=None
+        )
 
     def least_exposed(self, alpha: Fraction) -> int | None:
         """The plan that exposes least among those that lose no more than alpha."""
-        return min((index for index in self.indices if self.loss(index) <= alpha + HAIR), default=None)
+        return min((index for index in self.indices if self.loss(index) <= alpha + TOLERANCE), default=None)
 
 
 def _united(parts: Plan, mask: int) -> Members:

@@ -6,30 +6,29 @@ from itertools import combinations
 from manyveils.methods.codip.anonymized import Anonymized
 from manyveils.methods.codip.anonymizers import Names
 from manyveils.methods.codip.association import Association, Plan
-from manyveils.methods.codip.plans import Found, Merge, Search
+from manyveils.methods.codip.plans import Merge, Outcome, Search
 
 Entry = dict[str, object]
 
 
-def notes_of(search: Search, found: Found, views: Mapping[str, Anonymized]) -> Entry:
+def notes_of(search: Search, outcome: Outcome, views: Mapping[str, Anonymized]) -> Entry:
     """Everything worth knowing, as plain numbers."""
-    ratios = _ratios(search, found.plan)
     one_table = _one_table(search)
     # Tables compare at equal coarseness: that of the limit, or of the one-table plan.
     within = search.limits.discernibility or one_table["discernibility"]
     assert within is None or isinstance(within, int | float)
     tables = [
         _table(search, view, search.names(part), anonymized, within)
-        for (view, anonymized), part in zip(views.items(), found.plan, strict=True)
+        for (view, anonymized), part in zip(views.items(), outcome.plan, strict=True)
     ]
     best = _largest(tables, "best_closeness")
     one_table["best_closeness"] = _best(search, search.work.sensitive, within)
-    which = "plans that can be anonymized" if found.how == "optimal" else "all plans"
+    which = "plans that can be anonymized" if outcome.how == "optimal" else "all plans"
     return {
-        "search": "as given" if found.how == "given" else found.how,
-        "plan": [list(search.names(part)) for part in found.plan],
-        **ratios,
-        "reduction_of_join_threat": _round(1 - float(search.association.exposure(found.plan))),
+        "search": "as given" if outcome.how == "given" else outcome.how,
+        "plan": [list(search.names(part)) for part in outcome.plan],
+        **_ratios(search, outcome.plan),
+        "reduction_of_join_threat": _round(1 - float(search.association.exposure(outcome.plan))),
         "closeness": _largest(tables, "closeness"),
         "best_closeness": best,
         "improvement_in_closeness": _improvement(best, one_table["best_closeness"]),
@@ -37,9 +36,9 @@ def notes_of(search: Search, found: Found, views: Mapping[str, Anonymized]) -> E
         "one_table": one_table,
         "linkability": _linkability(views.values()),
         "tables": tables,
-        "merges": [_merge(search, merge) for merge in found.merges],
-        "frontier": _points(found),
-        "frontier_of": "" if found.frontier is None else which,
+        "merges": [_merge(search, merge) for merge in outcome.merges],
+        "frontier": _points(outcome),
+        "frontier_of": "" if outcome.frontier is None else which,
         "mutual_information": _pairs(search.association),
     }
 
@@ -106,12 +105,11 @@ def _linkability(tables: Iterable[Anonymized]) -> Entry:
     gauged = [gauged for anonymized in tables for gauged in anonymized.gauged.values()]
     smallest = min((anonymized.smallest for anonymized in tables if anonymized.sizes.size), default=0)
     fewest = min((attribute.fewest_values for attribute in gauged), default=0)
+    bound_of_smallest = (smallest - fewest + 1) / smallest if gauged and smallest else None
     return {
         "measured": _round(max((attribute.share for attribute in gauged), default=0.0)),
         "bound": _round(max((attribute.bound for attribute in gauged), default=0.0)),
-        "bound_of_smallest_class": _round((smallest - fewest + 1) / smallest)
-        if gauged and smallest
-        else None,
+        "bound_of_smallest_class": _round(bound_of_smallest),
     }
 
 
@@ -127,8 +125,8 @@ def _merge(search: Search, merge: Merge) -> Entry:
     }
 
 
-def _points(found: Found) -> list[Entry]:
-    points = [] if found.frontier is None else found.frontier.points
+def _points(outcome: Outcome) -> list[Entry]:
+    points = [] if outcome.frontier is None else outcome.frontier.points
     return [
         {"association_loss": _round(loss), "information_exposure": _round(exposure), "tables": tables}
         for loss, exposure, tables in points

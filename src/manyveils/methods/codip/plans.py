@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.methods.codip.anonymizers import Anonymizer, Names
@@ -38,7 +39,7 @@ class Merge:
 
 
 @dataclass(frozen=True, repr=False)
-class Found:
+class Outcome:
     """A plan, how it was found, the merges that led to it, and the frontier it can be compared with."""
 
     plan: Plan
@@ -66,8 +67,7 @@ class Search:
 
     def frontier(self, parts: Plan) -> Frontier:
         """The frontier of the plans whose tables can be anonymized."""
-        progress = self.work.progress
-        return frontier_of(self.association, parts, self.fits, lambda share: progress("trying tables", share))
+        return frontier_of(self.association, parts, self.fits, partial(self.work.progress, "trying tables"))
 
 
 def given_plan(work: Work, lists: list[list[str]]) -> Plan:

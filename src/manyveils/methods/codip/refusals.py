@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from math import ceil
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
-from manyveils.methods.codip.association import HAIR, Members, Plan
+from manyveils.methods.codip.association import TOLERANCE, Members, Plan
 from manyveils.methods.codip.frontier import MOST_PARTS, Frontier
-from manyveils.methods.codip.plans import Found, Search, smallest_parts, told, told_part
+from manyveils.methods.codip.plans import Outcome, Search, smallest_parts, told, told_part
 from manyveils.policy.guarantees import Closeness
 from manyveils.promises.explain import whole_table_problems
 from manyveils.promises.keeping import watch_counts
@@ -40,7 +40,7 @@ def refuse_parts(search: Search, parts: Plan, *, is_given: bool) -> None:
 
 
 def _unfit(search: Search, part: Members) -> tuple[float, Problem]:
-    """A table that keeps no promise within the limit, and the closeness it could reach there."""
+    """The closeness that a table can reach within the limit, and why that is not enough."""
     policy, limit, names = search.work.policy, search.limits.discernibility, set(search.names(part))
     what = f"no table with {told_part(search.work, part)} keeps every promise"
     if limit is None:
@@ -58,36 +58,36 @@ def _unfit(search: Search, part: Members) -> tuple[float, Problem]:
     return reached, Problem(where, what, f"Raise it, or raise t to {_up(reached):g}.")
 
 
-def refuse_loss(search: Search, found: Found) -> InfeasibleError:
+def refuse_loss(search: Search, outcome: Outcome) -> InfeasibleError:
     """The plan loses too much: say how much, why no more was merged, and what the best plan would lose."""
     work, association, limits = search.work, search.association, search.limits
-    lost = float(association.loss(found.plan))
-    what = f"the plan {'given' if found.how == 'given' else 'found'} loses {lost:.4f} of the association, "
-    what += f"more than alpha = {float(limits.alpha):g}{_refused_merge(search, found)}."
+    lost = float(association.loss(outcome.plan))
+    what = f"the plan {'given' if outcome.how == 'given' else 'found'} loses {lost:.4f} of the association, "
+    what += f"more than alpha = {float(limits.alpha):g}{_refused_merge(search, outcome)}."
     frontier, parts = None, smallest_parts(work)
-    if found.how == "optimal":
-        frontier = found.frontier
+    if outcome.how == "optimal":
+        frontier = outcome.frontier
     elif len(parts) <= MOST_PARTS and search.anonymizer.looks_up:
         frontier = search.frontier(parts)
     best = None if frontier is None else frontier.best_within(limits.beta)
     if frontier is None or best is None:
         best_loss = None
-        what += f" It is {told(work, found.plan)}."
+        what += f" It is {told(work, outcome.plan)}."
     else:
         best_loss = float(frontier.loss(best))
         what += f" The best plan within {limits.told_beta} loses {best_loss:.4f}: "
         what += f"{told(work, frontier.plan(best))}."
-    remedy = ", or ".join(_remedies(search, found.how, lost, best_loss, frontier))
+    remedy = ", or ".join(_remedies(search, outcome.how, lost, best_loss, frontier))
     remedy = f"{remedy[0].upper()}{remedy[1:]}."
     return InfeasibleError([Problem(f"{work.policy.name}: publish.alpha", what, remedy)])
 
 
-def _refused_merge(search: Search, found: Found) -> str:
+def _refused_merge(search: Search, outcome: Outcome) -> str:
     """The first merge that was refused after the last one that was made."""
-    made = max((number for number, merge in enumerate(found.merges) if not merge.refused), default=-1)
-    if made + 1 >= len(found.merges):
+    last_made = max((number for number, merge in enumerate(outcome.merges) if not merge.refused), default=-1)
+    if last_made + 1 >= len(outcome.merges):
         return ""
-    stop = found.merges[made + 1]
+    stop = outcome.merges[last_made + 1]
     exposure = float(search.association.exposure(stop.plan))
     told_limit = f"(exposure {exposure:.4f}, {search.limits.told_beta})"
     return f"; the next merge, {{{told_part(search.work, stop.members)}}}, {stop.refused} {told_limit}"
@@ -100,7 +100,7 @@ def _remedies(
     optimal = {"given": 'drop plan and use search = "optimal"', "optimal": ""}.get(
         how, 'use search = "optimal"'
     )
-    if best_loss is not None and best_loss <= alpha + HAIR and optimal:
+    if best_loss is not None and best_loss <= alpha + TOLERANCE and optimal:
         yield optimal
         yield f"raise alpha to {_up(lost):g}"
         return
@@ -134,5 +134,5 @@ def refuse_many(work: Work) -> None:
 
 
 def _up(ratio: float) -> float:
-    """A threshold with four decimals that the ratio stays within."""
+    """The ratio rounded up to four decimals: a threshold that it stays within."""
     return min(ceil(ratio * 10_000) / 10_000, 1.0)

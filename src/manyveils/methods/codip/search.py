@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from manyveils.methods.codip.association import HAIR, Association, Fits, Members, Plan, sums_between
+from manyveils.methods.codip.association import TOLERANCE, Association, Fits, Members, Plan, sums_between
 from manyveils.methods.codip.frontier import Frontier, frontier_of
-from manyveils.methods.codip.plans import Found, Merge, Search, smallest_parts
+from manyveils.methods.codip.plans import Merge, Outcome, Search, smallest_parts
 from manyveils.methods.codip.refusals import refuse_exposure, refuse_loss, refuse_parts
 from manyveils.promises.entries import Ids
 
@@ -15,29 +15,29 @@ from manyveils.promises.entries import Ids
 FEW_PARTS = 12
 
 
-def find(search: Search, how: str, given: Plan | None) -> Found:
+def find(search: Search, how: str, given: Plan | None) -> Outcome:
     """A plan within all limits; an error that says what can be reached if there is none."""
     parts = smallest_parts(search.work) if given is None else given
     refuse_parts(search, parts, is_given=given is not None)
     exposure = search.association.exposure(parts)
-    if exposure > search.limits.beta + HAIR:
+    if exposure > search.limits.beta + TOLERANCE:
         raise refuse_exposure(search, parts, float(exposure), is_given=given is not None)
     if given is not None:
-        found = Found(given, "given", frontier=_for_comparison(search))
+        outcome = Outcome(given, "given", frontier=_for_comparison(search))
     elif how == "optimal":
         frontier = search.frontier(parts)
         best = frontier.best_within(search.limits.beta)
         # The parts themselves fit and are within beta.
         assert best is not None
-        found = Found(frontier.plan(best), how, frontier=frontier)
+        outcome = Outcome(frontier.plan(best), how, frontier=frontier)
     else:
         plan, merges = merged_plan(
             search.association, parts, search.fits, search.limits.beta, patient=how == "patient"
         )
-        found = Found(plan, how, merges, _for_comparison(search))
-    if search.association.loss(found.plan) > search.limits.alpha + HAIR:
-        raise refuse_loss(search, found)
-    return found
+        outcome = Outcome(plan, how, merges, _for_comparison(search))
+    if search.association.loss(outcome.plan) > search.limits.alpha + TOLERANCE:
+        raise refuse_loss(search, outcome)
+    return outcome
 
 
 def _for_comparison(search: Search) -> Frontier | None:
@@ -71,7 +71,7 @@ def merged_plan(
 
 
 def _tried(association: Association, members: Members, plan: Plan, fits: Fits, beta: Fraction) -> Merge:
-    if association.exposure(plan) > beta + HAIR:
+    if association.exposure(plan) > beta + TOLERANCE:
         return Merge(members, plan, "exposes too much")
     return Merge(members, plan, "" if fits(members) else "cannot be anonymized")
 

@@ -43,7 +43,7 @@ def make(work: Work) -> Made:
     columns = (known, names) if known else (names,)
     watches = tuple(watches_of(work, columns))
     caps = caps_of(work, combinations)
-    # Half of the time is for dividing, which needs some however the rows are chosen.
+    # The other half of the time is left for dividing the rows.
     choice = largest_part(combinations.counts, caps, options.time_limit / 2)
     _refuse_loss(work, names, choice)
     rows = _chosen_rows(work, combinations, choice.amounts)
@@ -84,12 +84,12 @@ def _loss(work: Work, names: tuple[str, ...], choice: Choice, lost: int) -> Prob
     diverse = "each of them is diverse for those who know the others" if len(homes) > 1 else "it is diverse"
     remedy = 'lower l, make the attributes coarser, or use method = "guardian".'
     if lost == n_rows and not choice.timed_out:
-        return Problem(where, f"no part of the {n_rows} rows is such that {diverse}.", f"L{remedy[1:]}")
+        return Problem(where, f"there is no part of the {n_rows} rows in which {diverse}.", f"L{remedy[1:]}")
     at_best = f" ({n_rows - choice.bound} by a longer search at best)" if choice.timed_out else ""
     share = math.ceil(10000 * lost / n_rows) / 10000
     return Problem(
         where,
-        f"{lost} of {n_rows} rows must go before {diverse}{at_best}; {work.limit} may.",
+        f"{lost} of {n_rows} rows must be left out before {diverse}{at_best}; {work.limit} may be.",
         f"Allow suppression = {share:g}, {remedy}",
     )
 

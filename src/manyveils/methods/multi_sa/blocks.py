@@ -26,7 +26,7 @@ class Choice:
 
     @property
     def gap(self) -> float:
-        """By how much of itself the choice may fall short of the best one."""
+        """The share of its rows by which the choice may fall short of the best one."""
         chosen = int(self.amounts.sum())
         return (self.bound - chosen) / max(chosen, 1)
 

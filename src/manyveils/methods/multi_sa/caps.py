@@ -1,4 +1,4 @@
-"""How much of what someone cannot tell apart each sensitive value may fill: the constraints on every bucket."""
+"""The share of rows that look alike to someone which each sensitive value may fill: the constraints on every bucket."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -101,7 +101,7 @@ def keeps(amounts: Ids, caps: tuple[Cap, ...]) -> bool:
 
 
 def caps_of(work: Work, combinations: Combinations) -> tuple[Cap, ...]:
-    """One cap for everything that some promise bounds the share of.
+    """One cap for every attribute or combination whose values some promise bounds the share of.
 
     Claim: a bucket within every cap keeps every rule, whatever it takes as known, and every promise of frequency,
     of distinct or of entropy diversity, conditional or not.

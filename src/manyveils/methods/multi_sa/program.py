@@ -88,12 +88,12 @@ def _most_of_lines(cap: Cap, lines: Ids, cells: Ids, slack: Ids | None) -> Numbe
 
 def _solved(sign: float, least: Numbers, most: Ids, parts: list[_Constraints], seconds: float) -> Solved:
     from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import block_array
+    from scipy.sparse import block_diag, hstack, vstack
 
     largest_totals = np.concatenate([part.largest_totals for part in parts])
     is_amount = np.append(np.ones(most.size), np.zeros(largest_totals.size))
     # Every cap has totals of its own behind the amounts, which all caps share.
-    matrix = block_array([[part.amounts, *_diagonal(parts, number)] for number, part in enumerate(parts)])
+    matrix = hstack([vstack([part.amounts for part in parts]), block_diag([part.totals for part in parts])])
     answer = milp(
         sign * is_amount,
         # Totals are whole anyhow; HiGHS 1.12 crashes on some programs in which they may be anything.
@@ -105,7 +105,3 @@ def _solved(sign: float, least: Numbers, most: Ids, parts: list[_Constraints], s
     amounts = None if answer.x is None else np.round(answer.x[: most.size]).astype(np.int64)
     bound = sign * answer.mip_dual_bound if answer.mip_dual_bound is not None else float(most.sum())
     return Solved(amounts, float(bound), answer.status == 1)
-
-
-def _diagonal(parts: list[_Constraints], number: int) -> list[Any]:
-    return [part.totals if other == number else None for other, part in enumerate(parts)]

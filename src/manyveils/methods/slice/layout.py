@@ -85,7 +85,11 @@ def _column_problems(
     """Every published attribute stands in one column, or in several if it is listed in overlap."""
     published = work.policy.published
     if isinstance(columns, int) and columns > len(published):
-        yield "columns", f"{columns} columns for {len(published)} attributes.", f"At most {len(published)}."
+        yield (
+            "columns",
+            f"{columns} columns for {len(published)} attributes.",
+            f"Ask for {len(published)} at most.",
+        )
     if not isinstance(columns, list):
         return
     listed = [name for column in columns for name in column]
@@ -102,10 +106,14 @@ def _column_problems(
 
 def _overlap_problems(work: Work, overlap: list[str]) -> Iterator[tuple[str, str, str]]:
     """Only what an adversary knows anyway may stand twice: anything else would link the rows of two columns."""
-    remedy = "In two it would link their rows one by one: drop it from overlap."
+    remedy = "Drop it from overlap: in two columns it would link their rows one by one."
     for name in overlap:
         if name not in work.policy.quasi:
-            yield "overlap", f"{name!r} is no quasi-identifier, so it stands in one column only.", remedy
+            yield (
+                "overlap",
+                f"{name!r} is not a quasi-identifier, so it may stand in one column only.",
+                remedy,
+            )
 
 
 def _overlapped(

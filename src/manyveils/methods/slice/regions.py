@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
 
-from manyveils.methods.generalize.cutting import cutting_of, style_of
+from manyveils.methods.generalize.cutting import Cutting, cutting_of, style_of
 from manyveils.methods.generalize.labels import recoding_of_groups
 from manyveils.methods.generalize.mondrian import partition
 from manyveils.policy import Promise
@@ -42,7 +43,7 @@ def regions_of(work: Work, column: tuple[str, ...], order: Ids, *, column_k: int
         raise refuse(work, watches)
     attributes = tuple(work.table[name] for name in known)
     leaves = tuple(len(work.policy.lines(a.name) or ()) or a.n_values for a in attributes)
-    groups = _cut(work, attributes, leaves, order, watches, "generalizing")
+    groups = _cut(work, cutting_of(attributes, leaves, "ranges"), order, watches, "generalizing")
     n_groups = int(groups.max()) + 1
     recodings = {
         attribute.name: recoding
@@ -58,18 +59,8 @@ def keep_all(watches: tuple[Watch, ...], groups: Ids, n_groups: int) -> bool:
     return bool(all_kept(watches, count_for(watches, groups, n_groups), sizes).all())
 
 
-def _cut(
-    work: Work,
-    attributes: tuple[Attribute, ...],
-    leaves: tuple[int, ...],
-    order: Ids,
-    watches: tuple[Watch, ...],
-    stage: str,
-) -> Ids:
-    cutting = cutting_of(attributes, leaves, "ranges")
-    return partition(
-        cutting, order, watches, relaxed=False, progress=lambda share: work.progress(stage, share)
-    )
+def _cut(work: Work, cutting: Cutting, order: Ids, watches: tuple[Watch, ...], stage: str) -> Ids:
+    return partition(cutting, order, watches, relaxed=False, progress=partial(work.progress, stage))
 
 
 def _watches(
@@ -102,8 +93,8 @@ def cut_buckets(work: Work, regions: tuple[Region, ...], order: Ids) -> Ids:
     attributes = tuple(attribute for region in regions for attribute in _cut_along(work, region))
     if not attributes:
         return np.zeros(work.table.n_rows, dtype=np.int64)
-    leaves = tuple(attribute.n_values for attribute in attributes)
-    return _cut(work, attributes, leaves, order, bucket_watches(work, regions), "cutting buckets")
+    cutting = cutting_of(attributes, tuple(attribute.n_values for attribute in attributes), "ranges")
+    return _cut(work, cutting, order, bucket_watches(work, regions), "cutting buckets")
 
 
 def _cut_along(work: Work, region: Region) -> tuple[Attribute, ...]:
