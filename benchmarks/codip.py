@@ -13,7 +13,7 @@ from benchmarks.trail import sealed, time_method
 from manyveils import Policy
 from manyveils.audits import audit
 from manyveils.methods.codip.association import associate
-from manyveils.methods.codip.merging import merged_plan
+from manyveils.methods.codip.search import merged_plan
 from manyveils.policy.guarantees import exact
 from manyveils.table import hold
 

@@ -14,8 +14,8 @@ from benchmarks.reproductions.codip_closeness import closest
 from benchmarks.reproductions.codip_plans import Hierarchies, plans_of, works_for
 from benchmarks.reproductions.table import markdown
 from manyveils.methods import Work
+from manyveils.methods.codip.anonymizers import FullDomain
 from manyveils.methods.codip.association import Association
-from manyveils.methods.codip.full_domain import FullDomain
 from manyveils.methods.generalize.lattice import Counted, Lattice, count_base
 from manyveils.methods.generalize.nodes import Test, passing
 from manyveils.methods.generalize.objectives import squares

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from benchmarks.reproductions import pictures
 from benchmarks.reproductions.codip_plans import plans_of, works_for
 from benchmarks.reproductions.table import markdown
+from manyveils.methods.codip.anonymizers import FullDomain
 from manyveils.methods.codip.association import Association, Plan
-from manyveils.methods.codip.full_domain import FullDomain
 
 LIMITS = (2.5e9, 3.0e9, 3.5e9, 4.0e9, 4.5e9)
 TABLES = (1, 2, 4, 6, 15)

@@ -11,7 +11,8 @@ from benchmarks.trail import work_of
 from manyveils import Policy
 from manyveils.methods import Work
 from manyveils.methods.codip.association import Association, Members, Plan, associate
-from manyveils.methods.codip.merging import Merge, merged_plan
+from manyveils.methods.codip.plans import Merge
+from manyveils.methods.codip.search import merged_plan
 from manyveils.table import hold
 
 Hierarchies = Mapping[str, Mapping[str, Any]]

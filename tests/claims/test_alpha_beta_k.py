@@ -434,11 +434,11 @@ def column_of(values, lines, folder):
 
 
 def test_labels_are_runs_on_their_axis(tmp_path):
-    """On an axis every label is a run of places, and losing is measured by the lowest common label."""
+    """On an axis every label is a run of positions, and losing is measured by the lowest common label."""
     hierarchy = "flu;lungs;*\nulcer;gut;*\nasthma;lungs;*\ncolic;gut;*\n"
     column, lines = column_of(["flu", "ulcer", "asthma", "colic"], hierarchy, tmp_path)
     axis = axis_of(column, lines, "hierarchy")
-    place = {text: int(axis.place[code]) for code, text in enumerate(column.texts)}
+    place = {text: int(axis.position[code]) for code, text in enumerate(column.texts)}
     assert abs(place["flu"] - place["asthma"]) == 1
     low, high = sorted((place["flu"], place["asthma"]))
     assert axis.lost(np.array([low]), np.array([high])).tolist() == [1 / 4]

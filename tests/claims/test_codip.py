@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.methods import Work, read_options
+from manyveils.methods.codip.anonymizers import FullDomain
 from manyveils.methods.codip.association import associate
 from manyveils.methods.codip.frontier import frontier_of
-from manyveils.methods.codip.full_domain import FullDomain
-from manyveils.methods.codip.merging import merged_plan
+from manyveils.methods.codip.search import merged_plan
 from manyveils.policy.guarantees import Closeness, exact
 from manyveils.table import Streams, hold, resolve
 from manyveils.utility import measure
@@ -164,13 +164,13 @@ def test_frontier_is_exact(drawn, data):
         if all(fits(part) for part in plan)
     }
     found = frontier_of(association, tuple((each,) for each in members), fits)
-    assert {(found.loss(place), found.exposure(place)) for place in found.places} == pareto(points)
-    for place in found.places:
-        plan = found.plan(place)
+    assert {(found.loss(index), found.exposure(index)) for index in found.indices} == pareto(points)
+    for index in found.indices:
+        plan = found.plan(index)
         assert sorted(member for part in plan for member in part) == members
         assert (association.loss(plan), association.exposure(plan)) == (
-            found.loss(place),
-            found.exposure(place),
+            found.loss(index),
+            found.exposure(index),
         )
         assert all(fits(part) for part in plan)
 

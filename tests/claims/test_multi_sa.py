@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.datasets import versatile_patients, versatile_rules
+from manyveils.methods.multi_sa.blocks import divide, trimmed
 from manyveils.methods.multi_sa.caps import Cap, keeps
-from manyveils.methods.multi_sa.choose import trimmed
-from manyveils.methods.multi_sa.divide import divide
 from manyveils.methods.multi_sa.program import Solved, largest, smallest
 from tests.kit.reading import broken_promises
 
@@ -410,7 +409,7 @@ def test_running_example():
         "attributes": {name: {"role": "neutral"} for name in frame.columns},
         "publish": {"method": "multi-sa", "suppression": 1},
     }
-    with pytest.raises(mv.InfeasibleError, match="zipcode, race: no part of the 6 rows"):
+    with pytest.raises(mv.InfeasibleError, match="zipcode, race: there is no part of the 6 rows"):
         mv.publish(frame, sections | {"rules": versatile_rules()})
     release = mv.publish(frame, sections | {"rules": versatile_rules()[1:]}, seed=1)
     assert [file.attributes for file in release.views[0].files] == [
@@ -426,7 +425,7 @@ def test_the_share_that_would_do():
         {"q": ["1"] * 11, "s": [*"ab" * 4, "a", "a", "c"], "t": [*"xxyy" * 2, "x", "y", "y"]}
     )
     ls = {"s": 2, "t": 2}
-    said = r"policy: s, t: 3 of 11 rows must go before each of them .* 2 may\. Allow suppression = 0\.2728,"
+    said = r"policy: s, t: 3 of 11 rows must be left out before each of them .* 2 may be\. Allow suppression = 0\.2728,"
     with pytest.raises(mv.InfeasibleError, match=said):
         mv.publish(frame, ruled(frame, ls, suppression=0.2727))
     release = mv.publish(frame, ruled(frame, ls, suppression=0.2728))
@@ -465,8 +464,8 @@ def test_no_time_to_choose(monkeypatch):
     many = {"s": {"role": "sensitive", "multivalued": "|"}}
     policy = roled(attributes=many, guarantee={"l": 2}, publish={"suppression": 0.1})
     nothing = Solved(None, float("inf"), timed_out=True)
-    monkeypatch.setattr("manyveils.methods.multi_sa.choose.largest", lambda *_: nothing)
-    said = r"40 of 40 rows must go .* \(0 by a longer search at best\); 4 may"
+    monkeypatch.setattr("manyveils.methods.multi_sa.blocks.largest", lambda *_: nothing)
+    said = r"40 of 40 rows must be left out .* \(0 by a longer search at best\); 4 may be"
     with pytest.raises(mv.InfeasibleError, match=said):
         mv.publish(frame, policy, seed=1)
 

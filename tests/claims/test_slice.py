@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 import manyveils as mv
 from manyveils.methods import Work, read_options
 from manyveils.methods.generalize import mondrian
-from manyveils.methods.slice import grouping, make
+from manyveils.methods.slice import make, regions
+from manyveils.methods.slice.beliefs import beliefs
 from manyveils.methods.slice.correlation import cluster_cuts, contingency
-from manyveils.methods.slice.layout import lay_out
+from manyveils.methods.slice.layout import SliceOptions, lay_out
 from manyveils.methods.slice.medoids import medoid_clusters, silhouette
-from manyveils.methods.slice.posterior import beliefs
 from manyveils.methods.slice.regions import Region
 from manyveils.table import Streams, hold, resolve
 from tests.kit.counting import counted_once
@@ -139,8 +139,8 @@ def test_l_diversity_holds_after_every_kept_split(data):
         rounds.clear()
         return partition(cut, order, *rest, **more)
 
-    of_active, partition = mondrian._of_active, grouping.partition
-    with patch.object(mondrian, "_of_active", watching), patch.object(grouping, "partition", cutting):
+    of_active, partition = mondrian._of_active, regions.partition
+    with patch.object(mondrian, "_of_active", watching), patch.object(regions, "partition", cutting):
         try:
             make(work)
         except (mv.InfeasibleError, mv.PolicyError):
@@ -173,7 +173,7 @@ def test_strict_cuts_leave_one_matching_bucket(data):
     """A tuple whose published values all occur in a bucket lies in that bucket."""
     case = data.draw(cases({"method": "slice"}, smallest=2))
     work = sliced(type(case)(case.frame, {**case.sections, "guarantee": {"k": 1}}), columns=3)
-    regions = tuple(
+    of_quasi = tuple(
         Region(
             (name,),
             np.unique(work.table[name].codes, return_inverse=True)[1],
@@ -182,11 +182,11 @@ def test_strict_cuts_leave_one_matching_bucket(data):
         )
         for name in work.quasi
     )
-    buckets = grouping.cut_buckets(work, regions, np.arange(work.table.n_rows))
+    buckets = regions.cut_buckets(work, of_quasi, np.arange(work.table.n_rows))
     for row in range(work.table.n_rows):
         for bucket in set(buckets.tolist()):
             inside = buckets == bucket
-            fits = all((region.of_row[inside] == region.of_row[row]).any() for region in regions)
+            fits = all((region.of_row[inside] == region.of_row[row]).any() for region in of_quasi)
             assert fits == (bucket == buckets[row])
 
 
@@ -233,11 +233,11 @@ def test_columns_follow_from_counts_of_pairs(rows, discretize, columns):
     )
     table, _ = hold(frame, policy)
     work = Work(policy, table, (), read_options(policy), Streams(1))
-    asked = {"columns": columns, "discretize": discretize, "bins": 4, "overlap": [], "joint": False}
-    here = lay_out(work, **asked)
-    there = lay_out(replace(work, counted=lambda names: counted_once(table, names)), **asked)
-    assert here.columns == there.columns
-    assert (here.correlation == there.correlation).all()
+    options = SliceOptions(columns=columns, discretize=discretize, bins=4)
+    by_rows = lay_out(work, options)
+    by_counts = lay_out(replace(work, counted=lambda names: counted_once(table, names)), options)
+    assert by_rows.columns == by_counts.columns
+    assert (by_rows.correlation == by_counts.correlation).all()
 
 
 @quick
@@ -302,7 +302,7 @@ def test_only_quasi_identifiers_stand_twice(overlap, given):
     """A neutral attribute in two columns would link their rows, and a sensitive one too; both are refused."""
     columns = [["age", "sex", "zipcode", "stay"], ["job", "stay", "diagnosis"], ["income"], ["insurance"]]
     with pytest.raises(
-        mv.PolicyError, match=f"'{overlap}' is no quasi-identifier, so it stands in one column"
+        mv.PolicyError, match=f"'{overlap}' is not a quasi-identifier, so it may stand in one column"
     ):
         publish_slice(columns=columns if given else 3, overlap=[overlap])
 

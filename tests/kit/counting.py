@@ -16,5 +16,5 @@ def counted_once(table: Table, names: Sequence[str]) -> Table:
     frame = pl.DataFrame({name: table[name].codes for name in names})
     frame = frame.group_by(*names).agg(pl.len().cast(pl.Int64).alias("#")).sort(*names)
     weights = frame["#"].to_numpy()
-    columns = {name: replace(table[name], codes=frame[name].to_numpy(), weights=weights) for name in names}
-    return replace(table, attributes=columns, n_rows=frame.height, weights=weights)
+    attributes = {name: replace(table[name], codes=frame[name].to_numpy(), weights=weights) for name in names}
+    return replace(table, attributes=attributes, n_rows=frame.height, weights=weights)

@@ -10,10 +10,10 @@ import manyveils as mv
 from benchmarks.reproductions import census
 from manyveils.datasets import codip_patients
 from manyveils.methods import Work, read_options
-from manyveils.methods.codip.anonymized import closeness, watched
+from manyveils.methods.codip.anonymized import closeness, watch_gauges
 from manyveils.methods.codip.association import associate
 from manyveils.methods.codip.frontier import frontier_of
-from manyveils.methods.codip.merging import merged_plan
+from manyveils.methods.codip.search import merged_plan
 from manyveils.promises.entries import count
 from manyveils.table import Streams, hold, resolve
 
@@ -63,7 +63,7 @@ def test_table_1_closeness(groups, distances):
     table, _ = hold(codip_patients(), policy)
     work = Work(policy, table, resolve(policy, table), read_options(policy), Streams(1))
     for name, expected in distances.items():
-        gauge = watched(work, ())[1][name]
+        gauge = watch_gauges(work, ())[1][name]
         entries = count(gauge.subject, np.array(groups), 2)
         assert closeness(gauge, entries, np.array([2, 2])) == expected
 
@@ -73,7 +73,7 @@ def test_promises_and_gauges_share_their_counts():
     policy = table_1().replaced(guarantee={"l": 2})
     table, _ = hold(codip_patients(), policy)
     work = Work(policy, table, resolve(policy, table), read_options(policy), Streams(1))
-    watches, gauges = watched(work, work.promises)
+    watches, gauges = watch_gauges(work, work.promises)
     assert {each.promise.protects for each in watches} == {(name,) for name in SENSITIVE}
     assert all(each.subject is gauges[each.promise.protects[0]].subject for each in watches)
 

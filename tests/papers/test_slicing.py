@@ -6,9 +6,9 @@ import pytest
 import manyveils as mv
 from benchmarks.reproductions import occ
 from benchmarks.reproductions.occ import OCC7
+from manyveils.methods.slice.beliefs import beliefs
 from manyveils.methods.slice.correlation import correlations
 from manyveils.methods.slice.medoids import medoid_clusters
-from manyveils.methods.slice.posterior import beliefs
 from manyveils.methods.slice.regions import Region
 from manyveils.table import hold
 from manyveils.utility.comparison import Comparison

@@ -6,8 +6,8 @@ from numba import njit
 
 @njit(cache=True)
 def _is_free(ids: np.ndarray, start: int, stop: int, used: np.ndarray, bucket: int) -> bool:
-    for place in range(start, stop):
-        if used[ids[place]] == bucket:
+    for index in range(start, stop):
+        if used[ids[index]] == bucket:
             return False
     return True
 
@@ -15,9 +15,9 @@ def _is_free(ids: np.ndarray, start: int, stop: int, used: np.ndarray, bucket: i
 @njit(cache=True)
 def _fullest(left_of_id: np.ndarray, used: np.ndarray, tried: np.ndarray, bucket: int, turn: int) -> int:
     best, most = -1, 0
-    for each in range(left_of_id.size):
-        if left_of_id[each] > most and used[each] != bucket and tried[each] != turn:
-            best, most = each, left_of_id[each]
+    for value in range(left_of_id.size):
+        if left_of_id[value] > most and used[value] != bucket and tried[value] != turn:
+            best, most = value, left_of_id[value]
     return best
 
 
@@ -42,20 +42,20 @@ def fill(
     left_of_id = np.zeros(n_ids, np.int64)
     kind_counts = np.zeros(n_ids + 1, np.int64)
     for kind in range(n_kinds):
-        for place in range(id_starts[kind], id_starts[kind + 1]):
-            left_of_id[ids[place]] += left[kind]
-            kind_counts[ids[place]] += 1
+        for index in range(id_starts[kind], id_starts[kind + 1]):
+            left_of_id[ids[index]] += left[kind]
+            kind_counts[ids[index]] += 1
     starts = np.zeros(n_ids + 1, np.int64)
-    for each in range(n_ids):
-        starts[each + 1] = starts[each] + kind_counts[each]
+    for value in range(n_ids):
+        starts[value + 1] = starts[value] + kind_counts[value]
     kinds_of = np.empty(starts[n_ids], np.int64)
     ends = starts[:-1].copy()
     free_kinds = np.empty(n_kinds, np.int64)
     n_free, free_left = 0, 0
     for kind in range(n_kinds):
-        for place in range(id_starts[kind], id_starts[kind + 1]):
-            kinds_of[ends[ids[place]]] = kind
-            ends[ids[place]] += 1
+        for index in range(id_starts[kind], id_starts[kind + 1]):
+            kinds_of[ends[ids[index]]] = kind
+            ends[ids[index]] += 1
         if id_starts[kind] == id_starts[kind + 1]:
             free_kinds[n_free] = kind
             n_free += 1
@@ -70,32 +70,32 @@ def fill(
             turn += 1
             pick = -1
             while pick < 0:
-                each = _fullest(left_of_id, used, tried, bucket, turn)
-                if n_free > 0 and (each < 0 or free_left >= left_of_id[each]):
+                value = _fullest(left_of_id, used, tried, bucket, turn)
+                if n_free > 0 and (value < 0 or free_left >= left_of_id[value]):
                     pick = free_kinds[n_free - 1]
                     break
-                if each < 0:
+                if value < 0:
                     break
-                tried[each] = turn
-                total, looked, place = 0, 0, starts[each]
-                while place < ends[each] and looked < reach:
-                    kind = kinds_of[place]
+                tried[value] = turn
+                total, looked, index = 0, 0, starts[value]
+                while index < ends[value] and looked < reach:
+                    kind = kinds_of[index]
                     if left[kind] == 0:
-                        ends[each] -= 1
-                        kinds_of[place] = kinds_of[ends[each]]
+                        ends[value] -= 1
+                        kinds_of[index] = kinds_of[ends[value]]
                         continue
                     looked += 1
                     if _is_free(ids, id_starts[kind], id_starts[kind + 1], used, bucket):
                         total += left[kind]
                         if rng.random() * total < left[kind]:
                             pick = kind
-                    place += 1
+                    index += 1
             if pick < 0:
                 return chosen[:n_chosen].copy()
             left[pick] -= 1
-            for place in range(id_starts[pick], id_starts[pick + 1]):
-                used[ids[place]] = bucket
-                left_of_id[ids[place]] -= 1
+            for index in range(id_starts[pick], id_starts[pick + 1]):
+                used[ids[index]] = bucket
+                left_of_id[ids[index]] -= 1
             if id_starts[pick] == id_starts[pick + 1]:
                 free_left -= 1
                 if left[pick] == 0:
@@ -115,21 +115,21 @@ def place_rest(
     n_buckets = members.size // size
     taken = np.zeros(n_buckets, np.bool_)
     homes = np.full(kinds.size, -1, np.int64)
-    at = 0
+    bucket = 0
     for rest in range(kinds.size):
         kind = kinds[rest]
         for _ in range(min(reach, n_buckets)):
-            at = at + 1 if at + 1 < n_buckets else 0
-            if taken[at]:
+            bucket = bucket + 1 if bucket + 1 < n_buckets else 0
+            if taken[bucket]:
                 continue
             clash = False
-            for place in range(at * size, (at + 1) * size):
-                other = members[place]
+            for index in range(bucket * size, (bucket + 1) * size):
+                member = members[index]
                 for mine in range(id_starts[kind], id_starts[kind + 1]):
-                    for theirs in range(id_starts[other], id_starts[other + 1]):
+                    for theirs in range(id_starts[member], id_starts[member + 1]):
                         clash = clash or ids[mine] == ids[theirs]
             if not clash:
-                homes[rest] = at
-                taken[at] = True
+                homes[rest] = bucket
+                taken[bucket] = True
                 break
     return homes

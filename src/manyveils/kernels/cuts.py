@@ -29,43 +29,43 @@ def _runs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The different codes of a segment in order, and how often each stands there; `hist` is left as zeros."""
     low, high = codes[rows[start]], codes[rows[start]]
-    for place in range(start, stop):
-        code = codes[rows[place]]
+    for index in range(start, stop):
+        code = codes[rows[index]]
         low, high = min(low, code), max(high, code)
         hist[code] += 1
     n_rows = stop - start
-    found = np.empty(min(n_rows, high - low + 1), np.int64)
-    n_found = 0
+    seen = np.empty(min(n_rows, high - low + 1), np.int64)
+    n_seen = 0
     if high - low <= 8 * n_rows:
         for code in range(low, high + 1):
             if hist[code] > 0:
-                found[n_found] = code
-                n_found += 1
+                seen[n_seen] = code
+                n_seen += 1
     else:
         for code in np.sort(codes[rows[start:stop]]):
-            if n_found == 0 or found[n_found - 1] != code:
-                found[n_found] = code
-                n_found += 1
-    counts = np.empty(n_found, np.int64)
-    for i in range(n_found):
-        counts[i] = hist[found[i]]
-        hist[found[i]] = 0
-    return found[:n_found].copy(), counts
+            if n_seen == 0 or seen[n_seen - 1] != code:
+                seen[n_seen] = code
+                n_seen += 1
+    counts = np.empty(n_seen, np.int64)
+    for i in range(n_seen):
+        counts[i] = hist[seen[i]]
+        hist[seen[i]] = 0
+    return seen[:n_seen].copy(), counts
 
 
 @njit(cache=True)
 def _loss_between(
-    found: np.ndarray, first: int, last: int, style: int, numbers: np.ndarray, missing: int, whole: float
+    seen: np.ndarray, first: int, last: int, style: int, numbers: np.ndarray, missing: int, whole: float
 ) -> float:
     """What the codes from `first` to `last` lose as one group."""
-    has_missing = found[last] == missing
+    has_missing = seen[last] == missing
     top = last - 1 if has_missing and last > first else last
-    return _run_loss(style, last - first + 1, numbers[found[first]], numbers[found[top]], has_missing, whole)
+    return _run_loss(style, last - first + 1, numbers[seen[first]], numbers[seen[top]], has_missing, whole)
 
 
 @njit(cache=True)
 def _cut_runs(
-    found: np.ndarray,
+    seen: np.ndarray,
     counts: np.ndarray,
     n_rows: int,
     least: int,
@@ -80,12 +80,12 @@ def _cut_runs(
     The cut between two values nearest to the middle; where there is none and equal values may be parted,
     the one that leaves as few rows as allowed on one side.
     """
-    last = found.size - 1
+    last = seen.size - 1
     if last < 1:
         return 0.0, NO_CUT, 0
-    before = np.zeros(found.size + 1, np.int64)
+    before = np.zeros(seen.size + 1, np.int64)
     middle, nearest = -1, n_rows + 1
-    for i in range(found.size):
+    for i in range(seen.size):
         before[i + 1] = before[i] + counts[i]
         off = abs(2 * before[i + 1] - n_rows)
         if before[i + 1] >= least and n_rows - before[i + 1] >= least and off < nearest:
@@ -93,26 +93,26 @@ def _cut_runs(
     takes = (before[middle + 1], before[middle + 1]) if middle >= 0 else (least, n_rows - least)
     if middle < 0 and not relaxed:
         return 0.0, NO_CUT, 0
-    held = n_rows * _loss_between(found, 0, last, style, numbers, missing, whole)
+    lost = n_rows * _loss_between(seen, 0, last, style, numbers, missing, whole)
     best, best_cut, best_take = 0.0, NO_CUT, 0
     for take in takes:
         cut = 0
         while before[cut + 1] < take:
             cut += 1
         right = cut + 1 if before[cut + 1] == take else cut
-        gain = held - take * _loss_between(found, 0, cut, style, numbers, missing, whole)
-        gain -= (n_rows - take) * _loss_between(found, right, last, style, numbers, missing, whole)
+        gain = lost - take * _loss_between(seen, 0, cut, style, numbers, missing, whole)
+        gain -= (n_rows - take) * _loss_between(seen, right, last, style, numbers, missing, whole)
         if gain > best:
-            best, best_cut, best_take = gain, found[cut], take
+            best, best_cut, best_take = gain, seen[cut], take
     return best, best_cut, best_take
 
 
 @njit(cache=True)
-def _common_level(found: np.ndarray, labels: np.ndarray, starts: np.ndarray, n_levels: int) -> int:
+def _common_level(seen: np.ndarray, labels: np.ndarray, starts: np.ndarray, n_levels: int) -> int:
     """The lowest level at which all codes share one label."""
     for level in range(1, n_levels - 1):
-        first, same = labels[starts[level] + found[0]], True
-        for code in found:
+        first, same = labels[starts[level] + seen[0]], True
+        for code in seen:
             if labels[starts[level] + code] != first:
                 same = False
                 break
@@ -123,7 +123,7 @@ def _common_level(found: np.ndarray, labels: np.ndarray, starts: np.ndarray, n_l
 
 @njit(cache=True)
 def _cut_labels(
-    found: np.ndarray,
+    seen: np.ndarray,
     counts: np.ndarray,
     n_rows: int,
     least: int,
@@ -136,15 +136,15 @@ def _cut_labels(
     tally: np.ndarray,
 ) -> tuple[float, int, int, int]:
     """The child label whose rows gain most by standing apart: gain, level, label, rows taken; `tally` is left as zeros."""
-    if found.size < 2:
+    if seen.size < 2:
         return 0.0, 0, NO_CUT, 0
-    level = _common_level(found, labels, starts, n_levels)
-    held = losses[loss_starts[level] + labels[starts[level] + found[0]]]
+    level = _common_level(seen, labels, starts, n_levels)
+    lost = losses[loss_starts[level] + labels[starts[level] + seen[0]]]
     below = level - 1
-    children = np.empty(found.size, np.int64)
+    children = np.empty(seen.size, np.int64)
     n_children = 0
-    for i in range(found.size):
-        child = labels[starts[below] + found[i]]
+    for i in range(seen.size):
+        child = labels[starts[below] + seen[i]]
         if tally[child] == 0:
             children[n_children] = child
             n_children += 1
@@ -159,9 +159,9 @@ def _cut_labels(
             if not relaxed:
                 continue
             take = n_rows - least
-        gain = take * (held - losses[loss_starts[below] + child])
+        gain = take * (lost - losses[loss_starts[below] + child])
         if n_children == 2 and take == tally[child]:
-            gain += (n_rows - take) * (held - losses[loss_starts[below] + children[1 - i]])
+            gain += (n_rows - take) * (lost - losses[loss_starts[below] + children[1 - i]])
         if gain > best:
             best, best_label, best_take = gain, child, take
     for i in range(n_children):
@@ -171,7 +171,7 @@ def _cut_labels(
 
 @njit(cache=True)
 def best_cut(
-    found: np.ndarray,
+    seen: np.ndarray,
     counts: np.ndarray,
     a: int,
     tally: np.ndarray,
@@ -188,14 +188,14 @@ def best_cut(
     loss_starts: np.ndarray,
     n_levels: np.ndarray,
 ) -> tuple[float, int, int, int]:
-    """The best cut of a group along attribute `a`, of which it has the codes `found` so often as `counts` says.
+    """The best cut of a group along attribute `a`, of which it has the codes `seen`, as often as `counts` says.
 
     Gain, level (-1 for runs), code or label, rows on the left; `tally` is left as zeros.
     """
     n_rows = counts.sum()
     if styles[a] == LABEL:
         return _cut_labels(
-            found,
+            seen,
             counts,
             n_rows,
             least,
@@ -208,7 +208,7 @@ def best_cut(
             tally,
         )
     gain, cut, take = _cut_runs(
-        found,
+        seen,
         counts,
         n_rows,
         least,
@@ -253,9 +253,9 @@ def propose(
         if n_rows < 2 * least:
             continue
         for a in range(n_attributes):
-            found, counts = _runs(codes[a], rows, starts[segment], stops[segment], hist)
+            seen, counts = _runs(codes[a], rows, starts[segment], stops[segment], hist)
             gain, level, cut, take = best_cut(
-                found,
+                seen,
                 counts,
                 a,
                 tally,
@@ -302,11 +302,11 @@ def divide(
     for segment in range(starts.size):
         a, cut, quota = chosen[segment], cuts[segment], takes[segment]
         if levels[segment] < 0:
-            for place in range(starts[segment], stops[segment]):
-                quota -= codes[a, rows[place]] < cut
+            for index in range(starts[segment], stops[segment]):
+                quota -= codes[a, rows[index]] < cut
         left, n_right = starts[segment], 0
-        for place in range(starts[segment], stops[segment]):
-            row = rows[place]
+        for index in range(starts[segment], stops[segment]):
+            row = rows[index]
             code = codes[a, row]
             if levels[segment] < 0:
                 goes, uses = code <= cut, code == cut

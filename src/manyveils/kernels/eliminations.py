@@ -39,7 +39,7 @@ def find_leak(
     rows: np.ndarray,
     subject: int,
     others: np.ndarray,
-    silent: np.ndarray,
+    absences: np.ndarray,
     harmless: np.ndarray,
     most: int,
     attributes: np.ndarray,
@@ -47,38 +47,38 @@ def find_leak(
 ) -> int:
     """How many values, at most `most`, must be ruled out so that one value of the subject is left; -1 if they never do.
 
-    What is ruled out is written to `attributes` and `values`; nobody rules out the code `silent[attribute]`.
+    What is ruled out is written to `attributes` and `values`; nobody rules out the code `absences[attribute]`.
 
     Claim: a leak is found whenever there is one.
     Why: of two rows that differ in the subject one at least must go, so one of their values must be ruled out,
     and every such value is tried, to the depth of `most`.
     Tested by: tests/claims/test_eliminations.py
     """
-    one, two = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
+    first, second = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
     tried = np.zeros(most + 1, np.int64)
     depth = 0
-    one[0], two[0] = _left(codes, rows, subject, attributes, values, 0)
+    first[0], second[0] = _left(codes, rows, subject, attributes, values, 0)
     while depth >= 0:
-        if one[depth] != NOBODY and two[depth] == NOBODY and not harmless[codes[subject, one[depth]]]:
+        if first[depth] != NOBODY and second[depth] == NOBODY and not harmless[codes[subject, first[depth]]]:
             return depth
-        stuck = one[depth] == NOBODY or two[depth] == NOBODY or depth == most
+        stuck = first[depth] == NOBODY or second[depth] == NOBODY or depth == most
         if stuck or tried[depth] == 2 * others.size:
             depth -= 1
             continue
         turn = tried[depth]
         tried[depth] += 1
         attribute = others[turn % others.size]
-        value = codes[attribute, one[depth]]
+        value = codes[attribute, first[depth]]
         if turn >= others.size:
-            if codes[attribute, two[depth]] == value:
+            if codes[attribute, second[depth]] == value:
                 continue
-            value = codes[attribute, two[depth]]
-        if value == silent[attribute]:
+            value = codes[attribute, second[depth]]
+        if value == absences[attribute]:
             continue
         attributes[depth], values[depth] = attribute, value
         depth += 1
         tried[depth] = 0
-        one[depth], two[depth] = _left(codes, rows, subject, attributes, values, depth)
+        first[depth], second[depth] = _left(codes, rows, subject, attributes, values, depth)
     return NO_LEAK
 
 
@@ -89,18 +89,18 @@ def withstand(
     starts: np.ndarray,
     subject: int,
     others: np.ndarray,
-    silent: np.ndarray,
+    absences: np.ndarray,
     harmless: np.ndarray,
     most: int,
 ) -> np.ndarray:
     """Which groups leak nothing of one attribute; group g is `rows[starts[g]:starts[g + 1]]`."""
     attributes, values = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
-    fine = np.empty(starts.size - 1, np.bool_)
+    withstands = np.empty(starts.size - 1, np.bool_)
     for group in range(starts.size - 1):
         members = rows[starts[group] : starts[group + 1]]
-        found = find_leak(codes, members, subject, others, silent, harmless, most, attributes, values)
-        fine[group] = found == NO_LEAK
-    return fine
+        leak = find_leak(codes, members, subject, others, absences, harmless, most, attributes, values)
+        withstands[group] = leak == NO_LEAK
+    return withstands
 
 
 @njit(cache=True)
@@ -154,8 +154,8 @@ def _raise_half(
     if covering:
         target = _covering(originals, rows, subject, parents, labels[subject, left[0]])
     n_raised = (n_left + 1) // 2
-    for place in range(n_raised):
-        labels[subject, left[place]] = target
+    for index in range(n_raised):
+        labels[subject, left[index]] = target
     return n_raised
 
 
@@ -168,7 +168,7 @@ def mend(
     subjects: np.ndarray,
     others: np.ndarray,
     n_others: np.ndarray,
-    silent: np.ndarray,
+    absences: np.ndarray,
     most: np.ndarray,
     harmless: np.ndarray,
     parents: np.ndarray,
@@ -193,18 +193,18 @@ def mend(
         promise, n_fine = 0, 0
         # Raising a label for one promise may break another, so all are asked again until all are fine in a row.
         while n_fine < subjects.size:
-            found = find_leak(
+            leak = find_leak(
                 labels,
                 members,
                 subjects[promise],
                 others[promise, : n_others[promise]],
-                silent,
+                absences,
                 harmless[promise],
                 most[promise],
                 attributes,
                 values,
             )
-            if found == NO_LEAK:
+            if leak == NO_LEAK:
                 n_fine += 1
                 promise = (promise + 1) % subjects.size
                 continue
@@ -218,7 +218,7 @@ def mend(
                 covering,
                 attributes,
                 values,
-                found,
+                leak,
             )
             if n_raised == 0:
                 mended[group] = False

@@ -20,15 +20,15 @@ def _undominated(costs: np.ndarray, gains: np.ndarray, parts: np.ndarray, before
     """Keep, in order of cost, the points that gain more than every cheaper one; how many there are."""
     order = np.argsort(costs[:n], kind="mergesort")
     cost, gain, part, before = costs[order], gains[order], parts[order], befores[order]
-    kept = 0
-    for place in range(n):
-        if kept and costs[kept - 1] == cost[place] and gains[kept - 1] < gain[place]:
-            kept -= 1
-        if kept == 0 or gains[kept - 1] < gain[place]:
-            costs[kept], gains[kept] = cost[place], gain[place]
-            parts[kept], befores[kept] = part[place], before[place]
-            kept += 1
-    return kept
+    n_kept = 0
+    for index in range(n):
+        if n_kept and costs[n_kept - 1] == cost[index] and gains[n_kept - 1] < gain[index]:
+            n_kept -= 1
+        if n_kept == 0 or gains[n_kept - 1] < gain[index]:
+            costs[n_kept], gains[n_kept] = cost[index], gain[index]
+            parts[n_kept], befores[n_kept] = part[index], before[index]
+            n_kept += 1
+    return n_kept
 
 
 @njit(cache=True)
@@ -37,7 +37,7 @@ def frontier(gain: np.ndarray, cost: np.ndarray, allowed: np.ndarray) -> tuple[n
 
     Sets are bit masks; `gain`, `cost` and `allowed` speak of each mask as one part.
     The points of mask `s` stand from `starts[s]` to `starts[s + 1]`, in order of cost, each with the part that holds
-    the mask's lowest member and the place of the point that the rest of the mask contributes.
+    the mask's lowest member and the index of the point that the rest of the mask contributes.
     Only the whole set and masks without its lowest member are worked out.
 
     Claim: no division is better than every point listed: for each there is a point as cheap that gains as much.
@@ -70,15 +70,15 @@ def frontier(gain: np.ndarray, cost: np.ndarray, allowed: np.ndarray) -> tuple[n
         while True:
             part = mask ^ rest
             if allowed[part]:
-                for place in range(starts[rest], starts[rest + 1]):
-                    price, won = costs[place] + cost[part], gains[place] + gain[part]
+                for index in range(starts[rest], starts[rest + 1]):
+                    price, won = costs[index] + cost[part], gains[index] + gain[part]
                     shelf = price // step
                     if shelf and shelves[shelf - 1] >= won:
                         continue
                     if n_new == room:
                         n_new = _undominated(new_costs, new_gains, new_parts, new_befores, n_new)
                     new_costs[n_new], new_gains[n_new] = price, won
-                    new_parts[n_new], new_befores[n_new] = part, place
+                    new_parts[n_new], new_befores[n_new] = part, index
                     n_new += 1
                     while shelf <= SHELVES and shelves[shelf] < won:
                         shelves[shelf] = won
@@ -89,9 +89,9 @@ def frontier(gain: np.ndarray, cost: np.ndarray, allowed: np.ndarray) -> tuple[n
         n_new = _undominated(new_costs, new_gains, new_parts, new_befores, n_new)
         costs, gains = _grown(costs, filled + n_new), _grown(gains, filled + n_new)
         parts, befores = _grown(parts, filled + n_new), _grown(befores, filled + n_new)
-        for place in range(n_new):
-            costs[filled + place], gains[filled + place] = new_costs[place], new_gains[place]
-            parts[filled + place], befores[filled + place] = new_parts[place], new_befores[place]
+        for index in range(n_new):
+            costs[filled + index], gains[filled + index] = new_costs[index], new_gains[index]
+            parts[filled + index], befores[filled + index] = new_parts[index], new_befores[index]
         filled += n_new
         starts[mask + 1] = filled
     return starts, costs[:filled], gains[:filled], parts[:filled], befores[:filled]

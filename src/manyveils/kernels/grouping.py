@@ -23,23 +23,23 @@ def number(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     table = np.full(slots, EMPTY, np.int64)
     ids = np.empty(n, np.int64)
     firsts = np.empty(n, np.int64)
-    found = 0
+    n_numbers = 0
     for row in range(n):
         key = keys[row]
         slot = _hash(key) & mask
         while True:
-            held = table[slot]
-            if held == EMPTY:
-                table[slot] = found
-                firsts[found] = row
-                ids[row] = found
-                found += 1
+            occupant = table[slot]
+            if occupant == EMPTY:
+                table[slot] = n_numbers
+                firsts[n_numbers] = row
+                ids[row] = n_numbers
+                n_numbers += 1
                 break
-            if keys[firsts[held]] == key:
-                ids[row] = held
+            if keys[firsts[occupant]] == key:
+                ids[row] = occupant
                 break
             slot = (slot + np.uint64(1)) & mask
-    return ids, firsts[:found].copy()
+    return ids, firsts[:n_numbers].copy()
 
 
 @njit(cache=True)
@@ -81,7 +81,7 @@ def merge_entries(
     Entries whose new owner is negative are dropped.
     """
     last = np.full(n_owners, -1, np.int64)
-    place = np.empty(n_owners, np.int64)
+    entry_of = np.empty(n_owners, np.int64)
     new_owners = np.empty(owners.size, np.int64)
     new_codes = np.empty(owners.size, np.int64)
     new_counts = np.empty(owners.size, np.int64)
@@ -91,10 +91,10 @@ def merge_entries(
         if owner < 0:
             continue
         if last[owner] == codes[entry]:
-            new_counts[place[owner]] += counts[entry]
+            new_counts[entry_of[owner]] += counts[entry]
             continue
         last[owner] = codes[entry]
-        place[owner] = filled
+        entry_of[owner] = filled
         new_owners[filled] = owner
         new_codes[filled] = codes[entry]
         new_counts[filled] = counts[entry]

@@ -35,17 +35,17 @@ def weigh_matches(
     for bucket in range(bucket_starts.size - 1):
         start, stop = bucket_starts[bucket], bucket_starts[bucket + 1]
         size = stop - start
-        for place in range(start, stop):
-            row = rows[place]
+        for index in range(start, stop):
+            row = rows[index]
             pair_counts[pairs[row]] += 1
             for column in range(n_columns):
                 counts[column, parts[column, row]] += 1
-        for place in range(start, stop):
-            value = parts[lead, rows[place]]
+        for index in range(start, stop):
+            value = parts[lead, rows[index]]
             if counts[lead, value] < 0:
                 continue
-            for at in range(target_starts[value], target_starts[value + 1]):
-                target = target_list[at]
+            for entry in range(target_starts[value], target_starts[value + 1]):
+                target = target_list[entry]
                 weight = 1.0 / size
                 for column in range(n_columns):
                     if column != last:
@@ -58,8 +58,8 @@ def weigh_matches(
                     weights[entry_starts[target] + pair - pair_starts[own]] += weight * pair_counts[pair]
             # A value that was served is marked, so that each target is weighed once a bucket.
             counts[lead, value] = -counts[lead, value]
-        for place in range(start, stop):
-            row = rows[place]
+        for index in range(start, stop):
+            row = rows[index]
             pair_counts[pairs[row]] = 0
             for column in range(n_columns):
                 counts[column, parts[column, row]] = 0

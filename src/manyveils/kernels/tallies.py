@@ -10,13 +10,13 @@ def largest(owners: np.ndarray, counts: np.ndarray, n_owners: int, depth: int) -
     top = np.zeros((n_owners, depth), np.int64)
     for entry in range(owners.size):
         row, count = top[owners[entry]], counts[entry]
-        place = depth
-        while place > 0 and row[place - 1] < count:
-            place -= 1
-        if place < depth:
-            for shift in range(depth - 1, place, -1):
+        rank = depth
+        while rank > 0 and row[rank - 1] < count:
+            rank -= 1
+        if rank < depth:
+            for shift in range(depth - 1, rank, -1):
                 row[shift] = row[shift - 1]
-            row[place] = count
+            row[rank] = count
     return top
 
 
@@ -36,18 +36,18 @@ def differences(
 
 @njit(cache=True)
 def _gap(
-    cumulative: np.ndarray, prefix: np.ndarray, start: int, stop: int, held: int, size: int, total: int
+    cumulative: np.ndarray, prefix: np.ndarray, start: int, stop: int, counted: int, size: int, total: int
 ) -> int:
     """Sum |held·total - cumulative[v]·size| over start <= v < stop; cumulative never falls."""
     low, high = start, stop
     while low < high:
         middle = (low + high) // 2
-        if cumulative[middle] * size <= held * total:
+        if cumulative[middle] * size <= counted * total:
             low = middle + 1
         else:
             high = middle
-    below = held * total * (low - start) - (prefix[low] - prefix[start]) * size
-    above = (prefix[stop] - prefix[low]) * size - held * total * (stop - low)
+    below = counted * total * (low - start) - (prefix[low] - prefix[start]) * size
+    above = (prefix[stop] - prefix[low]) * size - counted * total * (stop - low)
     return below + above
 
 
@@ -64,24 +64,26 @@ def ordered_distance(
     prefix = np.zeros(n_values + 1, cumulative.dtype)
     for value in range(n_values):
         prefix[value + 1] = prefix[value] + cumulative[value]
-    held = np.zeros(sizes.size, cumulative.dtype)
+    counted = np.zeros(sizes.size, cumulative.dtype)
     reached = np.zeros(sizes.size, np.int64)
     distance = np.zeros(sizes.size, cumulative.dtype)
     for entry in range(owners.size):
         owner, value = owners[entry], values[entry]
-        distance[owner] += _gap(cumulative, prefix, reached[owner], value, held[owner], sizes[owner], total)
-        held[owner] += counts[entry]
+        distance[owner] += _gap(
+            cumulative, prefix, reached[owner], value, counted[owner], sizes[owner], total
+        )
+        counted[owner] += counts[entry]
         reached[owner] = value
     for owner in range(sizes.size):
         distance[owner] += _gap(
-            cumulative, prefix, reached[owner], n_values, held[owner], sizes[owner], total
+            cumulative, prefix, reached[owner], n_values, counted[owner], sizes[owner], total
         )
     return distance
 
 
 @njit(cache=True)
 def most_alike(
-    starts: np.ndarray, numbers: np.ndarray, counts: np.ndarray, asked: np.ndarray, reach: float
+    starts: np.ndarray, numbers: np.ndarray, counts: np.ndarray, concerned: np.ndarray, reach: float
 ) -> np.ndarray:
     """For each run of sorted numbers, the most rows within `reach` of a number that is asked about."""
     most = np.zeros(starts.size - 1, np.int64)
@@ -94,6 +96,6 @@ def most_alike(
             while numbers[low] < numbers[entry] - reach:
                 within -= counts[low]
                 low += 1
-            if asked[entry] and within > most[group]:
+            if concerned[entry] and within > most[group]:
                 most[group] = within
     return most

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from manyveils.methods.alpha_beta_k.repair import Divided, Repaired, divided, leaking, repaired
+from manyveils.methods.alpha_beta_k.repair import Division, Repaired, division_of, leaking, repaired
 from manyveils.methods.alpha_beta_k.rule import Climb, rule_of
 from manyveils.methods.generalize.cutting import Labels
 from manyveils.methods.generalize.tables import cut_table
@@ -44,56 +44,57 @@ def make(work: Work) -> Made:
     assert isinstance(options, AlphaBetaKOptions)
     division = _divided(work, options)
     leaks = leaking(work, division)
-    made = _attempts(work, division, options, leaks=bool(leaks.any()))
-    if not made:
+    attempts = _attempts(work, division, options, has_leaks=bool(leaks.any()))
+    if not attempts:
         raise refuse(work, watch(work.promises, work.table, work.sensitive))
-    name, best = min(made.items(), key=lambda item: item[1].lost)
+    way, best = min(attempts.items(), key=lambda item: item[1].lost)
     rows = np.arange(work.table.n_rows)
-    notes = {"groups_before": int(leaks.size), "leaking_before": int(leaks.sum()), **_notes(name, best)}
-    if len(made) > 1:
-        notes["lost_by"] = {name: each.lost for name, each in made.items()}
+    notes = {"groups_before": int(leaks.size), "leaking_before": int(leaks.sum()), **_notes(way, best)}
+    if len(attempts) > 1:
+        notes["lost_by"] = {way: attempt.lost for way, attempt in attempts.items()}
     return Made((Draft("main", (work.published,), rows, recodings=best.recodings),), notes)
 
 
-def _divided(work: Work, options: AlphaBetaKOptions) -> Divided:
-    """Divide the rows as long as every part keeps every promise but those about eliminations."""
+def _divided(work: Work, options: AlphaBetaKOptions) -> Division:
+    """Divide the rows as long as every group keeps every promise but those about eliminations."""
     promises = tuple(promise for promise in work.promises if not isinstance(promise.guarantee, Elimination))
     watches = watch(promises, work.table, work.sensitive)
     if breaks_as_one_group(watches, work.table.n_rows):
         raise refuse(work, watches)
-    if not work.quasi:
-        return divided(work, np.zeros(work.table.n_rows, dtype=np.int64))
-    groups = cut_table(work, watches, labels=options.labels, relaxed=options.cuts == "relaxed")
-    return divided(work, groups)
+    groups = np.zeros(work.table.n_rows, dtype=np.int64)
+    if work.quasi:
+        groups = cut_table(work, watches, labels=options.labels, relaxed=options.cuts == "relaxed")
+    return division_of(work, groups)
 
 
 def _attempts(
-    work: Work, division: Divided, options: AlphaBetaKOptions, *, leaks: bool
+    work: Work, division: Division, options: AlphaBetaKOptions, *, has_leaks: bool
 ) -> dict[str, Repaired]:
-    """Repair by the rule and by merging alone, or by the one that is asked for; what cannot be repaired is left out."""
-    ways = {"rule": True, "merge": False}
-    asked = [way for way in ways if options.repair in ("best", way)]
+    """Repair by the rule and by merging alone, or by the way that is asked for; failed attempts are left out."""
+    ways = [way for way in ("rule", "merge") if options.repair in ("best", way)]
+    attempts = {}
     # Without a leak both are the division itself.
-    made = {
-        way: repaired(work, division, options.labels, rule_of(work, raising=ways[way], climb=options.climb))
-        for way in (asked if leaks else asked[:1])
-    }
-    return {way: each for way, each in made.items() if each is not None}
+    for way in ways if has_leaks else ways[:1]:
+        rule = rule_of(work, raising=way == "rule", climb=options.climb)
+        attempt = repaired(work, division, options.labels, rule)
+        if attempt is not None:
+            attempts[way] = attempt
+    return attempts
 
 
-def _notes(name: str, best: Repaired) -> dict[str, object]:
-    raised, hidden, certain = {}, {}, {}
-    for place, ladder in enumerate(best.rule.ladders):
-        counts = np.bincount(best.labels[place], minlength=len(ladder.texts))[ladder.column.n_values :]
-        texts = ladder.texts[ladder.column.n_values :]
-        raised[ladder.column.name] = int(counts.sum())
-        hidden[ladder.column.name] = sum(int(n) for n, text in zip(counts, texts, strict=True) if text == TOP)
-        certain[ladder.column.name] = ladder.certain(best.labels[place], best.groups)
+def _notes(way: str, best: Repaired) -> dict[str, object]:
+    replaced, hidden, certain = {}, {}, {}
+    for ladder, labels in zip(best.rule.ladders, best.labels, strict=True):
+        counts = np.bincount(labels, minlength=len(ladder.texts)).tolist()
+        raised = list(zip(ladder.texts, counts, strict=True))[ladder.attribute.n_values :]
+        replaced[ladder.name] = sum(count for _, count in raised)
+        hidden[ladder.name] = sum(count for text, count in raised if text == TOP)
+        certain[ladder.name] = ladder.certain(labels, best.groups)
     return {
         "groups": int(best.groups.max()) + 1,
-        "repair": name,
+        "repair": way,
         "mergers": best.mergers,
-        "sensitive_values_replaced": raised,
+        "sensitive_values_replaced": replaced,
         "of_these_hidden": hidden,
         "certain_labels": certain,
         "lost_quasi": best.lost_quasi,

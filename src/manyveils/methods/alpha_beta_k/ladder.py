@@ -16,39 +16,50 @@ from manyveils.table.kinds import spelled_as
 NOTHING = -1
 
 
+def mean_loss(n_leaves: Ids, n_rows: Ids, n_domain: int) -> float:
+    """The mean over cells of (values under the label - 1) / domain, from the values and the rows of every label.
+
+    Claim: it is what `utility.distortion` measures of the release, though no code is shared.
+    Tested by: tests/claims/test_alpha_beta_k_losses.py
+    """
+    added = np.clip(n_leaves, 1, n_domain) - 1
+    return float((n_rows * added).sum()) / (n_domain * max(int(n_rows.sum()), 1))
+
+
 @dataclass(frozen=True, repr=False)
 class Ladder:
-    """The values of a column, numbered by their codes, and after them the labels above them.
+    """The values of an attribute, numbered by their codes, and after them the labels above them.
 
-    `parents[label]` is the next label that reads differently, -1 above the last; `places` are the level and number
-    of the labels above the values.
+    `parents[label]` is the next label that reads differently, -1 above the last; `n_leaves[label]` are the values of
+    the domain under it, and `levels` the levels of the labels above the values.
     """
 
-    column: Attribute
+    attribute: Attribute
     lines: Lines
     texts: tuple[str, ...]
     parents: Ids
-    places: tuple[tuple[int, int], ...]
+    n_leaves: Ids
+    levels: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the attribute."""
+        return self.attribute.name
 
     def covers(self, labels: Iterable[int]) -> dict[int, tuple[str, ...]]:
         """The values of the domain under some labels above the values.
 
         All that the hierarchy lists, whether it occurs or not: a list of what occurs could have one entry.
         """
-        at: dict[int, list[int]] = defaultdict(list)
-        for label in labels:
-            at[self.places[label - self.column.n_values][0]].append(label)
-        found = {}
-        for level, here in at.items():
-            under = self._under(level)
-            found.update({label: tuple(under[self.texts[label]]) for label in here})
-        return found
+        level_of = {label: self.levels[label - self.attribute.n_values] for label in labels}
+        under = {level: self._under(level) for level in set(level_of.values())}
+        return {label: tuple(under[level][self.texts[label]]) for label, level in level_of.items()}
 
     def _under(self, level: int) -> Mapping[str, dict[str, None]]:
         """The values under every label of a level, each once and in order."""
         under: dict[str, dict[str, None]] = defaultdict(dict)
-        step = self.column.levels[level]
-        for text, number in zip(self.column.texts, step.label_of.tolist(), strict=True):
+        step = self.attribute.levels[level]
+        for text, number in zip(self.attribute.texts, step.label_of.tolist(), strict=True):
             under[step.labels[number]][text] = None
         is_top = step.labels == (TOP,)
         for line in self.lines:
@@ -56,78 +67,82 @@ class Ladder:
         return under
 
     def recoding(self, labels: NDArray[np.int32]) -> Recoding | None:
-        """The published column; nothing where every row still shows its value."""
-        n_values = self.column.n_values
+        """The published attribute; nothing where every row still shows its value."""
         used = np.flatnonzero(np.bincount(labels, minlength=len(self.texts)))
-        raised = used[used >= n_values].tolist()
+        raised = used[used >= self.attribute.n_values].tolist()
         if not raised:
             return None
-        kept = np.flatnonzero(self.column.counts > 0).tolist()
-        pairs = [(code, self.column.texts[code]) for code in kept]
+        occurring = np.flatnonzero(self.attribute.counts > 0).tolist()
+        pairs = [(code, self.attribute.texts[code]) for code in occurring]
         pairs += [(label, text) for label, texts in self.covers(raised).items() for text in texts]
         numbers, originals = zip(*pairs, strict=True)
         shown = tuple(text or None for text in self.texts)
         return Recoding(labels, shown, (np.array(numbers, dtype=np.int64), originals))
+
+    def loss(self, labels: NDArray[np.int32]) -> float:
+        """The mean loss of the published cells."""
+        n_rows = np.bincount(labels, minlength=len(self.texts))
+        return mean_loss(self.n_leaves, n_rows, len(self.lines) or self.attribute.n_values)
 
     def certain(self, labels: NDArray[np.int32], groups: Ids) -> int:
         """How many raised cells have a label under which their group has one value only.
 
         Of every value that is raised some row keeps it, so who knows the method undoes these labels.
         """
-        values, n_labels = self.column.codes, len(self.texts)
-        raised = labels >= self.column.n_values
-        concerned = np.bincount(groups[raised], minlength=int(groups.max(initial=0)) + 1) > 0
+        n_labels, is_raised = len(self.texts), labels >= self.attribute.n_values
+        concerned = np.bincount(groups[is_raised], minlength=int(groups.max(initial=0)) + 1) > 0
         rows = concerned[groups]
-        owners, above = np.divmod(distinct(groups[rows] * n_labels + values[rows]), n_labels)
-        seen = [np.zeros(0, dtype=np.int64)]
+        keys = distinct(groups[rows] * n_labels + self.attribute.codes[rows])
+        owners, above = np.divmod(keys, n_labels)
+        climbed = [np.zeros(0, dtype=np.int64)]
         while above.size:
             above = self.parents[above]
             owners, above = owners[above != NOTHING], above[above != NOTHING]
-            seen.append(owners * n_labels + above)
-        keys, counts = np.unique(np.concatenate(seen), return_counts=True)
-        mine = np.searchsorted(keys, groups[raised] * n_labels + labels[raised])
-        return int((counts[mine] == 1).sum())
+            climbed.append(owners * n_labels + above)
+        keys, n_values = np.unique(np.concatenate(climbed), return_counts=True)
+        cells = np.searchsorted(keys, groups[is_raised] * n_labels + labels[is_raised])
+        return int((n_values[cells] == 1).sum())
 
 
-def ladder_of(column: Attribute, lines: Lines | None) -> Ladder:
+def ladder_of(attribute: Attribute, lines: Lines | None) -> Ladder:
     """The labels above each value; what reads like a value or like another label, or covers one value, is no step."""
-    written = _as_held(column, lines)
-    texts, parents, places = list(column.texts), [NOTHING] * column.n_values, []
+    written = _as_held(attribute, lines)
+    n_values, levels = attribute.n_values, attribute.levels
     # An empty label would read like a missing cell.
-    taken = {"", *column.texts, *(line[0] for line in written)}
+    taken = {"", *attribute.texts, *(line[0] for line in written)}
+    texts, parents, n_leaves, steps = list(attribute.texts), [NOTHING] * n_values, [1] * n_values, []
     above = np.full(1, NOTHING, dtype=np.int64)
-    for level in range(len(column.levels) - 1, 0, -1):
-        is_top = level == len(column.levels) - 1
-        up = np.full(1, NOTHING) if is_top else above[column.levels.climb(level, level + 1)]
-        here = np.empty(len(column.levels[level].labels), dtype=np.int64)
-        covered = _covered(column, written, level)
-        for number, text in enumerate(column.levels[level].labels):
-            here[number] = int(up[0 if is_top else number])
-            if text not in taken and covered[number] > 1:
-                parents.append(int(here[number]))
-                places.append((level, number))
-                here[number] = len(texts)
+    for level in range(len(levels) - 1, 0, -1):
+        is_top = level == len(levels) - 1
+        # From here on, the step of each label of the level: its own, or else that of the label above it.
+        above = np.repeat(above, levels.sizes[level]) if is_top else above[levels.climb(level, level + 1)]
+        n_covered = _covered(attribute, written, level)
+        for number, text in enumerate(levels[level].labels):
+            if text not in taken and n_covered[number] > 1:
+                parents.append(int(above[number]))
+                n_leaves.append(n_covered[number])
+                steps.append(level)
+                above[number] = len(texts)
                 texts.append(text)
                 taken.add(text)
-        above = here
-    steps = np.array(parents, dtype=np.int64)
-    if len(column.levels) > 1:
-        steps[: column.n_values] = above[column.levels[1].label_of]
-    return Ladder(column, written, tuple(texts), steps, tuple(places))
+    if len(levels) > 1:
+        parents[:n_values] = above[levels[1].label_of].tolist()
+    arrays = np.array(parents, dtype=np.int64), np.array(n_leaves, dtype=np.int64)
+    return Ladder(attribute, written, tuple(texts), *arrays, tuple(steps))
 
 
-def _as_held(column: Attribute, lines: Lines | None) -> Lines:
+def _as_held(attribute: Attribute, lines: Lines | None) -> Lines:
     """The lines of a hierarchy, each value once and spelled as the table spells it."""
-    spelled = spelled_as(lines, column.domain) if lines and column.kind == "numeric" else lines or ()
+    spelled = spelled_as(lines, attribute.domain) if lines and attribute.kind == "numeric" else lines or ()
     return tuple({line[0]: line for line in spelled}.values())
 
 
-def _covered(column: Attribute, lines: Lines, level: int) -> list[int]:
+def _covered(attribute: Attribute, lines: Lines, level: int) -> list[int]:
     """How many values of the domain each label of a level covers."""
-    labels = column.levels[level].labels
-    if labels == (TOP,):
-        return [len({*column.texts, *(line[0] for line in lines)})]
+    step = attribute.levels[level]
+    if step.labels == (TOP,):
+        return [len({*attribute.texts, *(line[0] for line in lines)})]
     if lines:
         written = Counter(line[level] for line in lines)
-        return [written[label] for label in labels]
-    return np.bincount(column.levels[level].label_of, minlength=len(labels)).tolist()
+        return [written[label] for label in step.labels]
+    return np.bincount(step.label_of, minlength=len(step.labels)).tolist()

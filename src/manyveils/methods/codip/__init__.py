@@ -16,14 +16,12 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from manyveils.methods.codip.anonymized import Anonymized
-from manyveils.methods.codip.anonymizer import Anonymizer, Names
-from manyveils.methods.codip.association import Plan, associate, mutual_information
-from manyveils.methods.codip.full_domain import FullDomain
-from manyveils.methods.codip.mondrian import Mondrian
+from manyveils.methods.codip.anonymizers import FullDomain, Mondrian, Names
+from manyveils.methods.codip.association import Members, Plan, associate, mutual_information
 from manyveils.methods.codip.notes import Entry, notes_of
-from manyveils.methods.codip.parts import given_plan, smallest_parts
+from manyveils.methods.codip.plans import Limits, Outcome, Search, given_plan
 from manyveils.methods.codip.refusals import refuse_many
-from manyveils.methods.codip.search import Found, Limits, Search
+from manyveils.methods.codip.search import find
 from manyveils.methods.leveled import Leveled
 from manyveils.methods.work import Decided, Made, Method, Options, drafted
 from manyveils.policy.guarantees import KAnonymity, Promise, exact
@@ -66,61 +64,54 @@ def decide(work: Work) -> Decided | None:
     assert isinstance(options, CodipOptions)
     if options.anonymizer == "mondrian":
         return None
-    tables, notes = _tables(work, options)
-    return Decided(tuple(Leveled(name, columns, made.levels or {}) for name, columns, made in tables), notes)
+    tables, notes = _tables(work)
+    views = (Leveled(name, columns, anonymized.levels or {}) for name, columns, anonymized in tables)
+    return Decided(tuple(views), notes)
 
 
 def make(work: Work) -> Made:
     """Publish one view per table of the plan."""
-    options = work.options
-    assert isinstance(options, CodipOptions)
     decided = decide(work)
     if decided is not None:
         return drafted(work, decided)
-    tables, notes = _tables(work, options)
+    tables, notes = _tables(work)
     rows = np.arange(work.table.n_rows)
-    return Made(
-        tuple(Draft(name, (columns,), rows, recodings=made.recodings) for name, columns, made in tables),
-        notes,
+    drafts = (
+        Draft(name, (columns,), rows, recodings=anonymized.recodings) for name, columns, anonymized in tables
     )
+    return Made(tuple(drafts), notes)
 
 
-def _tables(work: Work, options: CodipOptions) -> tuple[list[tuple[str, Names, Anonymized]], Entry]:
-    """The tables of the plan with their columns, and what is worth knowing of it."""
-    work = _with_crowds(work)
-    if options.search == "optimal" and options.plan is None:
-        refuse_many(work, len(smallest_parts(work)))
+def _tables(work: Work) -> tuple[list[tuple[str, Names, Anonymized]], Entry]:
+    """The tables of the plan with their attributes, and what is worth knowing of it."""
+    work, options = _with_crowds(work), work.options
+    assert isinstance(options, CodipOptions)
     given = None if options.plan is None else given_plan(work, options.plan)
+    if options.search == "optimal" and given is None:
+        refuse_many(work)
+    anonymizer = FullDomain if options.anonymizer == "full-domain" else Mondrian
     search = Search(
         work,
         associate(work.table, work.policy, work.sensitive, work.counts),
-        _anonymizer(work, options),
+        anonymizer(work, options.discernibility),
         options.limits,
     )
-    found = search.run(options.search, given) if work.sensitive else Found(((),))
-    neutral = _beside(work, found.plan)
+    outcome = find(search, options.search, given) if work.sensitive else Outcome(((),), options.search)
     tables = []
-    for number, part in enumerate(found.plan):
-        names = tuple(work.sensitive[member] for member in part)
-        shown = {*work.quasi, *names, *neutral[number]}
-        columns = tuple(name for name in work.published if name in shown)
+    for number, (part, neutral) in enumerate(zip(outcome.plan, _beside(work, outcome.plan), strict=True)):
+        names = search.names(part)
+        columns = tuple(name for name in work.published if name in {*work.quasi, *names, *neutral})
         tables.append((f"table{number + 1}", columns, search.anonymizer.anonymized(names)))
-    how = "as given" if given is not None else options.search
-    views = {view: made for view, _, made in tables}
-    return tables, {"anonymizer": options.anonymizer, **notes_of(search, found, views, how)}
+    views = {view: anonymized for view, _, anonymized in tables}
+    return tables, {"anonymizer": options.anonymizer, **notes_of(search, outcome, views)}
 
 
 def _with_crowds(work: Work) -> Work:
-    """With several tables, classes of at least two: a person alone in her class would be joined across tables."""
-    asked = [p.guarantee.k for p in work.promises if isinstance(p.guarantee, KAnonymity)]
-    if len(work.sensitive) < 2 or max(asked, default=1) >= LEAST_CROWD:
+    """With several tables, groups of at least two: a person alone in her group would be joined across tables."""
+    sizes = [p.guarantee.k for p in work.promises if isinstance(p.guarantee, KAnonymity)]
+    if len(work.sensitive) < 2 or max(sizes, default=1) >= LEAST_CROWD:
         return work
     return replace(work, promises=(*work.promises, Promise(KAnonymity(LEAST_CROWD), work.quasi)))
-
-
-def _anonymizer(work: Work, options: CodipOptions) -> Anonymizer:
-    kinds: dict[str, type[FullDomain] | type[Mondrian]] = {"full-domain": FullDomain, "mondrian": Mondrian}
-    return kinds[options.anonymizer](work, options.discernibility)
 
 
 def _beside(work: Work, plan: Plan) -> list[list[str]]:
@@ -128,20 +119,18 @@ def _beside(work: Work, plan: Plan) -> list[list[str]]:
 
     In several tables an attribute published as it is would tie their rows together.
     """
-    placed: list[list[str]] = [[] for _ in plan]
+
+    def told(name: str, part: Members) -> float:
+        names = (work.sensitive[member] for member in part)
+        shared = [mutual_information(work.counts((name, other)), name, other) for other in names]
+        return fmean(shared) if shared else 0.0
+
+    tables: list[list[str]] = [[] for _ in plan]
     for name in work.published:
-        if name in work.quasi or name in work.sensitive:
-            continue
-        told = [
-            [
-                mutual_information(work.counts((name, work.sensitive[member])), name, work.sensitive[member])
-                for member in part
-            ]
-            for part in plan
-        ]
-        means = [fmean(each) if each else 0.0 for each in told]
-        placed[means.index(max(means))].append(name)
-    return placed
+        if name not in work.quasi and name not in work.sensitive:
+            means = [told(name, part) for part in plan]
+            tables[means.index(max(means))].append(name)
+    return tables
 
 
 METHOD = Method(

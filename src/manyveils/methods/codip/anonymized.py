@@ -1,4 +1,4 @@
-"""One projected table, anonymized: its classes, and how close and how linked its sensitive attributes are in them."""
+"""One projected table, anonymized: its groups, and how close and how linked its sensitive attributes are in them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,12 +16,14 @@ from manyveils.release import Recoding
 
 
 @dataclass(frozen=True)
-class Linked:
-    """The confidence with which someone in a class can name a value, and what bounds it.
+class Gauged:
+    """The largest distance of a group from the whole table, and the confidence with which a value can be named.
 
-    `bound`: a class of n rows with l different values has none more than n - l + 1 times; the worst class speaks.
+    `share` is the confidence in the worst group. `bound` is what bounds it: in a group of n rows with l different
+    values none has more than n - l + 1.
     """
 
+    closeness: float
     share: float
     bound: float
     fewest_values: int
@@ -29,30 +31,39 @@ class Linked:
 
 @dataclass(frozen=True, repr=False)
 class Anonymized:
-    """What is published of the quasi-identifiers beside some sensitive attributes."""
+    """What is published of the quasi-identifiers beside the sensitive attributes that are gauged."""
 
     sizes: Ids
-    closeness: Mapping[str, float]
-    linked: Mapping[str, Linked]
+    gauged: Mapping[str, Gauged]
     recodings: Mapping[str, Recoding] = field(repr=False, default_factory=dict)
     levels: Mapping[str, int] | None = None
 
     @property
     def discernibility(self) -> int:
-        """The sum of squared class sizes."""
+        """The sum of squared group sizes."""
         return squares(self.sizes)
 
+    @property
+    def smallest(self) -> int:
+        """The rows of the smallest group."""
+        return int(self.sizes.min(initial=self.sizes.max(initial=0)))
 
-def watched(work: Work, promises: tuple[Promise, ...]) -> tuple[tuple[Watch, ...], dict[str, Watch]]:
-    """Promises, and a measure of closeness for every sensitive column, by the ground that the policy names or its
+    @property
+    def closeness(self) -> float:
+        """The largest distance of any attribute."""
+        return max((gauged.closeness for gauged in self.gauged.values()), default=0.0)
+
+
+def watch_gauges(work: Work, promises: tuple[Promise, ...]) -> tuple[tuple[Watch, ...], dict[str, Watch]]:
+    """Promises, and a gauge of closeness for every sensitive attribute, by the ground that the policy names or its
     natural one; what they have in common is counted once.
     """
     gauges = tuple(
-        Promise(Closeness(exact(1), _ground(work, name)), (), (name,), _harmless(work, name))
+        Promise(Closeness(exact(1), _ground(work, name)), (), (name,), _insensitive(work, name))
         for name in work.sensitive
     )
-    found = watch_counts(work, (*promises, *gauges), (), work.quasi)
-    return found[: len(promises)], dict(zip(work.sensitive, found[len(promises) :], strict=True))
+    watches = watch_counts(work, (*promises, *gauges), (), work.quasi)
+    return watches[: len(promises)], dict(zip(work.sensitive, watches[len(promises) :], strict=True))
 
 
 def _ground(work: Work, name: str) -> Ground:
@@ -62,28 +73,31 @@ def _ground(work: Work, name: str) -> Ground:
     return "equal" if work.table[name].kind == "categorical" else "ordered"
 
 
-def _harmless(work: Work, name: str) -> frozenset[str]:
+def _insensitive(work: Work, name: str) -> frozenset[str]:
     """Values that need no protection; not having a value of a multi-valued attribute needs none."""
-    harmless = work.policy.attributes[work.table.home(name)].insensitive
+    insensitive = work.policy.attributes[work.table.home(name)].insensitive
     atom = work.table.atom(name)
     if atom is None:
-        return frozenset(harmless)
-    return frozenset({"0", "1"} if atom in harmless else {"0"})
+        return frozenset(insensitive)
+    return frozenset({"0", "1"} if atom in insensitive else {"0"})
 
 
-def closeness(gauge: Watch, entries: Entries, sizes: Ids) -> float:
-    """The largest distance of any class from the whole table."""
+def closeness(gauge: Watch, entries: Entries | None, sizes: Ids) -> float:
+    """The largest distance of any group from the whole table."""
     assert isinstance(gauge.promise.guarantee, Closeness)
+    assert entries is not None
     distance, scale = distances(gauge.promise.guarantee.ground, tallied(gauge, entries, sizes)[0])
     return float((distance / scale).max(initial=0.0))
 
 
-def linked(gauge: Watch, entries: Entries, sizes: Ids) -> Linked:
-    """The worst confidence in any value that needs protection, over all classes."""
+def gauged_by(gauge: Watch, entries: Entries | None, sizes: Ids) -> Gauged:
+    """What a gauge measures over all groups."""
+    assert entries is not None
     tally, _ = tallied(gauge, entries, sizes)
-    values = np.bincount(tally.owners, minlength=sizes.size)
-    return Linked(
+    n_values = np.bincount(tally.owners, minlength=sizes.size)
+    return Gauged(
+        closeness(gauge, entries, sizes),
         float((tally.of_sensitive().largest()[:, 0] / sizes).max(initial=0.0)),
-        float(((sizes - values + 1) / sizes).max(initial=0.0)),
-        int(values.min(initial=values.max(initial=0))),
+        float(((sizes - n_values + 1) / sizes).max(initial=0.0)),
+        int(n_values.min(initial=n_values.max(initial=0))),
     )

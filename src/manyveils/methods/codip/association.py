@@ -16,9 +16,10 @@ Matrix = NDArray[np.float64]
 Names = tuple[str, ...]
 Members = tuple[int, ...]
 Plan = tuple[Members, ...]
+Fits = Callable[[Members], bool]
 ONE = 2**40
 # What rounding to whole numbers may add up to, far below any threshold a policy can name.
-HAIR = Fraction(1, 10**9)
+TOLERANCE = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,30 +58,37 @@ class Association:
         return Fraction(sum(self.within(part)[1] * len(part) for part in plan), total * len(self.names))
 
 
+def sums_between(pairs: Ids, parts: Plan) -> Ids:
+    """The sum over the pairs between every two parts; between a part and itself every pair counts twice."""
+    member_of = np.zeros((len(parts), len(pairs)), dtype=np.int64)
+    for number, part in enumerate(parts):
+        member_of[number, list(part)] = 1
+    return np.asarray(member_of @ pairs @ member_of.T)
+
+
 def associate(
-    table: Table, policy: Policy, names: tuple[str, ...], counts: Callable[[Names], Table] | None = None
+    table: Table, policy: Policy, names: Names, counts: Callable[[Names], Table] | None = None
 ) -> Association:
-    """Count every pair of columns once; everything else about plans follows from these counts."""
-    columns = [table[name] for name in names]
-    entropies = [entropy(column.counts) for column in columns]
-    concerned = [_sensitive_share(column, table, policy) for column in columns]
+    """Count every pair of attributes once; everything else about plans follows from these counts."""
+    entropies = [entropy(table[name].counts) for name in names]
+    concerned = [_sensitive_share(table[name], table, policy) for name in names]
     information, exposable = np.zeros((len(names),) * 2), np.zeros((len(names),) * 2)
     for i, j in combinations(range(len(names)), 2):
         pair = names[i], names[j]
         shared = mutual_information(table if counts is None else counts(pair), *pair)
         # Summed over joint values, only the shares of rows with a sensitive value in i, and in j, remain.
-        exposed = sum(concerned[each] * max(entropies[each] - shared, 0.0) for each in (i, j))
+        exposed = sum(concerned[member] * max(entropies[member] - shared, 0.0) for member in (i, j))
         information[i, j] = information[j, i] = shared
         exposable[i, j] = exposable[j, i] = exposed
     return Association(names, information, _whole(information), _whole(exposable))
 
 
 def mutual_information(table: Table, name: str, beside: str) -> float:
-    """How much two columns tell of each other, in nats."""
-    one, other = table[name], table[beside]
-    keys = one.codes.astype(np.int64) * other.n_values + other.codes
-    _, counts = tally(keys, one.n_values * other.n_values, table.weights)
-    return max(entropy(one.counts) + entropy(other.counts) - entropy(counts), 0.0)
+    """How much two attributes tell of each other, in nats."""
+    first, second = table[name], table[beside]
+    keys = first.codes.astype(np.int64) * second.n_values + second.codes
+    _, counts = tally(keys, first.n_values * second.n_values, table.weights)
+    return max(entropy(first.counts) + entropy(second.counts) - entropy(counts), 0.0)
 
 
 def entropy(counts: Ids) -> float:
@@ -102,11 +110,12 @@ def _whole(pairs: Matrix) -> Ids:
     return np.rint(pairs * scale).astype(np.int64)
 
 
-def _sensitive_share(column: Attribute, table: Table, policy: Policy) -> float:
-    """The share of rows whose value of a column needs protection."""
-    harmless = policy.attributes[table.home(column.name)].insensitive
-    if table.atom(column.name) is not None:
-        # A 0/1 column speaks of one value, and both answers are sensitive if the value is.
-        return float(table.atom(column.name) not in harmless)
-    spared = [text in harmless for text in column.texts]
-    return 1 - float(column.counts @ np.array(spared, dtype=np.int64)) / max(table.n_people, 1)
+def _sensitive_share(attribute: Attribute, table: Table, policy: Policy) -> float:
+    """The share of rows whose value of an attribute needs protection."""
+    insensitive = policy.attributes[table.home(attribute.name)].insensitive
+    atom = table.atom(attribute.name)
+    if atom is not None:
+        # A derived attribute tells of one value, and both answers are sensitive if the value is.
+        return float(atom not in insensitive)
+    spared = np.array([text in insensitive for text in attribute.texts], dtype=np.int64)
+    return 1 - float(attribute.counts @ spared) / max(table.n_people, 1)

@@ -1,4 +1,4 @@
-"""Every plan that no other betters, in association loss and information exposure at once."""
+"""The Pareto frontier: every plan that no other betters in association loss and information exposure at once."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels import frontier as kernel
-from manyveils.methods.codip.association import HAIR, Association, Members, Plan
-from manyveils.methods.codip.merging import Fits
+from manyveils.methods.codip.association import TOLERANCE, Association, Fits, Members, Plan, sums_between
 from manyveils.promises.entries import Ids
 
 MOST_PARTS = 16
@@ -17,7 +16,7 @@ MOST_PARTS = 16
 
 @dataclass(frozen=True)
 class Frontier:
-    """The plans, from the least exposure to the least loss, as far as `best_within` and `points` need them."""
+    """The plans, from the least exposure to the least loss, as the kernel lists them."""
 
     parts: Plan
     n_attributes: int
@@ -32,43 +31,46 @@ class Frontier:
     def points(self) -> list[tuple[float, float, int]]:
         """Association loss, information exposure and number of tables of every plan."""
         return [
-            (float(self.loss(place)), float(self.exposure(place)), len(self.plan(place)))
-            for place in self.places
+            (float(self.loss(index)), float(self.exposure(index)), len(self.plan(index)))
+            for index in self.indices
         ]
 
     @property
-    def places(self) -> range:
-        """Where the plans of all attributes stand."""
+    def indices(self) -> range:
+        """The indices of the plans of all attributes."""
         return range(int(self.starts[-2]), int(self.starts[-1]))
 
-    def loss(self, place: int) -> Fraction:
+    def loss(self, index: int) -> Fraction:
         """The association loss ratio of a plan."""
-        return 1 - Fraction(int(self.gains[place]), self.totals[0]) if self.totals[0] else Fraction(0)
+        return 1 - Fraction(int(self.gains[index]), self.totals[0]) if self.totals[0] else Fraction(0)
 
-    def exposure(self, place: int) -> Fraction:
+    def exposure(self, index: int) -> Fraction:
         """The information exposure ratio of a plan."""
         scale = self.totals[1] * self.n_attributes
-        return Fraction(int(self.costs[place]), scale) if scale else Fraction(0)
+        return Fraction(int(self.costs[index]), scale) if scale else Fraction(0)
 
-    def plan(self, place: int) -> Plan:
+    def plan(self, index: int) -> Plan:
         """The plan itself."""
-        found: list[Members] = []
-        while place:
-            first = int(self.firsts[place])
-            members = (name for number, part in enumerate(self.parts) if first >> number & 1 for name in part)
-            found.append(tuple(sorted(members)))
-            place = int(self.rests[place])
-        return tuple(sorted(found))
+        plan: list[Members] = []
+        while index:
+            plan.append(_united(self.parts, int(self.firsts[index])))
+            index = int(self.rests[index])
+        return tuple(sorted(plan))
 
     def best_within(self, beta: Fraction) -> int | None:
         """The plan that loses least among those that expose no more than beta."""
-        within = [place for place in self.places if self.exposure(place) <= beta + HAIR]
-        return within[-1] if within else None
+        return max(
+            (index for index in self.indices if self.exposure(index) <= beta + TOLERANCE), default=None
+        )
 
     def least_exposed(self, alpha: Fraction) -> int | None:
         """The plan that exposes least among those that lose no more than alpha."""
-        within = [place for place in self.places if self.loss(place) <= alpha + HAIR]
-        return within[0] if within else None
+        return min((index for index in self.indices if self.loss(index) <= alpha + TOLERANCE), default=None)
+
+
+def _united(parts: Plan, mask: int) -> Members:
+    """The members of the parts whose bits are set."""
+    return tuple(sorted(member for number, part in enumerate(parts) if mask >> number & 1 for member in part))
 
 
 def frontier_of(
@@ -85,27 +87,25 @@ def frontier_of(
     """
     gains, costs = _weights(association, parts)
     allowed = np.ones(gains.size, dtype=bool) if fits is None else _fitting(parts, fits, progress)
-    found = kernel.frontier(gains, costs, allowed)
-    return Frontier(parts, len(association.names), association.totals, *found)
+    plans = kernel.frontier(gains, costs, allowed)
+    return Frontier(parts, len(association.names), association.totals, *plans)
 
 
 def _weights(association: Association, parts: Plan) -> tuple[Ids, Ids]:
     """What each set of parts shares as one table, and what it exposes times its attributes."""
-    shared, exposed, sizes = (np.zeros(1 << len(parts), dtype=np.int64) for _ in range(3))
-    for number, part in enumerate(parts):
+    shared = _sums(sums_between(association.shared, parts))
+    exposed = _sums(sums_between(association.exposed, parts))
+    return shared, exposed * _sums(np.diag([2 * len(part) for part in parts]))
+
+
+def _sums(between: Ids) -> Ids:
+    """For every set of parts, the sum over pairs inside it; `between` counts those inside one part twice."""
+    sums = np.zeros(1 << len(between), dtype=np.int64)
+    for number, row in enumerate(between):
         low = 1 << number
-        masks = np.arange(low)
-        share, expose = association.within(part)
-        more_shared, more_exposed = (np.full(low, each, dtype=np.int64) for each in (share, expose))
-        for other, members in enumerate(parts[:number]):
-            block = np.ix_(part, members)
-            holds = masks >> other & 1
-            more_shared += holds * int(association.shared[block].sum())
-            more_exposed += holds * int(association.exposed[block].sum())
-        shared[low : 2 * low] = shared[:low] + more_shared
-        exposed[low : 2 * low] = exposed[:low] + more_exposed
-        sizes[low : 2 * low] = sizes[:low] + len(part)
-    return shared, exposed * sizes
+        holds = np.arange(low)[:, np.newaxis] >> np.arange(number) & 1
+        sums[low : 2 * low] = sums[:low] + holds @ row[:number] + row[number] // 2
+    return sums
 
 
 def _fitting(parts: Plan, fits: Fits, progress: Callable[[float], None]) -> NDArray[np.bool_]:
@@ -114,9 +114,9 @@ def _fitting(parts: Plan, fits: Fits, progress: Callable[[float], None]) -> NDAr
     allowed = np.zeros(n_masks, dtype=bool)
     allowed[0] = True
     for mask in range(1, n_masks):
-        chosen = [number for number in range(len(parts)) if mask >> number & 1]
-        if all(allowed[mask ^ 1 << number] for number in chosen):
-            allowed[mask] = fits(tuple(sorted(member for number in chosen for member in parts[number])))
+        smaller = (mask ^ 1 << number for number in range(len(parts)) if mask >> number & 1)
+        if all(allowed[without] for without in smaller):
+            allowed[mask] = fits(_united(parts, mask))
         if mask % 256 == 0:
             progress(mask / n_masks)
     return allowed

@@ -1,128 +1,96 @@
-"""Find a plan: by merging, by working out the frontier, or as it was given."""
+"""Find a plan: by merging the attributes that share most (CODIP*), by working out the frontier, or as it was given."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from fractions import Fraction
 
-from manyveils.errors import InfeasibleError
-from manyveils.methods.codip.anonymizer import Anonymizer
-from manyveils.methods.codip.association import HAIR, Association, Members, Plan
-from manyveils.methods.codip.frontier import MOST_PARTS, Frontier, frontier_of
-from manyveils.methods.codip.merging import Merge, merged_plan
-from manyveils.methods.codip.parts import smallest_parts, told_part
+import numpy as np
+
+from manyveils.methods.codip.association import TOLERANCE, Association, Fits, Members, Plan, sums_between
+from manyveils.methods.codip.frontier import Frontier, frontier_of
+from manyveils.methods.codip.plans import Merge, Outcome, Search, smallest_parts
 from manyveils.methods.codip.refusals import refuse_exposure, refuse_loss, refuse_parts
-from manyveils.promises.work import Work
+from manyveils.promises.entries import Ids
 
 # The frontier of so few parts costs next to nothing, and is worked out for comparison.
 FEW_PARTS = 12
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What a plan may lose, what it may expose, and how coarse its tables may be."""
-
-    alpha: Fraction
-    beta: Fraction
-    discernibility: float | None
-    is_beta_usual: bool = False
-
-    @property
-    def told_beta(self) -> str:
-        """Beta for messages."""
-        return f"beta = {float(self.beta):g}" + (", the default" if self.is_beta_usual else "")
-
-
-@dataclass(frozen=True, repr=False)
-class Found:
-    """A plan, the merges that led to it, and the frontier it can be compared with."""
-
-    plan: Plan
-    merges: tuple[Merge, ...] = ()
-    frontier: Frontier | None = None
-
-
-@dataclass(frozen=True, repr=False)
-class Search:
-    """What every way to find a plan works with."""
-
-    work: Work
-    association: Association
-    anonymizer: Anonymizer
-    limits: Limits
-
-    def run(self, how: str, given: Plan | None) -> Found:
-        """A plan within all limits; an error that says what can be reached if there is none."""
-        parts = given if given is not None else smallest_parts(self.work)
-        refuse_parts(
-            self.work, parts, self.anonymizer, self.limits.discernibility, is_given=given is not None
-        )
-        exposure = self.association.exposure(parts)
-        if exposure > self.limits.beta + HAIR:
-            raise refuse_exposure(
-                self.work, parts, float(exposure), self.limits.told_beta, is_given=given is not None
-            )
-        if given is not None:
-            found = Found(given, frontier=self._for_comparison(smallest_parts(self.work)))
-        elif how == "optimal":
-            found = self._optimal(parts)
-        else:
-            plan, merges = merged_plan(
-                self.association, parts, self.fits, self.limits.beta, patient=how == "patient"
-            )
-            found = Found(plan, merges, self._for_comparison(parts))
-        if self.association.loss(found.plan) > self.limits.alpha + HAIR:
-            raise self._too_lossy(found, how="given" if given is not None else how)
-        return found
-
-    def fits(self, members: Members) -> bool:
-        """Whether some sensitive attributes can be anonymized in one table."""
-        return self.anonymizer.fits(tuple(self.work.sensitive[member] for member in members))
-
-    def _frontier(self, parts: Plan) -> Frontier:
-        """The frontier of the plans whose tables can be anonymized."""
-        return frontier_of(
-            self.association, parts, self.fits, lambda share: self.work.progress("trying tables", share)
-        )
-
-    def _optimal(self, parts: Plan) -> Found:
-        frontier = self._frontier(parts)
-        place = frontier.best_within(self.limits.beta)
+def find(search: Search, how: str, given: Plan | None) -> Outcome:
+    """A plan within all limits; an error that says what can be reached if there is none."""
+    parts = smallest_parts(search.work) if given is None else given
+    refuse_parts(search, parts, is_given=given is not None)
+    exposure = search.association.exposure(parts)
+    if exposure > search.limits.beta + TOLERANCE:
+        raise refuse_exposure(search, parts, float(exposure), is_given=given is not None)
+    if given is not None:
+        outcome = Outcome(given, "given", frontier=_for_comparison(search))
+    elif how == "optimal":
+        frontier = search.frontier(parts)
+        best = frontier.best_within(search.limits.beta)
         # The parts themselves fit and are within beta.
-        assert place is not None
-        return Found(frontier.plan(place), frontier=frontier)
-
-    def _for_comparison(self, parts: Plan) -> Frontier | None:
-        return frontier_of(self.association, parts) if len(parts) <= FEW_PARTS else None
-
-    def _too_lossy(self, found: Found, how: str) -> InfeasibleError:
-        """Say what was lost, why no more was merged, and what the best plan would lose."""
-        lost = float(self.association.loss(found.plan))
-        said = f"the plan {'given' if how == 'given' else 'found'} loses {lost:.4f} of the association, "
-        said += f"more than alpha = {float(self.limits.alpha):g}{self._why_no_more(found)}."
-        frontier, parts = None, smallest_parts(self.work)
-        if how == "optimal":
-            frontier = found.frontier
-        elif len(parts) <= MOST_PARTS and self.anonymizer.looks_up:
-            frontier = self._frontier(parts)
-        place = None if frontier is None else frontier.best_within(self.limits.beta)
-        best = None if frontier is None or place is None else frontier.plan(place)
-        return refuse_loss(
-            self.work,
-            said,
-            found.plan,
-            lost,
-            None if best is None else (best, float(self.association.loss(best))),
-            self.limits,
-            frontier,
-            how,
+        assert best is not None
+        outcome = Outcome(frontier.plan(best), how, frontier=frontier)
+    else:
+        plan, merges = merged_plan(
+            search.association, parts, search.fits, search.limits.beta, patient=how == "patient"
         )
+        outcome = Outcome(plan, how, merges, _for_comparison(search))
+    if search.association.loss(outcome.plan) > search.limits.alpha + TOLERANCE:
+        raise refuse_loss(search, outcome)
+    return outcome
 
-    def _why_no_more(self, found: Found) -> str:
-        """The first merge that was refused after the last one that was made."""
-        tried = list(found.merges)
-        made = max((place for place, merge in enumerate(tried) if not merge.refused), default=-1)
-        if made + 1 >= len(tried):
-            return ""
-        stop = tried[made + 1]
-        together = ", ".join(told_part(self.work, stop.members))
-        exposure = float(self.association.exposure(stop.plan))
-        return f"; the next merge, {{{together}}}, {stop.refused} (exposure {exposure:.4f}, {self.limits.told_beta})"
+
+def _for_comparison(search: Search) -> Frontier | None:
+    parts = smallest_parts(search.work)
+    return frontier_of(search.association, parts) if len(parts) <= FEW_PARTS else None
+
+
+def merged_plan(
+    association: Association, parts: Plan, fits: Fits, beta: Fraction, *, patient: bool
+) -> tuple[Plan, tuple[Merge, ...]]:
+    """Merge from `parts` on; greedily up to the first refusal, or patiently until every merge is refused."""
+    plan = tuple(sorted(parts))
+    # What tables share with each other; on the diagonal every pair inside a table is counted twice.
+    between = sums_between(association.shared, plan)
+    tried: list[Merge] = []
+    while len(plan) > 1:
+        for first, second in _pairs(plan, between):
+            members = tuple(sorted((*plan[first], *plan[second])))
+            rest = (part for number, part in enumerate(plan) if number not in (first, second))
+            merge = _tried(association, members, tuple(sorted((*rest, members))), fits, beta)
+            tried.append(merge)
+            if not merge.refused or not patient:
+                break
+        if tried[-1].refused:
+            break
+        between = _united(between, first, second)
+        united = [members if number == first else part for number, part in enumerate(plan)]
+        order = sorted(set(range(len(plan))) - {second}, key=united.__getitem__)
+        plan, between = tuple(united[number] for number in order), between[np.ix_(order, order)]
+    return plan, tuple(tried)
+
+
+def _tried(association: Association, members: Members, plan: Plan, fits: Fits, beta: Fraction) -> Merge:
+    if association.exposure(plan) > beta + TOLERANCE:
+        return Merge(members, plan, "exposes too much")
+    return Merge(members, plan, "" if fits(members) else "cannot be anonymized")
+
+
+def _pairs(plan: Plan, between: Ids) -> Iterator[tuple[int, int]]:
+    """Pairs of tables, those first whose union shares most on average; of equals the first."""
+    first, second = np.triu_indices(len(plan), k=1)
+    inside = np.diag(between) // 2
+    sizes = np.array([len(part) for part in plan])
+    n_members = sizes[first] + sizes[second]
+    # Whole numbers below 2^53, so equal means are equal numbers.
+    means = (inside[first] + inside[second] + between[first, second]) / (n_members * (n_members - 1) // 2)
+    for pair in np.argsort(-means, kind="stable"):
+        yield int(first[pair]), int(second[pair])
+
+
+def _united(between: Ids, first: int, second: int) -> Ids:
+    """The sums after the second table joined the first: a merge changes one row and one column."""
+    united = between.copy()
+    united[first] += united[second]
+    united[:, first] += united[:, second]
+    return united

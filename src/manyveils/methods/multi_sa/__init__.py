@@ -6,7 +6,6 @@ It cannot do so without leaving out rows, often most of them: use `guardian` whe
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from time import perf_counter
 
@@ -15,12 +14,9 @@ from pydantic import Field
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.methods.anatomize.deal import deal
-from manyveils.methods.multi_sa.buckets import broken_together, placed, settled
-from manyveils.methods.multi_sa.caps import Cap, caps_of
-from manyveils.methods.multi_sa.choose import Choice, largest_part
-from manyveils.methods.multi_sa.combinations import Combinations, combinations_of, sensitive_columns
-from manyveils.methods.multi_sa.divide import Division, divide
-from manyveils.methods.multi_sa.watching import refuse_ties, watches_of
+from manyveils.methods.multi_sa.blocks import Choice, Division, divide, largest_part
+from manyveils.methods.multi_sa.buckets import broken_together, placed, refuse_ties, settled, watches_of
+from manyveils.methods.multi_sa.caps import Cap, Combinations, caps_of, combinations_of
 from manyveils.methods.work import Made, Method, Options
 from manyveils.promises.entries import Ids, arranged
 from manyveils.promises.explain import refuse, whole_table_problems
@@ -43,44 +39,35 @@ def make(work: Work) -> Made:
     names = _protected(work)
     refuse_ties(work)
     combinations = combinations_of(work, names)
-    columns = _columns(work, names)
+    known = tuple(name for name in work.published if name not in names)
+    columns = (known, names) if known else (names,)
     watches = tuple(watches_of(work, columns))
     caps = caps_of(work, combinations)
-    # Half of the time is for dividing, which needs some however the rows are chosen.
+    # The other half of the time is left for dividing the rows.
     choice = largest_part(combinations.counts, caps, options.time_limit / 2)
-    _refuse_loss(work, choice)
+    _refuse_loss(work, names, choice)
     rows = _chosen_rows(work, combinations, choice.amounts)
-    found, division = _divided(work, combinations, caps, choice, deadline)
+    bucket_of, division = _divided(work, combinations, caps, choice, deadline)
     buckets = np.full(work.table.n_rows, -1, dtype=np.int64)
-    buckets[rows] = work.streams.of("multi-sa.numbers").permutation(int(found.max()) + 1)[found]
-    kept = settled(buckets, watches)
-    if kept is None:
+    buckets[rows] = work.streams.of("multi-sa.numbers").permutation(int(bucket_of.max()) + 1)[bucket_of]
+    merged = settled(buckets, watches)
+    if merged is None:
         raise refuse(work, broken_together(buckets, watches))
-    draft = Draft("main", columns, rows, buckets=kept[rows])
-    return Made((draft,), _notes(combinations, choice, division, kept[rows]))
+    draft = Draft("main", columns, rows, buckets=merged[rows])
+    return Made((draft,), _notes(combinations, choice, division, merged[rows]))
 
 
 def _protected(work: Work) -> tuple[str, ...]:
-    names = sensitive_columns(work)
+    """The sensitive attributes, and those on the right side of a rule, in the order of the policy."""
+    by_rule = {name for promise in work.promises if promise.is_rule for name in promise.protects}
+    names = tuple(name for name in work.published if name in by_rule or name in work.sensitive)
     if not names:
-        raise PolicyError(
-            [
-                Problem(
-                    work.policy.name,
-                    "multi-sa needs a sensitive attribute or a rule.",
-                    'Use method = "generalize".',
-                )
-            ]
-        )
+        what, remedy = "multi-sa needs a sensitive attribute or a rule.", 'Use method = "generalize".'
+        raise PolicyError([Problem(work.policy.name, what, remedy)])
     return names
 
 
-def _columns(work: Work, names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    known = tuple(name for name in work.published if name not in names)
-    return ((known,) if known else ()) + (names,)
-
-
-def _refuse_loss(work: Work, choice: Choice) -> None:
+def _refuse_loss(work: Work, names: tuple[str, ...], choice: Choice) -> None:
     """Refuse if more rows would be lost than may be, or all of them."""
     lost = work.table.n_rows - int(choice.amounts.sum())
     if lost <= work.limit and choice.amounts.any():
@@ -88,53 +75,42 @@ def _refuse_loss(work: Work, choice: Choice) -> None:
     # Values too common by themselves; what they would cost alone is no remedy for all attributes together.
     alone = watch(work.promises, work.table, ())
     problems = whole_table_problems(replace(work, suppresses=False), alone)
-    raise InfeasibleError(dict.fromkeys([*problems, _loss(work, choice, lost)]))
+    raise InfeasibleError(dict.fromkeys([*problems, _loss(work, names, choice, lost)]))
 
 
-def _loss(work: Work, choice: Choice, lost: int) -> Problem:
-    n_rows, names = work.table.n_rows, list(_attributes(work))
-    where = f"{work.policy.name}: {', '.join(names)}"
-    diverse = "each of them is diverse for those who know the others" if names[1:] else "it is diverse"
+def _loss(work: Work, names: tuple[str, ...], choice: Choice, lost: int) -> Problem:
+    n_rows, homes = work.table.n_rows, {work.table.home(name) for name in names}
+    where = f"{work.policy.name}: {', '.join(name for name in work.policy.published if name in homes)}"
+    diverse = "each of them is diverse for those who know the others" if len(homes) > 1 else "it is diverse"
     remedy = 'lower l, make the attributes coarser, or use method = "guardian".'
     if lost == n_rows and not choice.timed_out:
-        return Problem(where, f"no part of the {n_rows} rows is such that {diverse}.", f"L{remedy[1:]}")
-    found = f" ({n_rows - choice.bound} by a longer search at best)" if choice.timed_out else ""
+        return Problem(where, f"there is no part of the {n_rows} rows in which {diverse}.", f"L{remedy[1:]}")
+    at_best = f" ({n_rows - choice.bound} by a longer search at best)" if choice.timed_out else ""
     share = math.ceil(10000 * lost / n_rows) / 10000
     return Problem(
         where,
-        f"{lost} of {n_rows} rows must go before {diverse}{found}; {work.limit} may.",
+        f"{lost} of {n_rows} rows must be left out before {diverse}{at_best}; {work.limit} may be.",
         f"Allow suppression = {share:g}, {remedy}",
     )
 
 
-def _attributes(work: Work) -> Iterator[str]:
-    """The attributes that count as sensitive; the names of 0/1 columns hold values."""
-    names = set(sensitive_columns(work))
-    return (name for name in work.policy.published if names & set(work.table.expand((name,))))
-
-
 def _chosen_rows(work: Work, combinations: Combinations, amounts: Ids) -> Ids:
     """As many rows of each combination as were chosen, at random; combination by combination, in random order."""
-    shuffled = shuffled_rows(work, "multi-sa.order")
-    ordered = arranged(shuffled, combinations.of_row)
+    ordered = arranged(shuffled_rows(work, "multi-sa.order"), combinations.of_row)
     counts = combinations.counts
-    place = np.arange(ordered.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    return ordered[place < np.repeat(amounts, counts)]
+    ranks = np.arange(ordered.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    return ordered[ranks < np.repeat(amounts, counts)]
 
 
 def _divided(
-    work: Work,
-    combinations: Combinations,
-    caps: tuple[Cap, ...],
-    choice: Choice,
-    deadline: float,
+    work: Work, combinations: Combinations, caps: tuple[Cap, ...], choice: Choice, deadline: float
 ) -> tuple[Ids, Division]:
     """The bucket of each chosen row, combination by combination, and how the buckets were found."""
     l, n_rows = _anatomy(caps), int(choice.amounts.sum())
     if l is not None:
         return deal(n_rows, max(n_rows // l, 1)), Division((), 0)
     codes = tuple(
-        column[combinations.example].astype(np.int64) for column in work.table.codes(combinations.names)
+        codes[combinations.example].astype(np.int64) for codes in work.table.codes(combinations.names)
     )
     division = divide(choice.amounts, caps, codes, deadline, lambda share: work.progress("dividing", share))
     return placed(division.blocks), division
@@ -145,8 +121,8 @@ def _anatomy(caps: tuple[Cap, ...]) -> int | None:
     if not caps:
         return 1
     [first, *more] = caps
-    is_plain = not more and first.is_simple and not first.line_of.any()
     l = int(first.bottom[0])
+    is_plain = not more and first.is_simple and not first.line_of.any()
     return l if is_plain and (first.top == 1).all() and (first.bottom == l).all() else None
 
 

@@ -1,61 +1,65 @@
-"""Rows to buckets, and buckets merged until every promise is kept."""
+"""Rows to buckets, what an adversary finds in them, and buckets merged until every promise is kept."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import accumulate
 
 import numpy as np
 
-from manyveils.methods.multi_sa.divide import Block
-from manyveils.promises.entries import Ids
-from manyveils.promises.keeping import Watch, all_kept, count_for
+from manyveils.errors import InfeasibleError, Problem
+from manyveils.methods.guardian.demands import column_dependencies
+from manyveils.methods.multi_sa.blocks import Block
+from manyveils.policy.guarantees import EntropyDiversity, Promise, RecursiveDiversity
+from manyveils.policy.rules import PrivacyRule, known_from, tellers
+from manyveils.promises.entries import Ids, dense
+from manyveils.promises.keeping import Watch, all_kept, count_for, watch
 from manyveils.promises.tally import Kept
+from manyveils.promises.work import Work
 
 
 def placed(blocks: tuple[Block, ...]) -> Ids:
     """The bucket of each row of a list in which the rows of one combination stand together."""
-    buckets, combinations, amounts = _entries(blocks)
+    firsts = accumulate((block.times for block in blocks[:-1]), initial=0)
+    entries = [
+        (
+            np.repeat(first + np.arange(block.times), block.combinations.size),
+            np.tile(block.combinations, block.times),
+            np.tile(block.amounts, block.times),
+        )
+        for first, block in zip(firsts, blocks, strict=True)
+    ]
+    buckets, combinations, amounts = (np.concatenate(column) for column in zip(*entries, strict=True))
     order = np.argsort(combinations, kind="stable")
     return np.repeat(buckets[order], amounts[order])
-
-
-def _entries(blocks: tuple[Block, ...]) -> tuple[Ids, Ids, Ids]:
-    """Bucket, combination and amount of every combination in every bucket."""
-    firsts = np.cumsum([0, *(block.times for block in blocks)])
-    parts = []
-    for first, block in zip(firsts[:-1], blocks, strict=True):
-        repeats, width = np.arange(block.times), block.combinations.size
-        parts.append(
-            (
-                np.repeat(first + repeats, width),
-                np.tile(block.combinations, block.times),
-                np.tile(block.amounts, block.times),
-            )
-        )
-    buckets, combinations, amounts = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return buckets, combinations, amounts
 
 
 def settled(buckets: Ids, watches: tuple[Watch, ...]) -> Ids | None:
     """The buckets with those that break a promise merged; nothing if even a single bucket breaks one.
 
     Rows without a bucket have -1; the numbers of buckets should be random. Broken buckets join their neighbours among
-    each other; the last one joins ever more of the others. Merging never breaks a cap.
+    each other; the last one joins ever more of the rest. Merging never breaks a cap.
     """
     reach = 1
     while True:
         n_buckets = int(buckets.max()) + 1
-        broken = np.flatnonzero(~_fine(buckets, n_buckets, watches))
+        broken = np.flatnonzero(~_kept(buckets, n_buckets, watches))
         if not broken.size:
             return buckets
         if n_buckets == 1:
             return None
+        joined = np.arange(n_buckets)
         if broken.size > 1:
-            joined = _paired(broken, n_buckets)
+            # Every second one joins its neighbour among them; an odd one out joins the last pair.
+            pair = np.minimum(np.arange(broken.size) // 2, broken.size // 2 - 1)
+            joined[broken] = broken[2 * pair]
         else:
-            joined = _absorbed(int(broken[0]), n_buckets, reach)
+            joined[(broken + np.arange(1, reach + 1)) % n_buckets] = broken
             reach *= 2
         _, numbers = np.unique(joined, return_inverse=True)
         buckets = np.where(buckets < 0, -1, numbers[buckets])
 
 
-def _fine(buckets: Ids, n_buckets: int, watches: tuple[Watch, ...]) -> Kept:
+def _kept(buckets: Ids, n_buckets: int, watches: tuple[Watch, ...]) -> Kept:
     # Rows without a bucket are counted in one of their own, which is not judged.
     owners = np.where(buckets < 0, n_buckets, buckets)
     sizes = np.bincount(owners, minlength=n_buckets + 1)
@@ -65,19 +69,53 @@ def _fine(buckets: Ids, n_buckets: int, watches: tuple[Watch, ...]) -> Kept:
 def broken_together(buckets: Ids, watches: tuple[Watch, ...]) -> tuple[Watch, ...]:
     """The promises that all rows with a bucket break as a single one."""
     together = np.minimum(buckets, 0)
-    return tuple(each for each in watches if not _fine(together, 1, (each,))[0])
+    return tuple(watched for watched in watches if not _kept(together, 1, (watched,))[0])
 
 
-def _paired(broken: Ids, n_buckets: int) -> Ids:
-    """Every other broken bucket joined to its neighbour among them; an odd one out joins the last pair."""
-    joined = np.arange(n_buckets)
-    pair = np.minimum(np.arange(broken.size) // 2, broken.size // 2 - 1)
-    joined[broken] = broken[2 * pair]
-    return joined
+def watches_of(work: Work, columns: tuple[tuple[str, ...], ...]) -> Iterator[Watch]:
+    """Every promise, against those who find something they know beside what is protected, in the last column."""
+    table, dependencies = work.table, column_dependencies(work)
+    for promise in work.promises:
+        given = known_from(frozenset(promise.given), dependencies) - set(promise.protects)
+        # Without a sensitive attribute, k speaks of rows alike in what is known, wherever it stands.
+        for column in columns if not (promise.protects or work.sensitive) else columns[-1:]:
+            known = tuple(name for name in column if name in given)
+            beside = dense(table.codes(known), table.sizes(known), table.n_rows) if known else None
+            # Who knows something of the other column only is sure of the bucket.
+            judged = promise if given and not known else _of_mixtures(promise)
+            yield from watch((judged,), table, work.sensitive, beside=beside)
 
 
-def _absorbed(broken: int, n_buckets: int, reach: int) -> Ids:
-    """The next buckets joined to one."""
-    joined = np.arange(n_buckets)
-    joined[(broken + np.arange(1, reach + 1)) % n_buckets] = broken
-    return joined
+def _of_mixtures(promise: Promise) -> Promise:
+    """What every bucket must keep so that any mixture of buckets keeps the promise.
+
+    Who is unsure of the bucket weighs several. Where values are exempt, a bucket of nothing else keeps entropy and
+    recursive diversity as an exception, and a mixture with others is none.
+    """
+    is_exempt = isinstance(promise.guarantee, EntropyDiversity | RecursiveDiversity) and promise.insensitive
+    return replace(promise, insensitive=frozenset()) if is_exempt else promise
+
+
+def refuse_ties(work: Work) -> None:
+    """Refuse if a known dependency ties something unknown to what is protected: one table shows both."""
+    problems = [
+        Problem(
+            f"{work.policy.name}: {work.subject_of(promise)}",
+            f"known dependencies tie it to {', '.join(ties)}, and multi-sa publishes all in one table.",
+            'Use method = "guardian", or drop the dependency if it need not be known.',
+        )
+        for promise in work.promises
+        if (ties := list(_ties(work, promise)))
+    ]
+    if problems:
+        raise InfeasibleError(dict.fromkeys(problems))
+
+
+def _ties(work: Work, promise: Promise) -> Iterator[str]:
+    """The published attributes that could rule out protected values, for those who know anything of the table."""
+    dependencies = column_dependencies(work)
+    known = known_from(frozenset(promise.given), dependencies) - set(promise.protects)
+    if len(promise.protects) != 1 or known.isdisjoint(work.published):
+        return
+    telling = tellers(PrivacyRule(frozenset(promise.given), promise.protects[0]), dependencies)
+    yield from dict.fromkeys(work.table.home(name) for name in work.published if name in telling)

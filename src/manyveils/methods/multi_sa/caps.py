@@ -1,13 +1,12 @@
-"""How much of what someone cannot tell apart each sensitive value may fill: the constraints on every bucket."""
+"""The share of rows that look alike to someone which each sensitive value may fill: the constraints on every bucket."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.methods.multi_sa.combinations import Combinations
+from manyveils.errors import PolicyError, Problem
 from manyveils.policy.guarantees import (
     CappedShare,
     DistinctDiversity,
@@ -21,6 +20,45 @@ from manyveils.policy.guarantees import (
 from manyveils.promises.entries import Ids, dense
 from manyveils.promises.work import Work
 from manyveils.table import Table
+
+MOST_COMBINATIONS = 20_000
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """Every combination of sensitive values in the table, numbered in the order of their codes, with a row of each."""
+
+    names: tuple[str, ...]
+    of_row: Ids
+    example: Ids
+
+    @property
+    def counts(self) -> Ids:
+        """Rows per combination."""
+        return np.bincount(self.of_row, minlength=self.example.size)
+
+
+def combinations_of(work: Work, names: tuple[str, ...]) -> Combinations:
+    """Count the combinations of some attributes; too many are refused, for no program could handle them."""
+    of_row, n_combinations = _numbered(work.table, names, np.arange(work.table.n_rows))
+    if n_combinations > MOST_COMBINATIONS:
+        what = f"the sensitive attributes have {n_combinations} different combinations; "
+        what += f"multi-sa takes at most {MOST_COMBINATIONS}."
+        remedy = 'Make them coarser, protect fewer of them, or use method = "guardian" or "anatomize".'
+        raise PolicyError([Problem(work.policy.name, what, remedy)])
+    return Combinations(names, of_row, _examples(of_row, n_combinations))
+
+
+def _numbered(table: Table, names: tuple[str, ...], rows: Ids) -> tuple[Ids, int]:
+    """The combination of each listed row, and how many combinations there are."""
+    return dense(tuple(codes[rows] for codes in table.codes(names)), table.sizes(names), rows.size)
+
+
+def _examples(numbers: Ids, n_numbers: int) -> Ids:
+    """Where each number occurs last."""
+    example = np.zeros(n_numbers, dtype=np.int64)
+    example[numbers] = np.arange(numbers.size)
+    return example
 
 
 @dataclass(frozen=True)
@@ -63,7 +101,7 @@ def keeps(amounts: Ids, caps: tuple[Cap, ...]) -> bool:
 
 
 def caps_of(work: Work, combinations: Combinations) -> tuple[Cap, ...]:
-    """One cap for everything that some promise bounds the share of.
+    """One cap for every attribute or combination whose values some promise bounds the share of.
 
     Claim: a bucket within every cap keeps every rule, whatever it takes as known, and every promise of frequency,
     of distinct or of entropy diversity, conditional or not.
@@ -78,7 +116,7 @@ def caps_of(work: Work, combinations: Combinations) -> tuple[Cap, ...]:
 
 
 def share_of(guarantee: Guarantee) -> Fraction | None:
-    """The share that no value may exceed; nothing for guarantees that do not say it."""
+    """The share that no value may exceed; nothing for guarantees that do not bound it."""
     match guarantee:
         case (
             FrequencyDiversity(l=l) | DistinctDiversity(l=l) | EntropyDiversity(l=l) | RecursiveDiversity(l=l)
@@ -91,51 +129,40 @@ def share_of(guarantee: Guarantee) -> Fraction | None:
 
 
 def _cap(work: Work, combinations: Combinations, protects: tuple[str, ...]) -> Cap:
-    table, example = work.table, combinations.example
-    values, n_values = _at(table, protects, example)
-    lines, n_lines = _at(table, _others(table, combinations.names, protects), example)
-    cell_of, n_cells = dense((lines, values), (n_lines, n_values), example.size)
-    inside = np.zeros(n_cells, dtype=np.int64)
-    inside[cell_of] = np.arange(example.size)
-    top, bottom = _shares(work, protects, values[inside], example[inside])
-    return Cap(lines, cell_of, lines[inside], top, bottom)
+    table, rows = work.table, combinations.example
+    values, n_values = _numbered(table, protects, rows)
+    lines, n_lines = _numbered(table, _known(table, combinations.names, protects), rows)
+    cell_of, n_cells = dense((lines, values), (n_lines, n_values), rows.size)
+    inside = _examples(cell_of, n_cells)
+    return Cap(lines, cell_of, lines[inside], *_shares(work, protects, rows[inside]))
 
 
-def _at(table: Table, names: tuple[str, ...], rows: Ids) -> tuple[Ids, int]:
-    return dense(tuple(codes[rows] for codes in table.codes(names)), table.sizes(names), rows.size)
-
-
-def _others(table: Table, names: tuple[str, ...], protects: tuple[str, ...]) -> tuple[str, ...]:
-    """What is taken as known: the other attributes; nothing of a combination's, which is promised as it is."""
+def _known(table: Table, names: tuple[str, ...], protects: tuple[str, ...]) -> tuple[str, ...]:
+    """What is taken as known: the other attributes; nothing beside a combination, which is promised as it is."""
     if len(protects) > 1:
         return ()
-    family = next((bits for bits in table.derived.values() if protects[0] in bits), protects)
-    return tuple(name for name in names if name not in family)
+    return tuple(name for name in names if table.home(name) != table.home(protects[0]))
 
 
-def _shares(work: Work, protects: tuple[str, ...], values: Ids, rows: Ids) -> tuple[Ids, Ids]:
-    """The smallest share that is promised of each value, as a fraction; 1 where nothing is."""
-    top, bottom = np.ones(values.size, dtype=np.int64), np.ones(values.size, dtype=np.int64)
-    for promise, share in _bounds(work, protects):
-        stricter = _speaks(promise, work.table, rows) & (share.numerator * bottom < share.denominator * top)
-        top[stricter], bottom[stricter] = share.numerator, share.denominator
-    return top, bottom
-
-
-def _bounds(work: Work, protects: tuple[str, ...]) -> Iterator[tuple[Promise, Fraction]]:
+def _shares(work: Work, protects: tuple[str, ...], rows: Ids) -> tuple[Ids, Ids]:
+    """The smallest share that is promised of the value of each row, as a fraction; 1 where nothing is."""
+    top, bottom = np.ones(rows.size, dtype=np.int64), np.ones(rows.size, dtype=np.int64)
     for promise in work.promises:
         share = share_of(promise.guarantee)
         if share and promise.protects == protects:
-            yield promise, share
+            is_stricter = share.numerator * bottom < share.denominator * top
+            is_stricter &= _concerns(promise, work.table, rows)
+            top[is_stricter], bottom[is_stricter] = share.numerator, share.denominator
+    return top, bottom
 
 
-def _speaks(promise: Promise, table: Table, rows: Ids) -> NDArray[np.bool_]:
-    """Whether a promise speaks of the value that a row has; of combinations it speaks always."""
+def _concerns(promise: Promise, table: Table, rows: Ids) -> NDArray[np.bool_]:
+    """Whether a promise is about the value that a row has; it is about every combination."""
     if len(promise.protects) > 1:
         return np.ones(rows.size, dtype=bool)
-    column = table[promise.protects[0]]
+    attribute = table[promise.protects[0]]
     listed = promise.guarantee.values if isinstance(promise.guarantee, CappedShare) else ()
-    spoken = np.array(
-        [text not in promise.insensitive and (not listed or text in listed) for text in column.texts]
+    concerned = np.array(
+        [text not in promise.insensitive and (not listed or text in listed) for text in attribute.texts]
     )
-    return spoken[column.codes[rows]]
+    return concerned[attribute.codes[rows]]

@@ -15,7 +15,7 @@ LEAST_SECONDS = 0.01
 
 @dataclass(frozen=True)
 class Solved:
-    """Rows of each combination, if some were found; the best that can be hoped for; whether time ran out."""
+    """Rows of each combination, if a solution was found; the best that can be hoped for; whether time ran out."""
 
     amounts: Ids | None
     bound: float
@@ -24,14 +24,12 @@ class Solved:
 
 @dataclass(frozen=True)
 class _Constraints:
-    """Rows of a sparse matrix over the combinations and one total per line, with their limits."""
+    """Sparse matrices over the combinations and over one total per line, and limits of both."""
 
-    rows: Ids
-    columns: Ids
-    factors: Numbers
+    amounts: Any
+    totals: Any
     least: Numbers
-    most: Numbers
-    totals: Numbers
+    largest_totals: Numbers
 
 
 def largest(counts: Ids, caps: tuple[Cap, ...], seconds: float) -> Solved:
@@ -46,33 +44,34 @@ def smallest(left: Ids, caps: tuple[Cap, ...], among: Ids, seed: int, seconds: f
     Only combinations listed in `among` may leave.
     """
     least = (among == seed).astype(np.float64)
-    parts = [_within(cap, among, cap.slack(left)) for cap in caps]
-    found = _solved(1.0, least, left[among], parts, seconds)
-    if found.amounts is None:
-        return found
+    constraints = [_within(cap, among, cap.slack(left)) for cap in caps]
+    solved = _solved(1.0, least, left[among], constraints, seconds)
+    if solved.amounts is None:
+        return solved
     amounts = np.zeros_like(left)
-    amounts[among] = found.amounts
-    return Solved(amounts, found.bound, found.timed_out)
+    amounts[among] = solved.amounts
+    return Solved(amounts, solved.bound, solved.timed_out)
 
 
 def _within(cap: Cap, among: Ids, slack: Ids | None = None) -> _Constraints:
-    """Every cell within its share of the line's total; with the slack of all rows, the rest is so too."""
+    """Every cell within its share of the line's total; with the slack of all rows, the rest is so too.
+
+    A total equals the rows of its line; a cell is at most its share of the total, and at least that less the slack.
+    """
+    from scipy.sparse import csr_array
+
     lines, line = np.unique(cap.line_of[among], return_inverse=True)
     cells, cell = np.unique(cap.cell_of[among], return_inverse=True)
-    own, place, variables = np.arange(lines.size), np.arange(cells.size), np.arange(among.size)
+    height = lines.size + cells.size
+    of_amounts = np.append(line, lines.size + cell), np.tile(np.arange(among.size), 2)
     total_of_cell = np.searchsorted(lines, cap.line_of_cell[cells])
-    # A total equals the rows of its line; a cell is at most its share of the total, and at least that less the slack.
-    rows = (line, own, lines.size + cell, lines.size + place)
-    columns = (variables, among.size + own, variables, among.size + total_of_cell)
-    share = cap.top[cells] / cap.bottom[cells]
-    factors = (-np.ones(among.size), np.ones(lines.size), np.ones(among.size), -share)
+    of_totals = np.arange(height), np.append(np.arange(lines.size), total_of_cell)
+    shares = np.append(np.ones(lines.size), -cap.top[cells] / cap.bottom[cells])
     spare = np.full(cells.size, np.inf) if slack is None else slack[cells] / cap.bottom[cells]
     return _Constraints(
-        np.concatenate(rows),
-        np.concatenate(columns),
-        np.concatenate(factors),
-        np.concatenate((np.zeros(lines.size), -spare)),
-        np.zeros(lines.size + cells.size),
+        csr_array((np.repeat([-1.0, 1.0], among.size), of_amounts), shape=(height, among.size)),
+        csr_array((shares, of_totals), shape=(height, lines.size)),
+        np.append(np.zeros(lines.size), -spare),
         _most_of_lines(cap, lines, cells, slack),
     )
 
@@ -88,41 +87,21 @@ def _most_of_lines(cap: Cap, lines: Ids, cells: Ids, slack: Ids | None) -> Numbe
 
 
 def _solved(sign: float, least: Numbers, most: Ids, parts: list[_Constraints], seconds: float) -> Solved:
-    from scipy.optimize import Bounds, milp
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import block_diag, hstack, vstack
 
-    n_totals = sum(part.totals.size for part in parts)
-    is_variable = np.concatenate((np.ones(most.size), np.zeros(n_totals)))
+    largest_totals = np.concatenate([part.largest_totals for part in parts])
+    is_amount = np.append(np.ones(most.size), np.zeros(largest_totals.size))
+    # Every cap has totals of its own behind the amounts, which all caps share.
+    matrix = hstack([vstack([part.amounts for part in parts]), block_diag([part.totals for part in parts])])
     answer = milp(
-        sign * is_variable,
+        sign * is_amount,
         # Totals are whole anyhow; HiGHS 1.12 crashes on some programs in which they may be anything.
-        integrality=np.ones(is_variable.size),
-        bounds=Bounds(
-            np.concatenate((least, np.zeros(n_totals))),
-            np.concatenate((most, *(part.totals for part in parts))),
-        ),
-        constraints=_together(parts, most.size, n_totals),
+        integrality=np.ones(is_amount.size),
+        bounds=Bounds(np.append(least, np.zeros(largest_totals.size)), np.append(most, largest_totals)),
+        constraints=LinearConstraint(matrix.tocsr(), np.concatenate([part.least for part in parts]), 0.0),
         options={"time_limit": max(seconds, LEAST_SECONDS), "mip_rel_gap": 0.0},
     )
     amounts = None if answer.x is None else np.round(answer.x[: most.size]).astype(np.int64)
     bound = sign * answer.mip_dual_bound if answer.mip_dual_bound is not None else float(most.sum())
     return Solved(amounts, float(bound), answer.status == 1)
-
-
-def _together(parts: list[_Constraints], n_variables: int, n_totals: int) -> Any:
-    from scipy.optimize import LinearConstraint
-    from scipy.sparse import csr_array
-
-    rows, columns, n_rows, before = [], [], 0, 0
-    for part in parts:
-        rows.append(part.rows + n_rows)
-        # Every part has totals of its own behind the variables, which all parts share.
-        columns.append(np.where(part.columns < n_variables, part.columns, part.columns + before))
-        n_rows += part.least.size
-        before += part.totals.size
-    factors = np.concatenate([part.factors for part in parts])
-    matrix = csr_array(
-        (factors, (np.concatenate(rows), np.concatenate(columns))), shape=(n_rows, n_variables + n_totals)
-    )
-    return LinearConstraint(
-        matrix, np.concatenate([part.least for part in parts]), np.concatenate([part.most for part in parts])
-    )

@@ -6,16 +6,13 @@ It promises any guarantee about what someone who knows a target's quasi-identifi
 It cannot promise anything against those who know sensitive attributes of the same column, unless `conditional` is set.
 """
 
-from typing import Annotated, Literal
-
 import numpy as np
-from pydantic import Field
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.methods.slice.grouping import cut_buckets, group_buckets
-from manyveils.methods.slice.layout import Layout, lay_out
-from manyveils.methods.slice.regions import Region, regions_of
-from manyveils.methods.work import InParts, Made, Method, Options
+from manyveils.methods.slice.beliefs import group_buckets
+from manyveils.methods.slice.layout import Layout, SliceOptions, lay_out
+from manyveils.methods.slice.regions import Region, cut_buckets, regions_of
+from manyveils.methods.work import InParts, Made, Method
 from manyveils.promises.entries import Ids
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch
@@ -23,27 +20,14 @@ from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Draft
 
 
-class SliceOptions(Options):
-    """Keys of [publish] for `method = "slice"`."""
-
-    columns: Annotated[int, Field(ge=1)] | list[list[str]] | Literal["auto"] = "auto"
-    discretize: Literal["equal-width", "cluster"] = "equal-width"
-    bins: int = Field(10, ge=2)
-    column_k: int = Field(1, ge=1)
-    joint: bool = False
-    overlap: list[str] = []
-    partition: Literal["mondrian", "random", "membership"] = "mondrian"
-    bucket: int = Field(100, ge=1)
-
-
 def make(work: Work) -> Made:
     """Publish one view with several columns, inside buckets."""
     options = work.options
     assert isinstance(options, SliceOptions)
-    everything = watch(work.promises, work.table, ())
-    if breaks_as_one_group(everything, work.table.n_rows):
-        raise refuse(work, everything)
-    layout = _layout(work, options)
+    watches = watch(work.promises, work.table, ())
+    if breaks_as_one_group(watches, work.table.n_rows):
+        raise refuse(work, watches)
+    layout = lay_out(work, options)
     _refuse_parted(work, layout)
     order = shuffled_rows(work, "slice.order")
     regions = tuple(regions_of(work, column, order, column_k=options.column_k) for column in layout.columns)
@@ -55,31 +39,25 @@ def make(work: Work) -> Made:
     return _made(work, layout, regions, buckets)
 
 
-def _layout(work: Work, options: SliceOptions) -> Layout:
-    return lay_out(
-        work,
-        columns=options.columns,
-        discretize=options.discretize,
-        bins=options.bins,
-        overlap=options.overlap,
-        joint=options.joint,
-    )
-
-
 def _refuse_parted(work: Work, layout: Layout) -> None:
     """Attributes that are protected as one must share a column."""
-    for promise in work.promises:
-        if promise.protects and not any(set(promise.protects) <= set(column) for column in layout.columns):
-            what = f"{' and '.join(promise.protects)} are protected as one but stand in different columns."
-            raise PolicyError(
-                [Problem(f"{work.policy.name}: publish.columns", what, "Put them into one column.")]
-            )
+    parted = [
+        promise
+        for promise in work.promises
+        if promise.protects and not any(set(promise.protects) <= set(column) for column in layout.columns)
+    ]
+    if parted:
+        names = dict.fromkeys(work.table.home(name) for name in parted[0].protects)
+        what = f"{' and '.join(names)} are protected as one but stand in different columns."
+        raise PolicyError(
+            [Problem(f"{work.policy.name}: publish.columns", what, "Put them into one column.")]
+        )
 
 
 def _refuse_double_recoding(work: Work, regions: tuple[Region, ...]) -> None:
-    """An attribute that stands in several columns cannot be generalized in one and not in the other."""
+    """An attribute that stands in several columns cannot be generalized in one of them alone."""
     names = [name for region in regions for name in region.column]
-    doubled = sorted({name for region in regions for name in region.recodings if names.count(name) > 1})
+    doubled = {name for region in regions for name in region.recodings if names.count(name) > 1}
     if doubled:
         raise PolicyError(
             Problem(
@@ -87,35 +65,25 @@ def _refuse_double_recoding(work: Work, regions: tuple[Region, ...]) -> None:
                 f"{name!r} would have to be generalized in one of its columns.",
                 "Drop it from overlap, or choose columns in which its values are frequent enough.",
             )
-            for name in doubled
+            for name in sorted({work.table.home(name) for name in doubled})
         )
 
 
 def _made(work: Work, layout: Layout, regions: tuple[Region, ...], buckets: Ids) -> Made:
     recodings = {name: recoding for region in regions for name, recoding in region.recodings.items()}
     sizes = np.bincount(buckets)
-    single = len(layout.columns) == 1
-    draft = Draft(
-        "main", layout.columns, np.arange(work.table.n_rows), None if single else buckets, recodings
-    )
+    is_single = len(layout.columns) == 1
+    rows = np.arange(work.table.n_rows)
+    draft = Draft("main", layout.columns, rows, None if is_single else buckets, recodings)
     notes = {
         "columns": [list(column) for column in layout.columns],
         "generalized": sorted(recodings),
-        "buckets": 1 if single else int(sizes.size),
+        "buckets": 1 if is_single else int(sizes.size),
         "smallest_bucket": int(sizes.min()),
         "largest_bucket": int(sizes.max()),
-        **_described(layout),
+        "correlation": layout.correlation_notes,
     }
     return Made((draft,), notes)
-
-
-def _described(layout: Layout) -> dict[str, object]:
-    return {
-        "correlation": {
-            name: dict(zip(layout.names, (round(float(x), 4) for x in row), strict=True))
-            for name, row in zip(layout.names, layout.correlation, strict=True)
-        },
-    }
 
 
 def part(work: Work) -> InParts | None:
@@ -128,9 +96,10 @@ def part(work: Work) -> InParts | None:
     """
     options = work.options
     assert isinstance(options, SliceOptions)
-    layout = _layout(work, options)
+    layout = lay_out(work, options)
     homes = [list(dict.fromkeys(work.table.home(name) for name in column)) for column in layout.columns]
-    return InParts(options.model_copy(update={"columns": homes}), "ranges", (), _described(layout))
+    notes = {"correlation": layout.correlation_notes}
+    return InParts(options.model_copy(update={"columns": homes}), "ranges", (), notes)
 
 
 METHOD = Method(

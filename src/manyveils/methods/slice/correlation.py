@@ -1,7 +1,7 @@
 """How strongly attributes go together: mean-square contingency, after numbers are cut into classes."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from functools import cache
 from itertools import combinations, product
 
 import numpy as np
@@ -16,7 +16,7 @@ Names = tuple[str, ...]
 ROUNDS = 100
 
 
-def contingency(one: Ids, other: Ids, weights: Ids | None = None) -> float:
+def contingency(first: Ids, second: Ids, weights: Ids | None = None) -> float:
     """The mean-square contingency of two attributes, from 0 (independent) to 1 (one decides the other).
 
     Every pair stands for one person unless weights say for how many.
@@ -24,15 +24,15 @@ def contingency(one: Ids, other: Ids, weights: Ids | None = None) -> float:
     >>> contingency(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
     1.0
     """
-    n_one, n_other = int(one.max(initial=-1)) + 1, int(other.max(initial=-1)) + 1
-    first, second = people(one, weights, n_one), people(other, weights, n_other)
-    smaller = min(np.count_nonzero(first), np.count_nonzero(second))
+    n_first, n_second = int(first.max(initial=-1)) + 1, int(second.max(initial=-1)) + 1
+    rows, columns = people(first, weights, n_first), people(second, weights, n_second)
+    smaller = min(np.count_nonzero(rows), np.count_nonzero(columns))
     if smaller < 2:
         return 0.0
-    cells, counts = tally(one * n_other + other, n_one * n_other, weights)
-    a, b = np.divmod(cells, n_other)
+    cells, counts = tally(first * n_second + second, n_first * n_second, weights)
+    a, b = np.divmod(cells, n_second)
     # Summed over the cells that occur: the sum of squared deviations is this sum less one.
-    total = float((counts / first[a] * counts / second[b]).sum())
+    total = float((counts / rows[a] * counts / columns[b]).sum())
     return float(min(max((total - 1.0) / (smaller - 1), 0.0), 1.0))
 
 
@@ -46,64 +46,39 @@ def correlations(
 ) -> Matrix:
     """The contingency of every pair of attributes; of a multi-valued one, that of its strongest value.
 
-    `counts` gives a table in which the columns of a pair can be counted together, where `table` itself is none.
+    `counts` gives a table in which two attributes can be counted together, where `table` itself cannot.
     """
-    classes = _Classes(table, discretize, bins)
+    class_of = {
+        name: class_of_values(table[name], discretize=discretize, bins=bins) for name in table.expand(names)
+    }
+    of_row = cache(lambda name: class_of[name][table[name].codes])
+
+    def classes(name: str, counted: Table) -> Ids:
+        return of_row(name) if counted is table else class_of[name][counted[name].codes]
+
     matrix = np.eye(len(names))
     for i, j in combinations(range(len(names)), 2):
-        columns = table.expand((names[i],)), table.expand((names[j],))
-        both = table if counts is None else counts((*columns[0], *columns[1]))
+        first, second = table.expand((names[i],)), table.expand((names[j],))
+        counted = table if counts is None else counts((*first, *second))
         matrix[i, j] = matrix[j, i] = max(
-            contingency(classes.of(one, both), classes.of(other, both), both.weights)
-            for one, other in product(*columns)
+            contingency(classes(a, counted), classes(b, counted), counted.weights)
+            for a, b in product(first, second)
         )
     return matrix
 
 
-@dataclass(frozen=True, repr=False)
-class _Classes:
-    """The classes of a table's columns, in any table of the same people; those of the table itself are kept."""
-
-    table: Table
-    discretize: str
-    bins: int
-    _class_of: dict[str, Ids] = field(default_factory=dict)
-    _rows: dict[str, Ids] = field(default_factory=dict)
-
-    def of(self, name: str, counted: Table) -> Ids:
-        """The class of every row of a table in which a column is counted."""
-        if counted is not self.table:
-            return self._dictionary(name)[counted[name].codes]
-        if name not in self._rows:
-            self._rows[name] = self._dictionary(name)[counted[name].codes]
-        return self._rows[name]
-
-    def _dictionary(self, name: str) -> Ids:
-        if name not in self._class_of:
-            self._class_of[name] = class_of_values(
-                self.table[name], discretize=self.discretize, bins=self.bins
-            )
-        return self._class_of[name]
-
-
-def class_of_values(column: Attribute, *, discretize: str, bins: int) -> Ids:
+def class_of_values(attribute: Attribute, *, discretize: str, bins: int) -> Ids:
     """The class of every value: the value itself, or the interval a number falls into; missing is a class of its own."""
-    if column.kind != "numeric" or column.n_values - column.has_missing <= bins:
-        return np.arange(column.n_values)
-    numbers = column.numbers[: column.n_values - column.has_missing]
-    counts = column.counts[: numbers.size]
-    cuts = (
-        equal_width_cuts(numbers, bins)
-        if discretize == "equal-width"
-        else cluster_cuts(numbers, counts, bins)
-    )
-    found = np.searchsorted(cuts, numbers, side="right")
-    return np.append(found, [bins] * column.has_missing).astype(np.int64)
-
-
-def equal_width_cuts(numbers: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
-    """Cut points that divide the span of sorted numbers into equal parts."""
-    return np.linspace(numbers[0], numbers[-1], bins + 1)[1:-1]
+    n_numbers = attribute.n_values - attribute.has_missing
+    if attribute.kind != "numeric" or n_numbers <= bins:
+        return np.arange(attribute.n_values)
+    numbers = attribute.numbers[:n_numbers]
+    if discretize == "equal-width":
+        cuts = np.linspace(numbers[0], numbers[-1], bins + 1)[1:-1]
+    else:
+        cuts = cluster_cuts(numbers, attribute.counts[:n_numbers], bins)
+    classes = np.searchsorted(cuts, numbers, side="right")
+    return np.append(classes, [bins] * attribute.has_missing).astype(np.int64)
 
 
 def cluster_cuts(numbers: NDArray[np.float64], counts: Ids, bins: int) -> NDArray[np.float64]:

@@ -13,7 +13,6 @@ def medoid_clusters(distance: Matrix, n_clusters: int) -> list[list[int]]:
     [[0, 1], [2]]
     """
     medoids = _build(distance, n_clusters)
-    cost = _cost(distance, medoids)
     while True:
         exchanges = [
             sorted({*medoids} - {out} | {into})
@@ -21,10 +20,10 @@ def medoid_clusters(distance: Matrix, n_clusters: int) -> list[list[int]]:
             for into in range(len(distance))
             if into not in medoids
         ]
-        best = min(exchanges, key=lambda each: _cost(distance, each), default=medoids)
-        if _cost(distance, best) >= cost - 1e-12:
+        best = min(exchanges, key=lambda exchanged: _cost(distance, exchanged), default=medoids)
+        if _cost(distance, best) >= _cost(distance, medoids) - 1e-12:
             break
-        medoids, cost = best, _cost(distance, best)
+        medoids = best
     nearest = np.argmin(distance[:, medoids], axis=1)
     # A medoid belongs to itself even where another one is as near.
     nearest[medoids] = np.arange(len(medoids))
@@ -46,20 +45,17 @@ def _cost(distance: Matrix, medoids: list[int]) -> float:
 
 def silhouette(distance: Matrix, clusters: list[list[int]]) -> float:
     """The mean over points of how much nearer they are to their own cluster than to the next; 0 for singletons."""
-    scores = []
-    for own in clusters:
-        for point in own:
-            inside = (
-                float(distance[point, [other for other in own if other != point]].mean())
-                if len(own) > 1
-                else 0.0
-            )
-            outside = min(
-                (float(distance[point, other].mean()) for other in clusters if other is not own), default=0.0
-            )
-            widest = max(inside, outside)
-            scores.append((outside - inside) / widest if len(own) > 1 and widest > 0 else 0.0)
-    return float(np.mean(scores))
+    return float(np.mean([_score(distance, clusters, own, point) for own in clusters for point in own]))
+
+
+def _score(distance: Matrix, clusters: list[list[int]], own: list[int], point: int) -> float:
+    if len(own) == 1:
+        return 0.0
+    inside = float(distance[point, [member for member in own if member != point]].mean())
+    rest = (cluster for cluster in clusters if cluster is not own)
+    outside = min((float(distance[point, cluster].mean()) for cluster in rest), default=0.0)
+    widest = max(inside, outside)
+    return (outside - inside) / widest if widest > 0 else 0.0
 
 
 def best_clusters(distance: Matrix) -> list[list[int]]:
