@@ -11,7 +11,7 @@ from manyveils.policy import Policy
 from manyveils.reading.cover import Cover
 from manyveils.reading.keys import Numbers, combined, dense
 from manyveils.reading.labels import Labels, labels_of
-from manyveils.reading.meanings import Listed, Meanings, false_lines, listed_originals, texts_of
+from manyveils.reading.meanings import Listing, Meanings, false_lines, texts_of
 from manyveils.reading.people import tally
 from manyveils.release import Release, View
 from manyveils.release.views import ColumnFile
@@ -87,11 +87,11 @@ class Evidence:
             for file in view.files
         )
 
-    def listed(self, view: View, name: str) -> Listed | None:
+    def listed(self, view: View, name: str) -> Listing | None:
         """What the release lists under the labels of an attribute; None where it lists nothing."""
         recoding = self.release.recodings.get((view.name, name))
         question = ("listed", view.name, (name,), ())
-        return self.remembered(question, lambda: None if recoding is None else listed_originals(recoding))
+        return self.remembered(question, lambda: None if recoding is None else Listing(recoding))
 
     def meanings(self, name: str) -> Meanings:
         """What texts can mean for an attribute, as the original and the policy have it."""
@@ -112,7 +112,7 @@ class Evidence:
 
     def _labels(self, view: View, file: ColumnFile, name: str) -> Labels:
         texts = texts_of(self.coded(file, name).values).to_list()
-        return labels_of(self.meanings(name), texts, self.listed(view, name))
+        return labels_of(self.meanings(name), texts, self.cover(view, file, name))
 
     def n_false_lines(self, view: View, name: str) -> int:
         """How many lines the recoding of an attribute has too many or too few for what its labels mean."""

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from manyveils.reading.cover import Cover, Ids
-from manyveils.reading.meanings import Listed, Meanings, texts_of
+from manyveils.reading.meanings import Meanings, texts_of
 from manyveils.table import Attribute
 
 
@@ -68,13 +68,11 @@ def unrecoded(attribute: Attribute) -> Labels:
     return Labels(attribute, attribute.texts, cover, codes, is_exact=True)
 
 
-def labels_of(meanings: Meanings, published: Sequence[str], listed: Listed | None) -> Labels:
+def labels_of(meanings: Meanings, published: Sequence[str], cover: Cover) -> Labels:
     """The values of an attribute: published texts in the order of what they stand for, and originals under none."""
     attribute = meanings.attribute
-    strange = [text for text in published if text not in meanings.code_of]
-    if not strange and not (listed and not set(published).isdisjoint(listed)):
+    if not cover.is_coarse and all(text in meanings.code_of for text in published):
         return unrecoded(attribute)
-    cover = meanings.cover(published, listed)
     alone = np.flatnonzero(cover.depth == 0)
     texts = [*published, *(attribute.texts[code] for code in alone)]
     cover = cover.with_values(alone)

@@ -4,7 +4,7 @@ Whoever has the original and the policy derives it from the text. What a recodin
 and decides only between several meanings that a text really has.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,9 +21,6 @@ NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 RANGE = rf"^\[{NUMBER}, {NUMBER}\]$"
 NOTHING: Ids = np.zeros(0, dtype=np.int64)
 
-# The originals that a recoding file lists under each label.
-Listed = Mapping[str, frozenset[str]]
-
 
 def texts_of(published: pl.Series) -> pl.Series:
     """Published values as texts; a missing one is empty."""
@@ -33,6 +30,33 @@ def texts_of(published: pl.Series) -> pl.Series:
 def range_ends(texts: pl.Series) -> tuple[pl.Series, pl.Series]:
     """The two ends of every text that reads as a range `[20, 52]`, as texts; null for any other."""
     return texts.str.extract(RANGE, 1), texts.str.extract(RANGE, 2)
+
+
+@dataclass(frozen=True, repr=False)
+class Listing:
+    """What a recoding file says: a line for every label and original."""
+
+    recoding: pl.DataFrame
+
+    @cached_property
+    def lines(self) -> pl.DataFrame:
+        """The lines as texts: label, original; a missing one is empty."""
+        names = {"published": "label", "original": "original"}
+        return self.recoding.rename(names).select(pl.all().fill_null("")).unique()
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """The labels that are listed."""
+        return frozenset(self.lines["label"])
+
+    @cached_property
+    def _originals(self) -> dict[str, list[str]]:
+        grouped = self.lines.group_by("label").agg("original")
+        return dict(zip(grouped["label"], grouped["original"].to_list(), strict=True))
+
+    def originals(self, label: str) -> set[str]:
+        """The originals that are listed under a label."""
+        return set(self._originals.get(label, ()))
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,7 +71,7 @@ class Meanings:
         """The code of each original."""
         return {text: code for code, text in enumerate(self.attribute.texts)}
 
-    def cover(self, texts: Sequence[str], listed: Listed | None = None) -> Cover:
+    def cover(self, texts: Sequence[str], listed: Listing | None = None) -> Cover:
         """The originals that each text stands for; a text without a meaning stands for none.
 
         `listed` has what a recoding file says of some labels; without it the most exact meaning counts.
@@ -61,7 +85,7 @@ class Meanings:
         owners, codes = [NOTHING], [NOTHING]
         ranges = self._ranges(texts)
         for label, text in enumerate(texts):
-            if low[label] >= 0 and (listed is None or text not in listed):
+            if low[label] >= 0 and (listed is None or text not in self._doubtful):
                 continue
             meanings = self._several(text)
             if label in ranges and not meanings:
@@ -69,7 +93,7 @@ class Meanings:
                 low[label], high[label] = ranges[label]
             elif meanings:
                 high[label] = low[label] - 1
-                codes.append(self._chosen(meanings, (listed or {}).get(text)))
+                codes.append(self._chosen(meanings, listed, text))
                 owners.append(np.full(codes[-1].size, label))
         n_originals = self.attribute.n_values
         exact = cover_of_pairs(np.concatenate(owners), np.concatenate(codes), len(texts), n_originals)
@@ -88,11 +112,19 @@ class Meanings:
                     under.setdefault(label, set()).add(value)
         return {label: frozenset(values) for label, values in under.items()}
 
-    def _chosen(self, meanings: Sequence[Ids], listed: frozenset[str] | None) -> Ids:
+    @cached_property
+    def _doubtful(self) -> frozenset[str]:
+        """Values that could also be a label, a range, a set or everything."""
+        texts = self.attribute.texts
+        return frozenset(
+            text for text in texts if text in self._names or text[:1] in ("[", "{") or text == TOP
+        )
+
+    def _chosen(self, meanings: Sequence[Ids], listed: Listing | None, text: str) -> Ids:
         """The meaning that what is listed fits best; the most exact one where nothing is listed or nothing fits."""
-        if listed is None or len(meanings) == 1:
+        if listed is None or len(meanings) == 1 or text not in listed.labels:
             return meanings[0]
-        codes = {self.code_of[text] for text in listed if text in self.code_of}
+        codes = {self.code_of[original] for original in listed.originals(text) if original in self.code_of}
         fitting = [meaning for meaning in meanings if codes <= set(meaning.tolist())]
         return min(fitting, key=len, default=meanings[0])
 
@@ -129,6 +161,8 @@ class Meanings:
 
         A member that the original does not have is nobody's.
         """
+        if not self._most_commas and all(word in self.code_of for word in words):
+            return {self.code_of[word] for word in words}
         # For every number of words read, the members so far; a later member has a higher code.
         reached: dict[int, list[int]] = {0: []}
         for start in range(len(words)):
@@ -173,29 +207,35 @@ def _by_label(level: Level) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return order, np.searchsorted(level.label_of[order], np.arange(len(level.labels) + 1))
 
 
-def listed_originals(recoding: pl.DataFrame) -> dict[str, frozenset[str]]:
-    """The originals that a recoding file lists under each label."""
-    lines: dict[str, set[str]] = {}
-    for label, original in recoding.select(pl.all().fill_null("")).iter_rows():
-        lines.setdefault(label, set()).add(original)
-    return {label: frozenset(originals) for label, originals in lines.items()}
-
-
-def false_lines(listed: Listed, texts: Sequence[str], meanings: Meanings, n_suppressed: int) -> int:
+def false_lines(listed: Listing, texts: Sequence[str], meanings: Meanings, n_suppressed: int) -> int:
     """How many lines a recoding file has too many, or too few, for what its labels mean; it lists every published text.
 
     An original that only suppressed rows have need not be listed. A value all of whose cells are recoded may stand
     there by itself.
     """
-    cover, wrong = meanings.cover(texts, listed), 0
-    attribute = meanings.attribute
-    for label, text in enumerate(texts):
-        runs = range(int(cover.starts[label]), int(cover.starts[label + 1]))
-        covered = [code for run in runs for code in range(int(cover.low[run]), int(cover.high[run]) + 1)]
-        originals = listed.get(text, frozenset())
-        wrong += len(originals - {attribute.texts[code] for code in covered} - meanings.unseen(text))
-        missing = [code for code in covered if attribute.texts[code] not in originals]
-        wrong += len(missing) if int(attribute.counts[missing].sum()) > n_suppressed else 0
-    strange = {text: originals for text, originals in listed.items() if text not in set(texts)}
-    alone = sum(originals == {text} and text in meanings.code_of for text, originals in strange.items())
-    return wrong + sum(map(len, strange.values())) - alone
+    cover, lines = meanings.cover(texts, listed), listed.lines
+    number = {text: label for label, text in enumerate(texts)}
+    labels = np.array([number.get(text, -1) for text in lines["label"]], dtype=np.int64)
+    codes = np.array([meanings.code_of.get(text, -1) for text in lines["original"]], dtype=np.int64)
+    known = (labels >= 0) & (codes >= 0)
+    true = np.zeros(labels.size, dtype=bool)
+    true[known] = cover.covers(labels[known], codes[known])
+    # A value by itself, and values that the hierarchy has and the data have not, are few.
+    for line in np.flatnonzero(~true).tolist():
+        label, original = lines.row(line)
+        alone = labels[line] < 0 and label == original and original in meanings.code_of
+        true[line] = alone or (labels[line] >= 0 and original in meanings.unseen(label))
+    listed_sizes = np.bincount(labels[true & known], minlength=len(texts))
+    counts, n_missing = meanings.attribute.counts, 0
+    for label in np.flatnonzero(listed_sizes < cover.sizes).tolist():
+        missing = _missing(meanings.attribute, cover, label, listed.originals(texts[label]))
+        # A published label stands for somebody, so one original at least is listed.
+        is_false = not listed_sizes[label] or int(counts[missing].sum()) > n_suppressed
+        n_missing += len(missing) if is_false else 0
+    return int((~true).sum()) + n_missing
+
+
+def _missing(attribute: Attribute, cover: Cover, label: int, originals: set[str]) -> list[int]:
+    """The originals under a label that are not listed."""
+    codes = cover.taking(np.array([label])).pairs()[1].tolist()
+    return [code for code in codes if attribute.texts[code] not in originals]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from manyveils.policy.hierarchies import TOP, Lines
 from manyveils.reading import Reading
 from manyveils.reading.cover import Bools, Cover, Floats, Ids
-from manyveils.reading.meanings import Meanings, listed_originals, range_ends
+from manyveils.reading.meanings import Listing, Meanings, range_ends
 from manyveils.table import Attribute
 
 UNKNOWN = np.nan
@@ -134,7 +134,7 @@ def coverages_of(reading: Reading, attribute: Attribute, lines: Lines | None) ->
             texts, labels = column.texts[attribute.name], column.labels[attribute.name]
             rows = np.bincount(labels, weights=column.counts, minlength=len(texts)).astype(np.int64)
             recoding = reading.release.recodings.get((view.name, attribute.name))
-            listed = None if recoding is None else listed_originals(recoding)
+            listed = None if recoding is None else Listing(recoding)
             cover = Meanings(attribute, lines).cover(texts.to_list(), listed)
             yield Coverage(attribute, lines, texts, rows, cover)
 
