@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from manyveils.audits import Audit
 from manyveils.audits import audit as judge
 from manyveils.errors import BrokenPromise, DataError, InputError, PolicyError, Problem
-from manyveils.methods import Work, method_of, method_problems, read_options
+from manyveils.methods import drafts_of, method_of, method_problems, read_options, work_of
 from manyveils.policy import Policy
 from manyveils.policy.model import read_document
 from manyveils.promises.work import silent
 from manyveils.release import Release, seal
-from manyveils.table import Restore, Streams, Table, hold, resolve
+from manyveils.table import Restore, Streams, Table, hold
 from manyveils.table.door import is_sparks
 from manyveils.utility import Utility
 from manyveils.utility import measure as weigh
@@ -66,18 +66,20 @@ def make(
     table: Table, policy: Policy, restore: Restore, *, seed: int | None = None, progress: Progress = silent
 ) -> Release:
     """Make and seal a release that has not been audited yet."""
-    options = read_options(policy)
     refuse_seed(seed)
     streams = Streams() if seed is None else Streams(seed)
-    method = method_of(policy)
-    work = Work(
-        policy, table, resolve(policy, table), options, streams, progress, suppresses=method.suppresses
+    work = work_of(policy, table, streams, progress)
+    drafts = drafts_of(work, method_of(policy).plan(work))
+    return seal(
+        drafts.views,
+        table,
+        policy,
+        restore,
+        notes=drafts.notes,
+        rng=streams.of("seal.buckets"),
+        promises=work.promises,
+        key=drafts.key,
     )
-    made = method.make(work)
-    rng = streams.of("seal.buckets")
-    release = seal(made.drafts, table, policy, restore, notes=made.notes, rng=rng, promises=work.promises)
-    release.key = made.key
-    return release
 
 
 def audit(

@@ -338,7 +338,7 @@ def test_queries_do_not_speak_of_what_is_secret():
 def test_a_choice_that_is_none():
     """Cells of the choice column that are no choice are counted, not shown."""
     frame = people(50, 1).with_columns(wish=pl.lit("Zq7"))
-    with pytest.raises(mv.DataError, match="50 cells are no choice") as error:
+    with pytest.raises(mv.DataError, match="50 cells hold no choice") as error:
         mv.publish(frame, policy(), seed=1)
     assert "Zq7" not in str(error.value)
 

@@ -88,7 +88,7 @@ def by_rows(work):
     """Counts in parts, from rows that stand for one person each."""
     ones = np.ones(work.table.n_rows, dtype=np.int64)
     columns = {name: replace(each, weights=ones) for name, each in work.table.attributes.items()}
-    return by_table(replace(work.table, columns=columns, weights=ones))
+    return by_table(replace(work.table, attributes=columns, weights=ones))
 
 
 def by_table(table):
@@ -105,10 +105,10 @@ def by_question(work):
     """Counts in parts, with no more columns than were asked for, as a cluster counts them."""
 
     def counted(names, cuts):
-        beside = replace(work.table, columns={name: work.table[name] for name in (*names, *cuts.columns)})
+        beside = replace(work.table, attributes={name: work.table[name] for name in (*names, *cuts.columns)})
         table = compact_table(beside)
         parts = parts_in(table, cuts)
-        return replace(table, columns={name: table[name] for name in names}), parts
+        return replace(table, attributes={name: table[name] for name in names}), parts
 
     return counted
 

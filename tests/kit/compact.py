@@ -31,18 +31,18 @@ def compact_table(table: Table, names: tuple[str, ...] | None = None) -> Table:
     """Some columns of a plain table, or all, with one row for all that are alike, and how many there are."""
     names = tuple(table.attributes) if names is None else names
     if not names:
-        return replace(table, columns={}, n_rows=1, weights=np.array([table.n_people]))
+        return replace(table, attributes={}, n_rows=1, weights=np.array([table.n_people]))
     codes = pl.DataFrame({name: table[name].codes for name in names})
     counted = codes.group_by(codes.columns, maintain_order=True).len(COUNT)
     weights = counted[COUNT].cast(pl.Int64).to_numpy()
     columns = {name: replace(table[name], codes=counted[name].to_numpy(), weights=weights) for name in names}
-    return replace(table, columns=columns, n_rows=counted.height, weights=weights)
+    return replace(table, attributes=columns, n_rows=counted.height, weights=weights)
 
 
 def some_rows(table: Table, rows: NDArray[np.bool_], whole: Callable[[tuple[str, ...]], Table]) -> Table:
     """Some rows of a plain table, which counts over all people by `whole`."""
     columns = {name: column.taking(rows) for name, column in table.attributes.items()}
-    return replace(table, columns=columns, n_rows=int(rows.sum()), reference=whole)
+    return replace(table, attributes=columns, n_rows=int(rows.sum()), reference=whole)
 
 
 def part_of(release: Release, rows: Mapping[str, NDArray[np.bool_]]) -> Release:

@@ -12,9 +12,9 @@ from manyveils.table import Table
 def counted_once(table: Table, names: Sequence[str]) -> Table:
     """The distinct rows of some columns, each with how many people have it."""
     if not names:
-        return replace(table, columns={}, n_rows=1, weights=np.array([table.n_people]))
+        return replace(table, attributes={}, n_rows=1, weights=np.array([table.n_people]))
     frame = pl.DataFrame({name: table[name].codes for name in names})
     frame = frame.group_by(*names).agg(pl.len().cast(pl.Int64).alias("#")).sort(*names)
     weights = frame["#"].to_numpy()
-    columns = {name: replace(table[name], codes=frame[name].to_numpy(), weights=weights) for name in names}
-    return replace(table, columns=columns, n_rows=frame.height, weights=weights)
+    attributes = {name: replace(table[name], codes=frame[name].to_numpy(), weights=weights) for name in names}
+    return replace(table, attributes=attributes, n_rows=frame.height, weights=weights)

@@ -78,20 +78,6 @@ def distinct(keys: Ids) -> Ids:
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if ordered.size else ordered
 
 
-def arranged(rows: Ids, keys: Ids) -> Ids:
-    """The listed rows in the order of their keys; rows with one key stay in the order of the list.
-
-    >>> arranged(np.array([2, 0, 1]), np.array([1, 0, 1]))
-    array([1, 2, 0])
-    """
-    found = keys[rows]
-    if found.max(initial=0) <= np.iinfo(np.uint16).max:
-        # Short integers are sorted digit by digit, in a third of the time.
-        found = found.astype(np.uint16)
-    order: Ids = rows[np.argsort(found, kind="stable")]
-    return order
-
-
 def subject_of(names: tuple[str, ...], table: Table, known: Known | None = None) -> Subject:
     """The values of protected columns taken as one, beside what is known of each row."""
     values, n_values = _values(names, table)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from manyveils.methods.dealt import Dealt
+from manyveils.release.plan import DealtView
 from manyveils.spark.held import Held
 from manyveils.spark.packed import Packing
 from manyveils.spark.scramble import keyed_hash, scrambled
@@ -27,20 +27,20 @@ SLOT = ["combination", "slot"]
 class Dealer:
     """A view and the keys that decide who falls where."""
 
-    view: Dealt
+    view: DealtView
     order: bytes
     numbers: bytes
 
     @property
     def n_buckets(self) -> int:
         """Buckets that are published."""
-        return self.view.deal.n_buckets - self.view.lost.size
+        return self.view.deal.n_buckets - self.view.left_out.size
 
     def bucket_of(self, combinations: Any, ranks: Any) -> Any:
         """The published number of each row's bucket; -1 for rows that are left out."""
         buckets = self.view.buckets_of(combinations, ranks)
         shown = buckets >= 0
-        dense = buckets[shown] - np.searchsorted(np.sort(self.view.lost), buckets[shown])
+        dense = buckets[shown] - np.searchsorted(np.sort(self.view.left_out), buckets[shown])
         buckets[shown] = scrambled(dense, self.n_buckets, self.numbers)
         return buckets
 
@@ -69,7 +69,7 @@ def _packing(held: Held, fields: list[str]) -> Packing:
     return Packing(tuple(sizes[each] for each in fields))
 
 
-def _slots(view: Dealt) -> Any:
+def _slots(view: DealtView) -> Any:
     """Into how many parts the rows of each combination are split, so that none has too many to be sorted by one task."""
     sizes = view.deal.stops - view.deal.starts + view.gone
     return np.maximum(-(-sizes // ROWS_OF_A_SLOT), 1)

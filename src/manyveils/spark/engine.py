@@ -52,7 +52,7 @@ def publish_there(
         with watched(spark, "deciding", progress):
             views, notes, key = job.views()
         with watched(spark, "writing", progress):
-            job.write(views, folder, key)
+            job.write(views, folder)
         with watched(spark, "auditing", progress):
             verdict = audit_there(folder, held, policy, spark=spark)
         release = SparkRelease(Release.outline(folder), folder, spark, notes=notes, key=key)

@@ -13,13 +13,12 @@ import numpy as np
 import polars as pl
 
 from manyveils.errors import InfeasibleError, ManyveilsError, Problem
-from manyveils.methods import method_of
 from manyveils.methods.parting import Counted, Cuts, Parting
-from manyveils.methods.work import InParts
 from manyveils.promises.entries import Ids
 from manyveils.promises.keeping import needed
 from manyveils.promises.work import Work, silent
 from manyveils.release import Draft
+from manyveils.release.plan import FromRows, InParts
 from manyveils.release.seal import published_recodings, unsorted_column
 from manyveils.spark.arrow import plain_arrow
 from manyveils.spark.counts import PART, Counts, TooManyError, parted
@@ -51,16 +50,16 @@ class Wholes:
         return found[0]
 
 
-def cuts_of(work: Work, plan: InParts, counts: Counts) -> Cuts:
+def cuts_of(work: Work, parts: InParts, counts: Counts) -> Cuts:
     """Where rows are cut: decided on the driver if the counts fit it, and with Spark's help otherwise."""
     most, n_people = part_rows(), counts.held.sketch.n_people
     if n_people <= most or not work.quasi:
         cuts, largest = Cuts(), n_people
     else:
         with _Counting(work, counts).open() as counted:
-            cuts = Parting(work, plan.labels, plan.beside, most, counted).cuts()
-            table, parts = counted((), cuts)
-        largest = int(tally(parts, table.weights, cuts.n_parts).max())
+            cuts = Parting(work, parts.labels, parts.beside, most, counted).cuts()
+            table, part_of = counted((), cuts)
+        largest = int(tally(part_of, table.weights, cuts.n_parts).max())
     if largest > TOLERATED * most:
         raise InfeasibleError([_too_large(work, largest, most)])
     return cuts
@@ -120,25 +119,19 @@ def _too_large(work: Work, largest: int, most: int) -> Problem:
     )
 
 
-def make_parts(held: Held, work: Work, plan: InParts, cuts: Cuts) -> "DataFrame":
+def make_parts(held: Held, work: Work, plan: FromRows, cuts: Cuts) -> "DataFrame":
     """What every part publishes: part, bucket, note, and the published fields as texts; a note tells of a whole part."""
     names = tuple(work.table.attributes)
-    width = len(_flat(work, plan))
+    assert plan.parts is not None
+    width = sum(map(len, plan.parts.columns))
     # Counting is over, and what counts is not sent along.
-    alone = replace(work, options=plan.options, progress=silent, counted=None, table=Table({}, 0))
-    job = _Part(held.without_rows(), alone, _wholes(work), width)
+    alone = replace(work, progress=silent, counted=None, table=Table({}, 0))
+    job = _Part(held.without_rows(), alone, plan, _wholes(work), width)
     schema = ", ".join(
         [f"{PART} int", f"{BUCKET} long", f"{NOTE} string", *(f"{FIELD}{n} string" for n in range(width))]
     )
     # Spark looks at how many arguments a function takes.
     return parted(held, cuts, names).groupBy(PART).applyInArrow(lambda rows: job.made(rows), schema).persist()
-
-
-def _flat(work: Work, plan: InParts) -> tuple[str, ...]:
-    given = getattr(plan.options, "columns", None)
-    if isinstance(given, list):
-        return tuple(name for column in given for name in work.table.expand(column))
-    return work.published
 
 
 def _wholes(work: Work) -> Wholes:
@@ -157,6 +150,7 @@ class _Part:
 
     held: Held
     work: Work
+    plan: FromRows
     wholes: Wholes
     width: int
 
@@ -166,14 +160,14 @@ class _Part:
         try:
             table = self._table(rows)
             streams = self.work.streams.apart(f"part {part}")
-            made = method_of(self.work.policy).make(replace(self.work, table=table, streams=streams))
+            drafts = self.plan.make(replace(self.work, table=table, streams=streams))
         except ManyveilsError as error:
             return _arrow(part, pl.DataFrame(), None, _refused(error), self.width)
-        [draft] = made.drafts
+        [draft] = drafts.views
         published = [unsorted_column(draft, column, table) for column in draft.columns]
         texts = [each.cast(pl.String) for frame in published for each in frame.get_columns()]
         cells = pl.DataFrame([each.alias(f"{FIELD}{place}") for place, each in enumerate(texts)])
-        return _arrow(part, cells, draft.buckets, _noted(draft, made.notes), self.width)
+        return _arrow(part, cells, draft.buckets, _noted(draft, drafts.notes), self.width)
 
     def _table(self, rows: Any) -> Table:
         ordered = pl.DataFrame(rows).drop(PART)

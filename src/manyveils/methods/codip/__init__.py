@@ -24,12 +24,13 @@ from manyveils.methods.codip.notes import Entry, notes_of
 from manyveils.methods.codip.parts import given_plan, smallest_parts
 from manyveils.methods.codip.refusals import refuse_many
 from manyveils.methods.codip.search import Found, Limits, Search
-from manyveils.methods.leveled import Leveled
-from manyveils.methods.work import Decided, Made, Method, Options, drafted
+from manyveils.methods.work import Gap, Method, Options
 from manyveils.policy.guarantees import KAnonymity, Promise, exact
 from manyveils.policy.sections import Number
 from manyveils.promises.work import Work
-from manyveils.release import Draft
+from manyveils.release.draft import Draft, Drafts
+from manyveils.release.plan import FromRows, LeveledView
+from manyveils.release.plan import Plan as PlannedViews
 
 USUAL_BETA = 0.3
 LEAST_CROWD = 2
@@ -60,26 +61,24 @@ class CodipOptions(Options):
         return Limits(exact(self.alpha), exact(beta), self.discernibility, self.beta is None)
 
 
-def decide(work: Work) -> Decided | None:
-    """The tables of the plan, each at levels of its own; nothing for Mondrian, which cuts rows."""
+def plan(work: Work) -> PlannedViews | FromRows:
+    """The tables of the plan, each at levels of its own; Mondrian cuts rows, all projections together."""
     options = work.options
     assert isinstance(options, CodipOptions)
     if options.anonymizer == "mondrian":
-        return None
+        return FromRows(_cut)
     tables, notes = _tables(work, options)
-    return Decided(tuple(Leveled(name, columns, made.levels or {}) for name, columns, made in tables), notes)
+    views = tuple(LeveledView(name, columns, made.levels or {}) for name, columns, made in tables)
+    return PlannedViews(views, notes)
 
 
-def make(work: Work) -> Made:
-    """Publish one view per table of the plan."""
+def _cut(work: Work) -> Drafts:
+    """One view per table of the plan, each with groups of its own."""
     options = work.options
     assert isinstance(options, CodipOptions)
-    decided = decide(work)
-    if decided is not None:
-        return drafted(work, decided)
     tables, notes = _tables(work, options)
     rows = np.arange(work.table.n_rows)
-    return Made(
+    return Drafts(
         tuple(Draft(name, (columns,), rows, recodings=made.recodings) for name, columns, made in tables),
         notes,
     )
@@ -144,4 +143,13 @@ def _beside(work: Work, plan: Plan) -> list[list[str]]:
     return placed
 
 
-METHOD = Method("codip", "CODIP: paper 000", CodipOptions, make, decide)
+METHOD = Method(
+    "codip",
+    "CODIP: paper 000",
+    CodipOptions,
+    plan,
+    gap=Gap(
+        "with this anonymizer every projection would be cut by itself, and projections are cut together",
+        'Use anonymizer = "full-domain", or the local engine.',
+    ),
+)

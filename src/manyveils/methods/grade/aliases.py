@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from manyveils.errors import DataError, Problem
 from manyveils.keys.key import Aliases
-from manyveils.methods.labelling import Lookup
 from manyveils.policy.sections import Kind
 from manyveils.promises.work import Work
+from manyveils.release.plan import Lookup
 from manyveils.table import Attribute
 from manyveils.table.levels import Codes, value_or_top
 
@@ -49,7 +49,7 @@ def choices_of(work: Work, default: int) -> Choices:
             [
                 Problem(
                     f"data: {names[0]}",
-                    f"{n_rows} cells are no choice.",
+                    f"{n_rows} cells hold no choice.",
                     "A choice is 1, 2 or 3, or missing.",
                 )
             ]
@@ -117,10 +117,10 @@ def _lookup(
     return lookup_of("categorical", domain, rank[numbers], choices.column)
 
 
-def lookup_of(kind: Kind, domain: pl.Series, places: NDArray[np.int32], choice: str | None = None) -> Lookup:
+def lookup_of(kind: Kind, domain: pl.Series, numbers: NDArray[np.int32], choice: str | None = None) -> Lookup:
     """Labels that stand for themselves, or for anything."""
     texts = [text if text is not None else "" for text in domain.cast(pl.String).to_list()]
-    return Lookup(kind, domain, value_or_top(texts), places, choice)
+    return Lookup(kind, domain, value_or_top(texts), numbers, choice)
 
 
 def _named(label: str, n_labels: int) -> str:

@@ -17,7 +17,7 @@ def by_repair(names: Sequence[str], demands: Demands, score: Score, progress: Pr
     and an addition is made only if every demand is still kept.
     Tested by: tests/claims/test_guardian.py
     """
-    return enriched(repaired(names, demands), names, demands, score, progress)
+    return enriched(demands.apart(repaired(names, demands)), names, demands, score, progress)
 
 
 def repaired(names: Sequence[str], demands: Demands) -> tuple[Piece, ...]:

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.expectation import expected_beside
-from manyveils.methods.dealt import Dealt
 from manyveils.methods.guardian.pieces import Piece
 from manyveils.promises.entries import Ids, dense
+from manyveils.release.plan import DealtView
 from manyveils.table import Table
 from manyveils.table.attributes import tally as people
 
@@ -17,7 +17,9 @@ Names = frozenset[str]
 Hiding = Callable[[Piece, Names], float | None]
 
 
-def by_counts(counts: Callable[[tuple[str, ...]], Table], dealt: Callable[[Piece], Dealt | None]) -> Hiding:
+def by_counts(
+    counts: Callable[[tuple[str, ...]], Table], dealt: Callable[[Piece], DealtView | None]
+) -> Hiding:
     """What buckets are expected to tell, since chance decides which rows of a value fall into which.
 
     Claim: the number of people taken as the expectation is exact; only its logarithm is not that of one dealing.
@@ -26,25 +28,25 @@ def by_counts(counts: Callable[[tuple[str, ...]], Table], dealt: Callable[[Piece
     Tested by: tests/claims/test_guardian_hiding.py
     """
     # Dealing looks at what is protected alone, whatever stands beside it.
-    found: dict[str | None, Dealt | None] = {}
+    views: dict[str | None, DealtView | None] = {}
 
     def hidden(piece: Piece, names: Names) -> float | None:
-        if piece.protects not in found:
-            found[piece.protects] = dealt(piece)
-        view = found[piece.protects]
+        if piece.protects not in views:
+            views[piece.protects] = dealt(piece)
+        view = views[piece.protects]
         return None if view is None else expected_loss(counts(tuple(sorted(names))), names, view)
 
     return hidden
 
 
-def expected_loss(table: Table, names: Names, view: Dealt) -> float:
+def expected_loss(table: Table, names: Names, view: DealtView) -> float:
     """Minus the mean log of the expected share of each person's values, from counts of them."""
     counts, expected = expected_people(table, names, view)
     n = table.n_people
     return float(np.log(n) - (counts * np.log(expected)).sum() / n)
 
 
-def expected_people(table: Table, names: Names, view: Dealt) -> tuple[Ids, NDArray[np.float64]]:
+def expected_people(table: Table, names: Names, view: DealtView) -> tuple[Ids, NDArray[np.float64]]:
     """How many people have each combination of some columns, and how many are expected by the buckets."""
     [protect] = view.by
     others, _ = _ids(table, names - {protect})
@@ -59,13 +61,13 @@ def expected_people(table: Table, names: Names, view: Dealt) -> tuple[Ids, NDArr
     return counts, expected_beside(starts, of_cell, shares, *_entries(view))
 
 
-def _entries(view: Dealt) -> tuple[Ids, Ids, Ids, NDArray[np.float64]]:
+def _entries(view: DealtView) -> tuple[Ids, Ids, Ids, NDArray[np.float64]]:
     """Where each value's entries start, their kinds of buckets and how often it stands there, and the kinds' weights."""
     kinds, alike = view.deal.kinds()
-    entries = view.deal.entries(kinds)
-    sizes = people(entries.owners, entries.counts, kinds.size)
-    starts = np.searchsorted(entries.codes, np.arange(len(view.values) + 1))
-    return starts, entries.owners, entries.counts, alike / sizes
+    owners, values, counts = view.deal.counts(kinds)
+    sizes = people(owners, counts, kinds.size)
+    starts = np.searchsorted(values, np.arange(len(view.values) + 1))
+    return starts, owners, counts, alike / sizes
 
 
 def _ids(table: Table, names: Names) -> tuple[Ids, int]:

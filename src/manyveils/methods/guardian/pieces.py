@@ -1,6 +1,6 @@
 """Tables to be published together: their columns, and what each protects."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,11 +35,32 @@ class Piece:
 
 
 @dataclass(frozen=True, repr=False)
+class Crowd:
+    """Groups of k, which a table that hides no sensitive attribute must have by its quasi-identifiers as they are.
+
+    `smallest` tells how many people the smallest group of some quasi-identifiers has.
+    """
+
+    k: int
+    quasi: frozenset[str]
+    sensitive: frozenset[str]
+    smallest: Callable[[frozenset[str]], int]
+
+    def is_kept(self, piece: Piece) -> bool:
+        """Whether nobody stands in a smaller group; a table of one attribute is a list of frequencies."""
+        shown = piece.columns & self.quasi
+        if len(piece.columns) == 1 or not shown or piece.protects in self.sensitive:
+            return True
+        return self.smallest(shown) >= self.k
+
+
+@dataclass(frozen=True, repr=False)
 class Demands:
     """Everything that tables must keep, against those who know some dependencies."""
 
     each: tuple[Demand, ...]
     dependencies: tuple[Dependency, ...] = ()
+    crowd: Crowd | None = None
 
     @cached_property
     def _rules(self) -> tuple[PrivacyRule, ...]:
@@ -52,15 +73,32 @@ class Demands:
         return check_gnf([piece.schema for piece in pieces], rules, self.dependencies)
 
     def all_kept(self, pieces: Sequence[Piece]) -> bool:
-        """Whether the tables are in Guardian Normal Form."""
-        return self.broken(pieces) is None
+        """Whether the tables are in Guardian Normal Form, and leave nobody in a group that is too small."""
+        return all(map(self._is_crowded, pieces)) and self.broken(pieces) is None
+
+    def _is_crowded(self, piece: Piece) -> bool:
+        return self.crowd is None or self.crowd.is_kept(piece)
+
+    def apart(self, pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+        """The tables, those with groups that are too small attribute by attribute.
+
+        Claim: tables in Guardian Normal Form stay in it.
+        Why: what leads from one attribute to another leads through a table that has both, and none is added.
+        Tested by: tests/claims/test_guardian.py
+        """
+        parted = [
+            part
+            for piece in pieces
+            for part in ([piece] if self._is_crowded(piece) else map(_alone, sorted(piece.columns)))
+        ]
+        return tuple(pieces) if len(parted) == len(pieces) else tidy(parted)
 
     def broken(self, pieces: Sequence[Piece]) -> PrivacyRule | None:
         """The first demand that is not kept."""
         schemas = [piece.schema for piece in pieces]
         for rule in self._rules:
-            [found] = check_gnf(schemas, [rule], self.dependencies)
-            if not found.kept:
+            [verdict] = check_gnf(schemas, [rule], self.dependencies)
+            if not verdict.kept:
                 return rule
         return None
 
@@ -69,7 +107,11 @@ class Demands:
         telling = sorted(tellers(rule, self.dependencies))
         for name in telling:
             pieces = [piece.without(name) for piece in pieces]
-        return (*pieces, *(Piece(frozenset({name})) for name in telling))
+        return (*pieces, *map(_alone, telling))
+
+
+def _alone(name: str) -> Piece:
+    return Piece(frozenset({name}))
 
 
 def tidy(pieces: Sequence[Piece]) -> tuple[Piece, ...]:

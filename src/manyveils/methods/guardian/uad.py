@@ -34,7 +34,7 @@ def by_colouring(names: Sequence[str], demands: Demands) -> tuple[Piece, ...]:
         quiet = tidy(demands.silenced(found, broken))
         alone = [*(piece.without(broken.protect) for piece in quiet), Piece(frozenset({broken.protect}))]
         found = tidy(alone) if {*quiet} == {*found} else quiet
-    return found
+    return demands.apart(found)
 
 
 def _only_protected(guarded: str | None, together: list[str], edges: set[tuple[str, str]]) -> str | None:

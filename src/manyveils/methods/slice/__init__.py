@@ -6,6 +6,7 @@ It promises any guarantee about what someone who knows a target's quasi-identifi
 It cannot promise anything against those who know sensitive attributes of the same column, unless `conditional` is set.
 """
 
+from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -15,12 +16,13 @@ from manyveils.errors import PolicyError, Problem
 from manyveils.methods.slice.grouping import cut_buckets, group_buckets
 from manyveils.methods.slice.layout import Layout, lay_out
 from manyveils.methods.slice.regions import Region, regions_of
-from manyveils.methods.work import InParts, Made, Method, Options
+from manyveils.methods.work import Method, Options
 from manyveils.promises.entries import Ids
 from manyveils.promises.explain import breaks_as_one_group, refuse
-from manyveils.promises.keeping import watch
+from manyveils.promises.keeping import watch_counts
 from manyveils.promises.work import Work, shuffled_rows
-from manyveils.release import Draft
+from manyveils.release.draft import Draft, Drafts
+from manyveils.release.plan import FromRows, InParts
 
 
 class SliceOptions(Options):
@@ -36,14 +38,10 @@ class SliceOptions(Options):
     bucket: int = Field(100, ge=1)
 
 
-def make(work: Work) -> Made:
-    """Publish one view with several columns, inside buckets."""
+def _sliced(layout: Layout, work: Work) -> Drafts:
+    """One view with several columns, inside buckets."""
     options = work.options
     assert isinstance(options, SliceOptions)
-    everything = watch(work.promises, work.table, ())
-    if breaks_as_one_group(everything, work.table.n_rows):
-        raise refuse(work, everything)
-    layout = _layout(work, options)
     _refuse_parted(work, layout)
     order = shuffled_rows(work, "slice.order")
     regions = tuple(regions_of(work, column, order, column_k=options.column_k) for column in layout.columns)
@@ -91,7 +89,7 @@ def _refuse_double_recoding(work: Work, regions: tuple[Region, ...]) -> None:
         )
 
 
-def _made(work: Work, layout: Layout, regions: tuple[Region, ...], buckets: Ids) -> Made:
+def _made(work: Work, layout: Layout, regions: tuple[Region, ...], buckets: Ids) -> Drafts:
     recodings = {name: recoding for region in regions for name, recoding in region.recodings.items()}
     sizes = np.bincount(buckets)
     single = len(layout.columns) == 1
@@ -106,7 +104,7 @@ def _made(work: Work, layout: Layout, regions: tuple[Region, ...], buckets: Ids)
         "largest_bucket": int(sizes.max()),
         **_described(layout),
     }
-    return Made((draft,), notes)
+    return Drafts((draft,), notes)
 
 
 def _described(layout: Layout) -> dict[str, object]:
@@ -118,7 +116,7 @@ def _described(layout: Layout) -> dict[str, object]:
     }
 
 
-def part(work: Work) -> InParts | None:
+def plan(work: Work) -> FromRows:
     """Columns are laid out by what all rows tell, and buckets cut inside every part.
 
     Claim: promises that hold in every part hold in the whole.
@@ -128,9 +126,11 @@ def part(work: Work) -> InParts | None:
     """
     options = work.options
     assert isinstance(options, SliceOptions)
+    everything = watch_counts(work, work.promises, ())
+    if breaks_as_one_group(everything, work.table.n_people):
+        raise refuse(work, everything)
     layout = _layout(work, options)
-    homes = [list(dict.fromkeys(work.table.home(name) for name in column)) for column in layout.columns]
-    return InParts(options.model_copy(update={"columns": homes}), "ranges", (), _described(layout))
+    return FromRows(partial(_sliced, layout), InParts(layout.columns, "ranges", (), _described(layout)))
 
 
-METHOD = Method("slice", "Slicing: paper 003", SliceOptions, make, part=part)
+METHOD = Method("slice", "Slicing: paper 003", SliceOptions, plan)
