@@ -19,6 +19,7 @@ __all__ = [
     "Options",
     "Work",
     "drafts_of",
+    "method_named",
     "method_of",
     "method_problems",
     "plan_of_counts",
@@ -44,7 +45,7 @@ def method_of(policy: Policy) -> Method:
     problems = list(method_problems({"method": policy.publish.method}, policy.name))
     if problems:
         raise PolicyError(problems)
-    return _load(policy.publish.method)
+    return method_named(policy.publish.method)
 
 
 def read_options(policy: Policy) -> Options:
@@ -81,9 +82,10 @@ def method_problems(section: Mapping[str, Any], name: str) -> Iterator[Problem]:
         )
         return
     keys = {key: value for key, value in section.items() if key not in Publish.model_fields}
-    yield from section_problems(_load(method).options, keys, f"{name}: publish")
+    yield from section_problems(method_named(method).options, keys, f"{name}: publish")
 
 
-def _load(name: str) -> Method:
+def method_named(name: str) -> Method:
+    """The method of a name that is in `METHODS`."""
     method: Method = import_module(f"manyveils.methods.{name.replace('-', '_')}").METHOD
     return method
