@@ -22,6 +22,7 @@ from manyveils.methods.guardian.uad import by_colouring
 from manyveils.methods.work import Gap, Method, Options, drafts_of, plan_of_counts
 from manyveils.policy.guarantees import KAnonymity
 from manyveils.policy.promises import rules_of
+from manyveils.policy.rules import known_from
 from manyveils.promises.entries import dense
 from manyveils.promises.explain import refuse, whole_table_problems
 from manyveils.promises.keeping import watch_counts
@@ -161,7 +162,8 @@ def _crowd(work: Work) -> Crowd | None:
         groups, n_groups = dense(table.codes(ordered), table.sizes(ordered), table.n_rows)
         return int(people(groups, table.weights, n_groups).min(initial=table.n_people))
 
-    return Crowd(max(ks), frozenset(work.quasi), frozenset(work.sensitive), smallest) if ks else None
+    known = known_from(frozenset(work.quasi), column_dependencies(work))
+    return Crowd(max(ks), frozenset(known), frozenset(work.sensitive), smallest) if ks else None
 
 
 def _dealt(work: Work, piece: Piece, demands: tuple[Demand, ...]) -> DealtView | None:

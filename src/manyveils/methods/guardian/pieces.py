@@ -36,22 +36,34 @@ class Piece:
 
 @dataclass(frozen=True, repr=False)
 class Crowd:
-    """Groups of k, which a table that hides no sensitive attribute must have by its quasi-identifiers as they are.
+    """Groups of k, which tables that guard no sensitive attribute must have as they are.
 
-    `smallest` tells how many people the smallest group of some quasi-identifiers has.
+    `known` are the quasi-identifiers and what follows from them; `smallest` tells how many people the smallest group
+    of some columns has.
     """
 
     k: int
-    quasi: frozenset[str]
+    known: frozenset[str]
     sensitive: frozenset[str]
     smallest: Callable[[frozenset[str]], int]
 
-    def is_kept(self, piece: Piece) -> bool:
-        """Whether nobody stands in a smaller group; a table of one attribute is a list of frequencies."""
-        shown = piece.columns & self.quasi
-        if len(piece.columns) == 1 or not shown or piece.protects in self.sensitive:
+    def is_kept(self, piece: Piece, pieces: Sequence[Piece]) -> bool:
+        """Whether nobody stands in a smaller group, for those who read other tables too.
+
+        A table of one column is a list of frequencies; one that guards a sensitive attribute is cut to size by itself.
+        """
+        if len(piece.columns) == 1 or piece.protects in self.sensitive:
             return True
-        return self.smallest(shown) >= self.k
+        seen = piece.columns & _reached(self.known, [other for other in pieces if other is not piece])
+        # Buckets around what is not sensitive would divide the groups.
+        return not seen or (piece.protects is None and self.smallest(seen) >= self.k)
+
+
+def _reached(known: frozenset[str], pieces: Sequence[Piece]) -> frozenset[str]:
+    """What is known, and all that chains of overlapping tables join to it."""
+    touched = [piece for piece in pieces if known & piece.columns]
+    more = known.union(*(piece.columns for piece in touched))
+    return known if more == known else _reached(more, pieces)
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,10 +86,10 @@ class Demands:
 
     def all_kept(self, pieces: Sequence[Piece]) -> bool:
         """Whether the tables are in Guardian Normal Form, and leave nobody in a group that is too small."""
-        return all(map(self._is_crowded, pieces)) and self.broken(pieces) is None
+        return all(self._is_crowded(piece, pieces) for piece in pieces) and self.broken(pieces) is None
 
-    def _is_crowded(self, piece: Piece) -> bool:
-        return self.crowd is None or self.crowd.is_kept(piece)
+    def _is_crowded(self, piece: Piece, pieces: Sequence[Piece]) -> bool:
+        return self.crowd is None or self.crowd.is_kept(piece, pieces)
 
     def apart(self, pieces: Sequence[Piece]) -> tuple[Piece, ...]:
         """The tables, those with groups that are too small attribute by attribute.
@@ -89,7 +101,7 @@ class Demands:
         parted = [
             part
             for piece in pieces
-            for part in ([piece] if self._is_crowded(piece) else map(_alone, sorted(piece.columns)))
+            for part in ([piece] if self._is_crowded(piece, pieces) else map(_alone, sorted(piece.columns)))
         ]
         return tuple(pieces) if len(parted) == len(pieces) else tidy(parted)
 
