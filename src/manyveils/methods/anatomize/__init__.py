@@ -17,10 +17,10 @@ from manyveils.errors import PolicyError, Problem
 from manyveils.methods.anatomize.crowd import gather, kinds_of
 from manyveils.methods.work import Method, Options, drafts_of
 from manyveils.policy.guarantees import KAnonymity, Promise
-from manyveils.promises.entries import Entries, Ids, count, dense
+from manyveils.promises.decisions import variety
+from manyveils.promises.entries import Ids, count, dense, for_each_once
 from manyveils.promises.explain import refuse
 from manyveils.promises.keeping import Watch, all_kept, count_for, watch
-from manyveils.promises.variety import variety
 from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release.draft import Draft, Drafts
 from manyveils.release.plan import Deal, DealtView, FromRows, Plan, bucket_notes
@@ -79,7 +79,9 @@ def _filled(work: Work) -> Drafts:
 def _watches(work: Work, table: Table) -> tuple[Watch, ...]:
     families = _families(work)
     return tuple(
-        found for promise in work.promises for found in watch((promise,), table, _company(promise, families))
+        watched
+        for promise in work.promises
+        for watched in watch((promise,), table, _company(promise, families))
     )
 
 
@@ -201,12 +203,12 @@ def _broken(attempt: _Attempt, watches: tuple[Watch, ...]) -> list[tuple[int, in
     owners, combinations, counts = attempt.deal.counts(buckets)
     sizes = people(owners, counts, buckets.size)
     rows = attempt.example[combinations]
-    counted: dict[int, Entries] = {}
-    for subject in (found.subject for found in watches if found.subject is not None):
-        if id(subject) not in counted:
-            dealt = replace(subject, codes=subject.codes[rows], weights=counts)
-            counted[id(subject)] = count(dealt, owners, buckets.size)
-    entries = tuple(None if found.subject is None else counted[id(found.subject)] for found in watches)
+    entries = for_each_once(
+        [watched.subject for watched in watches],
+        lambda subject: count(
+            replace(subject, codes=subject.codes[rows], weights=counts), owners, buckets.size
+        ),
+    )
     fine = all_kept(watches, entries, sizes)
     return [
         (int(first), int(n), int(n * size))

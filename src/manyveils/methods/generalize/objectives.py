@@ -25,7 +25,7 @@ class Objective(Protocol):
         ...
 
     def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
-        """What the node costs when the classes that are not fine are suppressed."""
+        """What the node costs when the groups that are not fine are suppressed."""
         ...
 
     def per_lost_row(self, limit: int) -> Grid:
@@ -38,7 +38,7 @@ class Loss:
 
     def __init__(self, lattice: Lattice) -> None:
         self._losses = [[level.loss for level in column.levels.each] for column in lattice.columns]
-        sums = [_level_sums(lattice, place) for place in range(len(lattice.columns))]
+        sums = [_level_sums(lattice, index) for index in range(len(lattice.columns))]
         self.floor = self.guide = _sum_grid(sums, lattice.shape)
         worst = [np.array([float(loss.max()) for loss in losses]) for losses in self._losses]
         # A hair less, so that rounding in sums cannot prune the optimum.
@@ -52,8 +52,8 @@ class Loss:
         """The loss without suppression, and what suppressed rows lose beyond it."""
         extra = 0.0
         if not fine.all():
-            for place, level in enumerate(counted.node):
-                kept_share = 1.0 - self._losses[place][level][counted.labels[place][~fine]]
+            for index, level in enumerate(counted.node):
+                kept_share = 1.0 - self._losses[index][level][counted.labels[index][~fine]]
                 extra += float(kept_share @ counted.sizes[~fine])
         return self.bound(counted) + extra
 
@@ -78,12 +78,12 @@ class Height:
         return self.bound(counted)
 
     def per_lost_row(self, limit: int) -> Grid:
-        """Nothing."""
+        """Nothing: suppression is free."""
         return np.zeros(self.floor.shape)
 
 
 class Discernibility:
-    """The sum of squared class sizes; a suppressed row counts as many as there are rows."""
+    """The sum of squared group sizes; a suppressed row counts as many as there are rows."""
 
     def __init__(self, lattice: Lattice) -> None:
         self.floor = np.zeros(lattice.shape)
@@ -91,20 +91,20 @@ class Discernibility:
         self._n_rows = int(lattice.base.sizes.sum())
 
     def bound(self, counted: Counted) -> float:
-        """The squares of all classes: merging adds to them, and suppressing a class costs more than its square."""
+        """The squares of all groups: merging adds to them, and suppressing a group costs more than its square."""
         return float(squares(counted.sizes))
 
     def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
-        """Squares of published classes, and the whole table's size for each suppressed row."""
+        """Squares of published groups, and the whole table's size for each suppressed row."""
         return float(squares(counted.sizes[fine]) + int(counted.sizes[~fine].sum()) * self._n_rows)
 
     def per_lost_row(self, limit: int) -> Grid:
-        """The table's size, less what the row's class, no larger than the limit, took in the bound."""
+        """The table's size, less what the row's group, no larger than the limit, took in the bound."""
         return np.full(self.floor.shape, float(self._n_rows - limit))
 
 
 class ClassSize:
-    """Rows of the table for each published class."""
+    """Rows of the table for each published group."""
 
     def __init__(self, lattice: Lattice) -> None:
         self.floor = np.zeros(lattice.shape)
@@ -112,16 +112,16 @@ class ClassSize:
         self._n_rows = int(lattice.base.sizes.sum())
 
     def bound(self, counted: Counted) -> float:
-        """As if every class were published."""
+        """As if every group were published."""
         return self._n_rows / counted.sizes.size
 
     def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
-        """Rows of the table for each class that is published."""
+        """Rows of the table for each group that is published."""
         published = int(fine.sum())
         return self._n_rows / published if published else float("inf")
 
     def per_lost_row(self, limit: int) -> Grid:
-        """Nothing: a class more or less is not known from rows."""
+        """Nothing: how many groups are left does not follow from how many rows are."""
         return np.zeros(self.floor.shape)
 
 
@@ -134,15 +134,15 @@ OBJECTIVES: dict[str, type[Loss] | type[Height] | type[Discernibility] | type[Cl
 
 
 def squares(sizes: Ids) -> int:
-    """The sum of squared class sizes."""
+    """The sum of squared group sizes."""
     return int((sizes * sizes).sum())
 
 
 def _collisions(lattice: Lattice) -> Grid:
-    """The log of the sum of squared class sizes, if attributes were independent."""
+    """The log of the sum of squared group sizes, if attributes were independent."""
     sums = []
-    for place, column in enumerate(lattice.columns):
-        counts = np.bincount(lattice.base.labels[place], weights=lattice.base.sizes)
+    for index, column in enumerate(lattice.columns):
+        counts = np.bincount(lattice.base.labels[index], weights=lattice.base.sizes)
         shares = counts / max(counts.sum(), 1)
         climbs = [
             np.bincount(column.levels.climb(0, level), weights=shares) for level in range(len(column.levels))
@@ -151,9 +151,9 @@ def _collisions(lattice: Lattice) -> Grid:
     return _sum_grid(sums, lattice.shape)
 
 
-def _level_sums(lattice: Lattice, place: int) -> Grid:
-    counts = np.bincount(lattice.base.labels[place], weights=lattice.base.sizes)
-    levels = lattice.columns[place].levels
+def _level_sums(lattice: Lattice, index: int) -> Grid:
+    counts = np.bincount(lattice.base.labels[index], weights=lattice.base.sizes)
+    levels = lattice.columns[index].levels
     return np.array(
         [float(level.loss[levels.climb(0, number)] @ counts) for number, level in enumerate(levels.each)],
         dtype=np.float64,
@@ -165,5 +165,5 @@ def _sum_grid(sums: list[Grid], shape: tuple[int, ...]) -> Grid:
     for axis, values in enumerate(sums):
         # Rounding must not make a coarser level look cheaper.
         rising = np.maximum.accumulate(values)
-        grid += rising.reshape([-1 if place == axis else 1 for place in range(len(shape))])
+        grid += rising.reshape([-1 if other == axis else 1 for other in range(len(shape))])
     return grid
