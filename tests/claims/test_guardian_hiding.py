@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import manyveils as mv
 from manyveils.methods import drafts_of, plan_of_counts, work_of
 from manyveils.methods.guardian import METHOD
-from manyveils.methods.guardian.hiding import by_counts, expected_people
 from manyveils.methods.guardian.pieces import Piece
+from manyveils.methods.guardian.score import by_counts, expected_people
 from manyveils.promises.work import shuffled_rows
 from manyveils.release.plan import Deal, DealtView, FromRows
 from manyveils.table import Streams, hold

@@ -13,7 +13,7 @@ from manyveils.errors import DataError, Problem
 from manyveils.policy import Policy
 from manyveils.release.seal import BUCKET
 from manyveils.spark.dictionaries import BROKEN, WHOLE, as_texts, dictionaries, numbered, typed
-from manyveils.spark.names import alike, refuse_alike
+from manyveils.spark.source import alike, refuse_alike
 from manyveils.table import Attribute, Table
 from manyveils.table.encode import encode_attributes, refuse_columns, refuse_missing
 from manyveils.table.levels import Codes

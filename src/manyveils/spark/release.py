@@ -12,7 +12,7 @@ import polars as pl
 from manyveils.keys.key import Key
 from manyveils.release import Release
 from manyveils.release.release import table_files
-from manyveils.spark.places import address
+from manyveils.spark.source import address
 
 
 class SparkRelease(Release):

@@ -1,5 +1,8 @@
 """Where rows come from: a file, a folder of files, or a Spark dataframe."""
 
+import re
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,8 +11,6 @@ import polars as pl
 
 from manyveils.errors import DataError, Problem
 from manyveils.policy import Policy
-from manyveils.spark.names import refuse_alike
-from manyveils.spark.places import address, schema_of
 from manyveils.table.read import read_header
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ STRICT = {
     "columnPruning": "false",
     "unescapedQuoteHandling": "RAISE_ERROR",
 }
+# What Spark takes for a pattern of names, unless a backslash stands before it.
+PATTERN = re.compile(r"([\\*?\[\]{}])")
 # Folders that say which of the files beside them count.
 CATALOGUES = ("_delta_log", "metadata", ".hoodie")
 
@@ -149,3 +152,29 @@ def _refuse_schemas(files: list[Path], path: Path) -> None:
     if times:
         what = "Spark cannot read times of day."
         raise DataError(Problem(f"data: {name}", what, "Turn them into text or numbers.") for name in times)
+
+
+def alike(names: Iterable[str]) -> set[str]:
+    """The names that differ from another in case alone."""
+    names = list(names)
+    shared = Counter(map(str.lower, names))
+    return {name for name in names if shared[name.lower()] > 1}
+
+
+def refuse_alike(columns: Iterable[str]) -> None:
+    """Refuse columns of the data that Spark takes for one."""
+    if found := sorted(alike(columns)):
+        raise DataError(
+            Problem("data", f"Spark takes column {name!r} and another for one.", "Rename one of them.")
+            for name in found
+        )
+
+
+def address(path: Path) -> str:
+    """The address of a file or folder that driver and executors see under the same path."""
+    return "file://" + PATTERN.sub(r"\\\1", str(path.absolute()))
+
+
+def schema_of(path: Path) -> pl.Schema:
+    """The columns of a parquet file, whose name is no pattern either."""
+    return pl.scan_parquet(path, glob=False).collect_schema()

@@ -61,12 +61,8 @@ def refuse_wide(work: Work, most_nodes: int, *, instead: str) -> None:
     ]
     n_nodes = float(np.prod([float(len(work.table[name].levels)) for name in work.quasi]))
     if n_nodes > most_nodes:
-        problems.append(
-            Problem(
-                work.policy.name,
-                f"the lattice has {n_nodes:.3g} nodes, {most_nodes:,} at most.",
-                f"Use fewer levels or quasi-identifiers, or {instead}.",
-            )
-        )
+        what = f"the lattice has {n_nodes:.3g} nodes, {most_nodes:,} at most."
+        remedy = f"Use fewer levels or quasi-identifiers, or {instead}."
+        problems.append(Problem(work.policy.name, what, remedy))
     if problems:
         raise PolicyError(problems)

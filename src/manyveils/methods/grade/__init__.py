@@ -167,16 +167,12 @@ def _refuse_broken(work: Work) -> None:
     fine, sizes = _judged(work)
     if not fine.all():
         kinds = ", ".join(sorted({promise.guarantee.kind for promise in work.promises}))
-        raise InfeasibleError(
-            [
-                Problem(
-                    work.policy.name,
-                    f"grading leaves quasi-identifiers as they are: {int((~fine).sum())} of {fine.size} groups "
-                    f"({int(sizes[~fine].sum())} rows) do not keep {kinds}.",
-                    'Drop [guarantee], or let another method follow, such as then = "generalize" or "anatomize".',
-                )
-            ]
+        what = (
+            f"grading leaves quasi-identifiers as they are: {int((~fine).sum())} of {fine.size} groups "
+            f"({int(sizes[~fine].sum())} rows) do not keep {kinds}."
         )
+        remedy = 'Drop [guarantee], or let another method follow, such as then = "generalize" or "anatomize".'
+        raise InfeasibleError([Problem(work.policy.name, what, remedy)])
 
 
 def _judged(work: Work) -> tuple[Kept, Ids]:

@@ -15,7 +15,7 @@ from manyveils.release.plan import Lookup
 from manyveils.table import Attribute
 from manyveils.table.levels import Codes, value_or_top
 
-ACTUAL, GENERALIZED, HIDDEN = 1, 2, 3
+CHOICES = ACTUAL, GENERALIZED, HIDDEN = 1, 2, 3
 LENGTH = 10
 
 
@@ -33,27 +33,12 @@ def choices_of(work: Work, default: int) -> Choices:
     if not names:
         return Choices(None, np.array([default]))
     column = work.table[names[0]]
-    meant = {
-        "": default,
-        "1": ACTUAL,
-        "2": GENERALIZED,
-        "3": HIDDEN,
-        "1.0": ACTUAL,
-        "2.0": GENERALIZED,
-        "3.0": HIDDEN,
-    }
+    meant = {"": default} | {f"{choice}{zero}": choice for choice in CHOICES for zero in ("", ".0")}
     wrong = [code for code, text in enumerate(column.texts) if text not in meant]
     if wrong:
         n_rows = int(column.counts[wrong].sum())
-        raise DataError(
-            [
-                Problem(
-                    f"data: {names[0]}",
-                    f"{n_rows} cells hold no choice.",
-                    "A choice is 1, 2 or 3, or missing.",
-                )
-            ]
-        )
+        what, remedy = f"{n_rows} cells hold no choice.", "A choice is 1, 2 or 3, or missing."
+        raise DataError([Problem(f"data: {names[0]}", what, remedy)])
     return Choices(names[0], np.array([meant[text] for text in column.texts], dtype=np.int64))
 
 

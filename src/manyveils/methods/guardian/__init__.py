@@ -15,9 +15,8 @@ from manyveils.errors import InfeasibleError
 from manyveils.methods.guardian.anonymize import chance_of, inner_work, strength
 from manyveils.methods.guardian.demands import Demand, column_dependencies, demands_of
 from manyveils.methods.guardian.gd import by_repair
-from manyveils.methods.guardian.hiding import by_counts
 from manyveils.methods.guardian.pieces import Crowd, Demands, Piece
-from manyveils.methods.guardian.score import Divergence
+from manyveils.methods.guardian.score import Divergence, by_counts
 from manyveils.methods.guardian.uad import by_colouring
 from manyveils.methods.work import Gap, Method, Options, drafts_of, plan_of_counts
 from manyveils.policy.guarantees import KAnonymity
