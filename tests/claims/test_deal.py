@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manyveils.methods.anatomize import excess
-from manyveils.release.plan import Deal
+from manyveils.release.dealing import Deal
 
 
 def dealt(codes, n_buckets):

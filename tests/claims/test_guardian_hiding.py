@@ -17,7 +17,8 @@ from manyveils.methods.guardian import METHOD
 from manyveils.methods.guardian.pieces import Piece
 from manyveils.methods.guardian.score import by_counts, expected_people
 from manyveils.promises.work import shuffled_rows
-from manyveils.release.plan import Deal, DealtView, FromRows
+from manyveils.release.dealing import Deal, DealtView
+from manyveils.release.plan import FromRows
 from manyveils.table import Streams, hold
 from tests.kit.counting import counted_once
 

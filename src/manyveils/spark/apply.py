@@ -12,8 +12,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.promises.work import Work
+from manyveils.release.dealing import DealtView
 from manyveils.release.draft import Draft
-from manyveils.release.plan import DealtView, LeveledView
+from manyveils.release.plan import LeveledView
 from manyveils.release.seal import (
     BUCKET,
     OutgoingColumn,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from manyveils.release.plan import DealtView
+from manyveils.release.dealing import DealtView
 from manyveils.spark.held import Held
 from manyveils.spark.packed import Packing
 from manyveils.spark.scramble import keyed_hash, scrambled

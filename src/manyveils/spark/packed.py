@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.release.plan import LARGEST_KEY
+from manyveils.release.dealing import LARGEST_KEY
 
 Keys = NDArray[np.int64]
 

@@ -10,7 +10,8 @@ from manyveils.methods import Method, Work, method_of, plan_of_counts, work_of
 from manyveils.policy import Policy
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch_counts
-from manyveils.release.plan import DealtView, FromRows, Plan
+from manyveils.release.dealing import DealtView
+from manyveils.release.plan import FromRows, Plan
 from manyveils.release.seal import BUCKET, OutgoingColumn, OutgoingView, list_views
 from manyveils.spark.apply import bucketed, leveled, made_in_parts
 from manyveils.spark.counts import Counts

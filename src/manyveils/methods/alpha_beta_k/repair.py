@@ -17,7 +17,7 @@ from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.keeping import all_kept, count_for, watch
 from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Recoding
-from manyveils.release.plan import arranged
+from manyveils.release.dealing import arranged
 
 
 @dataclass(frozen=True, repr=False)

@@ -22,8 +22,9 @@ from manyveils.promises.entries import Ids, count, dense, for_each_once
 from manyveils.promises.explain import refuse
 from manyveils.promises.keeping import Watch, all_kept, count_for, watch
 from manyveils.promises.work import Work, shuffled_rows
+from manyveils.release.dealing import Deal, DealtView, bucket_notes
 from manyveils.release.draft import Draft, Drafts
-from manyveils.release.plan import Deal, DealtView, FromRows, Plan, bucket_notes
+from manyveils.release.plan import FromRows, Plan
 from manyveils.table import Table
 from manyveils.table.attributes import tally as people
 

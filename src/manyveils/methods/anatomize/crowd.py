@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from manyveils.kernels.buckets import fill, place_rest
 from manyveils.promises.entries import Ids, dense
-from manyveils.release.plan import arranged
+from manyveils.release.dealing import arranged
 
 REACH = 64
 

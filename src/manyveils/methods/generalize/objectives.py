@@ -1,7 +1,5 @@
 """What an optimal generalization makes small, and how much a node must cost at least."""
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,29 +9,31 @@ from manyveils.promises.entries import Ids
 Grid = NDArray[np.float64]
 
 
-class Objective(Protocol):
+class Objective:
     """A cost of nodes. Claims of it: `floor` and `bound` never fall on the way up, and never exceed `cost`.
 
     `guide` says where cheap nodes are likely; it decides the order of the search and nothing else.
     """
 
-    floor: Grid
-    guide: Grid
+    def __init__(self, lattice: Lattice) -> None:
+        self.floor = np.zeros(lattice.shape)
+        self.guide = _collisions(lattice)
+        self._n_rows = int(lattice.base.sizes.sum())
 
     def bound(self, counted: Counted) -> float:
         """What this node and every coarser one costs at least."""
-        ...
+        return float(self.floor[counted.node])
 
     def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
         """What the node costs when the groups that are not fine are suppressed."""
-        ...
+        return self.bound(counted)
 
     def per_lost_row(self, limit: int) -> Grid:
         """What each suppressed row adds to `bound` at least, at every node, if `limit` rows may be suppressed."""
-        ...
+        return np.zeros(self.floor.shape)
 
 
-class Loss:
+class Loss(Objective):
     """Mean share of the domain a published value covers; a suppressed row loses everything."""
 
     def __init__(self, lattice: Lattice) -> None:
@@ -43,10 +43,6 @@ class Loss:
         worst = [np.array([float(loss.max()) for loss in losses]) for losses in self._losses]
         # A hair less, so that rounding in sums cannot prune the optimum.
         self._kept = (len(sums) - _sum_grid(worst, lattice.shape)) * (1 - 1e-9)
-
-    def bound(self, counted: Counted) -> float:
-        """The loss without suppression."""
-        return float(self.floor[counted.node])
 
     def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
         """The loss without suppression, and what suppressed rows lose beyond it."""
@@ -62,33 +58,16 @@ class Loss:
         return self._kept
 
 
-class Height:
-    """The sum of levels."""
+class Height(Objective):
+    """The sum of levels; suppression costs nothing within its limit."""
 
     def __init__(self, lattice: Lattice) -> None:
-        self.floor = _sum_grid([np.arange(size, dtype=np.float64) for size in lattice.shape], lattice.shape)
-        self.guide = self.floor
-
-    def bound(self, counted: Counted) -> float:
-        """The node's height."""
-        return float(self.floor[counted.node])
-
-    def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
-        """The node's height; suppression costs nothing within its limit."""
-        return self.bound(counted)
-
-    def per_lost_row(self, limit: int) -> Grid:
-        """Nothing: suppression is free."""
-        return np.zeros(self.floor.shape)
+        levels = [np.arange(size, dtype=np.float64) for size in lattice.shape]
+        self.floor = self.guide = _sum_grid(levels, lattice.shape)
 
 
-class Discernibility:
+class Discernibility(Objective):
     """The sum of squared group sizes; a suppressed row counts as many as there are rows."""
-
-    def __init__(self, lattice: Lattice) -> None:
-        self.floor = np.zeros(lattice.shape)
-        self.guide = _collisions(lattice)
-        self._n_rows = int(lattice.base.sizes.sum())
 
     def bound(self, counted: Counted) -> float:
         """The squares of all groups: merging adds to them, and suppressing a group costs more than its square."""
@@ -103,13 +82,8 @@ class Discernibility:
         return np.full(self.floor.shape, float(self._n_rows - limit))
 
 
-class ClassSize:
-    """Rows of the table for each published group."""
-
-    def __init__(self, lattice: Lattice) -> None:
-        self.floor = np.zeros(lattice.shape)
-        self.guide = _collisions(lattice)
-        self._n_rows = int(lattice.base.sizes.sum())
+class ClassSize(Objective):
+    """Rows of the table for each published group; how many groups are lost does not follow from lost rows."""
 
     def bound(self, counted: Counted) -> float:
         """As if every group were published."""
@@ -120,12 +94,8 @@ class ClassSize:
         published = int(fine.sum())
         return self._n_rows / published if published else float("inf")
 
-    def per_lost_row(self, limit: int) -> Grid:
-        """Nothing: how many groups are left does not follow from how many rows are."""
-        return np.zeros(self.floor.shape)
 
-
-OBJECTIVES: dict[str, type[Loss] | type[Height] | type[Discernibility] | type[ClassSize]] = {
+OBJECTIVES: dict[str, type[Objective]] = {
     "loss": Loss,
     "height": Height,
     "discernibility": Discernibility,

@@ -29,18 +29,10 @@ from manyveils.promises.entries import Ids, dense
 from manyveils.promises.keeping import all_kept, count_for, watch_counts
 from manyveils.promises.tally import Kept
 from manyveils.promises.work import Work
+from manyveils.release.dealing import DealtView
 from manyveils.release.draft import Drafts
-from manyveils.release.plan import (
-    DealtView,
-    FromRows,
-    LeveledView,
-    Lookup,
-    Lookups,
-    Plan,
-    in_secret,
-    labelled,
-    needed,
-)
+from manyveils.release.labelling import Lookup, Lookups, in_secret, labelled, needed
+from manyveils.release.plan import FromRows, LeveledView, Plan
 from manyveils.table import Table, resolve
 from manyveils.table.attributes import tally as people
 

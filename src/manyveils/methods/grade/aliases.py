@@ -11,7 +11,7 @@ from manyveils.errors import DataError, Problem
 from manyveils.keys.key import Aliases
 from manyveils.policy.sections import Kind
 from manyveils.promises.work import Work
-from manyveils.release.plan import Lookup
+from manyveils.release.labelling import Lookup
 from manyveils.table import Attribute
 from manyveils.table.levels import Codes, value_or_top
 

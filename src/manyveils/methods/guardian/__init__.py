@@ -26,8 +26,9 @@ from manyveils.promises.entries import dense
 from manyveils.promises.explain import refuse, whole_table_problems
 from manyveils.promises.keeping import watch_counts
 from manyveils.promises.work import Work
+from manyveils.release.dealing import DealtView
 from manyveils.release.draft import Drafts
-from manyveils.release.plan import DealtView, FromRows, LeveledView, Plan
+from manyveils.release.plan import FromRows, LeveledView, Plan
 from manyveils.table import Table
 from manyveils.table.attributes import tally as people
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from manyveils.kernels.expectation import expected_beside
 from manyveils.methods.guardian.pieces import Piece
 from manyveils.promises.entries import Ids, dense
-from manyveils.release.plan import DealtView
+from manyveils.release.dealing import DealtView
 from manyveils.table import Table
 from manyveils.table.attributes import tally as people
 

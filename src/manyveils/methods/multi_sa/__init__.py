@@ -25,8 +25,9 @@ from manyveils.promises.entries import Ids
 from manyveils.promises.explain import refuse, whole_table_problems
 from manyveils.promises.keeping import watch
 from manyveils.promises.work import Work, shuffled_rows
+from manyveils.release.dealing import arranged
 from manyveils.release.draft import Draft, Drafts
-from manyveils.release.plan import FromRows, arranged
+from manyveils.release.plan import FromRows
 
 
 class MultiSaOptions(Options):
