@@ -154,9 +154,9 @@ def _proximity(guarantee: Proximity, tally: Tally) -> Kept:
     numbers = tally.columns[0].numbers[tally.values[order]]
     # A missing number is near other missing ones only.
     numbers = np.where(np.isnan(numbers), np.inf, numbers)
-    asked = tally.is_sensitive[tally.values[order]]
+    is_sensitive = tally.is_sensitive[tally.values[order]]
     starts = np.searchsorted(tally.owners[order], np.arange(tally.sizes.size + 1))
-    most = most_alike(starts, numbers, tally.counts[order], asked, float(guarantee.epsilon))
+    most = most_alike(starts, numbers, tally.counts[order], is_sensitive, float(guarantee.epsilon))
     return most * guarantee.m <= tally.sizes
 
 

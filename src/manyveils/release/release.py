@@ -134,7 +134,7 @@ class Release:
         outline = cls.outline(path)
         files = {file.table: file for view in outline.views for file in view.files}
         outline.frames = {
-            table: read_table(found, files[table].types) for table, found in table_files(Path(path)).items()
+            table: read_table(file, files[table].types) for table, file in table_files(Path(path)).items()
         }
         return outline
 

@@ -106,9 +106,9 @@ def _secret(view: LeveledView | DealtView) -> frozenset[str]:
 
 def _column(held: Held, view: LeveledView, rows: "DataFrame", n_buckets: int = 0) -> OutgoingColumn:
     """The one column of a view, made of rows that may have their buckets already."""
-    here, ranks, values = held.without_rows(), {}, {}
+    meanings, ranks, values = held.without_rows(), {}, {}
     fields = sorted({held.field(name) for name in view.needs})
-    draft, table = _drafted(here, view, {field: np.zeros(0, dtype=np.int64) for field in fields})
+    draft, table = _drafted(meanings, view, {field: np.zeros(0, dtype=np.int64) for field in fields})
     for name in view.attributes:
         ranks[name], values[name] = in_order(coded_values(draft, name, table)[1])
     packing = packing_of(values)
@@ -119,7 +119,7 @@ def _column(held: Held, view: LeveledView, rows: "DataFrame", n_buckets: int = 0
 
         for batch in batches:
             raw = {field: batch.column(field).to_numpy().astype(np.int64) for field in fields}
-            draft, table = _drafted(here, view, raw)
+            draft, table = _drafted(meanings, view, raw)
             numbers = [rank[coded_values(draft, name, table)[0]] for name, rank in ranks.items()]
             # Rows of buckets are all published; what is left out was left out before.
             buckets = [batch.column(name) for name in beside]
@@ -127,9 +127,9 @@ def _column(held: Held, view: LeveledView, rows: "DataFrame", n_buckets: int = 0
             yield pa.RecordBatch.from_arrays(arrays, names=[*beside, *packing.names])
 
     schema = ", ".join(f"{name} long" for name in [*beside, *packing.names])
-    made = rows.select(*beside, *fields).mapInArrow(make, schema)
-    types = {name: type_name(each.dtype) for name, each in values.items()}
-    return OutgoingColumn(view.attributes, types, Unsorted(made, values, n_buckets))
+    ranked = rows.select(*beside, *fields).mapInArrow(make, schema)
+    types = {name: type_name(domain.dtype) for name, domain in values.items()}
+    return OutgoingColumn(view.attributes, types, Unsorted(ranked, values, n_buckets))
 
 
 def _drafted(held: Held, view: LeveledView, raw: Mapping[str, NDArray[np.int64]]) -> tuple[Draft, Table]:

@@ -66,7 +66,7 @@ def dealt(held: Held, dealer: Dealer) -> "tuple[DataFrame, Callable[[], None]]":
 def _packing(held: Held, fields: list[str]) -> Packing:
     """How the raw values of a row stand together."""
     sizes = {held.field(name): len(column.codes) for name, column in held.sketch.attributes.items()}
-    return Packing(tuple(sizes[each] for each in fields))
+    return Packing(tuple(sizes[field] for field in fields))
 
 
 def _slots(view: DealtView) -> Any:
@@ -77,19 +77,19 @@ def _slots(view: DealtView) -> Any:
 
 def _hashed(held: Held, dealer: Dealer, fields: list[str], packing: Packing) -> "DataFrame":
     """Rows with the number of their combination of sensitive values, and the hash that orders its rows."""
-    here, view, slots = held.without_rows(), dealer.view, _slots(dealer.view)
+    meanings, view, slots = held.without_rows(), dealer.view, _slots(dealer.view)
 
     def combine(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         for batch in batches:
             raw = {name: batch.column(name).to_numpy().astype(np.int64) for name in fields}
-            combinations = view.combinations_of(here.table_of(raw, view.dealt_by))
+            combinations = view.combinations_of(meanings.table_of(raw, view.dealt_by))
             keys = packing.packed([raw[name] for name in fields])
             hashes = keyed_hash(keys, dealer.order)
             slot = hashes % slots[combinations]
             columns = [*keys, combinations.astype(np.int32), slot.astype(np.int32), hashes]
-            yield pa.RecordBatch.from_arrays([pa.array(each) for each in columns], names=names)
+            yield pa.RecordBatch.from_arrays([pa.array(column) for column in columns], names=names)
 
     names = [*packing.names, *SLOT, "hash"]
     kinds = [*("long" for _ in packing.names), "int", "int", "long"]
@@ -103,7 +103,7 @@ def _placed(rows: "DataFrame", dealer: Dealer, fields: list[str], packing: Packi
     before = sizes.with_columns(before=pl.col("count").cum_sum().over("combination") - pl.col("count"))
     n_parts = max(1, -(-int(sizes["count"].sum()) // ROWS_OF_A_SLOT))
 
-    def place(batches: Iterator[Any]) -> Iterator[Any]:
+    def deal(batches: Iterator[Any]) -> Iterator[Any]:
         counted = tallied(batches, [*SLOT, "hash", *packing.names])
         if counted is None:
             return
@@ -112,13 +112,13 @@ def _placed(rows: "DataFrame", dealer: Dealer, fields: list[str], packing: Packi
         # The rank of the first row of a slot, less the number that it has here.
         shifts = counted.select(pl.col("before") - pl.col("number").min().over(SLOT)).to_series().to_numpy()
         combinations = counted["combination"].cast(pl.Int64).to_numpy()
-        for numbers, places in pieces(counted):
-            buckets = dealer.bucket_of(combinations[places], numbers + shifts[places])
-            rows = counted[places]
-            raw = packing.unpacked([rows[each].to_numpy() for each in packing.names])
+        for numbers, indices in pieces(counted):
+            buckets = dealer.bucket_of(combinations[indices], numbers + shifts[indices])
+            rows = counted[indices]
+            raw = packing.unpacked([rows[field].to_numpy() for field in packing.names])
             placed = pl.DataFrame({"bucket": buckets, **dict(zip(fields, raw, strict=True))})
             shown = placed.filter(buckets >= 0).with_columns(pl.col(fields).cast(pl.Int32))
             yield from shown.to_arrow().to_batches()
 
     schema = ", ".join(["bucket long", *(f"{name} int" for name in fields)])
-    return rows.repartition(n_parts, *SLOT).mapInArrow(place, schema)
+    return rows.repartition(n_parts, *SLOT).mapInArrow(deal, schema)

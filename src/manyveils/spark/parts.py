@@ -44,10 +44,10 @@ class Wholes:
         """A table in which some columns can be counted together."""
         if len(names) < 2:
             return self.sketch.alone(names)
-        found = [table for table in self.tables if set(names) <= set(table.attributes)]
-        if not found:
+        tables = [table for table in self.tables if set(names) <= set(table.attributes)]
+        if not tables:
             raise LookupError(f"{len(names)} columns were not counted together")
-        return found[0]
+        return tables[0]
 
 
 def cuts_of(work: Work, parts: InParts, counts: Counts) -> Cuts:
@@ -136,10 +136,10 @@ def make_parts(held: Held, work: Work, plan: FromRows, cuts: Cuts) -> "DataFrame
 
 def _wholes(work: Work) -> Wholes:
     """What promises about several columns at once are compared with."""
-    asked = [
+    needs = [
         needed(replace(promise, conditional=False), work.table, work.sensitive) for promise in work.promises
     ]
-    tables = tuple(work.counts(names) for names in dict.fromkeys(asked) if len(names) > 1)
+    tables = tuple(work.counts(names) for names in dict.fromkeys(needs) if len(names) > 1)
     assert isinstance(work.table, Sketch)
     return Wholes(tables, work.table)
 
@@ -165,14 +165,14 @@ class _Part:
             return _arrow(part, pl.DataFrame(), None, _refused(error), self.width)
         [draft] = drafts.views
         published = [unsorted_column(draft, column, table) for column in draft.columns]
-        texts = [each.cast(pl.String) for frame in published for each in frame.get_columns()]
-        cells = pl.DataFrame([each.alias(f"{FIELD}{place}") for place, each in enumerate(texts)])
+        texts = [series.cast(pl.String) for frame in published for series in frame.get_columns()]
+        cells = pl.DataFrame([series.alias(f"{FIELD}{number}") for number, series in enumerate(texts)])
         return _arrow(part, cells, draft.buckets, _noted(draft, drafts.notes), self.width)
 
     def _table(self, rows: Any) -> Table:
         ordered = pl.DataFrame(rows).drop(PART)
         ordered = ordered.sort(ordered.columns)
-        raw = {each: ordered[each].to_numpy().astype(np.int64) for each in ordered.columns}
+        raw = {field: ordered[field].to_numpy().astype(np.int64) for field in ordered.columns}
         table = self.held.table_of(raw, tuple(self.held.sketch.attributes))
         columns = {
             name: replace(column, of_all=self.held.sketch[name].counts)
@@ -197,8 +197,8 @@ def _arrow(part: int, cells: pl.DataFrame, buckets: Any, note: Mapping[str, Any]
 
 
 def _refused(error: ManyveilsError) -> dict[str, Any]:
-    said = [(each.where, each.what, each.remedy) for each in error.problems]
-    return {"refused": type(error).__name__, "problems": said}
+    problems = [(problem.where, problem.what, problem.remedy) for problem in error.problems]
+    return {"refused": type(error).__name__, "problems": problems}
 
 
 def _noted(draft: Draft, notes: Mapping[str, object]) -> dict[str, Any]:

@@ -43,12 +43,12 @@ class SparkRelease(Release):
     @property
     def tables(self) -> dict[str, Any]:
         """The published tables by name, as Spark's dataframes."""
-        found = {}
+        tables = {}
         for name, path in table_files(self.folder).items():
-            found[name] = self._spark.read.parquet(address(path))
+            tables[name] = self._spark.read.parquet(address(path))
             # The files are there as long as somebody may read them.
-            found[name]._release = self
-        return found
+            tables[name]._release = self
+        return tables
 
     def moved(self, folder: Path) -> "SparkRelease":
         """The release after its files were moved to a folder."""

@@ -144,9 +144,9 @@ def _graded(work: Work, options: GradeOptions) -> tuple[Lookups, Key]:
         column = work.table[name]
         if column.kind == "numeric":
             where = f"{work.policy.name}: publish.categories"
-            asked = asked_for(name, options.categories)
-            found, grades[name] = grades_of(column, categories_of(column, asked, options.spacing, where))
-            domain = pl.Series(name, found).fill_nan(None)
+            wanted = asked_for(name, options.categories)
+            graded, grades[name] = grades_of(column, categories_of(column, wanted, options.spacing, where))
+            domain = pl.Series(name, graded).fill_nan(None)
             numbers = np.arange(column.n_values, dtype=np.int32)[np.newaxis, :]
             lookups[name] = lookup_of("numeric", domain, numbers)
         else:
@@ -171,12 +171,12 @@ def _judged(work: Work) -> tuple[Kept, Ids]:
     """Which groups of equal quasi-identifiers keep every promise, and how many people are in each."""
     fine, sizes = np.ones(0, dtype=bool), np.zeros(0, dtype=np.int64)
     watches = watch_counts(work, work.promises, work.sensitive, work.quasi)
-    for table in {id(each.table): each.table for each in watches}.values():
+    for table in {id(watched.table): watched.table for watched in watches}.values():
         # Groups are numbered by their quasi-identifiers, so every table has the same.
         groups, n_groups = dense(table.codes(work.quasi), table.sizes(work.quasi), table.n_rows)
         sizes = people(groups, table.weights, n_groups)
-        some = tuple(each for each in watches if each.table is table)
-        kept = all_kept(some, count_for(some, groups, n_groups), sizes)
+        together = tuple(watched for watched in watches if watched.table is table)
+        kept = all_kept(together, count_for(together, groups, n_groups), sizes)
         fine = kept & fine if fine.size else kept
     return fine, sizes
 

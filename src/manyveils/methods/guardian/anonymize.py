@@ -42,19 +42,19 @@ def chance_of(work: Work, piece: Piece) -> str:
 
 def _promises(protect: str, given: tuple[str, ...], demands: Sequence[Demand]) -> tuple[Promise, ...]:
     """What the table must keep by itself: every promise about what it protects, whoever knows the rest of it."""
-    made = (
+    promises = (
         replace(demand.promise, given=given, conditional=False, is_rule=False)
         for demand in demands
         if demand.protect == protect
     )
-    return tuple(dict.fromkeys(made))
+    return tuple(dict.fromkeys(promises))
 
 
 def _described(work: Work, column: str, piece: Piece) -> dict[str, Any]:
     home = work.table.home(column)
-    said = work.policy.attributes[home].model_dump(exclude_unset=True)
+    keys = work.policy.attributes[home].model_dump(exclude_unset=True)
     kind = work.table[column].kind
-    hierarchy = {"hierarchy": said["hierarchy"]} if "hierarchy" in said and home == column else {}
+    hierarchy = {"hierarchy": keys["hierarchy"]} if "hierarchy" in keys and home == column else {}
     role = "sensitive" if column == piece.protects else "quasi"
     return {"role": role, "kind": kind, **hierarchy}
 

@@ -53,9 +53,9 @@ def column_dependencies(work: Work) -> tuple[Dependency, ...]:
     """What an adversary may know, between columns."""
     expand = work.table.expand
     return tuple(
-        Dependency(frozenset(expand(each.from_)), column)
-        for each in work.policy.dependencies
-        for column in expand([each.to])
+        Dependency(frozenset(expand(dependency.from_)), column)
+        for dependency in work.policy.dependencies
+        for column in expand([dependency.to])
     )
 
 

@@ -128,9 +128,9 @@ def _alone(name: str) -> Piece:
 
 def tidy(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     """Without tables that are empty, or that protect nothing and stand in another table."""
-    kept: list[Piece] = []
+    tables: list[Piece] = []
     for number, piece in enumerate(pieces):
-        others = (*kept, *pieces[number + 1 :])
+        others = (*tables, *pieces[number + 1 :])
         if piece.columns and (piece.protects or not any(piece.columns <= other.columns for other in others)):
-            kept.append(piece)
-    return tuple(kept)
+            tables.append(piece)
+    return tuple(tables)
