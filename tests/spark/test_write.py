@@ -43,7 +43,7 @@ def test_parts_are_one_sorted_multiset(spark, tmp_path_factory, most, data, n_pa
         patched.setattr(write, "ROWS_OF_A_PART", most)
         parts = written(spark, frame, n_partitions, folder)
     whole = pl.concat(parts)
-    assert whole.attributes == frame.columns
+    assert whole.columns == frame.columns
     assert Counter(whole.rows()) == Counter(frame.rows())
     assert count_falls(whole) == 0
     assert [path.name for path in folder.parent.iterdir()] == ["main.parquet"]
