@@ -14,6 +14,9 @@ from manyveils.table.levels import Codes
 if TYPE_CHECKING:
     from manyveils.keys.key import Key
 
+# Ranges that stand for more pairs of label and original are published without a recoding file; their texts tell.
+MOST_LISTED = 200_000
+
 
 @dataclass(frozen=True, repr=False)
 class Recoding:

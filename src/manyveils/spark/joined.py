@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from manyveils import errors
-from manyveils.methods.generalize.labels import MOST_PAIRS
 from manyveils.promises.entries import Ids
+from manyveils.release import draft
 from manyveils.spark.counts import PART
 from manyveils.spark.parts import FIELD, NOTE
 
@@ -79,7 +79,7 @@ class Joined:
         )
         pairs = pl.concat([*frames, pl.DataFrame({"published": plain, "original": plain}, schema=schema)])
         pairs = pairs.unique().sort("published", "original")
-        return pairs if pairs.height <= MOST_PAIRS else None
+        return pairs if pairs.height <= draft.MOST_LISTED else None
 
     def _values(self, name: str, parts: Sequence[int]) -> list[str | None]:
         """The values of an attribute in parts that publish it as it is."""

@@ -7,10 +7,8 @@ from numpy.typing import NDArray
 from manyveils.kernels.cuts import LABEL, RANGE
 from manyveils.policy.hierarchies import TOP
 from manyveils.promises.entries import Ids, distinct
-from manyveils.release import Recoding
+from manyveils.release import Recoding, draft
 from manyveils.table.attributes import Attribute
-
-MOST_PAIRS = 200_000
 
 
 def recoding_of_groups(column: Attribute, groups: Ids, n_groups: int, style: int) -> Recoding | None:
@@ -44,7 +42,7 @@ def _ranges(column: Attribute, groups: Ids, owners: Ids, values: Ids, n_groups: 
     labels = tuple(_range_text(column, a, b) for a, b in zip(lows.tolist(), highs.tolist(), strict=True))
     n_pairs = int((highs - lows + 1).sum())
     covers = None
-    if n_pairs <= MOST_PAIRS:
+    if n_pairs <= draft.MOST_LISTED:
         numbers = np.repeat(np.arange(pairs.size), highs - lows + 1)
         within = np.arange(n_pairs) - np.repeat(
             np.cumsum(highs - lows + 1) - (highs - lows + 1), highs - lows + 1
