@@ -52,11 +52,14 @@ class Crowd:
 
         A table of one column is a list of frequencies; one that guards a sensitive attribute is cut to size by itself.
         """
-        if len(piece.columns) == 1 or piece.protects in self.sensitive:
-            return True
         seen = piece.columns & _reached(self.known, [other for other in pieces if other is not piece])
-        # Buckets around what is not sensitive would divide the groups.
-        return not seen or (piece.protects is None and self.smallest(seen) >= self.k)
+        if len(piece.columns) == 1 or not seen:
+            return True
+        if piece.protects in self.sensitive:
+            # Beside another sensitive attribute, what is known of a row would divide the buckets.
+            return not (seen - {piece.protects} and self.sensitive & piece.columns - {piece.protects})
+        # So it would in buckets around what is not sensitive.
+        return piece.protects is None and self.smallest(seen) >= self.k
 
 
 def _reached(known: frozenset[str], pieces: Sequence[Piece]) -> frozenset[str]:
