@@ -1,11 +1,16 @@
 """Dealing spreads equal values evenly."""
 
 import numpy as np
+import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import manyveils as mv
 from manyveils.methods.anatomize import excess
-from manyveils.release.dealing import Deal
+from manyveils.release.dealing import Deal, DealtView
+from manyveils.release.seal import without_absent
+from manyveils.spark.apply import shown_columns
+from manyveils.table import hold
 
 
 def dealt(codes, n_buckets):
@@ -51,3 +56,20 @@ def test_excess_is_least(counts, l):
         more = left.copy()
         more[value] += 1
         assert more.max() * l > more.sum()
+
+
+def test_names_of_suppressed_values_are_not_shown():
+    """Where a bucket is left out, no engine shows the derived attribute of a value that only its rows have."""
+    frame = pl.DataFrame({"age": [1, 2, 3], "drugs": ["b", "b", "a"]})
+    roles = {"age": {"role": "quasi"}, "drugs": {"role": "sensitive", "multivalued": "|"}}
+    table, _ = hold(frame, mv.Policy(attributes=roles))
+    by = table.expand(("drugs",))
+    values = np.array([[0, 1], [1, 0]])
+    deal = Deal(np.array([0, 2]), np.array([2, 3]), 3)
+    for left_out, shown in (([], by), ([2], ("drugs=b",))):
+        view = DealtView(
+            "main", (("age",), by), by, values, deal, np.zeros(2, dtype=int), np.array(left_out, dtype=int)
+        )
+        assert shown_columns(view, table) == (("age",), shown)
+        draft = without_absent(view.draft(table, np.arange(3)), table)
+        assert draft.columns == (("age",), shown)
