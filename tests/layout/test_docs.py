@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from manyveils.cli.app import COMMANDS
-from manyveils.methods import METHODS, method_named
+from manyveils.methods import METHODS, load
 from manyveils.policy import Policy
 from manyveils.policy import guarantees as promised
 from manyveils.policy.sections import LISTS, SECTIONS, AttributeSection, Hierarchy
@@ -201,7 +201,7 @@ def rows_below(page, header):
 def test_spark_page_lists_every_gap():
     """docs/spark.md says of the same methods as the code that they are not on Spark, with the same reason."""
     found = {name.strip("`"): why for name, _, why in rows_below("docs/spark.md", "| method | when | why |")}
-    gaps = {name: method_named(name).gap for name in METHODS}
+    gaps = {name: load(name).gap for name in METHODS}
     assert found == {name: gap.reason for name, gap in gaps.items() if gap}
 
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import manyveils as mv
-from manyveils.methods import METHODS, method_named, method_of, plan_of_counts, work_of
+from manyveils.methods import METHODS, load, method_of, plan_of_counts, work_of
 from manyveils.methods.grade import FOLLOWING
 from manyveils.release.plan import FromRows
 from manyveils.table import Streams, hold
@@ -80,7 +80,7 @@ def test_every_gap_is_declared():
     """Of all methods and their choices, those that Spark lacks are the ones listed above, and each has a reason."""
     missing = {variant for variant, asked in VARIANTS.items() if not is_there(mv.Policy(**asked))}
     assert missing == NOT_THERE
-    assert {method for method, _, _ in NOT_THERE} == {name for name in METHODS if method_named(name).gap}
+    assert {method for method, _, _ in NOT_THERE} == {name for name in METHODS if load(name).gap}
 
 
 @pytest.mark.parametrize("variant", sorted(NOT_THERE), ids=" ".join)
@@ -88,8 +88,5 @@ def test_gaps_say_why(publish, variant):
     """What is not there is refused with the reason and another way."""
     there = publish(FRAME, mv.Policy(**VARIANTS[variant]), 1)
     assert there.refused.startswith("InfeasibleError: ")
-    assert (
-        f"publish.method: {variant[0]!r} is not on Spark: {method_named(variant[0]).gap.reason}."
-        in there.refused
-    )
+    assert f"publish.method: {variant[0]!r} is not on Spark: {load(variant[0]).gap.reason}." in there.refused
     assert "the local engine." in there.refused

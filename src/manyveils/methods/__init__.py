@@ -19,7 +19,7 @@ __all__ = [
     "Options",
     "Work",
     "drafts_of",
-    "method_named",
+    "load",
     "method_of",
     "method_problems",
     "plan_of_counts",
@@ -45,7 +45,7 @@ def method_of(policy: Policy) -> Method:
     problems = list(method_problems({"method": policy.publish.method}, policy.name))
     if problems:
         raise PolicyError(problems)
-    return method_named(policy.publish.method)
+    return load(policy.publish.method)
 
 
 def read_options(policy: Policy) -> Options:
@@ -65,10 +65,11 @@ def work_of(
     streams: Streams,
     progress: Callable[[str, float], None] = silent,
     *,
+    options: Options | None = None,
     counted: Callable[[tuple[str, ...]], Table] | None = None,
 ) -> Work:
-    """What the policy's method is given; its options are validated here, once per publication."""
-    options = read_options(policy)
+    """What the policy's method is given; options that were not read before are validated here."""
+    options = read_options(policy) if options is None else options
     suppresses = method_of(policy).suppresses
     return Work(policy, table, resolve(policy, table), options, streams, progress, suppresses, counted)
 
@@ -82,10 +83,10 @@ def method_problems(section: Mapping[str, Any], name: str) -> Iterator[Problem]:
         )
         return
     keys = {key: value for key, value in section.items() if key not in Publish.model_fields}
-    yield from section_problems(method_named(method).options, keys, f"{name}: publish")
+    yield from section_problems(load(method).options, keys, f"{name}: publish")
 
 
-def method_named(name: str) -> Method:
-    """The method of a name that is in `METHODS`."""
+def load(name: str) -> Method:
+    """A method by its name; its module is imported only now."""
     method: Method = import_module(f"manyveils.methods.{name.replace('-', '_')}").METHOD
     return method
