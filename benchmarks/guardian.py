@@ -9,11 +9,10 @@ from benchmarks.clock import best, worked
 from benchmarks.line import Line, noted, under, within
 from benchmarks.random_rules import protectable, random_rules
 from benchmarks.setting import Setting
-from benchmarks.trail import sealed, time_method, work_of
+from benchmarks.trail import make, sealed, time_method, work_of
 from manyveils import Policy
 from manyveils.audits import audit
 from manyveils.datasets import discharges
-from manyveils.methods import method_of
 from manyveils.table import hold
 from manyveils.utility.comparison import Comparison
 from manyveils.utility.distribution import estimated, random_queries
@@ -56,7 +55,7 @@ def lines(setting: Setting) -> Iterator[Line]:
     asking = seconds_of_queries(Comparison(release, table, policy))
     yield under(f"UAD, {what}, 1,000 count queries", asking, QUERY_SECONDS)
     policy = guardian_policy(frame, "gd")
-    repairing, made = worked(partial(method_of(policy).make, work_of(policy, table)))
+    repairing, made = worked(partial(make, policy, work_of(policy, table)))
     yield under(f"GD, {what}", repairing, MINUTES * 60)
     release = sealed(made, table, policy, restore)
     asking = seconds_of_queries(Comparison(release, table, policy))

@@ -4,17 +4,17 @@ from benchmarks.cases import Case, K
 from benchmarks.line import Line, checked
 from benchmarks.polars_lattice import FORMS, discernibility, label_columns
 from benchmarks.trail import work_of
-from manyveils.methods import Made
 from manyveils.methods.generalize.lattice import Lattice, count_base
 from manyveils.methods.generalize.objectives import OBJECTIVES
 from manyveils.methods.generalize.search import exhaustive
 from manyveils.promises.keeping import watch
+from manyveils.release import Drafts
 from manyveils.table import Table
 
 ROUNDING = 1e-9
 
 
-def optimum(case: Case, table: Table, made: Made) -> Line:
+def optimum(case: Case, table: Table, made: Drafts) -> Line:
     """Compare what the search found with the exhaustive optimum."""
     found, lowest = float(str(made.notes["cost"])), _lowest(case, table)
     met = abs(found - lowest) <= ROUNDING * lowest and _polars_agrees(case, table, made, found)
@@ -35,7 +35,7 @@ def _lowest(case: Case, table: Table) -> float:
     return exhaustive(lattice, OBJECTIVES[case.objective](lattice), watches, work.limit)
 
 
-def _polars_agrees(case: Case, table: Table, made: Made, found: float) -> bool:
+def _polars_agrees(case: Case, table: Table, made: Drafts, found: float) -> bool:
     if not case.beside_polars or case.objective != "discernibility":
         return True
     levels = made.notes["levels"]

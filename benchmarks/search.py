@@ -10,7 +10,7 @@ from benchmarks.polars_lattice import label_columns, time_nodes
 from benchmarks.setting import Setting
 from benchmarks.trail import time_method
 from manyveils.datasets import hospital
-from manyveils.methods import Made
+from manyveils.release import Drafts
 from manyveils.table import Table, hold
 
 MANY_TIMES = 30
@@ -29,7 +29,7 @@ def lines(setting: Setting) -> Iterator[Line]:
 
 
 def compare(
-    case: Case, table: Table, ours: float, made: Made, *, sampled: int | None, arx: float | None
+    case: Case, table: Table, ours: float, made: Drafts, *, sampled: int | None, arx: float | None
 ) -> Iterator[Line]:
     """Set the method's time beside Polars on a sample of nodes, and beside ARX's known seconds."""
     what = f"search: {case.name}"

@@ -12,8 +12,8 @@ from benchmarks import million
 from benchmarks.clock import worked
 from benchmarks.reproductions import occ, pictures
 from benchmarks.reproductions.table import counted, markdown
-from benchmarks.trail import work_of
-from manyveils.methods import Made, method_of
+from benchmarks.trail import make, work_of
+from manyveils.release import Drafts
 from manyveils.table import hold
 
 ROWS = (10_000, 45_000, 100_000, 450_000)
@@ -42,7 +42,7 @@ class Job:
     table: str
     n_columns: int
     n_rows: int
-    make: Callable[[], Made]
+    make: Callable[[], Drafts]
 
 
 def run(frame: pl.DataFrame) -> list[Time]:
@@ -68,7 +68,7 @@ def _job(frame: pl.DataFrame, table: str, n_columns: int) -> Job:
     policy = occ.policy(names, {"l": 5, "l_kind": "frequency"}, {"method": "slice", "columns": n_columns})
     held, _ = hold(frame.select(names), policy)
     work = work_of(policy, held)
-    return Job(table, n_columns, frame.height, partial(method_of(policy).make, work))
+    return Job(table, n_columns, frame.height, partial(make, policy, work))
 
 
 def _seconds(found: list[Time], table: str, n_columns: int, n_rows: int) -> float:

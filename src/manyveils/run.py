@@ -21,11 +21,11 @@ from manyveils.arguments import (
 from manyveils.audits import Audit
 from manyveils.audits import audit as judged
 from manyveils.engines import is_for_spark, publish_on_spark
-from manyveils.methods import Work, method_of
+from manyveils.methods import drafts_of, method_of, work_of
 from manyveils.policy import Policy
 from manyveils.promises.work import silent
 from manyveils.release import Release, seal
-from manyveils.table import Restore, Table, hold, resolve
+from manyveils.table import Restore, Table, hold
 from manyveils.utility import measure as weigh
 
 if TYPE_CHECKING:
@@ -49,13 +49,18 @@ def publish(data: object, policy: AnyPolicy, seed: int | None = None) -> Release
 def make(order: Order, table: Table, restore: Restore) -> Release:
     """Make and seal a release that has not been audited yet."""
     policy, streams = order.policy, streams_of(order.seed)
-    method, promises = method_of(policy), resolve(policy, table)
-    work = Work(policy, table, promises, order.options, streams, order.progress, method.suppresses)
-    made = method.make(work)
-    rng = streams.of("seal.buckets")
-    release = seal(made.drafts, table, policy, restore, notes=made.notes, rng=rng, promises=promises)
-    release.key = made.key
-    return release
+    work = work_of(policy, table, streams, order.progress, options=order.options)
+    drafts = drafts_of(work, method_of(policy).plan(work))
+    return seal(
+        drafts.views,
+        table,
+        policy,
+        restore,
+        notes=drafts.notes,
+        rng=streams.of("seal.buckets"),
+        promises=work.promises,
+        key=drafts.key,
+    )
 
 
 def judge(release: Release, table: Table, policy: Policy, levels: Mapping[str, float] | None = None) -> Audit:

@@ -1,10 +1,23 @@
 """Dealing spreads equal values evenly."""
 
 import numpy as np
+import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyveils.methods.anatomize.deal import deal, excess
+import manyveils as mv
+from manyveils.methods.anatomize import excess
+from manyveils.release.dealing import Deal, DealtView
+from manyveils.release.seal import without_absent
+from manyveils.spark.apply import shown_columns
+from manyveils.table import hold
+
+
+def dealt(codes, n_buckets):
+    """The bucket of every row of a sorted list."""
+    stops = np.cumsum(np.bincount(codes))
+    deal = Deal(np.append(0, stops[:-1]), stops, n_buckets)
+    return deal.bucket_of(np.arange(codes.size))
 
 
 @settings(max_examples=300, deadline=None)
@@ -12,7 +25,7 @@ from manyveils.methods.anatomize.deal import deal, excess
 def test_equal_values_are_spread(values, n_buckets):
     """Every bucket gets a value as often as any other, give or take one, and all rows are dealt evenly."""
     codes = np.sort(np.array(values))
-    buckets = deal(codes.size, n_buckets)
+    buckets = dealt(codes, n_buckets)
     assert np.ptp(np.bincount(buckets, minlength=n_buckets)) <= 1
     for value in np.unique(codes):
         assert np.ptp(np.bincount(buckets[codes == value], minlength=n_buckets)) <= 1
@@ -26,7 +39,7 @@ def test_all_values_differ_when_eligible(values, l):
     n_buckets = codes.size // l
     if n_buckets == 0:
         return
-    buckets = deal(codes.size, n_buckets)
+    buckets = dealt(codes, n_buckets)
     different = all(len(set(codes[buckets == b])) == (buckets == b).sum() >= l for b in range(n_buckets))
     assert different == (np.bincount(codes).max() <= n_buckets)
 
@@ -43,3 +56,20 @@ def test_excess_is_least(counts, l):
         more = left.copy()
         more[value] += 1
         assert more.max() * l > more.sum()
+
+
+def test_names_of_suppressed_values_are_not_shown():
+    """Where a bucket is left out, no engine shows the derived attribute of a value that only its rows have."""
+    frame = pl.DataFrame({"age": [1, 2, 3], "drugs": ["b", "b", "a"]})
+    roles = {"age": {"role": "quasi"}, "drugs": {"role": "sensitive", "multivalued": "|"}}
+    table, _ = hold(frame, mv.Policy(attributes=roles))
+    by = table.expand(("drugs",))
+    values = np.array([[0, 1], [1, 0]])
+    deal = Deal(np.array([0, 2]), np.array([2, 3]), 3)
+    for left_out, shown in (([], by), ([2], ("drugs=b",))):
+        view = DealtView(
+            "main", (("age",), by), by, values, deal, np.zeros(2, dtype=int), np.array(left_out, dtype=int)
+        )
+        assert shown_columns(view, table) == (("age",), shown)
+        draft = without_absent(view.draft(table, np.arange(3)), table)
+        assert draft.columns == (("age",), shown)

@@ -1,6 +1,6 @@
 """Guardian tables: both decompositions, what they enforce, and what all tables together let one believe."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,7 @@ from manyveils.policy.gnf import Schema, check_gnf
 from manyveils.policy.guarantees import FrequencyDiversity, Promise
 from manyveils.policy.rules import Dependency, PrivacyRule, settle
 from manyveils.reading.counting import share
+from manyveils.run import make
 from manyveils.table import hold
 from manyveils.utility import measure
 
@@ -337,14 +338,93 @@ def test_slices_give_way():
             assert view.columns[-1] == (view.enforces["protect"],)
 
 
-def test_k_needs_a_sensitive_attribute():
-    """Rules alone and k are refused together, in plain words."""
-    frame = pl.DataFrame({"a": ["1", "2"] * 6, "d": ["x", "y", "z"] * 4})
+ROLES = {
+    "a": "quasi",
+    "b": "quasi",
+    "c": "quasi",
+    "n": "neutral",
+    "m": "neutral",
+    "s": "sensitive",
+    "t": "sensitive",
+}
+
+
+@st.composite
+def crowds(draw):
+    """A table with quasi-identifiers and up to two sensitive attributes, a k, perhaps l, and rules between the rest."""
+    n, rng = draw(st.integers(8, 40)), np.random.default_rng(draw(st.integers(0, 9999)))
+    names = [name for name in ROLES if name in "abn" or draw(st.booleans())]
+    wide = {name: int(rng.integers(2, 7)) for name in names}
+    frame = pl.DataFrame(
+        {name: [f"{name}{code}" for code in rng.integers(0, wide[name], n)] for name in names}
+    )
+    others = [name for name in names if ROLES[name] != "sensitive"]
+    rules = [
+        {"given": order[1 : draw(st.integers(2, 3))], "protect": order[0]}
+        for order in draw(st.lists(st.permutations(others), max_size=2))
+    ]
     policy = {
-        "attributes": {"a": {"role": "quasi"}, "d": {"role": "neutral"}},
-        "guarantee": {"k": 2},
-        "rules": [{"given": ["a"], "protect": "d"}],
-        "publish": {"method": "guardian"},
+        "attributes": {name: {"role": ROLES[name], "kind": "categorical"} for name in names},
+        "guarantee": {
+            "k": draw(st.integers(2, 4)),
+            **draw(st.sampled_from([{}, {"l": 2, "l_kind": "frequency"}])),
+        },
+        "rules": rules,
+        "publish": {
+            "method": "guardian",
+            "decompose": draw(st.sampled_from(["uad", "gd"])),
+            "anonymizer": draw(st.sampled_from(["anatomize", "generalize", "slice"])),
+        },
     }
-    with pytest.raises(mv.PolicyError, match="k speaks of groups around a sensitive attribute"):
-        mv.publish(frame, policy)
+    return frame, mv.Policy(**policy)
+
+
+def smallest_group(release, view):
+    """The fewest rows that stand in one bucket, and look alike in the quasi-identifiers of a column beside it."""
+    sizes = []
+    for file in view.files:
+        frame = release.frames[file.table]
+        hidden = any(ROLES[name] == "sensitive" for name in view.attributes)
+        known = [name for name in file.attributes if ROLES[name] == "quasi"]
+        # Around a sensitive attribute the bucket is the group; without one, rows of a column are told apart.
+        keys = [
+            name
+            for name in frame.columns
+            if name == "bucket" or (name in known and not (hidden and view.bucketed))
+        ]
+        sizes += Counter(frame.select(keys).rows()).values() if keys else [frame.height]
+    return min(sizes)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(crowds())
+def test_every_group_has_k_rows(drawn):
+    """In every view with quasi-identifiers and another attribute, rows alike are k or more, and all rules are kept."""
+    frame, policy = drawn
+    table, restore = hold(frame, policy)
+    try:
+        release = make(table, policy, restore, seed=1)
+    except mv.InfeasibleError:
+        return
+    assert {name for view in release.views for name in view.attributes} == set(frame.columns)
+    for view in release.views:
+        if len(view.attributes) > 1 and any(ROLES[name] == "quasi" for name in view.attributes):
+            assert smallest_group(release, view) >= policy.guarantee.k
+    broken = mv.audit(release, frame, policy).broken
+    # A view of one attribute is a mere list of frequencies.
+    lists = {view.name for view in release.views if len(view.attributes) == 1}
+    assert not [
+        finding for finding in broken if finding.promise != "k-anonymity" or finding.view not in lists
+    ]
+
+
+def test_small_groups_are_published_attribute_by_attribute():
+    """What no table hides stands together as long as groups are large enough, and apart when k is one more."""
+    frame = pl.DataFrame({"a": ["1", "2"] * 6, "b": ["x"] * 12, "d": ["p", "q", "r"] * 4})
+    roles = {"a": {"role": "quasi"}, "b": {"role": "quasi"}, "d": {"role": "neutral"}}
+    shown = {}
+    for k in (6, 7):
+        policy = {"attributes": roles, "guarantee": {"k": k}, "publish": {"method": "guardian"}}
+        table, restore = hold(frame, mv.Policy(**policy))
+        shown[k] = [view.attributes for view in make(table, mv.Policy(**policy), restore, seed=1).views]
+    assert shown == {6: [("a", "b", "d")], 7: [("a",), ("b",), ("d",)]}

@@ -12,15 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import manyveils as mv
-from manyveils.methods import Work, read_options
-from manyveils.methods.dealing import Deal
-from manyveils.methods.dealt import Dealt
+from manyveils.methods import drafts_of, plan_of_counts, work_of
 from manyveils.methods.guardian import METHOD
-from manyveils.methods.guardian.hiding import by_counts, expected_people
 from manyveils.methods.guardian.pieces import Piece
-from manyveils.methods.work import drafted
+from manyveils.methods.guardian.score import by_counts, expected_people
 from manyveils.promises.work import shuffled_rows
-from manyveils.table import Streams, hold, resolve
+from manyveils.release.dealing import Deal, DealtView
+from manyveils.release.plan import FromRows
+from manyveils.table import Streams, hold
 from tests.kit.counting import counted_once
 
 few = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
@@ -33,7 +32,7 @@ def dealt(table, n_dealt, times):
     stops = np.cumsum(counts)
     values, none = np.arange(counts.size)[:, np.newaxis], np.zeros(0, dtype=np.int64)
     deal = Deal(stops - counts, stops, n_dealt, times)
-    return Dealt("main", (("x",), ("s",)), ("s",), values, deal, np.zeros_like(counts), none)
+    return DealtView("main", (("x",), ("s",)), ("s",), values, deal, np.zeros_like(counts), none)
 
 
 def mean_over_all_dealings(x, s, deal):
@@ -87,8 +86,8 @@ def test_one_dealing_comes_close():
     s = np.where(rng.random(x.size) < 0.5, x, rng.integers(0, 8, x.size))
     table, _ = hold(pl.DataFrame({"x": x, "s": s}).cast(pl.String), PLAIN)
     view = dealt(table, 5_000, 1)
-    work = Work(PLAIN, table, (), read_options(PLAIN), Streams(3))
-    buckets = view.drafted(table, shuffled_rows(work, "order")).buckets
+    work = work_of(PLAIN, table, Streams(3))
+    buckets = view.draft(table, shuffled_rows(work, "order")).buckets
     piece, names = Piece(frozenset("xs"), "s"), frozenset("xs")
     found = told_by(x, s, buckets)
     assert by_counts(lambda names: table, lambda piece: view)(piece, names) == pytest.approx(found, abs=2e-3)
@@ -127,15 +126,14 @@ def test_counts_decide_as_rows_do(case, decompose, anonymizer):
         publish={"method": "guardian", "decompose": decompose, "anonymizer": anonymizer},
     )
     table, _ = hold(frame, policy)
-    work = Work(policy, table, resolve(policy, table), read_options(policy), Streams(1))
+    work = work_of(policy, table, Streams(1))
     try:
-        here = METHOD.decide(work)
+        here = METHOD.plan(work)
     except mv.InfeasibleError:
         return
-    there = METHOD.decide(replace(work, counted=lambda names: counted_once(table, names)))
+    there = METHOD.plan(replace(work, counted=lambda names: counted_once(table, names)))
     assert here.notes == there.notes
-    shuffled = np.arange(table.n_rows)
-    for one, other in zip(*(drafted(work, each, shuffled).drafts for each in (here, there)), strict=True):
+    for one, other in zip(*(drafts_of(work, plan).views for plan in (here, there)), strict=True):
         assert (one.name, one.columns, one.enforces) == (other.name, other.columns, other.enforces)
         assert (one.rows == other.rows).all()
         assert one.buckets is None or (one.buckets == other.buckets).all()
@@ -149,5 +147,7 @@ def test_slices_are_not_decided_from_counts():
         publish={"method": "guardian", "anonymizer": "slice"},
     )
     table, _ = hold(pl.DataFrame({"a": ["p", "q"], "b": ["u", "v"]}), policy)
-    work = Work(policy, table, resolve(policy, table), read_options(policy), Streams(1))
-    assert METHOD.decide(work) is None
+    work = work_of(policy, table, Streams(1))
+    plan = METHOD.plan(work)
+    assert isinstance(plan, FromRows)
+    assert plan_of_counts(work, plan) is None

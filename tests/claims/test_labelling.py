@@ -9,13 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import manyveils as mv
-from manyveils.methods import Work, read_options
+from manyveils.methods import drafts_of, plan_of_counts, work_of
 from manyveils.methods.anatomize import METHOD as ANATOMIZE
-from manyveils.methods.grade import METHOD, _following_work, _graded
-from manyveils.methods.grade.seen import seen
-from manyveils.methods.labelling import in_secret
-from manyveils.methods.work import drafted
-from manyveils.table import Streams, hold, resolve
+from manyveils.methods.grade import METHOD, _following_work, _graded, seen
+from manyveils.release.labelling import in_secret
+from manyveils.table import Streams, hold
 from tests.kit.counting import counted_once
 
 few = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
@@ -48,7 +46,7 @@ def work_for(drawn, **publish):
     )
     schema = {"age": pl.Int64, "ill": pl.String, "pay": pl.Float64, "wish": pl.Int64}
     table, _ = hold(pl.DataFrame(OPEN + drawn, schema=schema, orient="row"), policy)
-    return Work(policy, table, resolve(policy, table), read_options(policy), Streams(2))
+    return work_of(policy, table, Streams(2))
 
 
 def from_counts(work):
@@ -76,17 +74,17 @@ def test_labels_are_decided_from_counts(drawn, then):
     """Distinct rows with how often they occur give the drafts, notes and key that all rows give."""
     work = work_for(drawn, **({"then": then} if then else {}))
     try:
-        here = METHOD.make(work)
+        here = drafts_of(work, METHOD.plan(work))
     except mv.InfeasibleError:
         with pytest.raises(mv.InfeasibleError):
-            METHOD.decide(from_counts(work))
+            METHOD.plan(from_counts(work))
         return
-    decided = METHOD.decide(from_counts(work))
-    there = drafted(work, decided)
-    assert decided.notes == here.notes
-    assert decided.key.describe() == here.key.describe()
-    assert all(same(one, other) for one, other in zip(here.drafts, there.drafts, strict=True))
-    assert {name for draft in there.drafts for name, each in draft.recodings.items() if each.is_secret} == {
+    plan = METHOD.plan(from_counts(work))
+    there = drafts_of(work, plan)
+    assert plan.notes == here.notes
+    assert plan.key.describe() == here.key.describe()
+    assert all(same(one, other) for one, other in zip(here.views, there.views, strict=True))
+    assert {name for draft in there.views for name, each in draft.recodings.items() if each.is_secret} == {
         "ill",
         "pay",
     }
@@ -97,9 +95,9 @@ def test_labels_are_decided_from_counts(drawn, then):
 def test_the_key_has_what_is_published_alone(drawn):
     """The codes in the key are those that stand in some row, and no label is there that nobody has."""
     work = work_for(drawn)
-    decided = METHOD.decide(from_counts(work))
-    [draft] = drafted(work, decided).drafts
-    recoding, key = draft.recodings["ill"], decided.key.pseudonyms["ill"]
+    plan = METHOD.plan(from_counts(work))
+    [draft] = drafts_of(work, plan).views
+    recoding, key = draft.recodings["ill"], plan.key.pseudonyms["ill"]
     read = set(recoding.values.gather(recoding.codes).to_list())
     assert {*key.values, *key.groups} == read - {None, *(leaf for leaves in TREE.values() for leaf in leaves)}
     assert set(recoding.values.to_list()) == read
@@ -114,13 +112,13 @@ def test_rows_are_dealt_by_their_labels(drawn):
     after = _following_work(seen(work, lookups), work.options)
     counted = _following_work(seen(from_counts(work), lookups), work.options)
     try:
-        [plain] = ANATOMIZE.decide(after).views
+        [plain] = plan_of_counts(after, ANATOMIZE.plan(after)).views
     except mv.InfeasibleError:
         return
-    [view] = ANATOMIZE.decide(counted).views
+    [view] = plan_of_counts(counted, ANATOMIZE.plan(counted)).views
     secret = replace(view, lookups=lookups)
     shuffled = np.random.default_rng(0).permutation(work.table.n_rows)
-    wanted = in_secret(plain.drafted(after.table, shuffled), after.table, lookups)
-    assert same(secret.drafted(work.table, shuffled), wanted)
+    wanted = in_secret(plain.draft(after.table, shuffled), after.table, lookups)
+    assert same(secret.draft(work.table, shuffled), wanted)
     assert set(secret.needs) == {"age", "ill", "pay", "wish"}
     assert set(secret.dealt_by) == {"ill", "pay", "wish"}

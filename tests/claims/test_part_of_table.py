@@ -36,7 +36,7 @@ def test_groups_of_a_part_are_judged_by_the_whole(data):
     part = replace(
         part,
         attributes={
-            name: replace(column, of_all=table[name].counts) for name, column in part.attributes.items()
+            name: replace(attribute, of_all=table[name].counts) for name, attribute in part.attributes.items()
         },
     )
     every = [_kept(promises, table, groups, sensitive), _kept(promises, part, groups[here], sensitive)]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import manyveils as mv
 from manyveils.methods import Work, read_options
 from manyveils.methods.generalize import mondrian
-from manyveils.methods.slice import make, regions
+from manyveils.methods.slice import plan, regions
 from manyveils.methods.slice.beliefs import beliefs
 from manyveils.methods.slice.correlation import cluster_cuts, contingency
 from manyveils.methods.slice.layout import SliceOptions, lay_out
@@ -97,7 +97,7 @@ def test_l_diversity_holds(data):
     columns = data.draw(st.sampled_from([2, 3, "auto"]))
     work = sliced(type(case)(case.frame, sections), columns=columns)
     try:
-        draft = make(work).drafts[0]
+        draft = plan(work).make(work).views[0]
     except (mv.InfeasibleError, mv.PolicyError):
         return
     buckets = (
@@ -142,7 +142,7 @@ def test_l_diversity_holds_after_every_kept_split(data):
     of_active, partition = mondrian._of_active, regions.partition
     with patch.object(mondrian, "_of_active", watching), patch.object(regions, "partition", cutting):
         try:
-            make(work)
+            plan(work).make(work)
         except (mv.InfeasibleError, mv.PolicyError):
             return
     ills = [work.table["ill"].texts[code] for code in work.table["ill"].codes]

@@ -25,7 +25,7 @@ def test_both_ways_cut_alike(spark, monkeypatch, name):
     policy = hospital_policy().replaced(publish=publish, guarantee=guarantee)
     held = hold_there(spark.createDataFrame(hospital(n=300).to_arrow()).repartition(3), policy)
     job = job_of(held, policy, read_options(policy), seed=1, progress=lambda step, share: None)
-    plan = method_of(policy).part(job.work)
+    parts = method_of(policy).plan(job.work).parts
     asked, in_parts = [], Counts.in_parts
 
     def watched(counts, *arguments):
@@ -35,7 +35,7 @@ def test_both_ways_cut_alike(spark, monkeypatch, name):
     monkeypatch.setattr(Counts, "in_parts", watched)
     found = []
     for counts in (Counts(held), Counts(held, FEW_CELLS)):
-        cuts = cuts_of(job.work, plan, counts)
+        cuts = cuts_of(job.work, parts, counts)
         found.append([(cut.part, cut.new, cut.column, cut.left.tolist()) for cut in cuts.each])
     assert found[0] == found[1]
     assert len(found[0]) > 3

@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 import manyveils as mv
-from manyveils.methods import METHODS, Work, method_of, read_options
+from manyveils.methods import METHODS, load, method_of, plan_of_counts, work_of
 from manyveils.methods.grade import FOLLOWING
-from manyveils.spark.publish import GAPS
-from manyveils.table import Streams, hold, resolve
+from manyveils.release.plan import FromRows
+from manyveils.table import Streams, hold
 
 # Every method and variant that is not there; a new one must be made to work or be listed.
 NOT_THERE = {
@@ -71,19 +71,16 @@ VARIANTS = {
 def is_there(policy):
     """Whether a method can be decided from counts, or made part by part."""
     table, _ = hold(FRAME, policy)
-    method = method_of(policy)
-    work = Work(
-        policy, table, resolve(policy, table), read_options(policy), Streams(1), suppresses=method.suppresses
-    )
-    return method.decide(work) is not None or method.part(work) is not None
+    work = work_of(policy, table, Streams(1))
+    plan = method_of(policy).plan(work)
+    return plan_of_counts(work, plan) is not None or (isinstance(plan, FromRows) and plan.parts is not None)
 
 
 def test_every_gap_is_declared():
     """Of all methods and their choices, those that Spark lacks are the ones listed above, and each has a reason."""
     missing = {variant for variant, asked in VARIANTS.items() if not is_there(mv.Policy(**asked))}
     assert missing == NOT_THERE
-    assert {method for method, _, _ in NOT_THERE} == set(GAPS)
-    assert set(GAPS) <= set(METHODS)
+    assert {method for method, _, _ in NOT_THERE} == {name for name in METHODS if load(name).gap}
 
 
 @pytest.mark.parametrize("variant", sorted(NOT_THERE), ids=" ".join)
@@ -91,5 +88,5 @@ def test_gaps_say_why(publish, variant):
     """What is not there is refused with the reason and another way."""
     there = publish(FRAME, mv.Policy(**VARIANTS[variant]), 1)
     assert there.refused.startswith("InfeasibleError: ")
-    assert f"publish.method: {variant[0]!r} is not on Spark: {GAPS[variant[0]]}." in there.refused
+    assert f"publish.method: {variant[0]!r} is not on Spark: {load(variant[0]).gap.reason}." in there.refused
     assert "the local engine." in there.refused

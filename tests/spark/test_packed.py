@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyveils.release.seal import LARGEST_KEY
+from manyveils.release.dealing import LARGEST_KEY
 from manyveils.spark.packed import Packing
 
 SIZES = st.lists(st.sampled_from([1, 2, 7, 1000, 2**31, LARGEST_KEY]), min_size=1, max_size=6)

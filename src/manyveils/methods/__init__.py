@@ -1,26 +1,30 @@
 """Ways to make views: each method is one file or folder, found by its name in the policy."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.methods.work import Made, Method, Options, refuse_rules, refuse_ties
+from manyveils.methods.work import Gap, Method, Options, drafts_of, plan_of_counts, refuse_rules, refuse_ties
 from manyveils.policy import Policy
 from manyveils.policy.check import section_problems, suggest
 from manyveils.policy.sections import Publish
-from manyveils.promises.work import Work
+from manyveils.promises.work import Work, silent
+from manyveils.table import Streams, Table, resolve
 
 __all__ = [
     "METHODS",
-    "Made",
+    "Gap",
     "Method",
     "Options",
     "Work",
+    "drafts_of",
     "load",
     "method_of",
     "method_problems",
+    "plan_of_counts",
     "read_options",
+    "work_of",
 ]
 
 METHODS = (
@@ -50,6 +54,21 @@ def read_options(policy: Policy) -> Options:
     refuse_rules(method, policy)
     refuse_ties(method, policy)
     return method.options.model_validate(policy.publish.options)
+
+
+def work_of(
+    policy: Policy,
+    table: Table,
+    streams: Streams,
+    progress: Callable[[str, float], None] = silent,
+    *,
+    options: Options | None = None,
+    counted: Callable[[tuple[str, ...]], Table] | None = None,
+) -> Work:
+    """What the policy's method is given; options that were not read before are validated here."""
+    options = read_options(policy) if options is None else options
+    suppresses = method_of(policy).suppresses
+    return Work(policy, table, resolve(policy, table), options, streams, progress, suppresses, counted)
 
 
 def method_problems(section: Mapping[str, Any], name: str) -> Iterator[Problem]:

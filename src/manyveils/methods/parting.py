@@ -86,36 +86,50 @@ class Parting:
 
         A part that no cut makes smaller stays as it is.
         """
-        made, open_ = Cuts(), self._proposals(Cuts(), [0])
+        cuts, open_ = Cuts(), self._proposals(Cuts(), [0])
         while open_:
-            tried = [max(open_, key=lambda each: (each.part == part, each.gain)) for part in _parts(open_)]
-            fine = self._kept(_after(made, tried))
-            kept = [each for new, each in enumerate(tried, made.n_parts) if fine[each.part] and fine[new]]
-            fresh = [*_parts(kept), *range(made.n_parts, made.n_parts + len(kept))]
-            made = _after(made, kept)
-            left = [each for each in open_ if each.part not in fresh and each not in tried]
-            open_ = left + self._proposals(made, fresh)
-        return made
+            tried = [
+                max(open_, key=lambda proposal: (proposal.part == part, proposal.gain))
+                for part in _parts(open_)
+            ]
+            fine = self._kept(_after(cuts, tried))
+            accepted = [
+                proposal
+                for new, proposal in enumerate(tried, cuts.n_parts)
+                if fine[proposal.part] and fine[new]
+            ]
+            fresh = [*_parts(accepted), *range(cuts.n_parts, cuts.n_parts + len(accepted))]
+            cuts = _after(cuts, accepted)
+            left = [proposal for proposal in open_ if proposal.part not in fresh and proposal not in tried]
+            open_ = left + self._proposals(cuts, fresh)
+        return cuts
 
     def _proposals(self, cuts: Cuts, parts: Sequence[int]) -> list[Proposal]:
         """The best cut along every column, of those among some parts that are too large."""
-        cutting, found = self._cutting(), []
-        for place, name in enumerate(self.work.quasi if parts else ()):
+        cutting, proposals = self._cutting(), []
+        for index, name in enumerate(self.work.quasi if parts else ()):
             table, owners = self.counted((name,), cuts)
             assert table.weights is not None
             for part in parts:
                 rows = owners == part
                 counts = tally(table[name].codes[rows], table.weights[rows], table[name].n_values)
                 if counts.sum() > self.most_rows:
-                    found.append(_proposal(cutting, place, table[name], counts, part, self.most_rows // 4))
-        return [each for each in found if each.gain > 0]
+                    proposals.append(
+                        _proposal(cutting, index, table[name], counts, part, self.most_rows // 4)
+                    )
+        return [proposal for proposal in proposals if proposal.gain > 0]
 
     def _cutting(self) -> Cutting:
-        columns = tuple(self.work.table[name] for name in self.work.quasi)
-        leaves = tuple(len(self.work.policy.lines(each.name) or ()) or each.n_values for each in columns)
+        attributes = tuple(self.work.table[name] for name in self.work.quasi)
+        leaves = tuple(
+            len(self.work.policy.lines(attribute.name) or ()) or attribute.n_values
+            for attribute in attributes
+        )
         # Only what the values lose is asked, not which rows have them.
         return cutting_of(
-            tuple(each.taking(np.zeros(0, dtype=np.intp)) for each in columns), leaves, self.labels
+            tuple(attribute.taking(np.zeros(0, dtype=np.intp)) for attribute in attributes),
+            leaves,
+            self.labels,
         )
 
     def _kept(self, cuts: Cuts) -> Side:
@@ -130,20 +144,23 @@ class Parting:
 
 
 def _parts(proposals: Iterable[Proposal]) -> list[int]:
-    return list(dict.fromkeys(each.part for each in proposals))
+    return list(dict.fromkeys(proposal.part for proposal in proposals))
 
 
 def _after(cuts: Cuts, proposals: Sequence[Proposal]) -> Cuts:
-    more = (Cut(each.part, new, each.column, each.left) for new, each in enumerate(proposals, cuts.n_parts))
+    more = (
+        Cut(proposal.part, new, proposal.column, proposal.left)
+        for new, proposal in enumerate(proposals, cuts.n_parts)
+    )
     return Cuts((*cuts.each, *more))
 
 
 def _proposal(
-    cutting: Cutting, place: int, column: Attribute, counts: Ids, part: int, least: int
+    cutting: Cutting, index: int, column: Attribute, counts: Ids, part: int, least: int
 ) -> Proposal:
-    found = np.flatnonzero(counts)
+    present = np.flatnonzero(counts)
     scratch = np.zeros(cutting.numbers.size + 1, dtype=np.int64)
-    asked = (found, counts[found], place, scratch, max(least, 1), False)
-    gain, level, cut, _ = best_cut(*asked, *cutting.measures)
+    arguments = (present, counts[present], index, scratch, max(least, 1), False)
+    gain, level, cut, _ = best_cut(*arguments, *cutting.measures)
     left = np.arange(column.n_values) <= cut if level < 0 else column.levels[level].label_of == cut
     return Proposal(part, column.name, left, float(gain))

@@ -5,8 +5,7 @@ It promises what the whole table keeps as one group, and keeps any rule of that 
 """
 
 from manyveils.errors import InfeasibleError, Problem
-from manyveils.methods.leveled import Leveled
-from manyveils.methods.work import Decided, Made, Method, Options, drafted
+from manyveils.methods.work import Method, Options
 from manyveils.policy.guarantees import (
     CappedShare,
     DistinctDiversity,
@@ -17,6 +16,7 @@ from manyveils.policy.guarantees import (
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch_counts
 from manyveils.promises.work import Work
+from manyveils.release.plan import LeveledView, Plan
 
 # What holds for one attribute holds for any combination with it, when attributes are published apart.
 IMPLIED = (DistinctDiversity, FrequencyDiversity, EntropyDiversity, CappedShare, Linkability)
@@ -26,19 +26,14 @@ class SeparateOptions(Options):
     """`method = "separate"` has no keys of its own."""
 
 
-def decide(work: Work) -> Decided:
+def plan(work: Work) -> Plan:
     """One view per attribute, if the whole table keeps the promises."""
     _refuse_joint(work)
     # Nothing else is published beside an attribute, so knowing other attributes does not help.
     watches = watch_counts(work, work.promises, ())
     if breaks_as_one_group(watches, work.table.n_people):
         raise refuse(work, watches)
-    return Decided(tuple(Leveled(name, (name,)) for name in work.published), {"views": len(work.published)})
-
-
-def make(work: Work) -> Made:
-    """Publish one view per attribute."""
-    return drafted(work, decide(work))
+    return Plan(tuple(LeveledView(name, (name,)) for name in work.published), {"views": len(work.published)})
 
 
 def _refuse_joint(work: Work) -> None:
@@ -60,8 +55,7 @@ METHOD = Method(
     "separate",
     "Jin, Zhang, Das 2010: single-attribute tables",
     SeparateOptions,
-    make,
-    decide,
+    plan,
     takes_rules=True,
     demo={"separate": {}},
 )

@@ -21,6 +21,7 @@ from manyveils.policy.guarantees import (
     Likeness,
     Linkability,
     NumericSpread,
+    Promise,
     Proximity,
     RecursiveDiversity,
     SupersetCloseness,
@@ -153,9 +154,9 @@ def _proximity(guarantee: Proximity, tally: Tally) -> Kept:
     numbers = tally.columns[0].numbers[tally.values[order]]
     # A missing number is near other missing ones only.
     numbers = np.where(np.isnan(numbers), np.inf, numbers)
-    asked = tally.is_sensitive[tally.values[order]]
+    is_sensitive = tally.is_sensitive[tally.values[order]]
     starts = np.searchsorted(tally.owners[order], np.arange(tally.sizes.size + 1))
-    most = most_alike(starts, numbers, tally.counts[order], asked, float(guarantee.epsilon))
+    most = most_alike(starts, numbers, tally.counts[order], is_sensitive, float(guarantee.epsilon))
     return most * guarantee.m <= tally.sizes
 
 
@@ -193,3 +194,18 @@ DECISIONS: dict[type[Guarantee], Callable[..., Kept]] = {
     NumericSpread: _spread,
     Proximity: _proximity,
 }
+
+
+def variety(promise: Promise) -> int:
+    """How many different values a group needs, at least, to keep a promise."""
+    match promise.guarantee:
+        case DistinctDiversity(l=l) | FrequencyDiversity(l=l) | EntropyDiversity(l=l):
+            return l
+        case RecursiveDiversity(c=c, l=l):
+            return l + int(1 / c)
+        case CappedShare(alpha=bound) | Linkability(epsilon=bound):
+            return -(-bound.denominator // bound.numerator)
+        case KAnonymity():
+            return 1
+        case _:
+            return 2

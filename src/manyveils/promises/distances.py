@@ -50,12 +50,5 @@ def _lifted(tally: Tally, label_of: Ids, n_labels: int) -> Tally:
         np.arange(tally.sizes.size), tally.sizes.size
     )
     reference = np.bincount(label_of, weights=tally.reference, minlength=n_labels).astype(np.int64)
-    return Tally(
-        merged.owners,
-        merged.codes,
-        merged.counts,
-        tally.sizes,
-        reference,
-        np.ones(n_labels, dtype=bool),
-        tally.columns,
-    )
+    every = np.ones(n_labels, dtype=bool)
+    return Tally(merged.owners, merged.codes, merged.counts, tally.sizes, reference, every, tally.columns)

@@ -1,6 +1,8 @@
 """How often each protected value stands in each group: the counts that promises are decided on."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +14,8 @@ from manyveils.table.attributes import tally as people
 Ids = NDArray[np.int64]
 Known = tuple[Ids, int]
 LARGEST_KEY = 2**62
+A = TypeVar("A")
+B = TypeVar("B")
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,10 @@ class Entries:
     owners: Ids
     codes: Ids
     counts: Ids
+
+    def some(self, which: NDArray[np.bool_]) -> "Entries":
+        """Only some of the entries."""
+        return Entries(self.owners[which], self.codes[which], self.counts[which])
 
     def under(self, owner_of: Ids, n_owners: int) -> "Entries":
         """The same counts after owners became one another's; a negative owner is dropped."""
@@ -78,20 +86,6 @@ def distinct(keys: Ids) -> Ids:
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if ordered.size else ordered
 
 
-def arranged(rows: Ids, keys: Ids) -> Ids:
-    """The listed rows in the order of their keys; rows with one key stay in the order of the list.
-
-    >>> arranged(np.array([2, 0, 1]), np.array([1, 0, 1]))
-    array([1, 2, 0])
-    """
-    found = keys[rows]
-    if found.max(initial=0) <= np.iinfo(np.uint16).max:
-        # Short integers are sorted digit by digit, in a third of the time.
-        found = found.astype(np.uint16)
-    order: Ids = rows[np.argsort(found, kind="stable")]
-    return order
-
-
 def subject_of(names: tuple[str, ...], table: Table, known: Known | None = None) -> Subject:
     """The values of protected columns taken as one, beside what is known of each row."""
     values, n_values = _values(names, table)
@@ -109,13 +103,14 @@ def _of_all(names: tuple[str, ...], table: Table, values: Ids, n_values: int) ->
     if len(names) < 2:
         return table[names[0]].counts if names else people(values, table.weights, n_values)
     whole = table.whole(names)
-    both = [np.append(one, other) for one, other in zip(table.codes(names), whole.codes(names), strict=True)]
-    numbers, n_numbers = dense(tuple(both), table.sizes(names), values.size + whole.n_rows)
-    here = np.full(n_numbers, -1, dtype=np.int64)
-    here[numbers[: values.size]] = values
-    others = here < 0
-    here[others] = n_values + np.arange(np.count_nonzero(others))
-    return people(here[numbers[values.size :]], whole.weights, n_numbers)
+    codes = zip(table.codes(names), whole.codes(names), strict=True)
+    joined = tuple(np.append(of_rows, of_all) for of_rows, of_all in codes)
+    numbers, n_numbers = dense(joined, table.sizes(names), values.size + whole.n_rows)
+    value_of = np.full(n_numbers, -1, dtype=np.int64)
+    value_of[numbers[: values.size]] = values
+    others = value_of < 0
+    value_of[others] = n_values + np.arange(np.count_nonzero(others))
+    return people(value_of[numbers[values.size :]], whole.weights, n_numbers)
 
 
 def members_of(subject: Subject, columns: tuple[Attribute, ...]) -> NDArray[np.int32]:
@@ -133,26 +128,36 @@ def _values(names: tuple[str, ...], table: Table) -> tuple[Ids, int]:
     return dense(table.codes(names), table.sizes(names), table.n_rows)
 
 
+def for_each_once(items: Iterable[A | None], make: Callable[[A], B]) -> tuple[B | None, ...]:
+    """What is made of every item, once for items that are one object; nothing of none.
+
+    Promises about the same subject share its counts in this way.
+    """
+    listed = tuple(items)
+    made = {id(item): make(item) for item in {id(item): item for item in listed}.values() if item is not None}
+    return tuple(made.get(id(item)) for item in listed)
+
+
 def count(subject: Subject, owners: Ids, n_owners: int) -> Entries:
     """Count a subject's codes owner by owner."""
     span = subject.n_values * subject.n_known
     keys = subject.codes * n_owners + owners if span * n_owners < LARGEST_KEY else None
     if keys is None:
         order = np.lexsort((owners, subject.codes))
-        each = np.ones(len(order), dtype=np.int64) if subject.weights is None else subject.weights[order]
-        return Entries(owners[order], subject.codes[order], each).under(np.arange(n_owners), n_owners)
-    found, counts = tally(keys, span * n_owners, subject.weights)
-    codes, held = np.divmod(found, n_owners)
-    return Entries(held, codes, counts)
+        weights = np.ones(len(order), dtype=np.int64) if subject.weights is None else subject.weights[order]
+        return Entries(owners[order], subject.codes[order], weights).under(np.arange(n_owners), n_owners)
+    distinct_keys, counts = tally(keys, span * n_owners, subject.weights)
+    codes, counted = np.divmod(distinct_keys, n_owners)
+    return Entries(counted, codes, counts)
 
 
 def tally(keys: Ids, span: int, weights: Ids | None = None) -> tuple[Ids, Ids]:
     """The different keys, all below `span`, and how many people have each."""
     if span <= 4 * keys.size + 1024:
-        every = people(keys, weights, span)
-        found = np.flatnonzero(every)
-        return found, every[found]
+        counts = people(keys, weights, span)
+        present = np.flatnonzero(counts)
+        return present, counts[present]
     if weights is None:
         return np.unique(keys, return_counts=True)
-    found, place = np.unique(keys, return_inverse=True)
-    return found, people(place, weights, found.size)
+    present, numbers = np.unique(keys, return_inverse=True)
+    return present, people(numbers, weights, present.size)

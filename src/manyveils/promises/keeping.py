@@ -7,7 +7,17 @@ import numpy as np
 from manyveils.kernels.grouping import number
 from manyveils.policy.guarantees import Elimination, KAnonymity, Promise
 from manyveils.promises.decisions import DECISIONS
-from manyveils.promises.entries import Entries, Ids, Known, Subject, count, dense, members_of, subject_of
+from manyveils.promises.entries import (
+    Entries,
+    Ids,
+    Known,
+    Subject,
+    count,
+    dense,
+    for_each_once,
+    members_of,
+    subject_of,
+)
 from manyveils.promises.tally import Kept, Members, Tally
 from manyveils.promises.work import Work
 from manyveils.table import Table
@@ -34,7 +44,7 @@ def watch(
     `sensitive` are the columns published together with the protected ones, which conditional promises take as known.
     `beside` is what else is known of every row beyond its group, and splits the group for everyone.
     """
-    made: dict[tuple[tuple[str, ...], bool], Subject] = {}
+    subjects: dict[tuple[tuple[str, ...], bool], Subject] = {}
     watches = []
     for promise in promises:
         if not promise.protects and beside is None:
@@ -42,10 +52,10 @@ def watch(
             continue
         names = (*promise.protects, *_ruled_out(promise, table, sensitive))
         key = names, promise.conditional
-        if key not in made:
-            others = tuple(name for name in sensitive if name not in _family(promise.protects, table))
-            made[key] = subject_of(names, table, _known(table, others if promise.conditional else (), beside))
-        watches.append(_watch_one(promise, table, made[key], names))
+        if key not in subjects:
+            others = _others(promise, table, sensitive)
+            subjects[key] = subject_of(names, table, _known(table, others, beside))
+        watches.append(_watch_one(promise, table, subjects[key], names))
     return tuple(watches)
 
 
@@ -54,19 +64,26 @@ def watch_counts(
 ) -> tuple[Watch, ...]:
     """Prepare promises for being decided on what can be counted of their columns beside the columns `by`."""
     tables = [work.counts((*by, *needed(promise, work.table, sensitive))) for promise in promises]
-    found: dict[int, Watch] = {}
-    for table in {id(each): each for each in tables}.values():
-        places = [place for place, each in enumerate(tables) if each is table]
-        watches = watch(tuple(promises[place] for place in places), table, sensitive)
-        found |= dict(zip(places, watches, strict=True))
-    return tuple(found[place] for place in range(len(promises)))
+    watches: dict[int, Watch] = {}
+    for table in {id(table): table for table in tables}.values():
+        numbers = [number for number, counted in enumerate(tables) if counted is table]
+        # Promises decided on one table share their subjects.
+        prepared = watch(tuple(promises[number] for number in numbers), table, sensitive)
+        watches |= dict(zip(numbers, prepared, strict=True))
+    return tuple(watches[number] for number in range(len(promises)))
 
 
 def needed(promise: Promise, table: Table, sensitive: tuple[str, ...]) -> tuple[str, ...]:
     """The columns that decide whether a promise is kept in a group."""
-    others = [name for name in sensitive if name not in _family(promise.protects, table)]
-    known = others if promise.conditional else []
-    return (*promise.protects, *_ruled_out(promise, table, sensitive), *known)
+    others = _others(promise, table, sensitive)
+    return (*promise.protects, *_ruled_out(promise, table, sensitive), *others)
+
+
+def _others(promise: Promise, table: Table, sensitive: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns that a conditional promise takes as known: all but those of the attributes it protects."""
+    families = [names for names in table.derived.values() if set(names) & set(promise.protects)]
+    own = {*promise.protects, *(name for names in families for name in names)}
+    return tuple(name for name in sensitive if name not in own) if promise.conditional else ()
 
 
 def _ruled_out(promise: Promise, table: Table, sensitive: tuple[str, ...]) -> tuple[str, ...]:
@@ -93,41 +110,32 @@ def _watch_one(promise: Promise, table: Table, subject: Subject, names: tuple[st
     return Watch(promise, subject, is_sensitive, columns, table, members)
 
 
-def _family(protects: tuple[str, ...], table: Table) -> set[str]:
-    """The protected columns, and the other bits of a multi-valued attribute among them."""
-    bits = (columns for columns in table.derived.values() if set(columns) & set(protects))
-    return {*protects, *(column for columns in bits for column in columns)}
-
-
 def count_for(watches: tuple[Watch, ...], owners: Ids, n_owners: int) -> tuple[Entries | None, ...]:
     """Count every subject in the groups of the rows; promises about the same subject share the counts."""
-    made: dict[int, Entries] = {}
-    counted = []
-    for each in watches:
-        if each.subject is not None and id(each.subject) not in made:
-            made[id(each.subject)] = count(each.subject, owners, n_owners)
-        counted.append(None if each.subject is None else made[id(each.subject)])
-    return tuple(counted)
+    return for_each_once(
+        [watched.subject for watched in watches], lambda subject: count(subject, owners, n_owners)
+    )
 
 
-def kept(each: Watch, entries: Entries | None, sizes: Ids) -> Kept:
+def kept(watched: Watch, entries: Entries | None, sizes: Ids) -> Kept:
     """Which groups keep one promise."""
-    guarantee = each.promise.guarantee
+    guarantee = watched.promise.guarantee
     if entries is None:
         assert isinstance(guarantee, KAnonymity)
         return sizes >= guarantee.k
-    tally, group_of = tallied(each, entries, sizes)
+    tally, group_of = tallied(watched, entries, sizes)
     fine = DECISIONS[type(guarantee)](guarantee, tally)
     return fine if group_of is None else np.bincount(group_of[~fine], minlength=sizes.size) == 0
 
 
-def tallied(each: Watch, entries: Entries, sizes: Ids) -> tuple[Tally, Ids | None]:
+def tallied(watched: Watch, entries: Entries, sizes: Ids) -> tuple[Tally, Ids | None]:
     """The counts a promise is decided on; where more is known than the group, also the group of each part."""
-    assert each.subject is not None
+    subject = watched.subject
+    assert subject is not None
     owners, values, unit_sizes, group_of = entries.owners, entries.codes, sizes, None
-    if each.subject.n_known > 1:
-        values, known = np.divmod(entries.codes, each.subject.n_known)
-        owners, firsts = number(entries.owners * each.subject.n_known + known)
+    if subject.n_known > 1:
+        values, known = np.divmod(entries.codes, subject.n_known)
+        owners, firsts = number(entries.owners * subject.n_known + known)
         group_of = entries.owners[firsts]
         unit_sizes = np.bincount(owners, weights=entries.counts, minlength=len(firsts)).astype(np.int64)
     tally = Tally(
@@ -135,10 +143,10 @@ def tallied(each: Watch, entries: Entries, sizes: Ids) -> tuple[Tally, Ids | Non
         values,
         entries.counts,
         unit_sizes,
-        each.subject.reference,
-        each.is_sensitive,
-        each.columns,
-        each.members,
+        subject.reference,
+        watched.is_sensitive,
+        watched.columns,
+        watched.members,
     )
     return tally, group_of
 
@@ -146,6 +154,6 @@ def tallied(each: Watch, entries: Entries, sizes: Ids) -> tuple[Tally, Ids | Non
 def all_kept(watches: tuple[Watch, ...], counted: tuple[Entries | None, ...], sizes: Ids) -> Kept:
     """Which groups keep every promise."""
     fine = np.ones(sizes.size, dtype=bool)
-    for each, entries in zip(watches, counted, strict=True):
-        fine &= kept(each, entries, sizes)
+    for watched, entries in zip(watches, counted, strict=True):
+        fine &= kept(watched, entries, sizes)
     return fine

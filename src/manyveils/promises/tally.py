@@ -1,6 +1,6 @@
 """The counts of one subject in every group."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,15 +43,8 @@ class Tally:
         wanted = self.is_sensitive[self.values]
         if wanted.all():
             return self
-        return Tally(
-            self.owners[wanted],
-            self.values[wanted],
-            self.counts[wanted],
-            self.sizes,
-            self.reference,
-            self.is_sensitive,
-            self.columns,
-        )
+        owners, values, counts = self.owners[wanted], self.values[wanted], self.counts[wanted]
+        return replace(self, owners=owners, values=values, counts=counts, members=None)
 
     def harmless(self) -> Kept:
         """Groups in which no value needs protection."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from manyveils.table import Attribute
 from manyveils.table.levels import Codes
+
+if TYPE_CHECKING:
+    from manyveils.keys.key import Key
 
 # Ranges that stand for more pairs of label and original are published without a recoding file; their texts tell.
 MOST_LISTED = 200_000
@@ -44,6 +47,20 @@ class Draft:
     buckets: NDArray[np.int64] | None = None
     recodings: Mapping[str, Recoding] = field(default_factory=dict)
     enforces: Mapping[str, Any] | None = None
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """All attributes of the view."""
+        return tuple(name for column in self.columns for name in column)
+
+
+@dataclass(frozen=True)
+class Drafts:
+    """Drafts of all views, and for the publisher notes on how they came about and the key to what is secret in them."""
+
+    views: tuple[Draft, ...]
+    notes: Mapping[str, object] = field(default_factory=dict)
+    key: "Key | None" = None
 
 
 def recode_to_level(column: Attribute, level: int, rows: NDArray[np.intp]) -> Recoding | None:

@@ -62,7 +62,7 @@ def _is_ours(target: Path) -> bool:
         return target.name.endswith(".private")
     marks = {"release.json", "audit.json", "comparison.json"}
     ours = (RELEASE, PRIVATE, COMPARISON)
-    return not names or (bool(names & marks) and any(names <= each for each in ours))
+    return not names or (bool(names & marks) and any(names <= kind for kind in ours))
 
 
 def _unlike(target: Path, *, force: bool) -> str:
@@ -109,20 +109,20 @@ def _replace(target: Path, text: str, mode: int) -> None:
 def refuse_file(target: Path, *, force: bool) -> None:
     """A file that is there already is replaced only by force, and a folder never; nothing can stand inside a file."""
     try:
-        found = next(path for path in (target, *target.parents) if path.exists())
-        is_folder = found.is_dir()
+        nearest = next(path for path in (target, *target.parents) if path.exists())
+        is_folder = nearest.is_dir()
     except OSError as error:
         raise _unwritable(target, error) from None
-    if found != target and not is_folder:
-        raise InputError(
-            [Problem(str(found), "is a file, and nothing can be put inside it.", "Name another place.")]
-        )
-    if found == target and is_folder:
-        raise InputError([Problem(str(target), "is a folder.", "Name a file.")])
-    if found == target and not force:
-        raise InputError(
-            [Problem(str(target), "is there already.", "Choose another place, or give --force.")]
-        )
+    problem = None
+    if nearest != target and not is_folder:
+        what = "is a file, and nothing can be put inside it."
+        problem = Problem(str(nearest), what, "Name another place.")
+    elif nearest == target and is_folder:
+        problem = Problem(str(target), "is a folder.", "Name a file.")
+    elif nearest == target and not force:
+        problem = Problem(str(target), "is there already.", "Choose another place, or give --force.")
+    if problem is not None:
+        raise InputError([problem])
 
 
 def path_from(folder: Path, target: Path) -> str:
@@ -164,12 +164,5 @@ def _flush(folder: Path) -> None:
 
 def _unwritable(target: Path, error: OSError) -> InputError:
     reason = error.strerror or str(error).rstrip(".") or type(error).__name__
-    return InputError(
-        [
-            Problem(
-                str(target),
-                f"cannot be written: {reason}.",
-                "Nothing was left there. Check space and permissions.",
-            )
-        ]
-    )
+    remedy = "Nothing was left there. Check space and permissions."
+    return InputError([Problem(str(target), f"cannot be written: {reason}.", remedy)])

@@ -113,10 +113,15 @@ class Release:
         """Write the files of the release into a folder that is being prepared."""
         if format not in ("csv", "parquet"):
             raise DataError([Problem("format", "must be csv or parquet.")])
-        for name in ("tables", "recodings") if self.recodings else ("tables",):
-            (folder / name).mkdir()
+        (folder / "tables").mkdir()
         for name, frame in self.frames.items():
             _write_table(frame, folder / "tables" / f"{name}.{format}")
+        self.write_listing(folder, format=format)
+
+    def write_listing(self, folder: Path, *, format: str) -> None:  # noqa: A002
+        """Write what labels cover, and the manifest, into a folder that has the tables."""
+        if self.recodings:
+            (folder / "recodings").mkdir()
         for key, frame in self.recodings.items():
             frame.write_csv(folder / "recodings" / f"{self.manifest.recodings[key]}.csv", separator=";")
         write_text(
@@ -129,7 +134,7 @@ class Release:
         outline = cls.outline(path)
         files = {file.table: file for view in outline.views for file in view.files}
         outline.frames = {
-            table: read_table(found, files[table].types) for table, found in table_files(Path(path)).items()
+            table: read_table(file, files[table].types) for table, file in table_files(Path(path)).items()
         }
         return outline
 

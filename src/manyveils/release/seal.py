@@ -1,22 +1,98 @@
-"""The one way out: from drafts in table order to sorted, listed, public tables."""
+"""The one way out: views become sorted, listed, public tables, whichever engine holds the rows."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.policy import Policy, Promise
+from manyveils.release.dealing import LARGEST_KEY
 from manyveils.release.draft import Draft
 from manyveils.release.names import Names
 from manyveils.release.release import Release
 from manyveils.release.views import ColumnFile, Manifest, View
 from manyveils.table import Restore, Table
 
+if TYPE_CHECKING:
+    from manyveils.keys import Key
+
 BUCKET = "bucket"
-LARGEST_KEY = 2**62
+Recodings = Mapping[tuple[str, str], pl.DataFrame]
+
+
+@dataclass(frozen=True, repr=False)
+class OutgoingColumn:
+    """One column on its way out: its attributes, their types, and the rows as the engine has them."""
+
+    attributes: tuple[str, ...]
+    types: Mapping[str, str]
+    rows: Any
+
+
+@dataclass(frozen=True, repr=False)
+class OutgoingView:
+    """One view on its way out; `forget` lets go of what was kept to make it."""
+
+    name: str
+    columns: tuple[OutgoingColumn, ...]
+    n_rows: int
+    bucketed: bool
+    recodings: Recodings = field(default_factory=dict)
+    enforces: Mapping[str, Any] | None = None
+    secret: frozenset[str] = frozenset()
+    forget: Callable[[], object] = lambda: None
+
+
+def list_views(
+    views: Iterable[OutgoingView],
+    table: Table,
+    policy: Policy,
+    promises: Sequence[Promise],
+    write: Callable[[str, OutgoingView, OutgoingColumn], None],
+) -> Release:
+    """Name and list all that goes out, and let `write` put every column under its name.
+
+    Nothing that is not on the policy's list gets out.
+    """
+    names, recoding_names, listed, secret = Names(), Names(), list[View](), set[str]()
+    recodings: dict[tuple[str, str], pl.DataFrame] = {}
+    for view in views:
+        try:
+            _refuse_leaks(
+                view.name, {name for column in view.columns for name in column.attributes}, table, policy
+            )
+            files = []
+            for column in view.columns:
+                stem = names.of(view.name, column.attributes if view.bucketed else ())
+                write(stem, view, column)
+                files.append(ColumnFile(column.attributes, stem, column.types))
+        finally:
+            view.forget()
+        listed.append(View(view.name, tuple(files), view.bucketed, view.n_rows, view.enforces))
+        recodings |= view.recodings
+        secret |= view.secret
+    n_rows = max((view.rows for view in listed), default=0)
+    manifest = Manifest(
+        method=policy.publish.method,
+        rows=n_rows,
+        suppressed=table.n_people - n_rows,
+        promises=_described_promises(promises, table),
+        views=tuple(listed),
+        derived=_shown_bits(listed, table),
+        recodings={key: recoding_names.of(key[0], (key[1],)) for key in recodings},
+        secret=tuple(name for name in table.attributes if name in secret),
+    )
+    return Release(manifest, {}, recodings)
+
+
+def _refuse_leaks(view: str, attributes: set[str], table: Table, policy: Policy) -> None:
+    leaked = attributes - set(table.expand(policy.published))
+    if leaked:
+        raise AssertionError(f"view {view}: {len(leaked)} attributes may not be published")
 
 
 def seal(
@@ -28,68 +104,60 @@ def seal(
     notes: Mapping[str, object],
     rng: np.random.Generator,
     promises: Sequence[Promise] = (),
+    key: "Key | None" = None,
 ) -> Release:
-    """Publish the columns of drafts as sorted multisets; nothing that is not on the policy's list gets out.
+    """Publish the columns of drafts as sorted multisets.
 
     Claim: what is published of a column is its multiset inside each bucket, and nothing else.
     Why: rows are sorted by their published values, so equal multisets give equal files whatever the source
-    order was; bucket numbers are shuffled, so they tell nothing either.
+    order was; bucket numbers are shuffled, so they tell nothing either; and texts are written anew, so that no
+    buffer holds one that is not published.
     Tested by: tests/claims/test_seal.py
     """
-    allowed = set(table.expand(policy.published))
-    names, frames, recodings, views = Names(), {}, {}, []
-    recoding_names = Names()
-    for draft in _without_lost_bits(drafts, table):
-        leaked = {name for column in draft.columns for name in column} - allowed
-        if leaked:
-            raise AssertionError(f"view {draft.name}: {len(leaked)} attributes may not be published")
-        buckets = None if draft.buckets is None else _renumbered(draft.buckets, rng)
-        files = []
-        for attributes in draft.columns:
-            stem = names.of(draft.name, attributes if buckets is not None else ())
-            frames[stem] = _sorted_column(draft, attributes, table, buckets)
-            types = {name: type_name(frames[stem][name].dtype) for name in attributes}
-            files.append(ColumnFile(attributes, stem, types))
-        views.append(View(draft.name, tuple(files), buckets is not None, len(draft.rows), draft.enforces))
-        recodings.update(published_recodings(draft))
-    rows = max((len(draft.rows) for draft in drafts), default=0)
-    manifest = Manifest(
-        method=policy.publish.method,
-        rows=rows,
-        suppressed=table.n_rows - rows,
-        promises=described_promises(promises, table),
-        views=tuple(views),
-        derived=shown_bits(views, table),
-        recodings={key: recoding_names.of(key[0], (key[1],)) for key in recodings},
-        secret=_secret(drafts, table),
-    )
-    return Release(manifest, frames, recodings, restore=restore, notes=notes)
+    frames: dict[str, pl.DataFrame] = {}
 
+    def write(stem: str, view: OutgoingView, column: OutgoingColumn) -> None:
+        frames[stem] = pl.DataFrame(_sorted(column.rows))
 
-def _without_lost_bits(drafts: Sequence[Draft], table: Table) -> Iterator[Draft]:
-    """Leave out 0/1 columns of values that only suppressed rows have: their names would tell."""
-    bits = {column for columns in table.derived.values() for column in columns}
     for draft in drafts:
-        lost = {
-            name
-            for column in draft.columns
-            for name in column
-            if name in bits and table[name].counts[1] and not table[name].codes[draft.rows].any()
-        }
-        columns = (tuple(name for name in column if name not in lost) for column in draft.columns)
-        yield replace(draft, columns=tuple(column for column in columns if column)) if lost else draft
+        _refuse_leaks(draft.name, {*draft.attributes}, table, policy)
+    views = (_outgoing(draft, table, rng) for draft in drafts)
+    outline = list_views(views, table, policy, promises, write)
+    return Release(outline.manifest, frames, outline.recodings, restore=restore, notes=notes, key=key)
 
 
-def _secret(drafts: Sequence[Draft], table: Table) -> tuple[str, ...]:
-    """The columns whose labels only the holder of the data can read, in the order of the table."""
-    hidden = {name for draft in drafts for name, recoding in draft.recodings.items() if recoding.is_secret}
-    return tuple(name for name in table.attributes if name in hidden)
+def _outgoing(draft: Draft, table: Table, rng: np.random.Generator) -> OutgoingView:
+    draft = without_absent(draft, table)
+    buckets = None if draft.buckets is None else _renumbered(draft.buckets, rng)
+    columns = tuple(_column(draft, attributes, table, buckets) for attributes in draft.columns)
+    secret = frozenset(name for name, recoding in draft.recodings.items() if recoding.is_secret)
+    return OutgoingView(
+        draft.name,
+        columns,
+        len(draft.rows),
+        buckets is not None,
+        published_recodings(draft),
+        draft.enforces,
+        secret,
+    )
 
 
-def shown_bits(views: Sequence[View], table: Table) -> dict[str, tuple[str, ...]]:
-    """The published 0/1 columns of every attribute with several values in a cell."""
+def without_absent(draft: Draft, table: Table) -> Draft:
+    """Leave out the derived attributes of values that only suppressed rows have: their names would tell."""
+    derived = {name for names in table.derived.values() for name in names if name in table.attributes}
+    absent = {
+        name
+        for name in derived & {*draft.attributes}
+        if table[name].counts[1] and not table[name].codes[draft.rows].any()
+    }
+    columns = (tuple(name for name in column if name not in absent) for column in draft.columns)
+    return replace(draft, columns=tuple(column for column in columns if column)) if absent else draft
+
+
+def _shown_bits(views: Sequence[View], table: Table) -> dict[str, tuple[str, ...]]:
+    """The published derived attributes of every attribute with several values in a cell."""
     shown = {name for view in views for name in view.attributes}
-    return {name: tuple(bit for bit in bits if bit in shown) for name, bits in table.derived.items()}
+    return {home: tuple(name for name in derived if name in shown) for home, derived in table.derived.items()}
 
 
 def type_name(dtype: pl.DataType) -> str:
@@ -101,8 +169,8 @@ def type_name(dtype: pl.DataType) -> str:
     return {pl.Boolean(): "boolean", pl.Date(): "date"}.get(dtype, "text")
 
 
-def described_promises(promises: Sequence[Promise], table: Table) -> tuple[Mapping[str, object], ...]:
-    """The promises as the manifest lists them; the bits of a multi-valued attribute share one entry."""
+def _described_promises(promises: Sequence[Promise], table: Table) -> tuple[Mapping[str, object], ...]:
+    """The promises as the manifest lists them; those of derived attributes share one entry."""
     listed: list[Mapping[str, object]] = []
     for promise in promises:
         whole = replace(
@@ -123,34 +191,50 @@ def _renumbered(buckets: NDArray[np.int64], rng: np.random.Generator) -> NDArray
 
 
 @dataclass(frozen=True)
-class _Field:
+class _Values:
     """One field of a published column: the rank of every row's value, and the values in order."""
 
     name: str
     codes: NDArray[np.integer]
-    values: pl.Series | None
+    domain: pl.Series | None
     n_values: int
 
+    def series(self, codes: NDArray[np.integer]) -> pl.Series:
+        """The published values of some ranks."""
+        if self.domain is None:
+            return pl.Series(self.name, codes.astype(np.int64))
+        return self.domain.gather(codes).alias(self.name)
 
-def _sorted_column(
+
+def _column(
     draft: Draft, attributes: tuple[str, ...], table: Table, buckets: NDArray[np.int64] | None
-) -> pl.DataFrame:
-    """One published column: its rows in the order of their values, bucket by bucket."""
+) -> OutgoingColumn:
+    """One published column, not yet sorted."""
     fields = [_field(draft, name, table) for name in attributes]
+    types = {values.name: type_name(values.domain.dtype) for values in fields if values.domain is not None}
     if buckets is not None:
-        fields.insert(0, _Field(BUCKET, buckets, None, int(buckets.max(initial=0)) + 1))
-    if math.prod(field.n_values for field in fields) < LARGEST_KEY:
-        return pl.DataFrame(_sorted_as_numbers(fields))
-    order = np.lexsort(tuple(field.codes for field in reversed(fields)))
-    return pl.DataFrame([_series(field, field.codes[order]) for field in fields])
+        fields.insert(0, _Values(BUCKET, buckets, None, int(buckets.max(initial=0)) + 1))
+    return OutgoingColumn(attributes, types, fields)
+
+
+def _field(draft: Draft, name: str, table: Table) -> _Values:
+    codes, domain = coded_values(draft, name, table)
+    present = np.bincount(codes, minlength=len(domain)) > 0
+    rank, values = in_order(domain.filter(present))
+    ranks = np.zeros(len(domain), dtype=np.int32)
+    ranks[present] = rank
+    return _Values(name, ranks[codes], rewritten(values), max(len(values), 1))
+
+
+def rewritten(values: pl.Series) -> pl.Series:
+    """The same values; texts in buffers of their own, which hold no other text of where they came from."""
+    return values + "" if values.dtype == pl.String else values
 
 
 def unsorted_column(draft: Draft, attributes: tuple[str, ...], table: Table) -> pl.DataFrame:
     """One published column in the order of the table: not fit to be seen before it is sorted."""
-    each = (coded_values(draft, name, table) for name in attributes)
-    return pl.DataFrame(
-        [values.gather(codes).alias(name) for name, (codes, values) in zip(attributes, each, strict=True)]
-    )
+    coded = {name: coded_values(draft, name, table) for name in attributes}
+    return pl.DataFrame([values.gather(codes).alias(name) for name, (codes, values) in coded.items()])
 
 
 def coded_values(draft: Draft, name: str, table: Table) -> tuple[NDArray[np.integer], pl.Series]:
@@ -169,30 +253,21 @@ def in_order(values: pl.Series) -> tuple[NDArray[np.int32], pl.Series]:
     return rank, values.gather(order)
 
 
-def _field(draft: Draft, name: str, table: Table) -> _Field:
-    codes, domain = coded_values(draft, name, table)
-    rank, values = in_order(domain)
-    return _Field(name, rank[codes], values, max(len(domain), 1))
-
-
-def _sorted_as_numbers(fields: list[_Field]) -> list[pl.Series]:
-    """Sort rows as single 64-bit numbers, and take the fields apart again."""
+def _sorted(fields: list[_Values]) -> list[pl.Series]:
+    """The rows of a column in the order of their values, sorted as single 64-bit numbers where they fit."""
+    if math.prod(values.n_values for values in fields) >= LARGEST_KEY:
+        order = np.lexsort(tuple(values.codes for values in reversed(fields)))
+        return [values.series(values.codes[order]) for values in fields]
     key = np.zeros(fields[0].codes.size, dtype=np.int64)
-    for field in fields:
-        key *= field.n_values
-        key += field.codes
+    for values in fields:
+        key *= values.n_values
+        key += values.codes
     key.sort()
     columns = []
-    for field in reversed(fields):
-        key, codes = np.divmod(key, field.n_values)
-        columns.append(_series(field, codes))
+    for values in reversed(fields):
+        key, codes = np.divmod(key, values.n_values)
+        columns.append(values.series(codes))
     return columns[::-1]
-
-
-def _series(field: _Field, codes: NDArray[np.integer]) -> pl.Series:
-    if field.values is None:
-        return pl.Series(field.name, codes.astype(np.int64))
-    return field.values.gather(codes).alias(field.name)
 
 
 def published_recodings(draft: Draft) -> dict[tuple[str, str], pl.DataFrame]:
@@ -202,14 +277,8 @@ def published_recodings(draft: Draft) -> dict[tuple[str, str], pl.DataFrame]:
         if recoding.covers is None:
             continue
         labels, originals = recoding.covers
-        pairs = pl.DataFrame(
-            {"published": recoding.values.gather(labels), "original": pl.Series(originals, dtype=pl.String)}
-        )
-        published[draft.name, attribute] = (
-            pairs.with_columns(
-                pl.when(pl.col("original") == "").then(None).otherwise(pl.col("original")).alias("original")
-            )
-            .unique()
-            .sort("published", "original")
-        )
+        texts = pl.Series([text or None for text in originals], dtype=pl.String)
+        pairs = pl.DataFrame({"published": recoding.values.gather(labels), "original": texts})
+        pairs = pairs.unique().sort("published", "original")
+        published[draft.name, attribute] = pl.DataFrame([rewritten(pairs[name]) for name in pairs.columns])
     return published

@@ -70,7 +70,7 @@ class Manifest:
 
     def describe(self, suffix: str = "csv") -> dict[str, object]:
         """The manifest as `release.json` holds it."""
-        said: dict[str, object] = {
+        document: dict[str, object] = {
             "format": FORMAT,
             "method": self.method,
             "rows": self.rows,
@@ -83,8 +83,8 @@ class Manifest:
             ],
         }
         if self.secret:
-            said["secret"] = list(self.secret)
-        return said | (
+            document["secret"] = list(self.secret)
+        return document | (
             {"derived": {name: list(parts) for name, parts in self.derived.items()}} if self.derived else {}
         )
 

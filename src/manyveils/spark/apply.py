@@ -1,22 +1,37 @@
-"""What was decided, applied to rows where they are: batch by batch, by the code that applies it everywhere.
+"""A plan carried out on rows where they are: batch by batch, by the code that carries it out everywhere.
 
 Published values go by their ranks until they are written, since numbers are sorted and sent faster than texts.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.methods.labelling import Lookups
-from manyveils.methods.leveled import Leveled
+from manyveils.promises.work import Work
+from manyveils.release.dealing import DealtView
 from manyveils.release.draft import Draft
-from manyveils.release.seal import BUCKET, coded_values, in_order
+from manyveils.release.plan import LeveledView
+from manyveils.release.seal import (
+    BUCKET,
+    OutgoingColumn,
+    OutgoingView,
+    coded_values,
+    in_order,
+    published_recodings,
+    type_name,
+    without_absent,
+)
+from manyveils.spark.counts import PART
+from manyveils.spark.deal import Dealer, dealt
 from manyveils.spark.held import Held
+from manyveils.spark.joined import Joined
 from manyveils.spark.packed import packing_of
+from manyveils.spark.parts import NOTE
+from manyveils.spark.scramble import scrambled
 from manyveils.table import Table
 
 if TYPE_CHECKING:
@@ -25,60 +40,149 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Ranked:
-    """Published rows in no order, as packed ranks of values, a bucket first if there are any; and the values by rank."""
+class Unsorted:
+    """Published rows in no order, the bucket first if there are any; where there are `values`, as packed ranks of them."""
 
     rows: "DataFrame"
-    values: Mapping[str, pl.Series]
+    values: Mapping[str, pl.Series] | None = None
+    n_buckets: int = 0
 
 
-def leveled(held: Held, view: Leveled) -> Ranked:
-    """The published table of a view."""
+def leveled(held: Held, work: Work, view: LeveledView) -> OutgoingView:
+    """A table whose attributes stand at levels."""
+    derived = {name for names in held.sketch.derived.values() for name in names}
+    # Counts of these tell which rows and values are published.
+    beside = [name for name in view.attributes if name in derived and len(view.left_out)]
+    table = work.counts((*view.levels, *beside))
+    draft = replace(view, attributes=tuple(table.attributes)).draft(table)
+    n_rows = int(table.weights[draft.rows].sum()) if table.weights is not None else len(draft.rows)
+    absent = {*draft.attributes} - {*without_absent(draft, table).attributes}
+    view = replace(view, attributes=tuple(name for name in view.attributes if name not in absent))
+    column = _column(held, view, held.rows)
+    recodings = published_recodings(draft)
+    return OutgoingView(view.name, (column,), n_rows, False, recodings, view.enforces, _secret(view))
+
+
+def bucketed(held: Held, work: Work, view: DealtView) -> OutgoingView:
+    """Columns inside buckets that rows are dealt to."""
+    streams = work.streams.apart(view.name)
+    dealer = Dealer(view, streams.secret("spark.order"), streams.secret("spark.buckets"))
+    rows, forget = dealt(held, dealer)
+    try:
+        columns = tuple(
+            _column(held, LeveledView("", column, lookups=view.lookups), rows, dealer.n_buckets)
+            for column in shown_columns(view, held.sketch)
+        )
+        return OutgoingView(
+            view.name,
+            columns,
+            rows.count(),
+            True,
+            enforces=view.enforces,
+            secret=_secret(view),
+            forget=forget,
+        )
+    except BaseException:
+        forget()
+        raise
+
+
+def shown_columns(view: DealtView, table: Table) -> tuple[tuple[str, ...], ...]:
+    """The columns without the derived attributes of values that only suppressed rows have: their names would tell."""
+    published = view.published_values()
+    derived = {name for names in table.derived.values() for name in names}
+    absent = {
+        name
+        for codes, name in zip(published.T, view.by, strict=True)
+        if name in derived and table[name].counts[1] and not codes.any()
+    }
+    columns = (tuple(name for name in column if name not in absent) for column in view.columns)
+    return tuple(column for column in columns if column)
+
+
+def _secret(view: LeveledView | DealtView) -> frozenset[str]:
+    return frozenset(name for name in view.attributes if name in view.lookups)
+
+
+def _column(held: Held, view: LeveledView, rows: "DataFrame", n_buckets: int = 0) -> OutgoingColumn:
+    """The one column of a view, made of rows that may have their buckets already."""
+    meanings, ranks, values = held.without_rows(), {}, {}
     fields = sorted({held.field(name) for name in view.needs})
-    return _ranked(held, view, held.rows.select(*fields))
-
-
-def bucketed(
-    held: Held, placed: "DataFrame", attributes: tuple[str, ...], lookups: Lookups | None = None
-) -> Ranked:
-    """One published column of rows that have a bucket."""
-    plain = Leveled("", attributes, lookups=lookups or {})
-    fields = sorted({held.field(name) for name in plain.needs})
-    return _ranked(held, plain, placed.select(BUCKET, *fields))
-
-
-def _ranked(held: Held, view: Leveled, rows: "DataFrame") -> Ranked:
-    here, ranks, values = held.without_rows(), {}, {}
-    nobody = {held.field(name): np.zeros(0, dtype=np.int64) for name in view.needs}
-    draft, table = _drafted(here, view, nobody)
-    for name in view.columns:
+    draft, table = _drafted(meanings, view, {field: np.zeros(0, dtype=np.int64) for field in fields})
+    for name in view.attributes:
         ranks[name], values[name] = in_order(coded_values(draft, name, table)[1])
     packing = packing_of(values)
-    kept = [BUCKET] if BUCKET in rows.columns else []
+    beside = [BUCKET] if BUCKET in rows.columns else []
 
     def make(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         for batch in batches:
-            raw = {each: batch.column(each).to_numpy().astype(np.int64) for each in nobody}
-            draft, table = _drafted(here, view, raw)
-            found = [rank[coded_values(draft, name, table)[0]] for name, rank in ranks.items()]
+            raw = {field: batch.column(field).to_numpy().astype(np.int64) for field in fields}
+            draft, table = _drafted(meanings, view, raw)
+            numbers = [rank[coded_values(draft, name, table)[0]] for name, rank in ranks.items()]
             # Rows of buckets are all published; what is left out was left out before.
-            beside = [batch.column(each) for each in kept]
-            yield pa.RecordBatch.from_arrays(
-                [*beside, *map(pa.array, packing.packed(found))], names=[*kept, *packing.names]
-            )
+            buckets = [batch.column(name) for name in beside]
+            arrays = [*buckets, *map(pa.array, packing.packed(numbers))]
+            yield pa.RecordBatch.from_arrays(arrays, names=[*beside, *packing.names])
 
-    schema = ", ".join(f"{each} long" for each in [*kept, *packing.names])
-    return Ranked(rows.mapInArrow(make, schema), values)
+    schema = ", ".join(f"{name} long" for name in [*beside, *packing.names])
+    ranked = rows.select(*beside, *fields).mapInArrow(make, schema)
+    types = {name: type_name(domain.dtype) for name, domain in values.items()}
+    return OutgoingColumn(view.attributes, types, Unsorted(ranked, values, n_buckets))
 
 
-def _drafted(held: Held, view: Leveled, raw: Mapping[str, NDArray[np.int64]]) -> tuple[Draft, Table]:
+def _drafted(held: Held, view: LeveledView, raw: Mapping[str, NDArray[np.int64]]) -> tuple[Draft, Table]:
     table = held.table_of(raw, view.needs)
-    return view.drafted(table), table
+    return view.draft(table), table
 
 
-def spark_type(dtype: pl.DataType) -> "DataType":
+def made_in_parts(held: Held, work: Work, parts: Joined) -> OutgoingView:
+    """What was made part by part; attributes that no part has recoded have their own type again."""
+    key, n_buckets = work.streams.secret("spark.buckets"), int(parts.first_buckets[-1])
+    columns = []
+    for attributes in parts.columns:
+        dtypes = {
+            name: pl.String() if name in parts.recoded else held.sketch[name].domain.dtype
+            for name in attributes
+        }
+        kinds = {parts.fields()[name]: _spark_type(dtype) for name, dtype in dtypes.items()}
+        rows = _numbered(parts, list(kinds), key)
+        chosen = rows.select(
+            *([BUCKET] if parts.bucketed else []), *(rows[field].cast(kind) for field, kind in kinds.items())
+        )
+        types = {name: type_name(dtype) for name, dtype in dtypes.items()}
+        columns.append(OutgoingColumn(attributes, types, Unsorted(chosen, n_buckets=n_buckets)))
+    return OutgoingView(
+        parts.view,
+        tuple(columns),
+        parts.n_rows,
+        parts.bucketed,
+        parts.covers(),
+        forget=parts.rows.unpersist,
+    )
+
+
+def _numbered(parts: Joined, fields: Sequence[str], key: bytes) -> "DataFrame":
+    """Some fields of the published rows, with buckets that are numbered through all parts, and scrambled."""
+    rows = parts.rows.where(parts.rows[NOTE].isNull()).select(PART, BUCKET, *fields)
+    if not parts.bucketed:
+        return rows
+    first = parts.first_buckets
+
+    def number(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            before = first[batch.column(PART).to_numpy()]
+            buckets = scrambled(before + batch.column(BUCKET).to_numpy(), int(first[-1]), key)
+            index = batch.schema.get_field_index(BUCKET)
+            yield batch.set_column(index, BUCKET, pa.array(buckets))
+
+    return rows.mapInArrow(number, rows.schema)
+
+
+def _spark_type(dtype: pl.DataType) -> "DataType":
     """The type that Spark has for a published field."""
     from pyspark.sql import types as t
 

@@ -61,14 +61,18 @@ class Counts:
     ) -> tuple[Table, list[NDArray[np.int64]]]:
         fields = sorted({self.held.field(name) for name in names})
         most = self.most_cells // (len(fields) + len(beside) + 1)
-        found = pl.DataFrame(rows.groupBy(*beside, *fields).count().limit(most + 1).toArrow())
-        if found.height > most:
+        combinations = pl.DataFrame(rows.groupBy(*beside, *fields).count().limit(most + 1).toArrow())
+        if combinations.height > most:
             raise TooManyError([_too_many(self.held, names, most)])
-        raw = {each: found[each].to_numpy() for each in (*beside, *fields)}
-        table = self.held.table_of({each: raw[each] for each in fields}, names, found[COUNT].to_numpy())
-        table = table if fields else replace(table, n_rows=found.height)
+        raw = {field: combinations[field].to_numpy() for field in (*beside, *fields)}
+        table = self.held.table_of(
+            {field: raw[field] for field in fields}, names, combinations[COUNT].to_numpy()
+        )
+        table = table if fields else replace(table, n_rows=combinations.height)
         return _compact(
-            table, {each: raw[each].astype(np.int64) for each in beside}, are_different=self._one_each(names)
+            table,
+            {field: raw[field].astype(np.int64) for field in beside},
+            are_different=self._one_each(names),
         )
 
     def _one_each(self, names: tuple[str, ...]) -> bool:
@@ -82,21 +86,21 @@ def parted(held: Held, cuts: Cuts, names: tuple[str, ...]) -> Any:
     """The rows with their parts and the fields of some columns."""
     fields = sorted({held.field(name) for name in names})
     needed = sorted({*fields, *(held.field(name) for name in cuts.columns)})
-    here = held.without_rows()
+    meanings = held.without_rows()
 
     def divide(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         for batch in batches:
-            raw = {each: batch.column(each).to_numpy().astype(np.int64) for each in needed}
-            table = here.table_of(raw, cuts.columns)
+            raw = {field: batch.column(field).to_numpy().astype(np.int64) for field in needed}
+            table = meanings.table_of(raw, cuts.columns)
             parts = cuts.parts_of({name: table[name].codes for name in cuts.columns}, batch.num_rows)
-            arrays = [pa.array(parts.astype(np.int32)), *(batch.column(each) for each in fields)]
+            arrays = [pa.array(parts.astype(np.int32)), *(batch.column(field) for field in fields)]
             yield pa.RecordBatch.from_arrays(arrays, names=[PART, *fields])
 
     # A batch without a column would not tell how many rows it has.
-    chosen = needed or [f"c{place}" for place in held.places.values()][:1]
-    schema = ", ".join(f"{each} int" for each in [PART, *fields])
+    chosen = needed or [f"c{number}" for number in held.numbers.values()][:1]
+    schema = ", ".join(f"{field} int" for field in [PART, *fields])
     return held.rows.select(*chosen).mapInArrow(divide, schema)
 
 
@@ -119,16 +123,16 @@ def _compact(
 ) -> tuple[Table, list[NDArray[np.int64]]]:
     """One row per combination of codes, in their order: several raw values may have one."""
     assert table.weights is not None
-    keys: dict[str, Any] = {f"b{place}": each for place, each in enumerate(beside.values())}
-    keys |= {f"k{place}": column.codes for place, column in enumerate(table.attributes.values())}
+    keys: dict[str, Any] = {f"b{number}": codes for number, codes in enumerate(beside.values())}
+    keys |= {f"k{number}": column.codes for number, column in enumerate(table.attributes.values())}
     frame = pl.DataFrame({**keys, COUNT: table.weights})
     if keys and not are_different:
         frame = frame.group_by(*keys).agg(pl.col(COUNT).sum())
     frame = frame.sort(*keys) if keys else frame
     weights = frame[COUNT].to_numpy()
     columns = {
-        name: replace(column, codes=frame[f"k{place}"].to_numpy(), weights=weights)
-        for place, (name, column) in enumerate(table.attributes.items())
+        name: replace(column, codes=frame[f"k{number}"].to_numpy(), weights=weights)
+        for number, (name, column) in enumerate(table.attributes.items())
     }
-    made = Table(columns, frame.height, derived=table.derived, weights=weights)
-    return made, [frame[f"b{place}"].to_numpy() for place in range(len(beside))]
+    compact = Table(columns, frame.height, derived=table.derived, weights=weights)
+    return compact, [frame[f"b{number}"].to_numpy() for number in range(len(beside))]

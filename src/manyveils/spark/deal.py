@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from manyveils.methods.dealt import Dealt
+from manyveils.release.dealing import DealtView
 from manyveils.spark.held import Held
 from manyveils.spark.packed import Packing
 from manyveils.spark.scramble import keyed_hash, scrambled
@@ -27,20 +27,20 @@ SLOT = ["combination", "slot"]
 class Dealer:
     """A view and the keys that decide who falls where."""
 
-    view: Dealt
+    view: DealtView
     order: bytes
     numbers: bytes
 
     @property
     def n_buckets(self) -> int:
         """Buckets that are published."""
-        return self.view.deal.n_buckets - self.view.lost.size
+        return self.view.deal.n_buckets - self.view.left_out.size
 
     def bucket_of(self, combinations: Any, ranks: Any) -> Any:
         """The published number of each row's bucket; -1 for rows that are left out."""
         buckets = self.view.buckets_of(combinations, ranks)
         shown = buckets >= 0
-        dense = buckets[shown] - np.searchsorted(np.sort(self.view.lost), buckets[shown])
+        dense = buckets[shown] - np.searchsorted(np.sort(self.view.left_out), buckets[shown])
         buckets[shown] = scrambled(dense, self.n_buckets, self.numbers)
         return buckets
 
@@ -66,10 +66,10 @@ def dealt(held: Held, dealer: Dealer) -> "tuple[DataFrame, Callable[[], None]]":
 def _packing(held: Held, fields: list[str]) -> Packing:
     """How the raw values of a row stand together."""
     sizes = {held.field(name): len(column.codes) for name, column in held.sketch.attributes.items()}
-    return Packing(tuple(sizes[each] for each in fields))
+    return Packing(tuple(sizes[field] for field in fields))
 
 
-def _slots(view: Dealt) -> Any:
+def _slots(view: DealtView) -> Any:
     """Into how many parts the rows of each combination are split, so that none has too many to be sorted by one task."""
     sizes = view.deal.stops - view.deal.starts + view.gone
     return np.maximum(-(-sizes // ROWS_OF_A_SLOT), 1)
@@ -77,19 +77,19 @@ def _slots(view: Dealt) -> Any:
 
 def _hashed(held: Held, dealer: Dealer, fields: list[str], packing: Packing) -> "DataFrame":
     """Rows with the number of their combination of sensitive values, and the hash that orders its rows."""
-    here, view, slots = held.without_rows(), dealer.view, _slots(dealer.view)
+    meanings, view, slots = held.without_rows(), dealer.view, _slots(dealer.view)
 
     def combine(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         for batch in batches:
             raw = {name: batch.column(name).to_numpy().astype(np.int64) for name in fields}
-            combinations = view.combinations_of(here.table_of(raw, view.dealt_by))
+            combinations = view.combinations_of(meanings.table_of(raw, view.dealt_by))
             keys = packing.packed([raw[name] for name in fields])
             hashes = keyed_hash(keys, dealer.order)
             slot = hashes % slots[combinations]
             columns = [*keys, combinations.astype(np.int32), slot.astype(np.int32), hashes]
-            yield pa.RecordBatch.from_arrays([pa.array(each) for each in columns], names=names)
+            yield pa.RecordBatch.from_arrays([pa.array(column) for column in columns], names=names)
 
     names = [*packing.names, *SLOT, "hash"]
     kinds = [*("long" for _ in packing.names), "int", "int", "long"]
@@ -103,7 +103,7 @@ def _placed(rows: "DataFrame", dealer: Dealer, fields: list[str], packing: Packi
     before = sizes.with_columns(before=pl.col("count").cum_sum().over("combination") - pl.col("count"))
     n_parts = max(1, -(-int(sizes["count"].sum()) // ROWS_OF_A_SLOT))
 
-    def place(batches: Iterator[Any]) -> Iterator[Any]:
+    def deal(batches: Iterator[Any]) -> Iterator[Any]:
         counted = tallied(batches, [*SLOT, "hash", *packing.names])
         if counted is None:
             return
@@ -112,13 +112,13 @@ def _placed(rows: "DataFrame", dealer: Dealer, fields: list[str], packing: Packi
         # The rank of the first row of a slot, less the number that it has here.
         shifts = counted.select(pl.col("before") - pl.col("number").min().over(SLOT)).to_series().to_numpy()
         combinations = counted["combination"].cast(pl.Int64).to_numpy()
-        for numbers, places in pieces(counted):
-            buckets = dealer.bucket_of(combinations[places], numbers + shifts[places])
-            rows = counted[places]
-            raw = packing.unpacked([rows[each].to_numpy() for each in packing.names])
+        for numbers, indices in pieces(counted):
+            buckets = dealer.bucket_of(combinations[indices], numbers + shifts[indices])
+            rows = counted[indices]
+            raw = packing.unpacked([rows[field].to_numpy() for field in packing.names])
             placed = pl.DataFrame({"bucket": buckets, **dict(zip(fields, raw, strict=True))})
             shown = placed.filter(buckets >= 0).with_columns(pl.col(fields).cast(pl.Int32))
             yield from shown.to_arrow().to_batches()
 
     schema = ", ".join(["bucket long", *(f"{name} int" for name in fields)])
-    return rows.repartition(n_parts, *SLOT).mapInArrow(place, schema)
+    return rows.repartition(n_parts, *SLOT).mapInArrow(deal, schema)

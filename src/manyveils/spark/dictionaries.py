@@ -26,14 +26,14 @@ def as_texts(
     """Some columns as texts, under the plain names `c0`, `c1` and so on; cells that mean a missing one are null."""
     from pyspark.sql import functions as f
 
-    found = []
-    for place, name in enumerate(names):
+    columns = []
+    for number, name in enumerate(names):
         cell = f.col(f"`{name.replace('`', '``')}`")
         text = cell.cast("string")
-        found.append(
-            (text if is_missing is None else f.when(~is_missing(name, cell), text)).alias(f"c{place}")
+        columns.append(
+            (text if is_missing is None else f.when(~is_missing(name, cell), text)).alias(f"c{number}")
         )
-    return found
+    return columns
 
 
 def dictionaries(rows: "DataFrame", n_columns: int) -> list[pl.DataFrame]:
@@ -45,23 +45,23 @@ def dictionaries(rows: "DataFrame", n_columns: int) -> list[pl.DataFrame]:
             # Bytes that are no text would end the process that takes them for one.
             batch.validate(full=True)
             frame = pl.DataFrame(batch)
-            each = [_counted(frame[f"c{place}"], place) for place in range(n_columns)]
-            yield from plain_arrow(pl.concat(each)).to_batches()
+            counts = [_counted(frame[f"c{number}"], number) for number in range(n_columns)]
+            yield from plain_arrow(pl.concat(counts)).to_batches()
 
-    schema = "place int, value string, count long"
-    counted = rows.select(*(f"c{place}" for place in range(n_columns))).mapInArrow(count, schema)
-    summed = counted.groupBy("place", "value").agg(f.sum("count").alias("count"))
-    found = pl.DataFrame(summed.limit(MOST_VALUES + 1).toArrow())
-    if found.height > MOST_VALUES:
+    schema = "column int, value string, count long"
+    counted = rows.select(*(f"c{number}" for number in range(n_columns))).mapInArrow(count, schema)
+    summed = counted.groupBy("column", "value").agg(f.sum("count").alias("count"))
+    values = pl.DataFrame(summed.limit(MOST_VALUES + 1).toArrow())
+    if values.height > MOST_VALUES:
         raise InfeasibleError([_too_many()])
-    parts = found.sort("place", "value").partition_by("place", as_dict=True, include_key=False)
-    return [parts.get((place,), found.clear().drop("place")) for place in range(n_columns)]
+    by_column = values.sort("column", "value").partition_by("column", as_dict=True, include_key=False)
+    return [by_column.get((number,), values.clear().drop("column")) for number in range(n_columns)]
 
 
-def _counted(values: pl.Series, place: int) -> pl.DataFrame:
+def _counted(values: pl.Series, number: int) -> pl.DataFrame:
     counted = values.alias("value").value_counts()
     return counted.select(
-        pl.lit(place, dtype=pl.Int32).alias("place"),
+        pl.lit(number, dtype=pl.Int32).alias("column"),
         pl.col("value").cast(pl.String),
         pl.col("count").cast(pl.Int64),
     )
@@ -71,22 +71,22 @@ def numbered(
     rows: "DataFrame", texts: Sequence[pl.Series], beside: Mapping[str, str] | None = None
 ) -> "DataFrame":
     """The rows with the number of each text in its dictionary; fields of `beside` (name, type) stay as they are."""
-    kept = dict(beside or {})
+    unchanged, columns = dict(beside or {}), [f"c{n}" for n in range(len(texts))]
 
     def number(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         for batch in batches:
-            frame = pl.DataFrame(batch.select([f"c{place}" for place in range(len(texts))]))
-            numbers = [_places(frame[f"c{place}"], text) for place, text in enumerate(texts)]
-            arrays = [*(batch.column(name) for name in kept), *(pa.array(each) for each in numbers)]
-            yield pa.RecordBatch.from_arrays(arrays, names=[*kept, *(f"c{n}" for n in range(len(texts)))])
+            frame = pl.DataFrame(batch.select(columns))
+            numbers = [_numbers(frame[name], text) for name, text in zip(columns, texts, strict=True)]
+            arrays = [*(batch.column(name) for name in unchanged), *map(pa.array, numbers)]
+            yield pa.RecordBatch.from_arrays(arrays, names=[*unchanged, *columns])
 
-    fields = [*(f"{name} {kind}" for name, kind in kept.items()), *(f"c{n} int" for n in range(len(texts)))]
+    fields = [*(f"{name} {kind}" for name, kind in unchanged.items()), *(f"{name} int" for name in columns)]
     return rows.mapInArrow(number, ", ".join(fields))
 
 
-def _places(values: pl.Series, dictionary: pl.Series) -> NDArray[np.int32]:
+def _numbers(values: pl.Series, dictionary: pl.Series) -> NDArray[np.int32]:
     """The place of each value in its dictionary, where a missing one stands first if there is one."""
     first = int(dictionary.null_count())
     known = pl.Enum(dictionary.drop_nulls())

@@ -15,45 +15,28 @@ GONE = Problem(
     "its Java process is gone, perhaps for lack of memory.",
     "Give it more (--driver-memory in PYSPARK_SUBMIT_ARGS), or fewer cores.",
 )
-# What Java says, and what that means.
-KNOWN = (
-    (
-        ("JAVA_GATEWAY_EXITED", "Could not parse Master URL", "Asked to run locally with 0 threads"),
-        Problem(
-            "master",
-            "Spark could not be started: there is no such master, or Java does not work.",
-            "Check --master, as local[4] or spark://host:7077, and JAVA_HOME.",
-        ),
-    ),
-    (
-        ("TextParsingException",),
-        Problem(
-            "data",
-            "a csv file has quotes that are not doubled or not closed.",
-            "Mend the quotes, or give parquet.",
-        ),
-    ),
-    (
-        ("Invalid UTF8 sequence",),
-        Problem("data", "they have texts that are not valid UTF-8.", "Mend them, or drop the column."),
-    ),
-    (
-        ("MALFORMED",),
-        Problem(
-            "data",
-            "a row of a csv file has more or fewer cells than the header, or a line break in a cell.",
-            "Mend the file, or give parquet.",
-        ),
-    ),
-    (
-        ("CSV header does not conform",),
-        Problem(
-            "data",
-            "the csv files of a folder have different headers.",
-            "Give all of them the same columns in the same order.",
-        ),
-    ),
+MASTER = Problem(
+    "master",
+    "Spark could not be started: there is no such master, or Java does not work.",
+    "Check --master, as local[4] or spark://host:7077, and JAVA_HOME.",
 )
+CELLS = "a row of a csv file has more or fewer cells than the header, or a line break in a cell."
+QUOTES = "a csv file has quotes that are not doubled or not closed."
+HEADERS = "the csv files of a folder have different headers."
+# What Java says, and what that means.
+KNOWN = {
+    "JAVA_GATEWAY_EXITED": MASTER,
+    "Could not parse Master URL": MASTER,
+    "Asked to run locally with 0 threads": MASTER,
+    "TextParsingException": Problem("data", QUOTES, "Mend the quotes, or give parquet."),
+    "Invalid UTF8 sequence": Problem(
+        "data", "they have texts that are not valid UTF-8.", "Mend them, or drop the column."
+    ),
+    "MALFORMED": Problem("data", CELLS, "Mend the file, or give parquet."),
+    "CSV header does not conform": Problem(
+        "data", HEADERS, "Give all of them the same columns in the same order."
+    ),
+}
 
 
 @contextmanager
@@ -75,17 +58,17 @@ def told_plainly() -> Iterator[None]:
 
 def _was_interrupted(error: BaseException) -> bool:
     """Whether Ctrl-C came before: it ends jobs, or Java, and their complaints may come first or instead."""
-    if isinstance(error, KeyboardInterrupt) or "SPARK_JOB_CANCELLED" in (_said(error) or ""):
+    if isinstance(error, KeyboardInterrupt) or "SPARK_JOB_CANCELLED" in (_message(error) or ""):
         return True
     return error.__context__ is not None and _was_interrupted(error.__context__)
 
 
 def _problem(error: BaseException) -> Problem:
-    said = _said(error)
-    if said is None:
+    message = _message(error)
+    if message is None:
         return GONE
-    for marks, problem in KNOWN:
-        if any(mark in said for mark in marks):
+    for mark, problem in KNOWN.items():
+        if mark in message:
             return problem
     condition = getattr(error, "getCondition", lambda: None)() or type(error).__name__
     return Problem(
@@ -96,7 +79,7 @@ def _problem(error: BaseException) -> Problem:
     )
 
 
-def _said(error: BaseException) -> str | None:
+def _message(error: BaseException) -> str | None:
     """What an error says; some ask Java for it, which may be gone."""
     from py4j.protocol import Py4JError, Py4JNetworkError
 

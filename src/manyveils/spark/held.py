@@ -13,7 +13,7 @@ from manyveils.errors import DataError, Problem
 from manyveils.policy import Policy
 from manyveils.release.seal import BUCKET
 from manyveils.spark.dictionaries import BROKEN, WHOLE, as_texts, dictionaries, numbered, typed
-from manyveils.spark.names import alike, refuse_alike
+from manyveils.spark.source import alike, refuse_alike
 from manyveils.table import Attribute, Table
 from manyveils.table.encode import encode_attributes, refuse_columns, refuse_missing
 from manyveils.table.kinds import as_number
@@ -48,12 +48,12 @@ class Sketch(Table):
 class Held:
     """Rows as numbers of raw values (column `c0`, `c1`, … of `rows`), and what the numbers mean.
 
-    `places` has the number of each attribute's column; a sketch's column gives each raw value its code.
+    `numbers` has the number of each attribute's column; a sketch's column gives each raw value its code.
     """
 
     rows: "DataFrame"
     sketch: Sketch
-    places: Mapping[str, int]
+    numbers: Mapping[str, int]
 
     def without_rows(self) -> "Held":
         """What the numbers mean, to be sent where rows are: a batch brings its own."""
@@ -61,7 +61,7 @@ class Held:
 
     def field(self, column: str) -> str:
         """The field of `rows` that a column is read from."""
-        return f"c{self.places[self.sketch.home(column)]}"
+        return f"c{self.numbers[self.sketch.home(column)]}"
 
     def table_of(self, raw: Mapping[str, Raw], names: Sequence[str], weights: Raw | None = None) -> Table:
         """A table of rows that were brought here: `raw` has their numbers by field."""
@@ -77,26 +77,28 @@ def hold_there(rows: "DataFrame", policy: Policy, *, is_csv: bool = False) -> He
     """Collect the dictionaries of all columns in one pass, and number the rows' values by them in another."""
     refuse_columns(rows.columns, policy)
     _refuse_types(rows, policy)
-    kept = [name for name, attribute in policy.attributes.items() if attribute.role != "identifier"]
-    chosen = _chosen(rows, kept, policy)
-    found = dict(zip(kept, dictionaries(chosen, len(kept)), strict=True))
+    published = [name for name, attribute in policy.attributes.items() if attribute.role != "identifier"]
+    chosen = _chosen(rows, published, policy)
+    values = dict(zip(published, dictionaries(chosen, len(published)), strict=True))
     if is_csv:
-        _refuse_garbled(found)
-    n_people = int(found[kept[0]]["count"].sum())
+        _refuse_garbled(values)
+    n_people = int(values[published[0]]["count"].sum())
     if not n_people:
         if policy.data.missing == "drop" and not rows.isEmpty():
             raise DataError([Problem("data", "all rows have a missing cell.", 'Set missing = "category".')])
         raise DataError([Problem("data", "there is a header but no row.")])
     if policy.data.missing == "error":
-        refuse_missing({name: _missing(each) for name, each in found.items()}, n_people)
+        refuse_missing({name: _missing(dictionary) for name, dictionary in values.items()}, n_people)
     types = dict(rows.dtypes)
-    columns, derived = _encoded({name: (each, types[name]) for name, each in found.items()}, policy)
+    columns, derived = _encoded(
+        {name: (dictionary, types[name]) for name, dictionary in values.items()}, policy
+    )
     _refuse_published_alike(columns, derived)
-    inferred = tuple(name for name in kept if policy.attributes[name].kind is None)
+    inferred = tuple(name for name in published if policy.attributes[name].kind is None)
     sketch = Sketch(columns, n_people, 0, derived, inferred)
-    places = {name: place for place, name in enumerate(kept)}
-    texts = [found[name]["value"] for name in kept]
-    return Held(_gathered(chosen, texts, -(-n_people // ROWS_OF_A_TASK)).persist(), sketch, places)
+    numbers = {name: number for number, name in enumerate(published)}
+    texts = [values[name]["value"] for name in published]
+    return Held(_gathered(chosen, texts, -(-n_people // ROWS_OF_A_TASK)).persist(), sketch, numbers)
 
 
 def _gathered(chosen: "DataFrame", texts: Sequence[pl.Series], n_tasks: int) -> "DataFrame":
@@ -109,7 +111,7 @@ def _gathered(chosen: "DataFrame", texts: Sequence[pl.Series], n_tasks: int) -> 
     return numbered(chosen.coalesce(n_tasks), texts)
 
 
-def _chosen(rows: "DataFrame", kept: Sequence[str], policy: Policy) -> "DataFrame":
+def _chosen(rows: "DataFrame", names: Sequence[str], policy: Policy) -> "DataFrame":
     """The columns that may be published, as texts; missing cells are null, or their rows are gone."""
     types = dict(rows.dtypes)
     markers = ["", *policy.data.missing_markers]
@@ -121,7 +123,7 @@ def _chosen(rows: "DataFrame", kept: Sequence[str], policy: Policy) -> "DataFram
             return cell.cast("double").isin(numbers) if numbers else cell.isNull()
         return cell.cast("string").isin(markers)
 
-    chosen = rows.select(*as_texts(kept, is_missing))
+    chosen = rows.select(*as_texts(names, is_missing))
     return chosen.dropna() if policy.data.missing == "drop" else chosen
 
 
@@ -143,8 +145,8 @@ def _refuse_types(rows: "DataFrame", policy: Policy) -> None:
 
 def _refuse_published_alike(columns: Iterable[str], derived: Mapping[str, tuple[str, ...]]) -> None:
     """Names of published columns that Spark takes for one; those of multi-valued attributes hold values."""
-    found = alike([*columns, BUCKET]) - {BUCKET}
-    homes = [name for name, bits in derived.items() if found & set(bits)]
+    confused = alike([*columns, BUCKET]) - {BUCKET}
+    homes = [home for home, names in derived.items() if confused & set(names)]
     problems = [
         Problem(
             f"data: {name}",
@@ -155,7 +157,7 @@ def _refuse_published_alike(columns: Iterable[str], derived: Mapping[str, tuple[
     ]
     problems += [
         Problem("data", f"Spark takes column {name!r} and {BUCKET!r} for one.", "Rename it.")
-        for name in sorted(found - {bit for name in homes for bit in derived[name]})
+        for name in sorted(confused - {name for home in homes for name in derived[home]})
     ]
     if problems:
         raise DataError(problems)
@@ -167,9 +169,11 @@ def _is_plain(kind: str) -> bool:
     )
 
 
-def _refuse_garbled(found: Mapping[str, pl.DataFrame]) -> None:
+def _refuse_garbled(values: Mapping[str, pl.DataFrame]) -> None:
     """Spark reads what is not UTF-8 as a mark, the same for all."""
-    garbled = [name for name, each in found.items() if each["value"].str.contains("\ufffd").any()]
+    garbled = [
+        name for name, dictionary in values.items() if dictionary["value"].str.contains("\ufffd").any()
+    ]
     if garbled:
         what = "is not valid UTF-8 everywhere, or has the mark of what was not (U+FFFD)."
         raise DataError(
@@ -182,16 +186,16 @@ def _missing(dictionary: pl.DataFrame) -> int:
 
 
 def _encoded(
-    found: Mapping[str, tuple[pl.DataFrame, str]], policy: Policy
+    dictionaries: Mapping[str, tuple[pl.DataFrame, str]], policy: Policy
 ) -> tuple[dict[str, Attribute], dict[str, tuple[str, ...]]]:
     """Every attribute's columns, coded by raw value."""
     values = {
         name: partial(typed, dictionary["value"].alias(name), kind)
-        for name, (dictionary, kind) in found.items()
+        for name, (dictionary, kind) in dictionaries.items()
     }
     columns, derived = encode_attributes(values, policy)
-    homes = {bit: name for name, bits in derived.items() for bit in bits}
-    counts = {name: dictionary["count"].to_numpy() for name, (dictionary, _) in found.items()}
+    homes = {name: home for home, names in derived.items() for name in names}
+    counts = {name: dictionary["count"].to_numpy() for name, (dictionary, _) in dictionaries.items()}
     weighted = {
         name: replace(column, weights=counts[homes.get(name, name)]) for name, column in columns.items()
     }

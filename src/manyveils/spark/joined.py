@@ -61,23 +61,23 @@ class Joined:
     def fields(self) -> dict[str, str]:
         """The field of every published attribute; one that stands in two columns has the same values in both."""
         flat = [name for column in self.columns for name in column]
-        return {name: f"{FIELD}{place}" for place, name in enumerate(flat)}
+        return {name: f"{FIELD}{number}" for number, name in enumerate(flat)}
 
     def covers(self) -> dict[tuple[str, str], Pairs]:
         """Which originals each label covers; nothing where there are too many to list."""
-        found = {name: self._covered(name) for name in sorted(self.recoded)}
-        return {(self.view, name): pairs for name, pairs in found.items() if pairs is not None}
+        covers = {name: self._covered(name) for name in sorted(self.recoded)}
+        return {(self.view, name): pairs for name, pairs in covers.items() if pairs is not None}
 
     def _covered(self, name: str) -> Pairs | None:
         listed = [note["covers"].get(name) for note in self.notes if name in note["recoded"]]
         if any(pairs is None for pairs in listed):
             return None
         schema = {"published": pl.String, "original": pl.String}
-        each = [pl.DataFrame(pairs, schema=schema, orient="row") for pairs in listed]
+        frames = [pl.DataFrame(pairs, schema=schema, orient="row") for pairs in listed]
         plain = self._values(
-            name, [place for place, note in enumerate(self.notes) if name not in note["recoded"]]
+            name, [part for part, note in enumerate(self.notes) if name not in note["recoded"]]
         )
-        pairs = pl.concat([*each, pl.DataFrame({"published": plain, "original": plain}, schema=schema)])
+        pairs = pl.concat([*frames, pl.DataFrame({"published": plain, "original": plain}, schema=schema)])
         pairs = pairs.unique().sort("published", "original")
         return pairs if pairs.height <= draft.MOST_LISTED else None
 
@@ -89,21 +89,21 @@ class Joined:
         return [row[0] for row in rows.select(self.fields()[name]).distinct().collect()]
 
 
-def joined(made: "DataFrame", n_parts: int) -> Joined:
+def joined(rows: "DataFrame", n_parts: int) -> Joined:
     """Collect the notes of all parts; what one of them refuses is refused."""
     try:
-        return Joined(made, _notes(made, n_parts))
+        return Joined(rows, _notes(rows, n_parts))
     except BaseException:
-        made.unpersist()
+        rows.unpersist()
         raise
 
 
-def _notes(made: "DataFrame", n_parts: int) -> tuple[Mapping[str, Any], ...]:
-    found = made.where(made[NOTE].isNotNull()).select(PART, NOTE).collect()
-    notes = [json.loads(row[NOTE]) for row in sorted(found, key=lambda row: row[PART])]
+def _notes(rows: "DataFrame", n_parts: int) -> tuple[Mapping[str, Any], ...]:
+    noted = rows.where(rows[NOTE].isNotNull()).select(PART, NOTE).collect()
+    notes = [json.loads(row[NOTE]) for row in sorted(noted, key=lambda row: row[PART])]
     refused = [note for note in notes if "refused" in note]
     if refused:
-        problems = [errors.Problem(*said) for note in refused for said in note["problems"]]
+        problems = [errors.Problem(*problem) for note in refused for problem in note["problems"]]
         raise getattr(errors, refused[0]["refused"])(dict.fromkeys(problems))
     if len(notes) != n_parts:
         raise AssertionError(f"{n_parts} parts were to be made, and {len(notes)} were")
@@ -114,10 +114,10 @@ def noted_together(notes: Sequence[Mapping[str, Any]], rows: Sequence[int]) -> d
     """The notes of all parts as one: counts add up, sizes are the smallest or largest, shares are means over rows."""
     keys = dict.fromkeys(key for note in notes for key in note)
     # What a part has nothing to say about stands for none of its rows.
-    told = {key: [place for place, note in enumerate(notes) if key in note] for key in keys}
+    told = {key: [part for part, note in enumerate(notes) if key in note] for key in keys}
     return {
-        key: _together(key, [notes[place][key] for place in places], [rows[place] for place in places])
-        for key, places in told.items()
+        key: _together(key, [notes[part][key] for part in parts], [rows[part] for part in parts])
+        for key, parts in told.items()
     }
 
 
@@ -128,8 +128,8 @@ def _together(key: str, values: Sequence[Any], rows: Sequence[int]) -> Any:
     if all(value == first for value in values) and not _adds_up(first):
         return first
     if not all(_is_number(value) for value in values):
-        each = [value if isinstance(value, list) else [value] for value in values]
-        return sorted({str(one) for some in each for one in some})
+        lists = [value if isinstance(value, list) else [value] for value in values]
+        return sorted({str(text) for texts in lists for text in texts})
     if key.startswith("smallest"):
         return min(values)
     if key.startswith("largest"):

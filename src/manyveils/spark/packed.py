@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.release.seal import LARGEST_KEY
+from manyveils.release.dealing import LARGEST_KEY
 
 Keys = NDArray[np.int64]
 
@@ -27,42 +27,42 @@ class Packing:
     @property
     def groups(self) -> list[list[int]]:
         """The places of the numbers that every key holds."""
-        found: list[list[int]] = []
+        groups: list[list[int]] = []
         room = 0
-        for place, size in enumerate(self.sizes):
-            if not found or size > room:
-                found.append([])
+        for index, size in enumerate(self.sizes):
+            if not groups or size > room:
+                groups.append([])
                 room = self.most
-            found[-1].append(place)
+            groups[-1].append(index)
             room //= max(size, 1)
-        return found
+        return groups
 
     @property
     def names(self) -> list[str]:
         """The fields of the keys."""
-        return [f"k{place}" for place in range(len(self.groups))]
+        return [f"k{number}" for number in range(len(self.groups))]
 
     def packed(self, numbers: Sequence[NDArray[np.integer]]) -> list[Keys]:
         """The keys of rows."""
         keys = []
         for group in self.groups:
             key = np.zeros(len(numbers[0]), dtype=np.int64)
-            for place in group:
-                key *= max(self.sizes[place], 1)
-                key += numbers[place]
+            for index in group:
+                key *= max(self.sizes[index], 1)
+                key += numbers[index]
             keys.append(key)
         return keys
 
     def unpacked(self, keys: Sequence[Keys]) -> list[Keys]:
         """The numbers of rows."""
         numbers: list[Keys] = [np.zeros(0, dtype=np.int64)] * len(self.sizes)
-        for group, each in zip(self.groups, keys, strict=True):
-            key = each
-            for place in reversed(group):
-                key, numbers[place] = np.divmod(key, max(self.sizes[place], 1))
+        for group, packed in zip(self.groups, keys, strict=True):
+            key = packed
+            for index in reversed(group):
+                key, numbers[index] = np.divmod(key, max(self.sizes[index], 1))
         return numbers
 
 
 def packing_of(values: Mapping[str, pl.Series]) -> Packing:
     """How the ranks of some values stand together."""
-    return Packing(tuple(len(each) for each in values.values()))
+    return Packing(tuple(len(domain) for domain in values.values()))

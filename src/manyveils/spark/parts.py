@@ -13,13 +13,12 @@ import numpy as np
 import polars as pl
 
 from manyveils.errors import InfeasibleError, ManyveilsError, Problem
-from manyveils.methods import method_of
 from manyveils.methods.parting import Counted, Cuts, Parting
-from manyveils.methods.work import InParts
 from manyveils.promises.entries import Ids
 from manyveils.promises.keeping import needed
 from manyveils.promises.work import Work, silent
 from manyveils.release import Draft
+from manyveils.release.plan import FromRows, InParts
 from manyveils.release.seal import published_recodings, unsorted_column
 from manyveils.spark.arrow import plain_arrow
 from manyveils.spark.counts import PART, Counts, TooManyError, parted
@@ -45,22 +44,22 @@ class Wholes:
         """A table in which some columns can be counted together."""
         if len(names) < 2:
             return self.sketch.alone(names)
-        found = [table for table in self.tables if set(names) <= set(table.attributes)]
-        if not found:
+        tables = [table for table in self.tables if set(names) <= set(table.attributes)]
+        if not tables:
             raise LookupError(f"{len(names)} columns were not counted together")
-        return found[0]
+        return tables[0]
 
 
-def cuts_of(work: Work, plan: InParts, counts: Counts) -> Cuts:
+def cuts_of(work: Work, parts: InParts, counts: Counts) -> Cuts:
     """Where rows are cut: decided on the driver if the counts fit it, and with Spark's help otherwise."""
     most, n_people = part_rows(), counts.held.sketch.n_people
     if n_people <= most or not work.quasi:
         cuts, largest = Cuts(), n_people
     else:
         with _Counting(work, counts).open() as counted:
-            cuts = Parting(work, plan.labels, plan.beside, most, counted).cuts()
-            table, parts = counted((), cuts)
-        largest = int(tally(parts, table.weights, cuts.n_parts).max())
+            cuts = Parting(work, parts.labels, parts.beside, most, counted).cuts()
+            table, part_of = counted((), cuts)
+        largest = int(tally(part_of, table.weights, cuts.n_parts).max())
     if largest > TOLERATED * most:
         raise InfeasibleError([_too_large(work, largest, most)])
     return cuts
@@ -120,13 +119,14 @@ def _too_large(work: Work, largest: int, most: int) -> Problem:
     )
 
 
-def make_parts(held: Held, work: Work, plan: InParts, cuts: Cuts) -> "DataFrame":
+def make_parts(held: Held, work: Work, plan: FromRows, cuts: Cuts) -> "DataFrame":
     """What every part publishes: part, bucket, note, and the published fields as texts; a note tells of a whole part."""
     names = tuple(work.table.attributes)
-    width = len(_flat(work, plan))
+    assert plan.parts is not None
+    width = sum(map(len, plan.parts.columns))
     # Counting is over, and what counts is not sent along.
-    alone = replace(work, options=plan.options, progress=silent, counted=None, table=Table({}, 0))
-    job = _Part(held.without_rows(), alone, _wholes(work), width)
+    alone = replace(work, progress=silent, counted=None, table=Table({}, 0))
+    job = _Part(held.without_rows(), alone, plan, _wholes(work), width)
     schema = ", ".join(
         [f"{PART} int", f"{BUCKET} long", f"{NOTE} string", *(f"{FIELD}{n} string" for n in range(width))]
     )
@@ -134,19 +134,12 @@ def make_parts(held: Held, work: Work, plan: InParts, cuts: Cuts) -> "DataFrame"
     return parted(held, cuts, names).groupBy(PART).applyInArrow(lambda rows: job.made(rows), schema).persist()
 
 
-def _flat(work: Work, plan: InParts) -> tuple[str, ...]:
-    given = getattr(plan.options, "columns", None)
-    if isinstance(given, list):
-        return tuple(name for column in given for name in work.table.expand(column))
-    return work.published
-
-
 def _wholes(work: Work) -> Wholes:
     """What promises about several columns at once are compared with."""
-    asked = [
+    needs = [
         needed(replace(promise, conditional=False), work.table, work.sensitive) for promise in work.promises
     ]
-    tables = tuple(work.counts(names) for names in dict.fromkeys(asked) if len(names) > 1)
+    tables = tuple(work.counts(names) for names in dict.fromkeys(needs) if len(names) > 1)
     assert isinstance(work.table, Sketch)
     return Wholes(tables, work.table)
 
@@ -157,6 +150,7 @@ class _Part:
 
     held: Held
     work: Work
+    plan: FromRows
     wholes: Wholes
     width: int
 
@@ -166,19 +160,19 @@ class _Part:
         try:
             table = self._table(rows)
             streams = self.work.streams.apart(f"part {part}")
-            made = method_of(self.work.policy).make(replace(self.work, table=table, streams=streams))
+            drafts = self.plan.make(replace(self.work, table=table, streams=streams))
         except ManyveilsError as error:
             return _arrow(part, pl.DataFrame(), None, _refused(error), self.width)
-        [draft] = made.drafts
+        [draft] = drafts.views
         published = [unsorted_column(draft, column, table) for column in draft.columns]
-        texts = [each.cast(pl.String) for frame in published for each in frame.get_columns()]
-        cells = pl.DataFrame([each.alias(f"{FIELD}{place}") for place, each in enumerate(texts)])
-        return _arrow(part, cells, draft.buckets, _noted(draft, made.notes), self.width)
+        texts = [series.cast(pl.String) for frame in published for series in frame.get_columns()]
+        cells = pl.DataFrame([series.alias(f"{FIELD}{number}") for number, series in enumerate(texts)])
+        return _arrow(part, cells, draft.buckets, _noted(draft, drafts.notes), self.width)
 
     def _table(self, rows: Any) -> Table:
         ordered = pl.DataFrame(rows).drop(PART)
         ordered = ordered.sort(ordered.columns)
-        raw = {each: ordered[each].to_numpy().astype(np.int64) for each in ordered.columns}
+        raw = {field: ordered[field].to_numpy().astype(np.int64) for field in ordered.columns}
         table = self.held.table_of(raw, tuple(self.held.sketch.attributes))
         columns = {
             name: replace(column, of_all=self.held.sketch[name].counts)
@@ -203,8 +197,8 @@ def _arrow(part: int, cells: pl.DataFrame, buckets: Any, note: Mapping[str, Any]
 
 
 def _refused(error: ManyveilsError) -> dict[str, Any]:
-    said = [(each.where, each.what, each.remedy) for each in error.problems]
-    return {"refused": type(error).__name__, "problems": said}
+    problems = [(problem.where, problem.what, problem.remedy) for problem in error.problems]
+    return {"refused": type(error).__name__, "problems": problems}
 
 
 def _noted(draft: Draft, notes: Mapping[str, object]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from manyveils.release.views import ColumnFile
 from manyveils.spark.counts import COUNT, TooManyError
 from manyveils.spark.dictionaries import WHOLE, as_texts, dictionaries, numbered, typed
 from manyveils.spark.limits import CELLS
-from manyveils.spark.places import address, schema_of
+from manyveils.spark.source import address, schema_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

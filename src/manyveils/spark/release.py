@@ -12,7 +12,7 @@ import polars as pl
 from manyveils.keys.key import Key
 from manyveils.release import Release
 from manyveils.release.release import table_files
-from manyveils.spark.places import address
+from manyveils.spark.source import address
 
 
 class SparkRelease(Release):
@@ -43,12 +43,12 @@ class SparkRelease(Release):
     @property
     def tables(self) -> dict[str, Any]:
         """The published tables by name, as Spark's dataframes."""
-        found = {}
+        tables = {}
         for name, path in table_files(self.folder).items():
-            found[name] = self._spark.read.parquet(address(path))
+            tables[name] = self._spark.read.parquet(address(path))
             # The files are there as long as somebody may read them.
-            found[name]._release = self
-        return found
+            tables[name]._release = self
+        return tables
 
     def moved(self, folder: Path) -> "SparkRelease":
         """The release after its files were moved to a folder."""

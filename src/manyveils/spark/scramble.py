@@ -57,9 +57,9 @@ def keyed_hash(words: Sequence[Numbers], key: bytes) -> Numbers:
     halves = [np.uint64(int.from_bytes(key[start : start + 8], "little")) for start in (0, 8)]
     constants = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
     n_rows = len(words[0])
-    state = [np.full(n_rows, np.uint64(each) ^ halves[place % 2]) for place, each in enumerate(constants)]
+    state = [np.full(n_rows, np.uint64(start) ^ halves[n % 2]) for n, start in enumerate(constants)]
     length = np.full(n_rows, (8 * len(words) % 256) << 56, dtype=np.uint64)
-    for word in (*(each.view(np.uint64) for each in words), length):
+    for word in (*(numbers.view(np.uint64) for numbers in words), length):
         state[3] ^= word
         _sip(state, 2)
         state[0] ^= word

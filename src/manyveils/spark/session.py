@@ -51,11 +51,11 @@ def session(master: str | None = None) -> "SparkSession":
     if SparkContext._active_spark_context is None:
         return _started(master)
     # Without settings it gives the session that is there, in whatever thread it was started.
-    found = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
-    if master not in (None, found.sparkContext.master):
+    running = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    if master not in (None, running.sparkContext.master):
         what = "there is a session already, and it runs elsewhere."
         raise InputError([Problem("master", what, "Stop that session, or leave the master out.")])
-    return found
+    return running
 
 
 def _started(master: str | None) -> "SparkSession":
@@ -65,19 +65,19 @@ def _started(master: str | None) -> "SparkSession":
     builder = SparkSession.builder.appName("manyveils")
     if master is not None or not _is_submitted():
         builder = builder.master(master or "local[*]")
-    here = (master or "local").startswith("local") and not (master is None and _is_submitted())
-    if here:
+    is_here = (master or "local").startswith("local") and not (master is None and _is_submitted())
+    if is_here:
         # Workers on this machine need the packages of this interpreter.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     is_cluster = (master or "").startswith("local-cluster")
-    settings = SETTINGS | settings_of_driver(works=here and not is_cluster)
-    for key, value in (settings | (settings_here(is_cluster=is_cluster) if here else {})).items():
+    settings = SETTINGS | settings_of_driver(works=is_here and not is_cluster)
+    for key, value in (settings | (settings_here(is_cluster=is_cluster) if is_here else {})).items():
         builder = builder.config(key, value)
     level = log_level()
-    with _silence(), _without_interrupt() if here else nullcontext():
-        found: SparkSession = builder.getOrCreate()
-    found.sparkContext.setLogLevel(level)
-    return found
+    with _silence(), _without_interrupt() if is_here else nullcontext():
+        started: SparkSession = builder.getOrCreate()
+    started.sparkContext.setLogLevel(level)
+    return started
 
 
 def log_level() -> str:
@@ -101,14 +101,14 @@ def _without_interrupt() -> Iterator[None]:
     def keep(number: int, _: object) -> None:
         came.append(number)
 
-    before = {each: signal(each, keep) for each in (SIGINT, SIGTERM)}
+    before = {name: signal(name, keep) for name in (SIGINT, SIGTERM)}
     try:
         yield
     finally:
-        for each, handler in before.items():
+        for name, handler in before.items():
             # Spark has a handler of its own once it runs.
-            if getsignal(each) is keep:
-                signal(each, handler)
+            if getsignal(name) is keep:
+                signal(name, handler)
         for number in came:
             os.kill(os.getpid(), number)
 
@@ -133,13 +133,13 @@ def _silence() -> Iterator[None]:
         yield
         return
     sys.stderr.flush()
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    stderr, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(stderr, 2)
+        os.close(stderr)
         os.close(nowhere)
 
 

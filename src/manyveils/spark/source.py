@@ -1,5 +1,8 @@
 """Where rows come from: a file, a folder of files, or a Spark dataframe."""
 
+import re
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,8 +11,6 @@ import polars as pl
 
 from manyveils.errors import DataError, Problem
 from manyveils.policy import Policy
-from manyveils.spark.names import refuse_alike
-from manyveils.spark.places import address, schema_of
 from manyveils.table.read import read_header
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ STRICT = {
     "columnPruning": "false",
     "unescapedQuoteHandling": "RAISE_ERROR",
 }
+# What Spark takes for a pattern of names, unless a backslash stands before it.
+PATTERN = re.compile(r"([\\*?\[\]{}])")
 # Folders that say which of the files beside them count.
 CATALOGUES = ("_delta_log", "metadata", ".hoodie")
 
@@ -63,20 +66,20 @@ def source_of(data: object, policy: Policy, spark: "SparkSession") -> Source:
 def _files(path: Path) -> list[Path]:
     """The files that hold the data; hidden ones do not."""
     if not path.is_dir():
-        found = [path] if path.exists() else []
+        files = [path] if path.exists() else []
     else:
-        inside = [(each, each.relative_to(path).parts) for each in path.rglob("*")]
+        inside = [(entry, entry.relative_to(path).parts) for entry in path.rglob("*")]
         shown = [
-            (each, parts[-1]) for each, parts in inside if not any(part[0] in "._" for part in parts[:-1])
+            (entry, parts[-1]) for entry, parts in inside if not any(part[0] in "._" for part in parts[:-1])
         ]
-        _refuse_lakehouses(path, {name for each, name in shown if each.is_dir()})
-        shown = [(each, name) for each, name in shown if name[0] not in "._"]
-        _refuse_links(path, [each for each, _ in shown if each.is_symlink()])
-        found = [each for each, _ in shown if each.is_file()]
-    if not found:
+        _refuse_lakehouses(path, {name for entry, name in shown if entry.is_dir()})
+        shown = [(entry, name) for entry, name in shown if name[0] not in "._"]
+        _refuse_links(path, [entry for entry, _ in shown if entry.is_symlink()])
+        files = [entry for entry, _ in shown if entry.is_file()]
+    if not files:
         remedy = "Name a csv or parquet file, or a folder of them."
         raise DataError([Problem(str(path), "there are no such data.", remedy)])
-    return found
+    return files
 
 
 def _refuse_lakehouses(path: Path, folders: set[str]) -> None:
@@ -114,11 +117,11 @@ def _csv(files: list[Path], delimiter: str | None, spark: "SparkSession") -> "Da
     except OSError as error:
         raise DataError([Problem(str(first), f"cannot be read ({error.strerror}).")]) from None
     refuse_alike(names)
-    places = [address(file) for file in files]
+    addresses = [address(file) for file in files]
     if len(names) == 1 or delimiter.isspace():
-        _refuse_blank_lines(spark.read.text(places), len(names))
+        _refuse_blank_lines(spark.read.text(addresses), len(names))
     options: dict[str, str] = {"header": "true", "sep": delimiter, "escape": QUOTE, **STRICT}
-    return spark.read.options(**options).csv(places, inferSchema=False)
+    return spark.read.options(**options).csv(addresses, inferSchema=False)
 
 
 def _refuse_blank_lines(lines: "DataFrame", n_columns: int) -> None:
@@ -149,3 +152,29 @@ def _refuse_schemas(files: list[Path], path: Path) -> None:
     if times:
         what = "Spark cannot read times of day."
         raise DataError(Problem(f"data: {name}", what, "Turn them into text or numbers.") for name in times)
+
+
+def alike(names: Iterable[str]) -> set[str]:
+    """The names that differ from another in case alone."""
+    names = list(names)
+    shared = Counter(map(str.lower, names))
+    return {name for name in names if shared[name.lower()] > 1}
+
+
+def refuse_alike(columns: Iterable[str]) -> None:
+    """Refuse columns of the data that Spark takes for one."""
+    if confused := sorted(alike(columns)):
+        raise DataError(
+            Problem("data", f"Spark takes column {name!r} and another for one.", "Rename one of them.")
+            for name in confused
+        )
+
+
+def address(path: Path) -> str:
+    """The address of a file or folder that driver and executors see under the same path."""
+    return "file://" + PATTERN.sub(r"\\\1", str(path.absolute()))
+
+
+def schema_of(path: Path) -> pl.Schema:
+    """The columns of a parquet file, whose name is no pattern either."""
+    return pl.scan_parquet(path, glob=False).collect_schema()

@@ -14,17 +14,17 @@ ROWS_AT_ONCE = 500_000
 
 def tallied(batches: Iterator[Any], fields: Sequence[str]) -> pl.DataFrame | None:
     """The different rows in the order of some fields, and how often each is there; nothing if there are none."""
-    found: list[pl.DataFrame] = []
+    blocks: list[pl.DataFrame] = []
     for batch in filter(len, batches):
-        found.append(pl.DataFrame(batch).with_columns(pl.lit(1, dtype=pl.Int64).alias(TIMES)))
+        blocks.append(pl.DataFrame(batch).with_columns(pl.lit(1, dtype=pl.Int64).alias(TIMES)))
         # Twice what is left from the last time at least, so that adding up costs no more than holding.
-        if sum(each.height for each in found) > ROWS_BEFORE + 2 * found[0].height:
-            found = [_summed(found)]
-    return _summed(found).sort(fields, nulls_last=False) if found else None
+        if sum(block.height for block in blocks) > ROWS_BEFORE + 2 * blocks[0].height:
+            blocks = [_summed(blocks)]
+    return _summed(blocks).sort(fields, nulls_last=False) if blocks else None
 
 
-def _summed(found: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    rows = pl.concat(found)
+def _summed(blocks: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    rows = pl.concat(blocks)
     return rows.group_by(pl.exclude(TIMES)).agg(pl.col(TIMES).sum())
 
 

@@ -52,8 +52,8 @@ def write_sorted(
     if len(parts) != max(len(written), 1):
         raise AssertionError(f"{target.stem}: {len(written)} parts were written, and others are there")
     target.mkdir()
-    for place, part in enumerate(parts):
-        part.rename(target / f"part-{place:05d}.parquet")
+    for number, part in enumerate(parts):
+        part.rename(target / f"part-{number:05d}.parquet")
     # Under another name, so that a task that is given up for lost finds no folder to write to.
     shutil.rmtree(aside.rename(target.with_name(f"{target.name}.done")))
 
@@ -96,17 +96,17 @@ def _write(counted: pl.DataFrame, names: Sequence[str], path: Path, values: Valu
 
     schema = plain_arrow(_shown(counted.clear(), names, values)).schema
     with pq.ParquetWriter(path, schema, compression="zstd", store_schema=False) as writer:
-        for _, places in pieces(counted):
-            writer.write_table(plain_arrow(_shown(counted[places], names, values)))
+        for _, indices in pieces(counted):
+            writer.write_table(plain_arrow(_shown(counted[indices], names, values)))
 
 
 def _shown(rows: pl.DataFrame, names: Sequence[str], values: Values | None) -> pl.DataFrame:
     """Rows as they are published."""
-    found = rows.drop(TIMES)
+    fields = rows.drop(TIMES)
     if values is None:
-        return found.rename(dict(zip(found.columns, names, strict=True)))
+        return fields.rename(dict(zip(fields.columns, names, strict=True)))
     packing = packing_of(values)
-    ranks = packing.unpacked([rows[each].to_numpy() for each in packing.names])
-    shown = [each.gather(rank) for each, rank in zip(values.values(), ranks, strict=True)]
-    kept = [found[BUCKET]] if BUCKET in found.columns else []
-    return pl.DataFrame([each.alias(name) for each, name in zip([*kept, *shown], names, strict=True)])
+    ranks = packing.unpacked([rows[series].to_numpy() for series in packing.names])
+    shown = [series.gather(rank) for series, rank in zip(values.values(), ranks, strict=True)]
+    buckets = [fields[BUCKET]] if BUCKET in fields.columns else []
+    return pl.DataFrame([series.alias(name) for series, name in zip([*buckets, *shown], names, strict=True)])

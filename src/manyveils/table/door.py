@@ -83,9 +83,10 @@ def _unreadable(error: Exception) -> DataError:
 
 def _restorer(data: object) -> Restore:
     match type(data).__module__.partition(".")[0]:
+        # Functions with a name, so that a release can be pickled.
         case "pandas":
-            return lambda frame: frame.to_pandas()
+            return pl.DataFrame.to_pandas
         case "pyarrow":
-            return lambda frame: frame.to_arrow()
+            return pl.DataFrame.to_arrow
         case _:
             return _unchanged

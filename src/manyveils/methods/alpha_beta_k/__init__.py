@@ -17,14 +17,15 @@ from manyveils.methods.alpha_beta_k.repair import Division, Repaired, division_o
 from manyveils.methods.alpha_beta_k.rule import Climb, rule_of
 from manyveils.methods.generalize.cutting import Labels
 from manyveils.methods.generalize.tables import cut_table
-from manyveils.methods.work import InParts, Made, Method, Options
+from manyveils.methods.work import Gap, Method, Options
 from manyveils.policy.alpha_beta_k import AlphaBetaK
 from manyveils.policy.guarantees import Elimination
 from manyveils.policy.hierarchies import TOP
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch
 from manyveils.promises.work import Work
-from manyveils.release import Draft
+from manyveils.release.draft import Draft, Drafts
+from manyveils.release.plan import FromRows, InParts
 
 Repair = Literal["best", "rule", "merge"]
 
@@ -38,8 +39,8 @@ class AlphaBetaKOptions(AlphaBetaK, Options):
     cuts: Literal["strict", "relaxed"] = "relaxed"
 
 
-def make(work: Work) -> Made:
-    """Publish one view with one column, in which groups share their quasi-identifiers and leak nothing."""
+def _repaired(work: Work) -> Drafts:
+    """One view with one column, in which groups share their quasi-identifiers and leak nothing."""
     options = work.options
     assert isinstance(options, AlphaBetaKOptions)
     division = _divided(work, options)
@@ -52,7 +53,7 @@ def make(work: Work) -> Made:
     notes = {"groups_before": int(leaks.size), "leaking_before": int(leaks.sum()), **_notes(way, best)}
     if len(attempts) > 1:
         notes["lost_by"] = {way: attempt.lost for way, attempt in attempts.items()}
-    return Made((Draft("main", (work.published,), rows, recodings=best.recodings),), notes)
+    return Drafts((Draft("main", (work.published,), rows, recodings=best.recodings),), notes)
 
 
 def _divided(work: Work, options: AlphaBetaKOptions) -> Division:
@@ -102,18 +103,22 @@ def _notes(way: str, best: Repaired) -> dict[str, object]:
     }
 
 
-def part(work: Work) -> InParts | None:
+def plan(work: Work) -> FromRows:
     """Groups are divided and repaired inside every part; without quasi-identifiers all rows are one group."""
     options = work.options
     assert isinstance(options, AlphaBetaKOptions)
-    return InParts(options, options.labels, work.sensitive) if work.quasi else None
+    parts = InParts((work.published,), options.labels, work.sensitive) if work.quasi else None
+    return FromRows(_repaired, parts)
 
 
 METHOD = Method(
     "alpha-beta-k",
     "Wang 2013",
     AlphaBetaKOptions,
-    make,
-    part=part,
+    plan,
     demo={"alpha-beta-k": {"beta": 3}},
+    gap=Gap(
+        "without quasi-identifiers all rows are one group, which no task may hold",
+        "Give quasi-identifiers, or use the local engine.",
+    ),
 )

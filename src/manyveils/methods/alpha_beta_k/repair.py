@@ -12,10 +12,11 @@ from manyveils.methods.alpha_beta_k.rule import Rule, rule_of
 from manyveils.methods.generalize.cutting import Labels
 from manyveils.methods.generalize.mondrian import Segments
 from manyveils.methods.generalize.tables import label_groups
-from manyveils.promises.entries import Ids, arranged, distinct
+from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.keeping import all_kept, count_for, watch
 from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Recoding
+from manyveils.release.dealing import arranged
 
 
 @dataclass(frozen=True, repr=False)

@@ -15,21 +15,20 @@ from numpy.typing import NDArray
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.methods.anatomize.crowd import gather, kinds_of
-from manyveils.methods.anatomize.deal import excess
-from manyveils.methods.dealing import Deal
-from manyveils.methods.dealt import Dealt
-from manyveils.methods.work import Decided, Made, Method, Options, drafted
+from manyveils.methods.work import Method, Options, drafts_of
 from manyveils.policy.guarantees import KAnonymity, Promise
-from manyveils.promises.entries import Entries, Ids, count, dense
+from manyveils.promises.decisions import variety
+from manyveils.promises.entries import Ids, count, dense, for_each_once
 from manyveils.promises.explain import refuse
 from manyveils.promises.keeping import Watch, all_kept, count_for, watch
-from manyveils.promises.variety import variety
 from manyveils.promises.work import Work, shuffled_rows
-from manyveils.release import Draft
+from manyveils.release.dealing import Deal, DealtView, bucket_notes
+from manyveils.release.draft import Draft, Drafts
+from manyveils.release.plan import FromRows, Plan
 from manyveils.table import Table
 from manyveils.table.attributes import tally as people
 
-# Chance decides whether the last rows find a place.
+# Chance decides whether the last rows find a bucket.
 TRIES = 3
 
 
@@ -39,54 +38,63 @@ class AnatomizeOptions(Options):
     link: list[list[str]] = []
 
 
-def decide(work: Work) -> Decided:
+def plan(work: Work) -> Plan | FromRows:
+    """One view: the quasi-identifiers in one column, each sensitive attribute in another, inside buckets.
+
+    Where several attributes must differ at once, or some values may meet, buckets are filled by looking at rows;
+    counts alone decide how to deal, which needs larger buckets there.
+    """
+    if not work.sensitive:
+        what, remedy = "anatomize needs a sensitive attribute.", 'Use method = "generalize".'
+        raise PolicyError([Problem(work.policy.name, what, remedy)])
+    _families(work)
+    return _dealt(work) if _is_plain(work) else FromRows(_filled, from_counts=_dealt)
+
+
+def _dealt(work: Work) -> Plan:
     """How to deal rows by their sensitive values, decided from how many rows have each combination of them."""
-    options = work.options
-    assert isinstance(options, AnatomizeOptions)
-    _refuse_nothing(work)
-    families = _families(work, options.link)
     table = work.counts(work.sensitive)
-    watches = _watches(work, table, families)
-    for dealt in _dealings(work, table):
-        lost = _lost(dealt, watches)
-        if dealt.n_gone + sum(n for _, _, n in lost) <= work.limit and dealt.deal.n_rows:
-            return _decided(work, dealt, lost, families)
+    watches = _watches(work, table)
+    for attempt in _attempts(work, table):
+        broken = _broken(attempt, watches)
+        if attempt.n_gone + sum(n for _, _, n in broken) <= work.limit and attempt.deal.n_rows:
+            view = _view(work, table, attempt, broken)
+            return Plan((view,), view.notes)
     raise refuse(work, watches)
 
 
-def make(work: Work) -> Made:
-    """Publish one view: the quasi-identifiers in one column, each sensitive attribute in another, inside buckets."""
-    options = work.options
-    assert isinstance(options, AnatomizeOptions)
-    _refuse_nothing(work)
-    families = _families(work, options.link)
+def _filled(work: Work) -> Drafts:
+    """Buckets filled so that protected values differ; dealt where that suppresses too many rows."""
     shuffled = shuffled_rows(work, "anatomize.order")
     for buckets in _gathered(work, shuffled):
-        verdict = _settled(buckets, _watches(work, work.table, families), work.limit)
-        if verdict is not None:
-            return _made(work, verdict, families)
-    return drafted(work, decide(work), shuffled)
+        settled = _settled(buckets, _watches(work, work.table), work.limit)
+        if settled is not None:
+            rows = np.flatnonzero(settled >= 0)
+            sizes = np.bincount(settled[rows])
+            sizes = sizes[sizes > 0]
+            draft = Draft("main", _columns(work), rows, buckets=settled[rows])
+            return Drafts((draft,), bucket_notes(sizes, int(sizes.size)))
+    return drafts_of(work, _dealt(work))
 
 
-def _refuse_nothing(work: Work) -> None:
-    if not work.sensitive:
-        raise PolicyError(
-            [
-                Problem(
-                    work.policy.name, "anatomize needs a sensitive attribute.", 'Use method = "generalize".'
-                )
-            ]
-        )
-
-
-def _watches(work: Work, table: Table, families: list[tuple[str, ...]]) -> tuple[Watch, ...]:
+def _watches(work: Work, table: Table) -> tuple[Watch, ...]:
+    families = _families(work)
     return tuple(
-        each for promise in work.promises for each in watch((promise,), table, _company(promise, families))
+        watched
+        for promise in work.promises
+        for watched in watch((promise,), table, _company(promise, families))
     )
 
 
-def _families(work: Work, link: list[list[str]]) -> list[tuple[str, ...]]:
+def _columns(work: Work) -> tuple[tuple[str, ...], ...]:
+    known = tuple(name for name in work.published if name not in work.sensitive)
+    return ((known,) if known else ()) + tuple(_families(work))
+
+
+def _families(work: Work) -> list[tuple[str, ...]]:
     """The sensitive columns: one per attribute; linked attributes and those of a joint promise share one."""
+    assert isinstance(work.options, AnatomizeOptions)
+    link = work.options.link
     problems = [
         Problem(f"{work.policy.name}: publish.link", f"{name!r} is not a sensitive attribute.")
         for group in link
@@ -106,14 +114,17 @@ def _families(work: Work, link: list[list[str]]) -> list[tuple[str, ...]]:
 
 
 def _company(promise: Promise, families: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """The sensitive columns published together with what a promise protects."""
+    """The sensitive attributes published together with what a promise protects."""
     return next((family for family in families if set(promise.protects) & set(family)), ())
+
+
+def _is_plain(work: Work) -> bool:
+    """Whether there is one attribute, all of whose values are protected: dealing does as well as filling there."""
+    return len(work.sensitive) == 1 and bool(_protected(work, work.sensitive[0]).all())
 
 
 def _gathered(work: Work, shuffled: Ids) -> Iterator[Ids]:
     """Bucketings in which no two rows of a bucket share a protected value; rows without a bucket have -1.
-
-    None where there is one attribute, all of whose values are protected: dealing does as well there.
 
     Claim: rows with equal sensitive values are equally likely to fall into any bucket.
     Why: which values a bucket gets is decided by how many rows have them, and rows of one value are taken in random
@@ -121,9 +132,7 @@ def _gathered(work: Work, shuffled: Ids) -> Iterator[Ids]:
     Tested by: tests/claims/test_anatomize.py
     """
     size, least = _sizes(work)
-    protected = [_protected(work, name, work.table[name].n_values) for name in work.sensitive]
-    if len(protected) == 1 and protected[0].all():
-        return
+    protected = [_protected(work, name) for name in work.sensitive]
     kinds = kinds_of([work.table[name].codes.astype(np.int64) for name in work.sensitive], protected)
     rng = work.streams.of("anatomize.kinds")
     for _ in range(TRIES):
@@ -138,12 +147,12 @@ def _sizes(work: Work) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, repr=False)
-class Dealing:
+class _Attempt:
     """A way to deal: how many rows of each combination are left out first, and the combination of each counted row."""
 
     deal: Deal
     gone: Ids
-    groups: Ids
+    combinations: Ids
 
     @property
     def n_gone(self) -> int:
@@ -153,67 +162,73 @@ class Dealing:
     @property
     def example(self) -> Ids:
         """A counted row of each combination."""
-        found = np.zeros(self.gone.size, dtype=np.int64)
-        found[self.groups] = np.arange(self.groups.size)
-        return found
+        rows = np.zeros(self.gone.size, dtype=np.int64)
+        rows[self.combinations] = np.arange(self.combinations.size)
+        return rows
 
 
-def _dealings(work: Work, table: Table) -> Iterator[Dealing]:
+def _attempts(work: Work, table: Table) -> Iterator[_Attempt]:
     """Rows dealt to ever fewer buckets, so that each comes ever closer to the whole table."""
     size, least = _sizes(work)
-    groups, n_groups = dense(table.codes(work.sensitive), table.sizes(work.sensitive), table.n_rows)
-    counts = people(groups, table.weights, n_groups)
-    gone = _excess(work, counts, size)
+    combinations, n = dense(table.codes(work.sensitive), table.sizes(work.sensitive), table.n_rows)
+    counts = people(combinations, table.weights, n)
+    gone = excess(counts, size)
+    if not _is_plain(work) or gone.sum() > work.limit:
+        gone = np.zeros_like(counts)
     stops = np.cumsum(counts - gone)
     n_rows = int(stops[-1])
     n_dealt = max(n_rows // size, 1)
     while True:
         times = max(-(-least * n_dealt // max(n_rows, 1)), 1)
-        yield Dealing(Deal(stops - (counts - gone), stops, n_dealt, times), gone, groups)
+        yield _Attempt(Deal(stops - (counts - gone), stops, n_dealt, times), gone, combinations)
         if n_dealt == 1:
             return
         n_dealt = n_dealt * 3 // 4
 
 
-def _excess(work: Work, counts: Ids, size: int) -> Ids:
-    """How many rows of the commonest values go so that none fills too much, if the limit allows it."""
-    [first, *others] = work.sensitive
-    gone = excess(counts, size)
-    is_plain = not others and _protected(work, first, work.table[first].n_values).all()
-    return gone if is_plain and gone.sum() <= work.limit else np.zeros_like(counts)
+def excess(counts: Ids, l: int) -> Ids:
+    """How many rows of each value must go so that no value fills more than one l-th of what is left.
+
+    >>> excess(np.array([5, 1, 1]), 2)
+    array([3, 0, 0])
+    """
+    kept = counts.copy()
+    while kept.sum() and kept.max() * l > kept.sum():
+        kept = np.minimum(kept, kept.sum() // l)
+    return counts - kept
 
 
-def _lost(dealing: Dealing, watches: tuple[Watch, ...]) -> list[tuple[int, int, int]]:
+def _broken(attempt: _Attempt, watches: tuple[Watch, ...]) -> list[tuple[int, int, int]]:
     """The buckets that break a promise: the first, how many from there on, and their rows."""
-    buckets, alike = dealing.deal.kinds()
-    entries = dealing.deal.entries(buckets)
-    sizes = people(entries.owners, entries.counts, buckets.size)
-    rows = dealing.example[entries.codes]
-    counted: dict[int, Entries] = {}
-    for each in watches:
-        if each.subject is not None and id(each.subject) not in counted:
-            dealt = replace(each.subject, codes=each.subject.codes[rows], weights=entries.counts)
-            counted[id(each.subject)] = count(dealt, entries.owners, buckets.size)
-    held = tuple(None if each.subject is None else counted[id(each.subject)] for each in watches)
-    fine = all_kept(watches, held, sizes)
+    buckets, alike = attempt.deal.kinds()
+    owners, combinations, counts = attempt.deal.counts(buckets)
+    sizes = people(owners, counts, buckets.size)
+    rows = attempt.example[combinations]
+    entries = for_each_once(
+        [watched.subject for watched in watches],
+        lambda subject: count(
+            replace(subject, codes=subject.codes[rows], weights=counts), owners, buckets.size
+        ),
+    )
+    fine = all_kept(watches, entries, sizes)
     return [
         (int(first), int(n), int(n * size))
         for first, n, size in zip(buckets[~fine], alike[~fine], sizes[~fine], strict=True)
     ]
 
 
-def _decided(
-    work: Work, dealing: Dealing, lost: list[tuple[int, int, int]], families: list[tuple[str, ...]]
-) -> Decided:
-    known = tuple(name for name in work.published if name not in work.sensitive)
-    columns = ((known,) if known else ()) + tuple(families)
-    gone = [bucket for first, n, _ in lost for bucket in range(first, first + n)]
-    table = work.counts(work.sensitive)
-    values = np.stack([table[name].codes[dealing.example] for name in work.sensitive]).T.astype(np.int64)
-    view = Dealt(
-        "main", columns, work.sensitive, values, dealing.deal, dealing.gone, np.array(gone, dtype=np.int64)
+def _view(work: Work, table: Table, attempt: _Attempt, broken: list[tuple[int, int, int]]) -> DealtView:
+    left_out = [bucket for first, n, _ in broken for bucket in range(first, first + n)]
+    values = np.stack([codes[attempt.example] for codes in table.codes(work.sensitive)]).T.astype(np.int64)
+    return DealtView(
+        "main",
+        _columns(work),
+        work.sensitive,
+        values,
+        attempt.deal,
+        attempt.gone,
+        np.array(left_out, dtype=np.int64),
     )
-    return Decided((view,), view.notes)
 
 
 def _merged(buckets: Ids, times: int) -> Ids:
@@ -224,9 +239,9 @@ def _merged(buckets: Ids, times: int) -> Ids:
     return np.where(buckets < 0, -1, np.minimum(buckets // times, n_buckets - 1))
 
 
-def _protected(work: Work, name: str, n_values: int) -> NDArray[np.bool_]:
-    """Which values of a column may not meet in a bucket."""
-    flags = np.zeros(n_values, dtype=bool)
+def _protected(work: Work, name: str) -> NDArray[np.bool_]:
+    """Which values of an attribute may not meet in a bucket."""
+    flags = np.zeros(work.table[name].n_values, dtype=bool)
     for promise in work.promises:
         if name in promise.protects:
             flags |= np.array([text not in promise.insensitive for text in work.table[name].texts])
@@ -249,26 +264,11 @@ def _settled(buckets: Ids, watches: tuple[Watch, ...], limit: int) -> Ids | None
     return settled if lost <= limit and lost < buckets.size else None
 
 
-def _made(work: Work, buckets: Ids, families: list[tuple[str, ...]]) -> Made:
-    rows = np.flatnonzero(buckets >= 0)
-    known = tuple(name for name in work.published if name not in work.sensitive)
-    columns = ((known,) if known else ()) + tuple(families)
-    sizes = np.bincount(buckets[rows])
-    sizes = sizes[sizes > 0]
-    notes = {
-        "buckets": int(sizes.size),
-        "smallest_bucket": int(sizes.min()),
-        "largest_bucket": int(sizes.max()),
-    }
-    return Made((Draft("main", columns, rows, buckets=buckets[rows]),), notes)
-
-
 METHOD = Method(
     "anatomize",
     "Xiao, Tao 2006: Anatomy",
     AnatomizeOptions,
-    make,
-    decide,
+    plan,
     suppresses=True,
     demo={"anatomize": {"suppression": 0.02}},
 )

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.buckets import fill, place_rest
-from manyveils.promises.entries import Ids, arranged, dense
+from manyveils.promises.entries import Ids, dense
+from manyveils.release.dealing import arranged
 
 REACH = 64
 

@@ -22,12 +22,13 @@ from manyveils.methods.codip.notes import Entry, notes_of
 from manyveils.methods.codip.plans import Limits, Outcome, Search, given_plan
 from manyveils.methods.codip.refusals import refuse_many
 from manyveils.methods.codip.search import find
-from manyveils.methods.leveled import Leveled
-from manyveils.methods.work import Decided, Made, Method, Options, drafted
+from manyveils.methods.work import Gap, Method, Options
 from manyveils.policy.guarantees import KAnonymity, Promise, exact
 from manyveils.policy.sections import Number
 from manyveils.promises.work import Work
-from manyveils.release import Draft
+from manyveils.release.draft import Draft, Drafts
+from manyveils.release.plan import FromRows, LeveledView
+from manyveils.release.plan import Plan as PlannedViews
 
 USUAL_BETA = 0.3
 LEAST_CROWD = 2
@@ -58,28 +59,25 @@ class CodipOptions(Options):
         return Limits(exact(self.alpha), exact(beta), self.discernibility, self.beta is None)
 
 
-def decide(work: Work) -> Decided | None:
-    """The tables of the plan, each at levels of its own; nothing for Mondrian, which cuts rows."""
+def plan(work: Work) -> PlannedViews | FromRows:
+    """The tables of the plan, each at levels of its own; Mondrian cuts rows, all projections together."""
     options = work.options
     assert isinstance(options, CodipOptions)
     if options.anonymizer == "mondrian":
-        return None
+        return FromRows(_cut)
     tables, notes = _tables(work)
-    views = (Leveled(name, columns, anonymized.levels or {}) for name, columns, anonymized in tables)
-    return Decided(tuple(views), notes)
+    views = tuple(LeveledView(name, columns, made.levels or {}) for name, columns, made in tables)
+    return PlannedViews(views, notes)
 
 
-def make(work: Work) -> Made:
-    """Publish one view per table of the plan."""
-    decided = decide(work)
-    if decided is not None:
-        return drafted(work, decided)
+def _cut(work: Work) -> Drafts:
+    """One view per table of the plan, each with groups of its own."""
     tables, notes = _tables(work)
     rows = np.arange(work.table.n_rows)
-    drafts = (
-        Draft(name, (columns,), rows, recodings=anonymized.recodings) for name, columns, anonymized in tables
+    return Drafts(
+        tuple(Draft(name, (columns,), rows, recodings=made.recodings) for name, columns, made in tables),
+        notes,
     )
-    return Made(tuple(drafts), notes)
 
 
 def _tables(work: Work) -> tuple[list[tuple[str, Names, Anonymized]], Entry]:
@@ -137,12 +135,15 @@ METHOD = Method(
     "codip",
     "CODIP: paper 000",
     CodipOptions,
-    make,
-    decide,
+    plan,
     variants={
         "mondrian": {"anonymizer": "mondrian"},
         "patient": {"search": "patient"},
         "optimal": {"search": "optimal"},
     },
     demo={"codip": {"beta": 0.5}},
+    gap=Gap(
+        "with this anonymizer every projection would be cut by itself, and projections are cut together",
+        'Use anonymizer = "full-domain", or the local engine.',
+    ),
 )

@@ -11,13 +11,14 @@ from typing import Literal
 import numpy as np
 
 from manyveils.methods.generalize.cutting import Labels
-from manyveils.methods.generalize.full_domain import decide_full_domain
+from manyveils.methods.generalize.full_domain import plan_full_domain
 from manyveils.methods.generalize.tables import cut_table, label_groups
-from manyveils.methods.work import Decided, InParts, Made, Method, Options, drafted
+from manyveils.methods.work import Method, Options
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch
 from manyveils.promises.work import Work
-from manyveils.release import Draft
+from manyveils.release.draft import Draft, Drafts
+from manyveils.release.plan import FromRows, InParts, Plan
 
 
 class GeneralizeOptions(Options):
@@ -29,57 +30,39 @@ class GeneralizeOptions(Options):
     cuts: Literal["strict", "relaxed"] = "relaxed"
 
 
-def decide(work: Work) -> Decided | None:
-    """The levels to publish at; nothing for Mondrian, which cuts rows."""
+def plan(work: Work) -> Plan | FromRows:
+    """The levels to publish at; Mondrian cuts rows, and goes on inside every part of them as it would have done."""
     options = work.options
     assert isinstance(options, GeneralizeOptions)
     if options.recoding == "full-domain" or not work.quasi:
-        return decide_full_domain(work, options.objective)
-    return None
+        return plan_full_domain(work, options.objective)
+    return FromRows(_mondrian, InParts((work.published,), options.labels, work.sensitive))
 
 
-def part(work: Work) -> InParts:
-    """Mondrian goes on inside every part as it would have done."""
+def _mondrian(work: Work) -> Drafts:
+    """One view with one column: groups found by cutting the rows top-down, each with its own ranges, sets or labels."""
     options = work.options
     assert isinstance(options, GeneralizeOptions)
-    return InParts(options, options.labels, work.sensitive)
-
-
-def make(work: Work) -> Made:
-    """Publish one view with one column, in which groups share their quasi-identifiers."""
-    options = work.options
-    assert isinstance(options, GeneralizeOptions)
-    decided = decide(work)
-    if decided is not None:
-        return drafted(work, decided)
-    return make_mondrian(work, labels=options.labels, relaxed=options.cuts == "relaxed")
-
-
-def make_mondrian(work: Work, *, labels: Labels, relaxed: bool) -> Made:
-    """Publish groups found by cutting the rows top-down, each with its own ranges, sets or labels."""
     watches = watch(work.promises, work.table, work.sensitive)
     if breaks_as_one_group(watches, work.table.n_rows):
         raise refuse(work, watches)
-    groups = cut_table(work, watches, labels=labels, relaxed=relaxed)
+    groups = cut_table(work, watches, labels=options.labels, relaxed=options.cuts == "relaxed")
     notes = {
         "recoding": "mondrian",
-        "labels": labels,
-        "cuts": "relaxed" if relaxed else "strict",
+        "labels": options.labels,
+        "cuts": options.cuts,
         "groups": int(groups.max()) + 1,
     }
+    recodings = label_groups(work, groups, options.labels)
     rows = np.arange(work.table.n_rows)
-    return Made(
-        (Draft("main", (work.published,), rows, recodings=label_groups(work, groups, labels)),), notes
-    )
+    return Drafts((Draft("main", (work.published,), rows, recodings=recodings),), notes)
 
 
 METHOD = Method(
     "generalize",
     "LeFevre, DeWitt, Ramakrishnan 2005 and 2006; Kohlmayer and others 2012",
     GeneralizeOptions,
-    make,
-    decide,
-    part,
+    plan,
     variants={"full-domain": {"recoding": "full-domain"}, "mondrian": {"recoding": "mondrian"}},
     tried=("mondrian",),
     demo={"generalize": {"suppression": 0.02}, "generalize-mondrian": {"recoding": "mondrian"}},

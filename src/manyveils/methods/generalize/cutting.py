@@ -70,9 +70,9 @@ def cutting_of(columns: tuple[Attribute, ...], n_leaves: tuple[int, ...], labels
     label_starts = np.zeros((len(columns), depth), dtype=np.int64)
     loss_starts = np.zeros((len(columns), depth), dtype=np.int64)
     n_labels = n_losses = 0
-    for place, column in enumerate(columns):
-        for level, step in enumerate(column.levels.each if styles[place] == LABEL else ()):
-            label_starts[place, level], loss_starts[place, level] = n_labels, n_losses
+    for index, column in enumerate(columns):
+        for level, step in enumerate(column.levels.each if styles[index] == LABEL else ()):
+            label_starts[index, level], loss_starts[index, level] = n_labels, n_losses
             label_parts.append(step.label_of)
             loss_parts.append(step.loss)
             n_labels, n_losses = n_labels + step.label_of.size, n_losses + step.loss.size

@@ -87,10 +87,10 @@ def _hierarchy_labels(column: Attribute, groups: Ids, owners: Ids, values: Ids, 
     first, _ = _ends(owners, n_groups)
     level_of, label_of = np.full(n_groups, -1, dtype=np.int64), np.zeros(n_groups, dtype=np.int64)
     for number, level in enumerate(column.levels.each):
-        found = level.label_of[values].astype(np.int64)
-        differs = found != found[first][owners]
+        numbers_at = level.label_of[values].astype(np.int64)
+        differs = numbers_at != numbers_at[first][owners]
         alike = (np.bincount(owners[differs], minlength=n_groups) == 0) & (level_of < 0)
-        level_of[alike], label_of[alike] = number, found[first][alike]
+        level_of[alike], label_of[alike] = number, numbers_at[first][alike]
     width = max(column.levels.sizes)
     pairs, label_of_group = np.unique(level_of * width + label_of, return_inverse=True)
     levels, labels = np.divmod(pairs, width)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.grouping import number, roll_up
-from manyveils.promises.entries import LARGEST_KEY, Entries, Ids, count, dense
+from manyveils.promises.entries import LARGEST_KEY, Entries, Ids, Subject, count, dense, for_each_once
 from manyveils.promises.keeping import Watch
 from manyveils.table import Table
 from manyveils.table.attributes import Attribute
@@ -15,12 +15,12 @@ from manyveils.table.attributes import tally as people
 
 Node = tuple[int, ...]
 REMEMBERED = 64
-FEW_CLASSES = 50_000
+FEW_GROUPS = 50_000
 NEVER = np.iinfo(np.int64).max
 
 
 class Counted:
-    """The classes of one node: their labels, their sizes, and the counts that promises need.
+    """The groups of one node: their labels, their sizes, and the counts that promises need.
 
     Entries are rolled up when they are asked for: many nodes are refused by their sizes alone.
     """
@@ -39,10 +39,10 @@ class Counted:
 
     @cached_property
     def entries(self) -> tuple[Entries | None, ...]:
-        """The counts of every promise's subject, class by class; what they were made from is let go."""
-        found = self._count()
+        """The counts of every promise's subject, group by group; what they were made from is let go."""
+        entries = self._count()
         del self._count
-        return found
+        return entries
 
 
 class Lattice:
@@ -61,7 +61,7 @@ class Lattice:
         self._climbs: dict[tuple[int, int, int], NDArray[np.int32]] = {}
 
     def at(self, node: Node) -> Counted:
-        """Count the classes of a node."""
+        """Count the groups of a node."""
         if node in self._remembered:
             return self._remembered[node]
         counted, _ = self.roll(self._finer(node), node)
@@ -82,13 +82,21 @@ class Lattice:
         self._next = (slot + 1) % REMEMBERED
         self._remembered.pop(self._tables[slot].node, None)
         n_base = self.base.sizes.size
-        if counted.sizes.size > max(n_base // 8, min(n_base // 2, FEW_CLASSES)):
+        if counted.sizes.size > max(n_base // 8, min(n_base // 2, FEW_GROUPS)):
             # Hardly smaller than the table itself, or too large to be kept many times.
             self._tables[slot], self._sizes[slot] = self.base, self.base.sizes.size
             self._nodes[slot] = self.base.node
             return
         self._tables[slot], self._sizes[slot], self._nodes[slot] = counted, counted.sizes.size, counted.node
         self._remembered[counted.node] = counted
+
+    def steps(self, node: Node) -> list[Node]:
+        """The nodes one level above, attribute by attribute."""
+        return [
+            (*node[:axis], level + 1, *node[axis + 1 :])
+            for axis, level in enumerate(node)
+            if level + 1 < self.shape[axis]
+        ]
 
     def _climb(self, attribute: int, low: int, high: int) -> NDArray[np.int32]:
         key = attribute, low, high
@@ -97,7 +105,7 @@ class Lattice:
         return self._climbs[key]
 
     def roll(self, finer: Counted, node: Node) -> tuple[Counted, Ids]:
-        """Count a node from a finer one; also the new class of each of its classes."""
+        """Count a node from a finer one; also the new group of each of its groups."""
         if finer.node == node:
             return finer, np.arange(finer.sizes.size)
         steps = [
@@ -111,18 +119,8 @@ class Lattice:
         else:
             starts = np.cumsum([0, *(step.size for step in steps[:-1])])
             ids, labels, sizes = roll_up(finer.labels, np.concatenate(steps), starts, radices, finer.sizes)
-        return Counted(node, labels, sizes, lambda: _rolled_entries(finer.entries, ids, sizes.size)), ids
-
-
-def _rolled_entries(
-    finer: tuple[Entries | None, ...], ids: Ids, n_classes: int
-) -> tuple[Entries | None, ...]:
-    """The entries of coarser classes; promises about one subject share theirs."""
-    made: dict[int, Entries] = {}
-    for each in finer:
-        if each is not None and id(each) not in made:
-            made[id(each)] = each.under(ids, n_classes)
-    return tuple(None if each is None else made[id(each)] for each in finer)
+        entries = lambda: for_each_once(finer.entries, lambda found: found.under(ids, sizes.size))  # noqa: E731
+        return Counted(node, labels, sizes, entries), ids
 
 
 def _roll_wide(
@@ -140,36 +138,31 @@ def _roll_wide(
 def count_base(
     columns: tuple[Attribute, ...], table: Table, watches: tuple[Watch, ...]
 ) -> tuple[Counted, Ids]:
-    """Count the classes of the table as it is; also the class of every row."""
+    """Count the groups of the table as it is; also the group of every row."""
     names = tuple(column.name for column in columns)
-    classes, n_classes = dense(table.codes(names), table.sizes(names), table.n_rows)
-    _, firsts = number(classes)
-    order = np.argsort(classes[firsts])
-    labels = (
-        np.stack([table[name].codes[firsts[order]] for name in names]).astype(np.int32)
-        if columns
-        else np.zeros((0, n_classes), dtype=np.int32)
-    )
-    # Level 0 has its own label numbers, in the order in which values appear.
-    for place, column in enumerate(columns):
-        labels[place] = column.levels[0].label_of[labels[place]]
-    sizes = people(classes, table.weights, n_classes)
-    found = {id(table): classes}
-    return Counted(
-        (0,) * len(columns), labels, sizes, lambda: _counts(watches, names, found, n_classes)
-    ), classes
+    groups, n_groups = dense(table.codes(names), table.sizes(names), table.n_rows)
+    _, firsts = number(groups)
+    order = np.argsort(groups[firsts])
+    labels = np.zeros((len(columns), n_groups), dtype=np.int32)
+    for index, column in enumerate(columns):
+        # Level 0 has its own label numbers, in the order in which values appear.
+        labels[index] = column.levels[0].label_of[table[column.name].codes[firsts[order]]]
+    sizes = people(groups, table.weights, n_groups)
+    groups_of = {id(table): groups}
+    entries = lambda: _counts(watches, names, groups_of, n_groups)  # noqa: E731
+    return Counted((0,) * len(columns), labels, sizes, entries), groups
 
 
 def _counts(
-    watches: tuple[Watch, ...], names: tuple[str, ...], classes: dict[int, Ids], n_classes: int
+    watches: tuple[Watch, ...], names: tuple[str, ...], groups_of: dict[int, Ids], n_groups: int
 ) -> tuple[Entries | None, ...]:
     """Count every subject in its own table; the same combinations have the same numbers in all of them."""
-    made: dict[int, Entries] = {}
-    for each in watches:
-        if each.subject is None or id(each.subject) in made:
-            continue
-        if id(each.table) not in classes:
-            table = each.table
-            classes[id(table)] = dense(table.codes(names), table.sizes(names), table.n_rows)[0]
-        made[id(each.subject)] = count(each.subject, classes[id(each.table)], n_classes)
-    return tuple(None if each.subject is None else made[id(each.subject)] for each in watches)
+    tables = {id(watched.subject): watched.table for watched in watches}
+
+    def counted(subject: Subject) -> Entries:
+        table = tables[id(subject)]
+        if id(table) not in groups_of:
+            groups_of[id(table)] = dense(table.codes(names), table.sizes(names), table.n_rows)[0]
+        return count(subject, groups_of[id(table)], n_groups)
+
+    return for_each_once([watched.subject for watched in watches], counted)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from manyveils.kernels.cuts import divide, propose
 from manyveils.methods.generalize.cutting import Cutting
 from manyveils.policy.guarantees import KAnonymity
-from manyveils.promises.entries import Entries, Ids
+from manyveils.promises.entries import Entries, Ids, Subject, for_each_once
 from manyveils.promises.keeping import Watch, all_kept
 
 
@@ -77,7 +77,11 @@ def partition(
     """
     n_rows = order.size
     least = max(
-        [each.promise.guarantee.k for each in watches if isinstance(each.promise.guarantee, KAnonymity)],
+        [
+            watched.promise.guarantee.k
+            for watched in watches
+            if isinstance(watched.promise.guarantee, KAnonymity)
+        ],
         default=1,
     )
     # Laid out in that order once, rows are read nearly one after another in every round.
@@ -115,27 +119,22 @@ def _of_active(
     entries: tuple[Entries | None, ...], active: Segments, n_rows: int
 ) -> tuple[Entries | None, ...]:
     """Drop the rows of finished groups from the entries, once they are most of them."""
-    largest = max((each.owners.size for each in entries if each is not None), default=0)
+    largest = max((counted.owners.size for counted in entries if counted is not None), default=0)
     if 2 * int(active.sizes.sum()) > largest:
         return entries
-    alive = active.group_of_row(n_rows) >= 0
-    made: dict[int, Entries] = {}
-    for each in entries:
-        if each is not None and id(each) not in made:
-            kept = alive[each.owners]
-            made[id(each)] = Entries(each.owners[kept], each.codes[kept], each.counts[kept])
-    return tuple(None if each is None else made[id(each)] for each in entries)
+    is_active = active.group_of_row(n_rows) >= 0
+    return for_each_once(entries, lambda counted: counted.some(is_active[counted.owners]))
 
 
 def _row_entries(watches: tuple[Watch, ...], rows: Ids) -> tuple[Entries | None, ...]:
     """Every row as an entry of its own, in order of code, so that any grouping can be counted in one pass."""
-    made: dict[int, Entries] = {}
-    for each in watches:
-        if each.subject is not None and id(each.subject) not in made:
-            codes = each.subject.codes[rows]
-            order = np.argsort(codes, kind="stable")
-            made[id(each.subject)] = Entries(order, codes[order], np.ones(order.size, dtype=np.int64))
-    return tuple(None if each.subject is None else made[id(each.subject)] for each in watches)
+
+    def entries_of(subject: Subject) -> Entries:
+        codes = subject.codes[rows]
+        order = np.argsort(codes, kind="stable")
+        return Entries(order, codes[order], np.ones(order.size, dtype=np.int64))
+
+    return for_each_once([watched.subject for watched in watches], entries_of)
 
 
 def _propose(cutting: Cutting, segments: Segments, least: int, *, relaxed: bool) -> Proposals:
@@ -174,12 +173,10 @@ def _try(
         cutting.label_starts,
     )
     parts = _halves(active, takes, np.ones(chosen.size, dtype=bool))
-    if all(each is None for each in entries):
-        fine = all_kept(watches, entries, parts.sizes)
-    else:
+    if any(counted is not None for counted in entries):
         owner = parts.group_of_row(n_rows)
-        counted = {id(each): each.under(owner, parts.starts.size) for each in entries if each is not None}
-        fine = all_kept(watches, tuple(None if e is None else counted[id(e)] for e in entries), parts.sizes)
+        entries = for_each_once(entries, lambda counted: counted.under(owner, parts.starts.size))
+    fine = all_kept(watches, entries, parts.sizes)
     n = chosen.size
     return fine[:n] & fine[n:], chosen
 
@@ -195,9 +192,5 @@ def _halves(segments: Segments, left: Ids, which: NDArray[np.bool_]) -> Segments
 
 
 def _joined(first: Proposals, second: Proposals) -> Proposals:
-    return Proposals(
-        np.concatenate([first.gains, second.gains]),
-        np.concatenate([first.levels, second.levels]),
-        np.concatenate([first.cuts, second.cuts]),
-        np.concatenate([first.takes, second.takes]),
-    )
+    pairs = zip(vars(first).values(), vars(second).values(), strict=True)
+    return Proposals(*map(np.concatenate, pairs))

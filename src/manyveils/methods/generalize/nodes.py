@@ -32,19 +32,19 @@ def passing(
 
     Chains of undecided nodes are halved, as long as a test is open on them.
     """
-    asked = _Asked(lattice, tests, where)
-    places = np.argwhere(where)
-    order = np.argsort(places.sum(axis=1), kind="stable") if where.ndim else np.arange(len(places))
-    for position, place in enumerate(order):
-        node = tuple(int(level) for level in places[place])
-        if asked.open[node]:
-            asked.halve(asked.chain(node))
+    answers = _Answers(lattice, tests, where)
+    nodes = np.argwhere(where)
+    order = np.argsort(nodes.sum(axis=1), kind="stable") if where.ndim else np.arange(len(nodes))
+    for position, index in enumerate(order):
+        node = tuple(int(level) for level in nodes[index])
+        if answers.open[node]:
+            answers.halve(answers.chain(node))
         if position % 1024 == 0:
             progress(position / len(order))
-    return [np.asarray(each & where) for each in asked.holds]
+    return [np.asarray(holds & where) for holds in answers.holds]
 
 
-class _Asked:
+class _Answers:
     """What is known of every test at every node."""
 
     def __init__(self, lattice: Lattice, tests: Sequence[Test], where: Passed) -> None:
@@ -56,17 +56,9 @@ class _Asked:
     def chain(self, node: Node) -> list[Node]:
         """A way up through nodes at which some test is open."""
         chain = [node]
-        while step := next((step for step in self._steps(chain[-1]) if self.open[step]), None):
+        while step := next((step for step in self._lattice.steps(chain[-1]) if self.open[step]), None):
             chain.append(step)
         return chain
-
-    def _steps(self, node: Node) -> list[Node]:
-        shape = self._lattice.shape
-        return [
-            (*node[:axis], level + 1, *node[axis + 1 :])
-            for axis, level in enumerate(node)
-            if level + 1 < shape[axis]
-        ]
 
     def halve(self, chain: list[Node]) -> None:
         """Decide all tests on a chain: in its middle first, which decides most of it."""
@@ -80,23 +72,23 @@ class _Asked:
 
     def _decide(self, node: Node) -> None:
         counted = self._lattice.at(node)
-        for place, test in enumerate(self._tests):
-            if self._known[place][node]:
+        for test, known, holds in zip(self._tests, self._known, self.holds, strict=True):
+            if known[node]:
                 continue
-            found = test.holds(counted)
-            region = _concluded(node, rises=test.rises, found=found)
-            self._known[place][region] = True
-            if found:
-                self.holds[place][region] = True
+            is_passed = test.holds(counted)
+            region = _concluded(node, rises=test.rises, is_passed=is_passed)
+            known[region] = True
+            if is_passed:
+                holds[region] = True
             decided = np.logical_and.reduce([known[region] for known in self._known])
             self.open[region] &= ~decided
 
 
-def _concluded(node: Node, *, rises: bool | None, found: bool) -> tuple[slice, ...]:
+def _concluded(node: Node, *, rises: bool | None, is_passed: bool) -> tuple[slice, ...]:
     """The nodes at which a test comes out the same as at this one."""
     if rises is None:
         return tuple(slice(level, level + 1) for level in node)
-    if rises == found:
+    if rises == is_passed:
         return tuple(slice(level, None) for level in node)
     return tuple(slice(0, level + 1) for level in node)
 
@@ -118,4 +110,4 @@ def _edge(passed: Passed, from_: slice, to: slice) -> list[Node]:
         after = [slice(None)] * passed.ndim
         before[axis], after[axis] = from_, to
         edge[tuple(after)] &= ~passed[tuple(before)]
-    return [tuple(int(level) for level in place) for place in np.argwhere(edge)]
+    return [tuple(int(level) for level in node) for node in np.argwhere(edge)]

@@ -1,7 +1,5 @@
 """What an optimal generalization makes small, and how much a node must cost at least."""
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,49 +9,47 @@ from manyveils.promises.entries import Ids
 Grid = NDArray[np.float64]
 
 
-class Objective(Protocol):
+class Objective:
     """A cost of nodes. Claims of it: `floor` and `bound` never fall on the way up, and never exceed `cost`.
 
     `guide` says where cheap nodes are likely; it decides the order of the search and nothing else.
     """
 
-    floor: Grid
-    guide: Grid
+    def __init__(self, lattice: Lattice) -> None:
+        self.floor = np.zeros(lattice.shape)
+        self.guide = _collisions(lattice)
+        self._n_rows = int(lattice.base.sizes.sum())
 
     def bound(self, counted: Counted) -> float:
         """What this node and every coarser one costs at least."""
-        ...
+        return float(self.floor[counted.node])
 
     def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
-        """What the node costs when the classes that are not fine are suppressed."""
-        ...
+        """What the node costs when the groups that are not fine are suppressed."""
+        return self.bound(counted)
 
     def per_lost_row(self, limit: int) -> Grid:
         """What each suppressed row adds to `bound` at least, at every node, if `limit` rows may be suppressed."""
-        ...
+        return np.zeros(self.floor.shape)
 
 
-class Loss:
+class Loss(Objective):
     """Mean share of the domain a published value covers; a suppressed row loses everything."""
 
     def __init__(self, lattice: Lattice) -> None:
         self._losses = [[level.loss for level in column.levels.each] for column in lattice.columns]
-        sums = [_level_sums(lattice, place) for place in range(len(lattice.columns))]
+        sums = [_level_sums(lattice, index) for index in range(len(lattice.columns))]
         self.floor = self.guide = _sum_grid(sums, lattice.shape)
         worst = [np.array([float(loss.max()) for loss in losses]) for losses in self._losses]
         # A hair less, so that rounding in sums cannot prune the optimum.
         self._kept = (len(sums) - _sum_grid(worst, lattice.shape)) * (1 - 1e-9)
 
-    def bound(self, counted: Counted) -> float:
-        """The loss without suppression."""
-        return float(self.floor[counted.node])
-
     def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
         """The loss without suppression, and what suppressed rows lose beyond it."""
         extra = 0.0
         if not fine.all():
-            for place, level in enumerate(counted.node):
-                kept_share = 1.0 - self._losses[place][level][counted.labels[place][~fine]]
+            for index, level in enumerate(counted.node):
+                kept_share = 1.0 - self._losses[index][level][counted.labels[index][~fine]]
                 extra += float(kept_share @ counted.sizes[~fine])
         return self.bound(counted) + extra
 
@@ -62,70 +58,44 @@ class Loss:
         return self._kept
 
 
-class Height:
-    """The sum of levels."""
+class Height(Objective):
+    """The sum of levels; suppression costs nothing within its limit."""
 
     def __init__(self, lattice: Lattice) -> None:
-        self.floor = _sum_grid([np.arange(size, dtype=np.float64) for size in lattice.shape], lattice.shape)
-        self.guide = self.floor
+        levels = [np.arange(size, dtype=np.float64) for size in lattice.shape]
+        self.floor = self.guide = _sum_grid(levels, lattice.shape)
+
+
+class Discernibility(Objective):
+    """The sum of squared group sizes; a suppressed row counts as many as there are rows."""
 
     def bound(self, counted: Counted) -> float:
-        """The node's height."""
-        return float(self.floor[counted.node])
-
-    def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
-        """The node's height; suppression costs nothing within its limit."""
-        return self.bound(counted)
-
-    def per_lost_row(self, limit: int) -> Grid:
-        """Nothing."""
-        return np.zeros(self.floor.shape)
-
-
-class Discernibility:
-    """The sum of squared class sizes; a suppressed row counts as many as there are rows."""
-
-    def __init__(self, lattice: Lattice) -> None:
-        self.floor = np.zeros(lattice.shape)
-        self.guide = _collisions(lattice)
-        self._n_rows = int(lattice.base.sizes.sum())
-
-    def bound(self, counted: Counted) -> float:
-        """The squares of all classes: merging adds to them, and suppressing a class costs more than its square."""
+        """The squares of all groups: merging adds to them, and suppressing a group costs more than its square."""
         return float(squares(counted.sizes))
 
     def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
-        """Squares of published classes, and the whole table's size for each suppressed row."""
+        """Squares of published groups, and the whole table's size for each suppressed row."""
         return float(squares(counted.sizes[fine]) + int(counted.sizes[~fine].sum()) * self._n_rows)
 
     def per_lost_row(self, limit: int) -> Grid:
-        """The table's size, less what the row's class, no larger than the limit, took in the bound."""
+        """The table's size, less what the row's group, no larger than the limit, took in the bound."""
         return np.full(self.floor.shape, float(self._n_rows - limit))
 
 
-class ClassSize:
-    """Rows of the table for each published class."""
-
-    def __init__(self, lattice: Lattice) -> None:
-        self.floor = np.zeros(lattice.shape)
-        self.guide = _collisions(lattice)
-        self._n_rows = int(lattice.base.sizes.sum())
+class ClassSize(Objective):
+    """Rows of the table for each published group; how many groups are lost does not follow from lost rows."""
 
     def bound(self, counted: Counted) -> float:
-        """As if every class were published."""
+        """As if every group were published."""
         return self._n_rows / counted.sizes.size
 
     def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
-        """Rows of the table for each class that is published."""
+        """Rows of the table for each group that is published."""
         published = int(fine.sum())
         return self._n_rows / published if published else float("inf")
 
-    def per_lost_row(self, limit: int) -> Grid:
-        """Nothing: a class more or less is not known from rows."""
-        return np.zeros(self.floor.shape)
 
-
-OBJECTIVES: dict[str, type[Loss] | type[Height] | type[Discernibility] | type[ClassSize]] = {
+OBJECTIVES: dict[str, type[Objective]] = {
     "loss": Loss,
     "height": Height,
     "discernibility": Discernibility,
@@ -134,15 +104,15 @@ OBJECTIVES: dict[str, type[Loss] | type[Height] | type[Discernibility] | type[Cl
 
 
 def squares(sizes: Ids) -> int:
-    """The sum of squared class sizes."""
+    """The sum of squared group sizes."""
     return int((sizes * sizes).sum())
 
 
 def _collisions(lattice: Lattice) -> Grid:
-    """The log of the sum of squared class sizes, if attributes were independent."""
+    """The log of the sum of squared group sizes, if attributes were independent."""
     sums = []
-    for place, column in enumerate(lattice.columns):
-        counts = np.bincount(lattice.base.labels[place], weights=lattice.base.sizes)
+    for index, column in enumerate(lattice.columns):
+        counts = np.bincount(lattice.base.labels[index], weights=lattice.base.sizes)
         shares = counts / max(counts.sum(), 1)
         climbs = [
             np.bincount(column.levels.climb(0, level), weights=shares) for level in range(len(column.levels))
@@ -151,9 +121,9 @@ def _collisions(lattice: Lattice) -> Grid:
     return _sum_grid(sums, lattice.shape)
 
 
-def _level_sums(lattice: Lattice, place: int) -> Grid:
-    counts = np.bincount(lattice.base.labels[place], weights=lattice.base.sizes)
-    levels = lattice.columns[place].levels
+def _level_sums(lattice: Lattice, index: int) -> Grid:
+    counts = np.bincount(lattice.base.labels[index], weights=lattice.base.sizes)
+    levels = lattice.columns[index].levels
     return np.array(
         [float(level.loss[levels.climb(0, number)] @ counts) for number, level in enumerate(levels.each)],
         dtype=np.float64,
@@ -165,5 +135,5 @@ def _sum_grid(sums: list[Grid], shape: tuple[int, ...]) -> Grid:
     for axis, values in enumerate(sums):
         # Rounding must not make a coarser level look cheaper.
         rising = np.maximum.accumulate(values)
-        grid += rising.reshape([-1 if place == axis else 1 for place in range(len(shape))])
+        grid += rising.reshape([-1 if other == axis else 1 for other in range(len(shape))])
     return grid

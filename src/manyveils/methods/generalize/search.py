@@ -13,7 +13,7 @@ from manyveils.promises.keeping import Watch, all_kept, kept
 
 @dataclass(frozen=True)
 class Choice:
-    """A node that keeps every promise, what it costs, and which of its classes are published."""
+    """A node that keeps every promise, what it costs, and which of its groups are published."""
 
     node: Node
     cost: float
@@ -49,8 +49,8 @@ class Search:
         shape = self.lattice.shape
         self.closed, self.hopeful = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
         self.floor, self.lost = self.objective.floor.copy(), np.zeros(shape, dtype=np.int64)
-        keeps = [each.promise.merging_keeps for each in self.watches]
-        heals = [each.promise.one_part_heals for each in self.watches]
+        keeps = [watched.promise.merging_keeps for watched in self.watches]
+        heals = [watched.promise.one_part_heals for watched in self.watches]
         # Without suppression a broken promise stays broken further down if merging keeps it;
         # with suppression, rows that fail can only be counted on to grow if one good part heals.
         self._falls = keeps if self.limit == 0 else heals
@@ -64,43 +64,36 @@ class Search:
         """Find the border below which nothing is left to hope for, then check what may be cheaper above it."""
         order = np.argsort(self.objective.guide, axis=None, kind="stable").tolist()
         hopeful = self.hopeful.reshape(-1)
-        for position, place in enumerate(order):
-            if self._is_open(place) and not hopeful[place]:
-                self._halve(self._path(self._node(place)))
+        for position, index in enumerate(order):
+            if self._is_open(index) and not hopeful[index]:
+                self._halve(self._path(self._node(index)))
             if position % 256 == 0:
                 self.progress(position / len(order))
-        for place in order:
-            if self._is_open(place):
-                self._check(self._node(place))
+        for index in order:
+            if self._is_open(index):
+                self._check(self._node(index))
         return self.best
 
-    def _node(self, place: int) -> Node:
-        """The node at a place of the flattened lattice."""
+    def _node(self, index: int) -> Node:
+        """The node at an index of the flattened lattice."""
         shape = self.lattice.shape
-        return tuple(int(level) for level in np.unravel_index(place, shape)) if shape else ()
+        return tuple(int(level) for level in np.unravel_index(index, shape)) if shape else ()
 
-    def _is_open(self, place: int) -> bool:
-        if self._closed[place]:
+    def _is_open(self, index: int) -> bool:
+        if self._closed[index]:
             return False
         if self.best is None:
             return True
-        return bool(self._floor[place] + self._lost[place] * self._per_lost[place] < self.best.cost)
+        return bool(self._floor[index] + self._lost[index] * self._per_lost[index] < self.best.cost)
 
     def _path(self, node: Node) -> list[Node]:
         """A way up through nodes of which nothing is known, always the step that looks cheapest."""
         path = [node]
         while steps := [
-            step for step in self._steps(path[-1]) if not (self.closed[step] or self.hopeful[step])
+            step for step in self.lattice.steps(path[-1]) if not (self.closed[step] or self.hopeful[step])
         ]:
             path.append(min(steps, key=lambda step: float(self.objective.guide[step])))
         return path
-
-    def _steps(self, node: Node) -> list[Node]:
-        return [
-            (*node[:place], level + 1, *node[place + 1 :])
-            for place, level in enumerate(node)
-            if level + 1 < self.lattice.shape[place]
-        ]
 
     def _halve(self, path: list[Node]) -> None:
         low, high = 0, len(path) - 1
@@ -143,9 +136,10 @@ class Search:
 
     def _kept_by(self, counted: Counted, *, falls: bool) -> NDArray[np.bool_]:
         fine = np.ones(counted.sizes.size, dtype=bool)
-        for place, each in enumerate(self.watches):
-            if self._falls[place] == falls:
-                fine &= kept(each, None if each.subject is None else counted.entries[place], counted.sizes)
+        for index, watched in enumerate(self.watches):
+            if self._falls[index] == falls:
+                entries = None if watched.subject is None else counted.entries[index]
+                fine &= kept(watched, entries, counted.sizes)
         return fine
 
     def _offer(self, choice: Choice) -> None:

@@ -7,8 +7,9 @@ graded table to another method, which keeps the guarantees of the policy on what
 It cannot hide common values: a code has the frequency of its value, and grades have the order of theirs.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import Any, Literal
 
@@ -21,10 +22,7 @@ from manyveils.keys.choices import DEFAULT_CATEGORIES, DEFAULT_CHOICE, categorie
 from manyveils.keys.key import Grades, Key, Pseudonyms
 from manyveils.methods.grade.aliases import aliased, checked_choices, lookup_of
 from manyveils.methods.grade.categories import categories_of, grades_of
-from manyveils.methods.grade.seen import seen
-from manyveils.methods.labelling import Lookup, Lookups, in_secret
-from manyveils.methods.leveled import Leveled
-from manyveils.methods.work import Decided, Made, Method, Options, drafted
+from manyveils.methods.work import Gap, Method, Options
 from manyveils.policy import Policy
 from manyveils.policy.check import section_problems
 from manyveils.policy.sections import Count, Number
@@ -32,9 +30,14 @@ from manyveils.promises.entries import Ids, dense
 from manyveils.promises.keeping import all_kept, count_for, watch_counts
 from manyveils.promises.tally import Kept
 from manyveils.promises.work import Work
-from manyveils.table import resolve
+from manyveils.release.dealing import DealtView
+from manyveils.release.draft import Drafts
+from manyveils.release.labelling import Lookup, Lookups, in_secret, labelled, needed
+from manyveils.release.plan import FromRows, LeveledView, Plan
+from manyveils.table import Table, resolve
 from manyveils.table.attributes import tally as people
 
+THEN = "then"
 FOLLOWING = ("generalize", "anatomize", "slice", "codip", "separate")
 Categories = Count | list[tuple[Number, Number]]
 
@@ -48,46 +51,90 @@ class GradeOptions(Options):
     then: str | dict[str, Any] | None = Field(None)
 
 
-def decide(work: Work) -> Decided | None:
-    """What everybody's values read, and what follows; nothing where what follows looks at rows."""
+def plan(work: Work) -> Plan | FromRows:
+    """What everybody's values read, and what follows; where that looks at rows, it does so after grading."""
     options = work.options
     assert isinstance(options, GradeOptions)
-    _refuse_strangers(work, options)
-    lookups, key = _graded(work, options)
-    after = _following_work(seen(work, lookups), options)
+    _refuse_misfits(work, options)
+    grading = _Grading(*_graded(work, options), options)
+    after = grading.followed(work)
     if options.then is None:
         _refuse_broken(after)
-        decided: Decided | None = Decided((Leveled("main", work.published),))
-    else:
-        decided = _method(options).decide(after)
-    if decided is None:
-        return None
-    views = tuple(replace(view, lookups=lookups) for view in decided.views)
-    return Decided(views, _notes(key, decided.notes, options), key)
+        return grading.graded(Plan((LeveledView("main", work.published),)))
+    following = _method(options).plan(after)
+    if isinstance(following, Plan):
+        return grading.graded(following)
+    from_counts = partial(grading.from_counts, following) if following.from_counts else None
+    return FromRows(partial(grading.make, following), from_counts=from_counts)
 
 
-def make(work: Work) -> Made:
-    """Publish the table with sensitive values as codes and grades, as it is or by the method that follows."""
-    options = work.options
-    assert isinstance(options, GradeOptions)
-    if options.then is None:
-        decided = decide(work)
-        assert decided is not None
-        return drafted(work, decided)
-    _refuse_strangers(work, options)
-    lookups, key = _graded(work, options)
-    after = _following_work(seen(work, lookups), options)
-    made = _method(options).make(after)
-    drafts = tuple(in_secret(draft, after.table, lookups) for draft in made.drafts)
-    return Made(drafts, _notes(key, made.notes, options), key)
+@dataclass(frozen=True, repr=False)
+class _Grading:
+    """What is read in place of sensitive values, what it means, and what follows."""
+
+    lookups: Lookups
+    key: Key
+    options: GradeOptions
+
+    def followed(self, work: Work) -> Work:
+        """The publication for the method that follows."""
+        return _following_work(seen(work, self.lookups), self.options)
+
+    def graded(self, plan: Plan) -> Plan:
+        """The plan of what follows, with labels in place of values."""
+        views = tuple(_in_secret(view, self.lookups) for view in plan.views)
+        return Plan(views, self._notes(plan.notes), self.key)
+
+    def make(self, following: FromRows, work: Work) -> Drafts:
+        """The drafts of what follows, with labels in place of values."""
+        after = self.followed(work)
+        drafts = following.make(after)
+        views = tuple(in_secret(draft, after.table, self.lookups) for draft in drafts.views)
+        return Drafts(views, self._notes(drafts.notes), self.key)
+
+    def from_counts(self, following: FromRows, work: Work) -> Plan:
+        """The plan of what follows, where it does without the rows."""
+        assert following.from_counts is not None
+        return self.graded(following.from_counts(self.followed(work)))
+
+    def _notes(self, following: Mapping[str, object]) -> dict[str, object]:
+        key = self.key
+        return {
+            "graded": {name: len(grades.categories) for name, grades in key.grades.items()},
+            "aliased": {
+                name: len(codes.values) + len(codes.groups) for name, codes in key.pseudonyms.items()
+            },
+            **({"then": dict(following)} if self.options.then is not None else {}),
+        }
 
 
-def _notes(key: Key, then: Mapping[str, object], options: GradeOptions) -> dict[str, object]:
-    return {
-        "graded": {name: len(grades.categories) for name, grades in key.grades.items()},
-        "aliased": {name: len(each.values) + len(each.groups) for name, each in key.pseudonyms.items()},
-        **({"then": dict(then)} if options.then is not None else {}),
-    }
+def _in_secret(view: LeveledView | DealtView, lookups: Lookups) -> LeveledView | DealtView:
+    if isinstance(view, DealtView):
+        return replace(view, lookups=lookups, chance=(THEN, *view.chance))
+    return replace(view, lookups=lookups)
+
+
+def seen(work: Work, lookups: Lookups) -> Work:
+    """The same work with labels in place of values, in the table and in what is counted of it."""
+    if work.counted is None:
+        return replace(work, table=labelled(work.table, lookups))
+    counted = _counted(work, lookups)
+    labels = {name: counted((name,))[name] for name in lookups}
+    table = replace(work.table, attributes={**work.table.attributes, **labels})
+    return replace(work, table=table, counted=counted)
+
+
+def _counted(work: Work, lookups: Lookups) -> Callable[[tuple[str, ...]], Table]:
+    """Counts of labels; the same question gets the same table."""
+    tables: dict[frozenset[str], Table] = {}
+
+    def counted(names: tuple[str, ...]) -> Table:
+        key = frozenset(names)
+        if key not in tables:
+            tables[key] = labelled(work.counts(needed(names, lookups)), lookups)
+        return tables[key]
+
+    return counted
 
 
 def _graded(work: Work, options: GradeOptions) -> tuple[Lookups, Key]:
@@ -100,11 +147,11 @@ def _graded(work: Work, options: GradeOptions) -> tuple[Lookups, Key]:
         column = work.table[name]
         if column.kind == "numeric":
             where = f"{work.policy.name}: publish.categories"
-            asked = categories_for(name, options.categories)
-            found, grades[name] = grades_of(column, categories_of(column, asked, options.spacing, where))
-            domain = pl.Series(name, found).fill_nan(None)
-            places = np.arange(column.n_values, dtype=np.int32)[np.newaxis, :]
-            lookups[name] = lookup_of("numeric", domain, places)
+            wanted = categories_for(name, options.categories)
+            graded, grades[name] = grades_of(column, categories_of(column, wanted, options.spacing, where))
+            domain = pl.Series(name, graded).fill_nan(None)
+            numbers = np.arange(column.n_values, dtype=np.int32)[np.newaxis, :]
+            lookups[name] = lookup_of("numeric", domain, numbers)
         else:
             lookups[name], pseudonyms[name] = aliased(work, column, choices)
     return lookups, Key(pseudonyms, grades)
@@ -115,28 +162,24 @@ def _refuse_broken(work: Work) -> None:
     fine, sizes = _judged(work)
     if not fine.all():
         kinds = ", ".join(sorted({promise.guarantee.kind for promise in work.promises}))
-        raise InfeasibleError(
-            [
-                Problem(
-                    work.policy.name,
-                    f"grading leaves quasi-identifiers as they are: {int((~fine).sum())} of {fine.size} groups "
-                    f"({int(sizes[~fine].sum())} rows) do not keep {kinds}.",
-                    'Drop [guarantee], or let another method follow, such as then = "generalize" or "anatomize".',
-                )
-            ]
+        what = (
+            f"grading leaves quasi-identifiers as they are: {int((~fine).sum())} of {fine.size} groups "
+            f"({int(sizes[~fine].sum())} rows) do not keep {kinds}."
         )
+        remedy = 'Drop [guarantee], or let another method follow, such as then = "generalize" or "anatomize".'
+        raise InfeasibleError([Problem(work.policy.name, what, remedy)])
 
 
 def _judged(work: Work) -> tuple[Kept, Ids]:
     """Which groups of equal quasi-identifiers keep every promise, and how many people are in each."""
     fine, sizes = np.ones(0, dtype=bool), np.zeros(0, dtype=np.int64)
     watches = watch_counts(work, work.promises, work.sensitive, work.quasi)
-    for table in {id(each.table): each.table for each in watches}.values():
+    for table in {id(watched.table): watched.table for watched in watches}.values():
         # Groups are numbered by their quasi-identifiers, so every table has the same.
         groups, n_groups = dense(table.codes(work.quasi), table.sizes(work.quasi), table.n_rows)
         sizes = people(groups, table.weights, n_groups)
-        some = tuple(each for each in watches if each.table is table)
-        kept = all_kept(some, count_for(some, groups, n_groups), sizes)
+        together = tuple(watched for watched in watches if watched.table is table)
+        kept = all_kept(together, count_for(together, groups, n_groups), sizes)
         fine = kept & fine if fine.size else kept
     return fine, sizes
 
@@ -150,7 +193,7 @@ def _following_work(work: Work, options: GradeOptions) -> Work:
         work.table,
         resolve(policy, work.table),
         options if options.then is None else _method(options).options.model_validate(keys),
-        work.streams.apart("then"),
+        work.streams.apart(THEN),
         work.progress,
         counted=work.counted,
     )
@@ -182,7 +225,7 @@ def _understood(policy: Policy, method: str, keys: dict[str, Any]) -> Policy:
     return policy.replaced(attributes=attributes, publish=publish)
 
 
-def _refuse_strangers(work: Work, options: GradeOptions) -> None:
+def _refuse_misfits(work: Work, options: GradeOptions) -> None:
     """Refuse categories of attributes that have none, and methods that cannot follow."""
     where, problems = work.policy.name, []
     numeric = [name for name in work.sensitive if work.table[name].kind == "numeric"]
@@ -223,12 +266,15 @@ METHOD = Method(
     "grade",
     "Poovammal and Ponnavaikko 2009",
     GradeOptions,
-    make,
-    decide,
+    plan,
     secret=True,
     variants={name: {"then": name} for name in ("generalize", "anatomize", "slice")},
     promising={"then": "generalize"},
     demo={"grade": {"then": "generalize"}},
     # It gives every value a code.
     whole_cells=True,
+    gap=Gap(
+        "what comes after grading cuts rows, and grades are given to all rows at once",
+        'Use then = "generalize", "anatomize", "codip" or "separate", or the local engine.',
+    ),
 )

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from manyveils.errors import DataError, Problem
 from manyveils.keys.choices import ACTUAL, HIDDEN, PSEUDONYM_LENGTH, Choices, choices_of, is_choice
 from manyveils.keys.key import Pseudonyms
-from manyveils.methods.labelling import Lookup
 from manyveils.policy.sections import Kind
 from manyveils.promises.work import Work
+from manyveils.release.labelling import Lookup
 from manyveils.table import Attribute
 from manyveils.table.levels import Codes, value_or_top
 
@@ -43,11 +43,11 @@ def aliased(work: Work, column: Attribute, choices: Choices) -> tuple[Lookup, Ps
     numbers = _numbers(column, parents.label_of, choices)
     used = np.zeros(len(labels), dtype=bool)
     used[numbers[_occurring(work, column, choices)]] = True
-    values = {code: own[place] for place, code in enumerate(of_value) if used[n_values + place]}
+    values = {code: own[number] for number, code in enumerate(of_value) if used[n_values + number]}
     groups = {
-        code: (_named(parents.labels[place], n_parents), _members(column, place))
-        for place, code in enumerate(of_parent)
-        if used[2 * n_values + place]
+        code: (_named(parents.labels[number], n_parents), _members(column, number))
+        for number, code in enumerate(of_parent)
+        if used[2 * n_values + number]
     }
     return _lookup(column.name, numbers, labels, used, choices), Pseudonyms(values, groups)
 
@@ -81,27 +81,27 @@ def _lookup(
 ) -> Lookup:
     """A column of the labels that occur, in the order of their texts, a missing one last."""
     ordered = sorted(
-        np.flatnonzero(used).tolist(), key=lambda place: (labels[place] is None, labels[place] or "")
+        np.flatnonzero(used).tolist(), key=lambda number: (labels[number] is None, labels[number] or "")
     )
     rank = np.zeros(len(labels), dtype=np.int32)
     rank[ordered] = np.arange(len(ordered))
-    domain = pl.Series(name, [labels[place] for place in ordered], dtype=pl.String)
+    domain = pl.Series(name, [labels[number] for number in ordered], dtype=pl.String)
     return lookup_of("categorical", domain, rank[numbers], choices.attribute)
 
 
-def lookup_of(kind: Kind, domain: pl.Series, places: NDArray[np.int32], choice: str | None = None) -> Lookup:
+def lookup_of(kind: Kind, domain: pl.Series, numbers: NDArray[np.int32], choice: str | None = None) -> Lookup:
     """Labels that stand for themselves, or for anything."""
     texts = [text if text is not None else "" for text in domain.cast(pl.String).to_list()]
-    return Lookup(kind, domain, value_or_top(texts), places, choice)
+    return Lookup(kind, domain, value_or_top(texts), numbers, choice)
 
 
 def _named(label: str, n_labels: int) -> str:
     return "any value" if n_labels == 1 and label == "*" else label
 
 
-def _members(column: Attribute, place: int) -> tuple[str, ...]:
+def _members(column: Attribute, label: int) -> tuple[str, ...]:
     level = column.levels[min(1, len(column.levels) - 1)]
-    texts = (column.texts[code] for code in np.flatnonzero(level.label_of == place).tolist())
+    texts = (column.texts[code] for code in np.flatnonzero(level.label_of == label).tolist())
     return tuple(text for text in texts if text)
 
 

@@ -15,17 +15,17 @@ Pairs = tuple[tuple[float, float], ...]
 FEWEST_PLACES, MOST_PLACES = 4, 15
 
 
-def categories_of(column: Attribute, asked: object, spacing: str, where: str) -> Pairs:
+def categories_of(column: Attribute, wanted: object, spacing: str, where: str) -> Pairs:
     """The categories of an attribute: as given, or as many of equal width or of equal rows as asked for."""
     numbers = column.numbers[~np.isnan(column.numbers)]
-    if isinstance(asked, Sequence):
-        pairs = tuple((float(low), float(high)) for low, high in asked)
+    if isinstance(wanted, Sequence):
+        pairs = tuple((float(low), float(high)) for low, high in wanted)
         problems = list(_misfits(pairs, column, where))
         if problems:
             raise PolicyError(problems)
         return pairs
-    assert isinstance(asked, int)
-    ends = _ends(column, numbers, asked, spacing)
+    assert isinstance(wanted, int)
+    ends = _ends(column, numbers, wanted, spacing)
     return tuple(pairwise(ends)) if len(ends) > 1 else ((ends[0], ends[0]),)
 
 
@@ -38,8 +38,8 @@ def _ends(column: Attribute, numbers: Numbers, n_categories: int, spacing: str) 
     else:
         counts = column.counts[: numbers.size]
         reached = np.cumsum(counts) * n_categories
-        places = np.searchsorted(reached, np.arange(1, n_categories) * counts.sum())
-        ends = np.array([numbers[0], *numbers[places], numbers[-1]])
+        indices = np.searchsorted(reached, np.arange(1, n_categories) * counts.sum())
+        ends = np.array([numbers[0], *numbers[indices], numbers[-1]])
     return [float(end) for end in np.unique(ends)]
 
 
@@ -71,12 +71,12 @@ def grades_of(column: Attribute, categories: Pairs) -> tuple[Numbers, Grades]:
     numbers = column.numbers[is_number]
     low = np.array([pair[0] for pair in categories])
     high = np.array([pair[1] for pair in categories])
-    place = np.searchsorted(low, numbers, side="right") - 1
+    index = np.searchsorted(low, numbers, side="right") - 1
     # Halves, so that the widest range of numbers has a width.
-    width = high[place] / 2 - low[place] / 2
-    share = np.divide(numbers / 2 - low[place] / 2, width, out=np.zeros(numbers.size), where=width > 0)
+    width = high[index] / 2 - low[index] / 2
+    share = np.divide(numbers / 2 - low[index] / 2, width, out=np.zeros(numbers.size), where=width > 0)
     bent = BEND + (share - BEND) * ((HIGHEST - BEND) / (1 - BEND))
-    exact = np.where(share > BEND, bent, share) + (place + 1.0)
+    exact = np.where(share > BEND, bent, share) + (index + 1.0)
     graded = _rounded(exact)
     grades = np.full(column.n_values, np.nan)
     grades[is_number] = graded
@@ -91,8 +91,8 @@ def written(grade: float) -> str:
 
 
 def _rounded(exact: Numbers) -> Numbers:
-    for places in range(FEWEST_PLACES, MOST_PLACES):
-        rounded = np.round(exact, places)
+    for decimals in range(FEWEST_PLACES, MOST_PLACES):
+        rounded = np.round(exact, decimals)
         if (np.diff(rounded) > 0).all():
             return rounded
     # Values that even the finest numbers do not keep apart are moved up one by one.

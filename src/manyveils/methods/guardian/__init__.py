@@ -6,30 +6,31 @@ It promises rules of any shape, and guarantees of roles, against those who join 
 It cannot promise anything to combinations of attributes, nor against dependencies it was not told of.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Literal
-
-import numpy as np
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any, Literal
 
 from manyveils.errors import InfeasibleError
-from manyveils.methods.dealt import Dealt
-from manyveils.methods.guardian.anonymize import anonymized, inner_work, strength
+from manyveils.methods.guardian.anonymize import chance_of, inner_work, strength
 from manyveils.methods.guardian.demands import Demand, column_dependencies, demands_of
 from manyveils.methods.guardian.gd import by_repair
-from manyveils.methods.guardian.hiding import by_counts
-from manyveils.methods.guardian.pieces import Demands, Piece
-from manyveils.methods.guardian.score import Divergence
+from manyveils.methods.guardian.pieces import Crowd, Demands, Piece
+from manyveils.methods.guardian.score import Divergence, by_counts
 from manyveils.methods.guardian.uad import by_colouring
-from manyveils.methods.leveled import Leveled
-from manyveils.methods.work import Decided, Made, Method, Options
+from manyveils.methods.work import Gap, Method, Options, drafts_of, plan_of_counts
+from manyveils.policy.guarantees import KAnonymity
 from manyveils.policy.promises import rules_of
+from manyveils.policy.rules import known_from
 from manyveils.promises.entries import dense
 from manyveils.promises.explain import refuse, whole_table_problems
 from manyveils.promises.keeping import watch_counts
 from manyveils.promises.work import Work
-from manyveils.release import Draft
+from manyveils.release.dealing import DealtView
+from manyveils.release.draft import Drafts
+from manyveils.release.plan import FromRows, LeveledView, Plan
 from manyveils.table import Table
+from manyveils.table.attributes import tally as people
 
 
 class GuardianOptions(Options):
@@ -39,116 +40,151 @@ class GuardianOptions(Options):
     anonymizer: Literal["anatomize", "slice", "generalize"] = "anatomize"
 
 
-def decide(work: Work) -> Decided | None:
-    """The tables and how each hides what it guards; nothing where slices hide it, which are cut by looking at rows."""
+def plan(work: Work) -> Plan | FromRows:
+    """Tables in Guardian Normal Form, and how each hides what it guards; slices hide it by looking at rows."""
+    assert isinstance(work.options, GuardianOptions)
+    if work.options.anonymizer == "slice":
+        return FromRows(_sliced)
+    tables = _decomposed(work)
+    plans = tables.plans(work)
+    if all(isinstance(inner, Plan) for inner in plans):
+        return tables.plan(plans, work)
+    return FromRows(partial(tables.drafts, plans), from_counts=partial(tables.plan, plans))
+
+
+def _sliced(work: Work) -> Drafts:
+    tables = _decomposed(work)
+    return tables.drafts(tables.plans(work), work)
+
+
+@dataclass(frozen=True, repr=False)
+class _Tables:
+    """Tables in Guardian Normal Form, what is demanded of them, and by which method they hide what they guard."""
+
+    pieces: tuple[Piece, ...]
+    demands: tuple[Demand, ...]
+    anonymizer: str
+    notes: dict[str, object]
+
+    def plans(self, work: Work) -> tuple[Plan | FromRows, ...]:
+        """How every table is published by itself."""
+        return tuple(self._planned(work, piece) for piece in self.pieces)
+
+    def _planned(self, work: Work, piece: Piece) -> Plan | FromRows:
+        if not _guards(piece):
+            return Plan((LeveledView("", _shown(work, piece)),))
+        method, inner = inner_work(work, piece, self.demands, self._method(piece))
+        return method.plan(inner)
+
+    def _method(self, piece: Piece) -> str:
+        """Slices hide in which bucket a person is, which a table with the same columns side by side may tell."""
+        alone = all(piece is other or piece.columns.isdisjoint(other.columns) for other in self.pieces)
+        return "anatomize" if self.anonymizer == "slice" and not alone else self.anonymizer
+
+    def _work(self, work: Work, piece: Piece) -> Work:
+        return inner_work(work, piece, self.demands, self._method(piece))[1] if _guards(piece) else work
+
+    def plan(self, plans: Sequence[Plan | FromRows], work: Work) -> Plan:
+        """The views of all tables, decided from counts."""
+        views: list[LeveledView | DealtView] = []
+        for number, (piece, inner) in enumerate(zip(self.pieces, plans, strict=True)):
+            decided = plan_of_counts(self._work(work, piece), inner)
+            assert decided is not None
+            [view] = decided.views
+            if isinstance(view, DealtView):
+                view = replace(view, chance=(chance_of(work, piece), *view.chance))
+            views.append(replace(view, name=_named(number), enforces=self._enforced(work, piece)))
+        return Plan(tuple(views), self.notes)
+
+    def drafts(self, plans: Sequence[Plan | FromRows], work: Work) -> Drafts:
+        """The drafts of all tables, from rows that are at hand."""
+        drafts = []
+        for number, (piece, inner) in enumerate(zip(self.pieces, plans, strict=True)):
+            [draft] = drafts_of(self._work(work, piece), inner).views
+            drafts.append(replace(draft, name=_named(number), enforces=self._enforced(work, piece)))
+        return Drafts(tuple(drafts), self.notes)
+
+    def _enforced(self, work: Work, piece: Piece) -> dict[str, Any] | None:
+        if not _guards(piece):
+            return None
+        assert piece.protects is not None
+        return {
+            "given": [name for name in _shown(work, piece) if name != piece.protects],
+            "protect": piece.protects,
+            "l": strength(piece.protects, self.demands),
+        }
+
+
+def _guards(piece: Piece) -> bool:
+    return piece.protects is not None and len(piece.columns) > 1
+
+
+def _named(number: int) -> str:
+    return f"table{number + 1}"
+
+
+def _shown(work: Work, piece: Piece) -> tuple[str, ...]:
+    return tuple(name for name in work.published if name in piece.columns)
+
+
+def _decomposed(work: Work) -> _Tables:
     options = work.options
     assert isinstance(options, GuardianOptions)
-    if options.anonymizer == "slice":
-        return None
     demands = _demands(work)
-    together = Demands(demands, column_dependencies(work))
-    pieces = _decomposed(work, options.decompose, together)
-    views = tuple(
-        _view(work, number, piece, demands, options.anonymizer) for number, piece in enumerate(pieces)
-    )
-    return Decided(views, _notes(work, options, pieces, together))
+    if options.decompose == "uad":
+        pieces = by_colouring(work.published, demands)
+    else:
+        hiding = by_counts(work.counts, lambda piece: _dealt(work, piece, demands.each))
+        progress = lambda share: work.progress("adding columns back", share)  # noqa: E731
+        pieces = by_repair(work.published, demands, Divergence(work.counts, hiding), progress)
+    assert demands.all_kept(pieces), "the tables are not in Guardian Normal Form, or break k"
+    return _Tables(pieces, demands.each, options.anonymizer, _notes(work, options, pieces, demands))
 
 
-def _demands(work: Work) -> tuple[Demand, ...]:
+def _demands(work: Work) -> Demands:
     """What must be kept; refused if the whole table as one group does not keep it."""
     demands = demands_of(work)
     # Whatever the tables are, each attribute's own distribution is in one of them.
     alone = watch_counts(work, tuple(dict.fromkeys(demand.promise for demand in demands)), ())
     if list(whole_table_problems(work, alone)):
         raise refuse(work, alone)
-    return demands
+    return Demands(demands, column_dependencies(work), _crowd(work))
 
 
-def _view(
-    work: Work, number: int, piece: Piece, demands: tuple[Demand, ...], anonymizer: str
-) -> Leveled | Dealt:
-    name, columns = f"table{number + 1}", _columns(work, piece)
-    if piece.protects is None or len(columns) == 1:
-        return Leveled(name, columns)
-    [view] = _inner(work, piece, demands, anonymizer).views
-    return replace(view, name=name, enforces=_enforced(columns, piece, demands))
+def _crowd(work: Work) -> Crowd | None:
+    """The size of groups that is asked for, and how small they get."""
+    ks = [promise.guarantee.k for promise in work.promises if isinstance(promise.guarantee, KAnonymity)]
+
+    @cache
+    def smallest(names: frozenset[str]) -> int:
+        ordered = tuple(sorted(names))
+        table = work.counts(ordered)
+        groups, n_groups = dense(table.codes(ordered), table.sizes(ordered), table.n_rows)
+        return int(people(groups, table.weights, n_groups).min(initial=table.n_people))
+
+    known = known_from(frozenset(work.quasi), column_dependencies(work))
+    return Crowd(max(ks), frozenset(known), frozenset(work.sensitive), smallest) if ks else None
 
 
-def _inner(work: Work, piece: Piece, demands: tuple[Demand, ...], anonymizer: str) -> Decided:
-    """How one table hides what it guards, decided from counts."""
-    method, inner = inner_work(work, piece, demands, anonymizer)
-    decided = method.decide(inner)
-    assert decided is not None
-    return decided
-
-
-def _dealt(work: Work, piece: Piece, demands: tuple[Demand, ...]) -> Dealt | None:
+def _dealt(work: Work, piece: Piece, demands: tuple[Demand, ...]) -> DealtView | None:
+    """How the rows of a table would be dealt by what it guards; nothing if they cannot be."""
+    method, inner = inner_work(work, piece, demands, "anatomize")
     try:
-        [view] = _inner(work, piece, demands, "anatomize").views
+        decided = plan_of_counts(inner, method.plan(inner))
     except InfeasibleError:
         return None
-    assert isinstance(view, Dealt)
+    assert decided is not None
+    [view] = decided.views
+    assert isinstance(view, DealtView)
     return view
-
-
-def make(work: Work) -> Made:
-    """Publish tables in Guardian Normal Form."""
-    options = work.options
-    assert isinstance(options, GuardianOptions)
-    demands = _demands(work)
-    together = Demands(demands, column_dependencies(work))
-    pieces = _decomposed(work, options.decompose, together)
-    drafts = tuple(
-        _draft(work, number, piece, demands, _anonymizer(options.anonymizer, piece, pieces))
-        for number, piece in enumerate(pieces)
-    )
-    return Made(drafts, _notes(work, options, pieces, together))
-
-
-def _decomposed(work: Work, how: str, demands: Demands) -> tuple[Piece, ...]:
-    if how == "uad":
-        pieces = by_colouring(work.published, demands)
-    else:
-        hiding = by_counts(work.counts, lambda piece: _dealt(work, piece, demands.each))
-        progress = lambda share: work.progress("adding columns back", share)  # noqa: E731
-        pieces = by_repair(work.published, demands, Divergence(work.counts, hiding), progress)
-    assert demands.all_kept(pieces), "the tables are not in Guardian Normal Form"
-    return pieces
-
-
-def _anonymizer(asked: str, piece: Piece, pieces: tuple[Piece, ...]) -> str:
-    """Slices hide in which bucket a person is, which a table with the same columns side by side may tell."""
-    alone = all(piece is other or piece.columns.isdisjoint(other.columns) for other in pieces)
-    return "anatomize" if asked == "slice" and not alone else asked
-
-
-def _draft(work: Work, number: int, piece: Piece, demands: tuple[Demand, ...], anonymizer: str) -> Draft:
-    name, columns = f"table{number + 1}", _columns(work, piece)
-    if piece.protects is None or len(columns) == 1:
-        return Draft(name, (columns,), np.arange(work.table.n_rows))
-    [draft] = anonymized(work, piece, demands, anonymizer).drafts
-    return replace(draft, name=name, enforces=_enforced(columns, piece, demands))
-
-
-def _columns(work: Work, piece: Piece) -> tuple[str, ...]:
-    return tuple(each for each in work.published if each in piece.columns)
-
-
-def _enforced(columns: tuple[str, ...], piece: Piece, demands: tuple[Demand, ...]) -> dict[str, object]:
-    assert piece.protects is not None
-    return {
-        "given": [each for each in columns if each != piece.protects],
-        "protect": piece.protects,
-        "l": strength(piece.protects, demands),
-    }
 
 
 def _notes(
     work: Work, options: GuardianOptions, pieces: tuple[Piece, ...], demands: Demands
 ) -> dict[str, object]:
     settled = rules_of(work.policy)
-    asked = [(demand.given, demand.protect) for demand in demands.each]
-    found = dict(zip(asked, demands.verdicts(pieces), strict=True))
+    rules = [(demand.given, demand.protect) for demand in demands.each]
+    verdicts = dict(zip(rules, demands.verdicts(pieces), strict=True))
     return {
         "decompose": options.decompose,
         "anonymizer": options.anonymizer,
@@ -157,27 +193,27 @@ def _notes(
         "dependencies_that_do_not_hold": list(_false_dependencies(work)),
         "tables": [
             {
-                "view": f"table{number + 1}",
-                "attributes": [name for name in work.published if name in piece.columns],
+                "view": _named(number),
+                "attributes": list(_shown(work, piece)),
                 "protects": piece.protects or "",
             }
             for number, piece in enumerate(pieces)
         ],
         "rules": [
-            {"given": sorted(given), "protect": protect, "verdict": each.reason}
-            for (given, protect), each in found.items()
+            {"given": sorted(given), "protect": protect, "verdict": verdict.reason}
+            for (given, protect), verdict in verdicts.items()
         ],
     }
 
 
 def _false_dependencies(work: Work) -> Iterator[str]:
     """Declared dependencies that the data contradict; they are honoured all the same."""
-    for each in work.policy.dependencies:
-        left = work.table.expand(each.from_)
-        both = (*left, *work.table.expand([each.to]))
+    for dependency in work.policy.dependencies:
+        left = work.table.expand(dependency.from_)
+        both = (*left, *work.table.expand([dependency.to]))
         n_left, n_both = (_n_combinations(work.counts(names), names) for names in (left, both))
         if n_left != n_both:
-            yield f"{', '.join(each.from_)} → {each.to}"
+            yield f"{', '.join(dependency.from_)} → {dependency.to}"
 
 
 def _n_combinations(table: Table, names: tuple[str, ...]) -> int:
@@ -188,8 +224,7 @@ METHOD = Method(
     "guardian",
     "Jin, Zhang, Das 2010: versatile publishing, paper 002",
     GuardianOptions,
-    make,
-    decide,
+    plan,
     takes_rules=True,
     enforces=True,
     variants={
@@ -198,4 +233,8 @@ METHOD = Method(
         "generalize": {"anonymizer": "generalize"},
     },
     demo={"guardian": {"decompose": "gd"}},
+    gap=Gap(
+        "with this anonymizer tables are made from rows",
+        'Use anonymizer = "anatomize" or "generalize", or the local engine.',
+    ),
 )

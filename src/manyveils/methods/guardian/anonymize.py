@@ -7,17 +7,9 @@ from typing import Any
 
 from manyveils.methods.guardian.demands import Demand
 from manyveils.methods.guardian.pieces import Piece
-from manyveils.methods.work import Made, Method
-from manyveils.policy.guarantees import FrequencyDiversity, KAnonymity, Promise
+from manyveils.methods.work import Method
+from manyveils.policy.guarantees import FrequencyDiversity, Promise
 from manyveils.promises.work import Work
-
-ONLY_SENSITIVE = ("insensitive", "guarantee", "multivalued")
-
-
-def anonymized(work: Work, piece: Piece, demands: Sequence[Demand], anonymizer: str) -> Made:
-    """Publish the columns of one table so that its demands are kept against those who know all the others."""
-    method, inner = inner_work(work, piece, demands, anonymizer)
-    return method.make(inner)
 
 
 def inner_work(work: Work, piece: Piece, demands: Sequence[Demand], anonymizer: str) -> tuple[Method, Work]:
@@ -33,29 +25,36 @@ def inner_work(work: Work, piece: Piece, demands: Sequence[Demand], anonymizer: 
         publish={"method": anonymizer},
     )
     table = replace(work.table, attributes={name: work.table[name] for name in columns}, derived={})
-    given = tuple(name for name in columns if name != piece.protects)
-    promises = _promises(piece.protects, given, demands)
-    # Buckets of two tables that were made by the same chance would tell of each other.
-    streams = work.streams.apart(f"{given} and {piece.protects}")
+    promises = _promises(piece.protects, _given(work, piece), demands)
+    streams = work.streams.apart(chance_of(work, piece))
     inner = Work(policy, table, promises, method.options(), streams, work.progress, counted=work.counted)
     return method, inner
 
 
+def _given(work: Work, piece: Piece) -> tuple[str, ...]:
+    return tuple(name for name in work.published if name in piece.columns and name != piece.protects)
+
+
+def chance_of(work: Work, piece: Piece) -> str:
+    """The name of a table's own chance: buckets of two tables made by the same chance would tell of each other."""
+    return f"{_given(work, piece)} and {piece.protects}"
+
+
 def _promises(protect: str, given: tuple[str, ...], demands: Sequence[Demand]) -> tuple[Promise, ...]:
     """What the table must keep by itself: every promise about what it protects, whoever knows the rest of it."""
-    made = (
+    promises = (
         replace(demand.promise, given=given, conditional=False, is_rule=False)
         for demand in demands
         if demand.protect == protect
     )
-    return tuple(dict.fromkeys(made))
+    return tuple(dict.fromkeys(promises))
 
 
 def _described(work: Work, column: str, piece: Piece) -> dict[str, Any]:
     home = work.table.home(column)
-    said = work.policy.attributes[home].model_dump(exclude_unset=True)
+    keys = work.policy.attributes[home].model_dump(exclude_unset=True)
     kind = work.table[column].kind
-    hierarchy = {"hierarchy": said["hierarchy"]} if "hierarchy" in said and home == column else {}
+    hierarchy = {"hierarchy": keys["hierarchy"]} if "hierarchy" in keys and home == column else {}
     role = "sensitive" if column == piece.protects else "quasi"
     return {"role": role, "kind": kind, **hierarchy}
 
@@ -68,8 +67,3 @@ def strength(protect: str, demands: Sequence[Demand]) -> int | None:
         if demand.protect == protect and isinstance(demand.promise.guarantee, FrequencyDiversity)
     ]
     return max(ls, default=None)
-
-
-def is_about_rows(demand: Demand) -> bool:
-    """Whether a demand is for large groups only."""
-    return isinstance(demand.promise.guarantee, KAnonymity)

@@ -41,11 +41,6 @@ def demands_of(work: Work) -> tuple[Demand, ...]:
             )
             for subject in sorted(joint)
         )
-    if work.quasi and not work.sensitive and any(isinstance(p.guarantee, KAnonymity) for p in work.promises):
-        what = "k speaks of groups around a sensitive attribute, and there is none."
-        raise PolicyError(
-            [Problem(f"{work.policy.name}: guarantee.k", what, 'Drop k, or use method = "generalize".')]
-        )
     dependencies = column_dependencies(work)
     return tuple(
         replace(demand, given=frozenset(known_from(demand.given, dependencies)) - {demand.protect})
@@ -58,9 +53,9 @@ def column_dependencies(work: Work) -> tuple[Dependency, ...]:
     """What an adversary may know, between columns."""
     expand = work.table.expand
     return tuple(
-        Dependency(frozenset(expand(each.from_)), column)
-        for each in work.policy.dependencies
-        for column in expand([each.to])
+        Dependency(frozenset(expand(dependency.from_)), column)
+        for dependency in work.policy.dependencies
+        for column in expand([dependency.to])
     )
 
 

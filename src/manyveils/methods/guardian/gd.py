@@ -17,7 +17,7 @@ def by_repair(names: Sequence[str], demands: Demands, score: Score, progress: Pr
     and an addition is made only if every demand is still kept.
     Tested by: tests/claims/test_guardian.py
     """
-    return enriched(repaired(names, demands), names, demands, score, progress)
+    return enriched(demands.apart(repaired(names, demands)), names, demands, score, progress)
 
 
 def repaired(names: Sequence[str], demands: Demands) -> tuple[Piece, ...]:
@@ -63,15 +63,15 @@ def _filled(
     refused: set[tuple[int, str]] = set()
     while True:
         allowed = []
-        for place, piece in enumerate(pieces):
+        for index, piece in enumerate(pieces):
             for name in names:
-                if name in piece.columns or (place, name) in refused:
+                if name in piece.columns or (index, name) in refused:
                     continue
-                candidate = _changed(pieces, place, piece.with_column(name))
+                candidate = _changed(pieces, index, piece.with_column(name))
                 if demands.all_kept(candidate):
                     allowed.append(candidate)
                 else:
-                    refused.add((place, name))
+                    refused.add((index, name))
         scores = [score(candidate) for candidate in allowed]
         if min(scores, default=best) >= best:
             return pieces
@@ -81,5 +81,5 @@ def _filled(
         progress(1 - 1 / (1 + rounds))
 
 
-def _changed(pieces: tuple[Piece, ...], place: int, piece: Piece) -> tuple[Piece, ...]:
-    return (*pieces[:place], piece, *pieces[place + 1 :])
+def _changed(pieces: tuple[Piece, ...], index: int, piece: Piece) -> tuple[Piece, ...]:
+    return (*pieces[:index], piece, *pieces[index + 1 :])

@@ -16,7 +16,7 @@ def by_colouring(names: Sequence[str], demands: Demands) -> tuple[Piece, ...]:
     protected column by a dependency is taken out until nothing leads to it.
     Tested by: tests/claims/test_guardian.py
     """
-    edges = {(one, demand.protect) for demand in demands.each for one in demand.given}
+    edges = {(name, demand.protect) for demand in demands.each for name in demand.given}
     left, pieces = list(names), []
     while left:
         together = _largest_colour(left, edges)
@@ -28,13 +28,13 @@ def by_colouring(names: Sequence[str], demands: Demands) -> tuple[Piece, ...]:
             )
         )
         left = [name for name in left if name not in pieces[-1].columns]
-    found = tuple(pieces)
-    while broken := demands.broken(found):
+    tables = tuple(pieces)
+    while broken := demands.broken(tables):
         # Only a dependency can break it: something tells of what is protected, and must stand alone.
-        quiet = tidy(demands.silenced(found, broken))
+        quiet = tidy(demands.silenced(tables, broken))
         alone = [*(piece.without(broken.protect) for piece in quiet), Piece(frozenset({broken.protect}))]
-        found = tidy(alone) if {*quiet} == {*found} else quiet
-    return found
+        tables = tidy(alone) if {*quiet} == {*tables} else quiet
+    return demands.apart(tables)
 
 
 def _only_protected(guarded: str | None, together: list[str], edges: set[tuple[str, str]]) -> str | None:

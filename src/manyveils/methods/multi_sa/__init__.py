@@ -13,16 +13,17 @@ import numpy as np
 from pydantic import Field
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
-from manyveils.methods.anatomize.deal import deal
 from manyveils.methods.multi_sa.blocks import Choice, Division, divide, largest_part
 from manyveils.methods.multi_sa.buckets import broken_together, placed, refuse_ties, settled, watches_of
 from manyveils.methods.multi_sa.caps import Cap, Combinations, caps_of, combinations_of
-from manyveils.methods.work import Made, Method, Options
-from manyveils.promises.entries import Ids, arranged
+from manyveils.methods.work import Gap, Method, Options
+from manyveils.promises.entries import Ids
 from manyveils.promises.explain import refuse, whole_table_problems
 from manyveils.promises.keeping import watch
 from manyveils.promises.work import Work, shuffled_rows
-from manyveils.release import Draft
+from manyveils.release.dealing import arranged
+from manyveils.release.draft import Draft, Drafts
+from manyveils.release.plan import FromRows
 
 
 class MultiSaOptions(Options):
@@ -31,8 +32,13 @@ class MultiSaOptions(Options):
     time_limit: float = Field(60.0, gt=0)
 
 
-def make(work: Work) -> Made:
-    """Publish one view: what may be known in one column, everything sensitive in another, inside buckets."""
+def plan(work: Work) -> FromRows:
+    """Which rows are published, and in which buckets, is found by looking at all of them."""
+    return FromRows(_divided_rows)
+
+
+def _divided_rows(work: Work) -> Drafts:
+    """One view: what may be known in one column, everything sensitive in another, inside buckets."""
     options = work.options
     assert isinstance(options, MultiSaOptions)
     deadline = perf_counter() + options.time_limit
@@ -54,7 +60,7 @@ def make(work: Work) -> Made:
     if merged is None:
         raise refuse(work, broken_together(buckets, watches))
     draft = Draft("main", columns, rows, buckets=merged[rows])
-    return Made((draft,), _notes(combinations, choice, division, merged[rows]))
+    return Drafts((draft,), _notes(combinations, choice, division, merged[rows]))
 
 
 def _protected(work: Work) -> tuple[str, ...]:
@@ -108,7 +114,7 @@ def _divided(
     """The bucket of each chosen row, combination by combination, and how the buckets were found."""
     l, n_rows = _anatomy(caps), int(choice.amounts.sum())
     if l is not None:
-        return deal(n_rows, max(n_rows // l, 1)), Division((), 0)
+        return np.arange(n_rows) % max(n_rows // l, 1), Division((), 0)
     codes = tuple(
         codes[combinations.example].astype(np.int64) for codes in work.table.codes(combinations.names)
     )
@@ -146,7 +152,11 @@ METHOD = Method(
     "multi-sa",
     "Jin, Zhang, Das 2010: multi-SA publishing, paper 002",
     MultiSaOptions,
-    make,
+    plan,
     takes_rules=True,
     suppresses=True,
+    gap=Gap(
+        "its search looks at the clock, so a task that is done again could choose other rows",
+        "Use another method, or the local engine.",
+    ),
 )

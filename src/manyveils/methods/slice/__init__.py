@@ -6,28 +6,27 @@ It promises any guarantee about what someone who knows a target's quasi-identifi
 It cannot promise anything against those who know sensitive attributes of the same column, unless `conditional` is set.
 """
 
+from functools import partial
+
 import numpy as np
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.methods.slice.beliefs import group_buckets
 from manyveils.methods.slice.layout import Layout, SliceOptions, lay_out
 from manyveils.methods.slice.regions import Region, cut_buckets, regions_of
-from manyveils.methods.work import InParts, Made, Method
+from manyveils.methods.work import Method
 from manyveils.promises.entries import Ids
 from manyveils.promises.explain import breaks_as_one_group, refuse
-from manyveils.promises.keeping import watch
+from manyveils.promises.keeping import watch_counts
 from manyveils.promises.work import Work, shuffled_rows
-from manyveils.release import Draft
+from manyveils.release.draft import Draft, Drafts
+from manyveils.release.plan import FromRows, InParts
 
 
-def make(work: Work) -> Made:
-    """Publish one view with several columns, inside buckets."""
+def _sliced(layout: Layout, work: Work) -> Drafts:
+    """One view with several columns, inside buckets."""
     options = work.options
     assert isinstance(options, SliceOptions)
-    watches = watch(work.promises, work.table, ())
-    if breaks_as_one_group(watches, work.table.n_rows):
-        raise refuse(work, watches)
-    layout = lay_out(work, options)
     _refuse_parted(work, layout)
     order = shuffled_rows(work, "slice.order")
     regions = tuple(regions_of(work, column, order, column_k=options.column_k) for column in layout.columns)
@@ -69,7 +68,7 @@ def _refuse_double_recoding(work: Work, regions: tuple[Region, ...]) -> None:
         )
 
 
-def _made(work: Work, layout: Layout, regions: tuple[Region, ...], buckets: Ids) -> Made:
+def _made(work: Work, layout: Layout, regions: tuple[Region, ...], buckets: Ids) -> Drafts:
     recodings = {name: recoding for region in regions for name, recoding in region.recodings.items()}
     sizes = np.bincount(buckets)
     is_single = len(layout.columns) == 1
@@ -83,10 +82,10 @@ def _made(work: Work, layout: Layout, regions: tuple[Region, ...], buckets: Ids)
         "largest_bucket": int(sizes.max()),
         "correlation": layout.correlation_notes,
     }
-    return Made((draft,), notes)
+    return Drafts((draft,), notes)
 
 
-def part(work: Work) -> InParts | None:
+def plan(work: Work) -> FromRows:
     """Columns are laid out by what all rows tell, and buckets cut inside every part.
 
     Claim: promises that hold in every part hold in the whole.
@@ -96,17 +95,12 @@ def part(work: Work) -> InParts | None:
     """
     options = work.options
     assert isinstance(options, SliceOptions)
+    everything = watch_counts(work, work.promises, ())
+    if breaks_as_one_group(everything, work.table.n_people):
+        raise refuse(work, everything)
     layout = lay_out(work, options)
-    homes = [list(dict.fromkeys(work.table.home(name) for name in column)) for column in layout.columns]
     notes = {"correlation": layout.correlation_notes}
-    return InParts(options.model_copy(update={"columns": homes}), "ranges", (), notes)
+    return FromRows(partial(_sliced, layout), InParts(layout.columns, "ranges", (), notes))
 
 
-METHOD = Method(
-    "slice",
-    "Slicing: paper 003",
-    SliceOptions,
-    make,
-    part=part,
-    demo={"slice": {"columns": 4}},
-)
+METHOD = Method("slice", "Slicing: paper 003", SliceOptions, plan, demo={"slice": {"columns": 4}})
