@@ -10,9 +10,9 @@ from benchmarks.line import Line, within
 from benchmarks.setting import Setting
 from benchmarks.trail import sealed, time_method
 from manyveils import Policy
-from manyveils.audits import audit
 from manyveils.datasets import tumour_sections, tumours
 from manyveils.datasets.registry import QUASI, SENSITIVE
+from manyveils.run import judge
 from manyveils.table import Table, hold
 
 ROWS, TENTH = 1_000_000, 10
@@ -42,7 +42,7 @@ def lines(setting: Setting) -> Iterator[Line]:
         table, restore = hold(file, policy)
         making, made = time_method(policy, table, repetitions=3)
         short, _ = time_method(policy, tenth, repetitions=3)
-        judging, _ = best(partial(audit, sealed(made, table, policy, restore), table, policy), repetitions=2)
+        judging, _ = best(partial(judge, sealed(made, table, policy, restore), table, policy), repetitions=2)
         share = made.notes["leaking_before"] / made.notes["groups_before"]
         yield within(what, making, reading, "Polars read_csv", READS).with_ours(
             f"{share:.1%} of groups leaked"

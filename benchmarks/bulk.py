@@ -17,7 +17,7 @@ from benchmarks.search import compare
 from benchmarks.setting import Setting
 from benchmarks.trail import sealed, time_method
 from manyveils import Policy
-from manyveils.audits import audit
+from manyveils.run import judge
 from manyveils.table import hold
 
 SAMPLED_NODES = 40
@@ -75,7 +75,7 @@ def _steps(job: Job, file: Path, references: dict[str, float], folder: Path) -> 
     holding, (table, restore) = best(partial(hold, file, job.policy), repetitions=1)
     making, made = time_method(job.policy, table, repetitions=FEW)
     sealing, release = best(partial(sealed, made, table, job.policy, restore), repetitions=FEW)
-    judging, _ = best(partial(audit, release, table, job.policy), repetitions=FEW)
+    judging, _ = best(partial(judge, release, table, job.policy), repetitions=FEW)
     writing, _ = waited(lambda: release.save(folder / "release", force=True))
     yield within(what, making, references[job.beside], job.beside, job.at_most)
     yield within(f"{what}, audit", judging, making, "the method", 1)

@@ -11,10 +11,10 @@ from benchmarks.reproductions import census
 from benchmarks.setting import Setting
 from benchmarks.trail import sealed, time_method
 from manyveils import Policy
-from manyveils.audits import audit
 from manyveils.methods.codip.association import associate
 from manyveils.methods.codip.search import merged_plan
 from manyveils.policy.guarantees import exact
+from manyveils.run import judge
 from manyveils.table import hold
 
 READS = 5
@@ -41,7 +41,7 @@ def lines(setting: Setting) -> Iterator[Line]:
     what = f"CODIP*, {frame.height:,} rows, 15 SAs, 4 QIs"
     making, made = time_method(policy, table)
     yield within(what, making, reading, "Polars read_csv", READS)
-    judging, _ = best(partial(audit, sealed(made, table, policy, restore), table, policy), repetitions=2)
+    judging, _ = best(partial(judge, sealed(made, table, policy, restore), table, policy), repetitions=2)
     yield within(f"{what}, audit", judging, making, "the method")
     association = associate(table, policy, table.expand(policy.sensitive))
     parts = tuple((each,) for each in range(len(association.names)))

@@ -11,8 +11,8 @@ from benchmarks.random_rules import protectable, random_rules
 from benchmarks.setting import Setting
 from benchmarks.trail import make, sealed, time_method, work_of
 from manyveils import Policy
-from manyveils.audits import audit
 from manyveils.datasets import discharges
+from manyveils.run import judge
 from manyveils.table import hold
 from manyveils.utility.comparison import Comparison
 from manyveils.utility.distribution import estimated, random_queries
@@ -50,7 +50,7 @@ def lines(setting: Setting) -> Iterator[Line]:
     making, made = time_method(policy, table, repetitions=3)
     yield within(f"UAD, {what}", making, reading, "Polars read_csv", READS)
     release = sealed(made, table, policy, restore)
-    judging, _ = best(partial(audit, release, table, policy), repetitions=2)
+    judging, _ = best(partial(judge, release, table, policy), repetitions=2)
     yield within(f"UAD, {what}, audit", judging, making, "the method")
     asking = seconds_of_queries(Comparison(release, table, policy))
     yield under(f"UAD, {what}, 1,000 count queries", asking, QUERY_SECONDS)

@@ -13,7 +13,7 @@ from benchmarks.memory import memory_line
 from benchmarks.setting import Setting
 from benchmarks.trail import sealed, time_method
 from manyveils import Policy
-from manyveils.audits import audit
+from manyveils.run import judge
 from manyveils.table import hold
 
 OCC_7 = ("age", "workclass", "education", "marital-status", "race", "sex", "occupation")
@@ -48,7 +48,7 @@ def lines(setting: Setting) -> Iterator[Line]:
         making, made = time_method(policy, table, repetitions=2)
         tenth, _ = hold(whole.sample(whole.height // TENTH, seed=1), policy)
         short, _ = time_method(policy, tenth, repetitions=3)
-        judging, _ = best(partial(audit, sealed(made, table, policy, restore), table, policy), repetitions=2)
+        judging, _ = best(partial(judge, sealed(made, table, policy, restore), table, policy), repetitions=2)
         yield within(what, making, reading, "Polars read_csv", READS)
         yield within(f"{what}, beside a tenth of the rows", making, short, "a tenth of the rows", GROWTH)
         yield within(f"{what}, audit", judging, making, "the method")

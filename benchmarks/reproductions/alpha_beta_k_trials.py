@@ -106,7 +106,7 @@ def published(original: Original, algorithm: str, asked: Asked, **publish: objec
     release = make(order_of(None, policy, seed=SEED), original.table, original.restore)
     judge(release, original.table, policy).refuse_broken()
     comparison = Comparison(release, original.table, policy)
-    [[sizes]] = comparison.groups
+    [[sizes]] = comparison.groups.values()
     costs = discernibility(comparison) | distortion(comparison)
     keys = ("discernibility", "qi_disr", "sa_disr", "distortion_ratio")
     return Trial(original, release, sizes, *(float(costs[key]) for key in keys))
