@@ -71,6 +71,11 @@ class Guarantee:
         return float(getattr(self, self.bound))
 
     @property
+    def least_rows(self) -> int:
+        """How many rows a group needs, at least, to keep it."""
+        return 1
+
+    @property
     def variety(self) -> int:
         """How many different values a group needs, at least, to keep it."""
         return 2
@@ -115,6 +120,11 @@ class KAnonymity(Guarantee):
     worst: ClassVar[Worst] = "smallest"
     bound: ClassVar[str] = "k"
     k: int
+
+    @property
+    def least_rows(self) -> int:
+        """At least k rows."""
+        return self.k
 
     @property
     def variety(self) -> int:

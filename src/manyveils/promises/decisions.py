@@ -21,7 +21,6 @@ from manyveils.policy.guarantees import (
     Likeness,
     Linkability,
     NumericSpread,
-    Promise,
     Proximity,
     RecursiveDiversity,
     SupersetCloseness,
@@ -194,18 +193,3 @@ DECISIONS: dict[type[Guarantee], Callable[..., Kept]] = {
     NumericSpread: _spread,
     Proximity: _proximity,
 }
-
-
-def variety(promise: Promise) -> int:
-    """How many different values a group needs, at least, to keep a promise."""
-    match promise.guarantee:
-        case DistinctDiversity(l=l) | FrequencyDiversity(l=l) | EntropyDiversity(l=l):
-            return l
-        case RecursiveDiversity(c=c, l=l):
-            return l + int(1 / c)
-        case CappedShare(alpha=bound) | Linkability(epsilon=bound):
-            return -(-bound.denominator // bound.numerator)
-        case KAnonymity():
-            return 1
-        case _:
-            return 2

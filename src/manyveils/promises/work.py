@@ -56,6 +56,11 @@ class Work:
         return "+".join(dict.fromkeys(self.table.home(name) for name in promise.protects))
 
     @property
+    def least_rows(self) -> int:
+        """How many rows every group needs, at least."""
+        return max((promise.guarantee.least_rows for promise in self.promises), default=1)
+
+    @property
     def limit(self) -> int:
         """How many rows may be suppressed."""
         return suppression_limit(self.policy, self.table)

@@ -17,7 +17,6 @@ from manyveils.errors import PolicyError, Problem
 from manyveils.methods.anatomize.crowd import gather, kinds_of
 from manyveils.methods.work import Method, Options, drafts_of
 from manyveils.policy.guarantees import KAnonymity, Promise
-from manyveils.promises.decisions import variety
 from manyveils.promises.entries import Ids, count, dense, for_each_once
 from manyveils.promises.explain import refuse
 from manyveils.promises.keeping import Watch, all_kept, count_for, watch
@@ -141,9 +140,7 @@ def _gathered(work: Work, shuffled: Ids) -> Iterator[Ids]:
 
 def _sizes(work: Work) -> tuple[int, int]:
     """How many different values a bucket needs, and how many rows."""
-    size = max([variety(promise) for promise in work.promises], default=1)
-    ks = [promise.guarantee.k for promise in work.promises if isinstance(promise.guarantee, KAnonymity)]
-    return size, max(ks, default=1)
+    return max((promise.guarantee.variety for promise in work.promises), default=1), work.least_rows
 
 
 @dataclass(frozen=True, repr=False)

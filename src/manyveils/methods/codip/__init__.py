@@ -106,8 +106,7 @@ def _tables(work: Work) -> tuple[list[tuple[str, Names, Anonymized]], Entry]:
 
 def _with_crowds(work: Work) -> Work:
     """With several tables, groups of at least two: a person alone in her group would be joined across tables."""
-    sizes = [p.guarantee.k for p in work.promises if isinstance(p.guarantee, KAnonymity)]
-    if len(work.sensitive) < 2 or max(sizes, default=1) >= LEAST_CROWD:
+    if len(work.sensitive) < 2 or work.least_rows >= LEAST_CROWD:
         return work
     return replace(work, promises=(*work.promises, Promise(KAnonymity(LEAST_CROWD), work.quasi)))
 

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from manyveils.kernels.cuts import divide, propose
 from manyveils.methods.generalize.cutting import Cutting
-from manyveils.policy.guarantees import KAnonymity
 from manyveils.promises.entries import Entries, Ids, Subject, for_each_once
 from manyveils.promises.keeping import Watch, all_kept
 
@@ -76,14 +75,7 @@ def partition(
     Tested by: tests/claims/test_mondrian.py
     """
     n_rows = order.size
-    least = max(
-        [
-            watched.promise.guarantee.k
-            for watched in watches
-            if isinstance(watched.promise.guarantee, KAnonymity)
-        ],
-        default=1,
-    )
+    least = max((watched.promise.guarantee.least_rows for watched in watches), default=1)
     # Laid out in that order once, rows are read nearly one after another in every round.
     cutting = replace(cutting, codes=cutting.codes[:, order])
     entries = _row_entries(watches, order)

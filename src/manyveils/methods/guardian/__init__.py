@@ -152,8 +152,9 @@ def _demands(work: Work) -> Demands:
 
 
 def _crowd(work: Work) -> Crowd | None:
-    """The size of groups that is asked for, and how small they get."""
-    ks = [promise.guarantee.k for promise in work.promises if isinstance(promise.guarantee, KAnonymity)]
+    """The size of groups that is asked for, and how small they get; nothing where groups may be of any size."""
+    if work.least_rows == 1:
+        return None
 
     @cache
     def smallest(names: frozenset[str]) -> int:
@@ -163,7 +164,7 @@ def _crowd(work: Work) -> Crowd | None:
         return int(people(groups, table.weights, n_groups).min(initial=table.n_people))
 
     known = known_from(frozenset(work.quasi), column_dependencies(work))
-    return Crowd(max(ks), frozenset(known), frozenset(work.sensitive), smallest) if ks else None
+    return Crowd(work.least_rows, frozenset(known), frozenset(work.sensitive), smallest)
 
 
 def _dealt(work: Work, piece: Piece, demands: tuple[Demand, ...]) -> DealtView | None:
