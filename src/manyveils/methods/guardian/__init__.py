@@ -19,7 +19,6 @@ from manyveils.methods.guardian.pieces import Crowd, Demands, Piece
 from manyveils.methods.guardian.score import Divergence, by_counts
 from manyveils.methods.guardian.uad import by_colouring
 from manyveils.methods.work import Gap, Method, Options, drafts_of, plan_of_counts
-from manyveils.policy.guarantees import KAnonymity
 from manyveils.policy.promises import rules_of
 from manyveils.policy.rules import known_from
 from manyveils.promises.entries import dense
