@@ -10,6 +10,7 @@ import polars as pl
 
 from manyveils import errors
 from manyveils.promises.entries import Ids
+from manyveils.reading.meanings import range_ends
 from manyveils.release import draft
 from manyveils.spark.counts import PART
 from manyveils.spark.parts import FIELD, NOTE
@@ -79,7 +80,9 @@ class Joined:
         )
         pairs = pl.concat([*frames, pl.DataFrame({"published": plain, "original": plain}, schema=schema)])
         pairs = pairs.unique().sort("published", "original")
-        return pairs if pairs.height <= draft.MOST_LISTED else None
+        # What ranges cover is told by their texts; sets and labels of a hierarchy are always listed.
+        has_ranges = range_ends(pairs["published"])[0].is_not_null().any()
+        return None if has_ranges and pairs.height > draft.MOST_LISTED else pairs
 
     def _values(self, name: str, parts: Sequence[int]) -> list[str | None]:
         """The values of an attribute in parts that publish it as it is."""
