@@ -60,9 +60,13 @@ def broken_promises(
 def _small_groups(
     release: Release, view: View, promise: Promise, sensitive: tuple[str, ...]
 ) -> Iterator[str]:
-    for wanted in [name for name in view.attributes if name in sensitive] or [
-        name for name in view.attributes if not sensitive and name in promise.given
-    ]:
+    """Groups that are too small: of what is sensitive, or of what is known in a view without anything sensitive.
+
+    A view of a single attribute that is not sensitive only lists frequencies.
+    """
+    shown = [name for name in view.attributes if name in sensitive]
+    known = [name for name in view.attributes if name in promise.given and len(view.attributes) > 1]
+    for wanted in shown or known:
         for group in groups_for(release, view, promise.given, (wanted,)).values():
             if not holds(promise.guarantee, [row[0] for row in group], []):
                 yield f"{promise.guarantee.kind} in {view.name}"
