@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from manyveils.arguments import order_of
+from manyveils.arguments import licence_of, order_of
 from manyveils.audits import audit
 from manyveils.audits.losses import loss_findings
 from manyveils.errors import InfeasibleError, PolicyError
@@ -141,8 +141,10 @@ def test_distinct_rows_with_counts_are_judged_like_all_rows(publish, data):
     policy = data.draw(questions(case.policy))
     release = data.draw(tampered(made))
     assume(can_be_asked(policy, release, table))
-    plain = audit(release, table, policy, levels=LEVELS)
-    compact = audit(compact_release(release), compact_table(table), policy, levels=LEVELS)
+    plain = audit(release, table, policy, licence=licence_of(policy), levels=LEVELS)
+    compact = audit(
+        compact_release(release), compact_table(table), policy, licence=licence_of(policy), levels=LEVELS
+    )
     assert_alike(compact.findings, plain.findings)
 
 
@@ -180,8 +182,10 @@ def test_buckets_with_counts_are_judged_like_all_rows(fewest_pairs, data):
     assume(can_be_asked(policy, release, table))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(blocks, "FEWEST_PAIRS", fewest_pairs)
-        plain = audit(release, table, policy, levels=LEVELS)
-        compact = audit(compact_release(release), compact_table(table), policy, levels=LEVELS)
+        plain = audit(release, table, policy, licence=licence_of(policy), levels=LEVELS)
+        compact = audit(
+            compact_release(release), compact_table(table), policy, licence=licence_of(policy), levels=LEVELS
+        )
     assert_alike(compact.findings, plain.findings)
 
 
