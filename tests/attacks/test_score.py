@@ -7,9 +7,9 @@ import pytest
 import manyveils as mv
 from manyveils.attacks.beliefs import Beliefs
 from manyveils.attacks.bounds import bounds_of_values, promises_about
-from manyveils.attacks.intervals import NORMAL, of_hits, of_mean, wilson
-from manyveils.attacks.membership import _error, area_under_curve
-from manyveils.attacks.non_members import drawn_people
+from manyveils.attacks.finding import _error, area_under_curve
+from manyveils.attacks.people import drawn_people
+from manyveils.attacks.score import NORMAL, of_hits, of_mean, wilson
 from manyveils.table import hold
 
 

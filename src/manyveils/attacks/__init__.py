@@ -1,12 +1,22 @@
 """What adversaries can do with a release, tried on it: never through the method that made it.
 
-One file per attack; `score` compares with guessing and with people who were not in the data.
-A new attack is a file with a function `attack`, and its name in `ORDER`.
+One file per idea; `score` compares with guessing and with people who were not in the data.
+A new attack is a function of a scene, and its name in `ATTACKS`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
 
+from manyveils.attacks import (
+    de_finetti,
+    dependency,
+    finding,
+    groups,
+    intersection,
+    knowledge,
+    minimality,
+    secrets,
+    sequential,
+)
 from manyveils.attacks.adversaries import Reader
 from manyveils.attacks.outcome import Attacks, Outcome
 from manyveils.attacks.scene import Scene
@@ -19,26 +29,23 @@ from manyveils.table import Streams, Table
 
 __all__ = ["ATTACKS", "Attacks", "Outcome", "Scene", "attack"]
 
-ORDER = (
-    "linkage",
-    "homogeneity",
-    "skewness",
-    "similarity",
-    "elimination",
-    "background-join",
-    "intersection",
-    "proximity",
-    "divergence",
-    "membership",
-    "minimality",
-    "de-finetti",
-    "dependency",
-    "alias-frequency",
-    "known-pairs",
-    "sequential",
-)
 ATTACKS: dict[str, Callable[[Scene], Outcome]] = {
-    name: import_module(f"manyveils.attacks.{name.replace('-', '_')}").attack for name in ORDER
+    "linkage": finding.linkage,
+    "homogeneity": groups.homogeneity,
+    "skewness": groups.skewness,
+    "similarity": groups.similarity,
+    "elimination": knowledge.elimination,
+    "background-join": knowledge.background_join,
+    "intersection": intersection.attack,
+    "proximity": groups.proximity,
+    "divergence": groups.divergence,
+    "membership": finding.membership,
+    "minimality": minimality.attack,
+    "de-finetti": de_finetti.attack,
+    "dependency": dependency.attack,
+    "alias-frequency": secrets.alias_frequency,
+    "known-pairs": secrets.known_pairs,
+    "sequential": sequential.attack,
 }
 REMEDY = "Give the data that the release was made from."
 

@@ -130,10 +130,10 @@ class Reader:
     def is_exact(self, known: Known, about: str) -> bool:
         """Whether beliefs are shares of rows that look alike: one view, and what is known in one column of it."""
         views = [view for view in self.views if about in view.attributes]
-        if len(views) != 1 or views[0].spread_of(about).is_coarse:
+        if len(views) != 1 or views[0].cover_of(about).is_coarse:
             return False
         names = {*known} & self.readable - {about}
         columns = [column for column in views[0].parts if names & {*column.attributes}]
         return len(columns) <= 1 and not any(
-            column.spreads[name].overlaps for column in columns for name in names & {*column.attributes}
+            column.covers[name].overlaps for column in columns for name in names & {*column.attributes}
         )

@@ -143,7 +143,7 @@ def _weights(sighting: Sighting, about: str) -> Floats:
     """The weight of every value for some targets."""
     view = sighting.view
     index, column = column_with(view, about)
-    cover, labels = column.spreads[about], column.labels[about]
+    cover, labels = column.covers[about], column.labels[about]
     targets, buckets, rows = sighting.located
     matches = sighting.matches.get(index)
     if matches is None:
@@ -171,7 +171,7 @@ def _beside(
 def label_shares(view: PublishedView, about: str) -> Floats:
     """The share of each label over all rows of the column that shows an attribute."""
     _, column = column_with(view, about)
-    sizes = column.spreads[about].sizes
+    sizes = column.covers[about].sizes
     rows = np.bincount(column.labels[about], weights=column.counts, minlength=sizes.size)
     shares: Floats = rows / rows.sum()
     return shares
@@ -179,7 +179,7 @@ def label_shares(view: PublishedView, about: str) -> Floats:
 
 def _of_everybody(view: PublishedView, about: str) -> Floats:
     """The shares of values over all rows."""
-    shares: Floats = _spread_out(label_shares(view, about)[np.newaxis, :], view.spread_of(about))[0]
+    shares: Floats = _spread_out(label_shares(view, about)[np.newaxis, :], view.cover_of(about))[0]
     return shares
 
 

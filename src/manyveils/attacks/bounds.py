@@ -14,15 +14,7 @@ import numpy as np
 from manyveils.attacks.people import Bools, Floats, Ids, looked_up
 from manyveils.errors import ManyveilsError
 from manyveils.policy import Policy, Promise
-from manyveils.policy.guarantees import (
-    CappedShare,
-    Closeness,
-    Disclosure,
-    FrequencyDiversity,
-    Guarantee,
-    Likeness,
-    Linkability,
-)
+from manyveils.policy.guarantees import Guarantee
 from manyveils.table import Attribute, Table, resolve
 
 UNPROMISED = "half of the doubt, since no promise caps it"
@@ -78,29 +70,11 @@ def bounds_of_values(promises: Sequence[Promise], attribute: Attribute, known: S
     shares = attribute.counts / max(int(attribute.counts.sum()), 1)
     caps, kinds = np.full(attribute.n_values, np.inf), dict[str, None]()
     for guarantee in promised_to(promises, attribute.name, known):
-        own = _caps(guarantee, attribute, shares)
-        if own is not None:
+        pairs = zip(shares.tolist(), attribute.texts, strict=True)
+        own = [guarantee.most_belief(share, text) for share, text in pairs]
+        if min(own, default=np.inf) < np.inf:
             caps = np.minimum(caps, own)
             kinds[guarantee.kind] = None
     promised = caps < 1.0
     words = [*(kinds if promised.any() else ()), *([] if promised.all() else [UNPROMISED])]
     return Bound(np.where(promised, caps, half_the_doubt(shares)), promised, ", or ".join(words))
-
-
-def _caps(guarantee: Guarantee, attribute: Attribute, shares: Floats) -> Floats | None:
-    match guarantee:
-        case FrequencyDiversity(l=l):
-            return np.full(shares.size, 1 / l)
-        case Linkability(epsilon=epsilon):
-            return np.full(shares.size, float(epsilon))
-        case CappedShare(alpha=alpha, values=values):
-            listed = np.array([not values or text in values for text in attribute.texts])
-            return np.where(listed, float(alpha), np.inf)
-        case Closeness(t=t, ground="equal"):
-            return np.minimum(shares + float(t), 1.0)
-        case Likeness(beta=beta):
-            gain = np.minimum(float(beta), -np.log(np.maximum(shares, 1e-300)))
-            return np.minimum(shares * (1 + gain), 1.0)
-        case Disclosure(delta=delta):
-            return np.minimum(shares * np.exp(float(delta)), 1.0)
-    return None

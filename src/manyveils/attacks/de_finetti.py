@@ -61,7 +61,7 @@ class Learner:
         return {
             name: labels_of(self.view, name, codes)
             for name, codes in known.items()
-            if not self.view.spread_of(name).overlaps
+            if not self.view.cover_of(name).overlaps
         }
 
     def _values(self, about: str, n: int) -> Ids:
@@ -91,7 +91,7 @@ def _founded(tally: Tally, plain: Tally) -> Tally:
 
 def _learner(scene: Scene, aim: Aim) -> Learner | None:
     for view in scene.reader.views:
-        is_shown = scene.reader.readable_in(view, (aim.about,)) and not view.spread_of(aim.about).is_coarse
+        is_shown = scene.reader.readable_in(view, (aim.about,)) and not view.cover_of(aim.about).is_coarse
         if is_shown and view.n_buckets > 1:
             model = learnt(view, aim.about, scene.reader.readable_in(view, aim.known))
             if model:
@@ -127,12 +127,12 @@ def learnt(view: PublishedView, about: str, names: tuple[str, ...]) -> Mapping[s
         pairs = _pairs(column, own, about)
         if pairs is None:
             return None
-        model |= _fitted(column, known, pairs, own.spreads[about].sizes.size)
+        model |= _fitted(column, known, pairs, own.covers[about].sizes.size)
     return model
 
 
 def _pairs(column: PublishedColumn, own: PublishedColumn, about: str) -> Pairs | None:
-    n_values = own.spreads[about].sizes.size
+    n_values = own.covers[about].sizes.size
     cells, cell_of = np.unique(own.buckets * n_values + own.labels[about], return_inverse=True)
     counts = np.bincount(cell_of, weights=own.counts, minlength=cells.size).astype(np.float64)
     starts = np.searchsorted(cells // n_values, column.buckets)
@@ -145,7 +145,7 @@ def _pairs(column: PublishedColumn, own: PublishedColumn, about: str) -> Pairs |
 
 
 def _fitted(column: PublishedColumn, names: list[str], pairs: Pairs, n_values: int) -> dict[str, Floats]:
-    sizes = {name: column.spreads[name].sizes.size for name in names}
+    sizes = {name: column.covers[name].sizes.size for name in names}
     labels = {name: column.labels[name][pairs.row].astype(np.int64) for name in names}
     weights = _balanced(pairs.cells[pairs.cell], pairs)
     model: dict[str, Floats] = {}

@@ -90,7 +90,7 @@ def splits(scene: Scene, grouping: Grouped, known: Known, k: int) -> Iterator[Sp
 def _level(scene: Scene, view: PublishedView, name: str) -> int | None:
     """The level of the hierarchy at which an attribute is published; None where it is not one of them."""
     attribute, places = scene.table[name], scene.reader.places[name]
-    if view.spread_of(name).overlaps:
+    if view.cover_of(name).overlaps:
         return None
     shown = (places >= 0) & (attribute.counts > 0)
     labels = labels_of(view, name, places)[shown]

@@ -109,7 +109,7 @@ def _compared(scene: Scene, aims: list[Aim], comparer: Comparer) -> dict[str, An
             counts[f"{kind}_alone"] += int(by_view.sum())
             counts[f"{kind}_by_combining"] += int((by_both & ~by_view).sum())
     worlds = [comparer.worlds(aim.known, aim.about) for aim in aims]
-    left_out = {name for own in worlds if own for link in own.links for name in link.left_out}
+    left_out = {name for own in worlds if own for name in own.left_out}
     return {
         **counts,
         "beliefs": worst([own.beliefs_by if own else "estimate" for own in worlds]),

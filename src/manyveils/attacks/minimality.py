@@ -18,8 +18,7 @@ from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, looked_up
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Tally, bound_of, counted, harm, look, outcome, protected
-from manyveils.attacks.sightings import first_originals
-from manyveils.policy.guarantees import DistinctDiversity, FrequencyDiversity, KAnonymity, Promise
+from manyveils.policy.guarantees import DistinctDiversity, FrequencyDiversity, Promise
 from manyveils.reading.views import PublishedView
 from manyveils.table import Table
 
@@ -84,7 +83,7 @@ def attack(scene: Scene) -> Outcome:
         return Outcome(NAME, KNOWS, "none", reason=reason)
     view = scene.reader.views[0]
     known = scene.reader.readable_in(view, scene.quasi)
-    k = max((guarantee.k for guarantee in scene.guarantees(KAnonymity)), default=1)
+    k = scene.greatest("k")
     grouping = grouped(scene, view, known)
     finer = [*splits(scene, grouping, known, k)] if grouping.n_groups else []
     if not finer:
@@ -109,7 +108,7 @@ def _reason(scene: Scene) -> str:
     if not any(_is_counted(scene, views[0], aim) for aim in scene.aims):
         return "No sensitive attribute is shown as it is, or the attributes have too many values."
     known = scene.reader.readable_in(views[0], scene.quasi)
-    if not any(views[0].spread_of(name).is_coarse for name in known):
+    if not any(views[0].cover_of(name).is_coarse for name in known):
         return "No quasi-identifier is recoded, so nothing finer could have been published."
     return ""
 
@@ -117,7 +116,7 @@ def _reason(scene: Scene) -> str:
 def _is_counted(scene: Scene, view: PublishedView, aim: Aim) -> bool:
     cells = scene.people.n * scene.table[aim.about].n_values
     is_shown = bool(scene.reader.readable_in(view, (aim.about,)))
-    return is_shown and not view.spread_of(aim.about).is_coarse and cells <= MOST_CELLS
+    return is_shown and not view.cover_of(aim.about).is_coarse and cells <= MOST_CELLS
 
 
 def _diversities(scene: Scene) -> list[Promise]:
@@ -168,10 +167,10 @@ def _n_deals(scene: Scene, finer: Sequence[Split], promises: Sequence[Promise], 
 
 def _values(scene: Scene, grouping: Grouped, name: str) -> Ids:
     """The original's code of every published row, group by group."""
-    cover, places = grouping.view.spread_of(name), scene.reader.places[name]
+    cover, places = grouping.view.cover_of(name), scene.reader.places[name]
     code_of = np.zeros(cover.n_originals, dtype=np.int64)
     code_of[places[places >= 0]] = np.flatnonzero(places >= 0)
-    return code_of[first_originals(cover)][grouping.column.labels[name][grouping.row]]
+    return code_of[cover.firsts][grouping.column.labels[name][grouping.row]]
 
 
 def _believed(scene: Scene, aim: Aim, counts: Floats, deals: Ids) -> Beliefs:

@@ -2,15 +2,13 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 
 from manyveils.attacks.adversaries import Ignorant, Reader
 from manyveils.attacks.beliefs import Known
 from manyveils.attacks.bounds import Bound, bounds_of_values, promises_about
-from manyveils.attacks.non_members import control_people, drawn_people
-from manyveils.attacks.people import Bools, People, members
+from manyveils.attacks.people import Bools, People, control_people, drawn_people, members
 from manyveils.attacks.sightings import has_overlaps
 from manyveils.policy import Policy, Promise
 from manyveils.release import Release
@@ -20,8 +18,6 @@ MOST_TARGETS = 50_000
 MOST_CELLS = 20_000_000
 MOST_COMPARED = 2_500_000_000
 NON_MEMBERS = 2_000
-
-Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -107,9 +103,9 @@ class Scene:
         by_rule = tuple(dict.fromkeys(rule.protect for rule in self.policy.rules))
         return self.table.expand(self.policy.sensitive or by_rule)
 
-    def guarantees(self, kind: type[Kind]) -> list[Kind]:
-        """The guarantees of one kind that the policy promises."""
-        return [promise.guarantee for promise in self.promises if isinstance(promise.guarantee, kind)]
+    def greatest(self, key: str) -> int:
+        """The greatest threshold of one name that the policy promises, such as `k`; 1 where there is none."""
+        return max([1, *(getattr(promise.guarantee, key, 1) for promise in self.promises)])
 
     @cached_property
     def aims(self) -> tuple[Aim, ...]:

@@ -1,0 +1,152 @@
+"""Which kinds of a block somebody may be of: exactly by constraint solving (CP-SAT), or within bounds.
+
+Bounds are by linear programming (HiGHS). Counts may be fractions there, so there are more worlds than are possible:
+what is found impossible is impossible, but some of it may be missed.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import coo_array, csr_array, hstack, identity
+
+from manyveils.attacks.people import Bools, Floats, Ids
+from manyveils.attacks.worlds.blocks import CALL, CELL, PIVOT, Block, Effort
+
+A_WHILE = 0.3
+ROUNDING = 1e-6
+
+
+class Undecided(Exception):
+    """The solver could not decide with the effort it had, or is not installed."""
+
+
+def possible_exactly(block: Block, effort: Effort) -> Bools:
+    """Which kinds somebody is of in some world: world after world, until no world shows a new one; or `Undecided`."""
+    possible = np.zeros(block.size, dtype=bool)
+    while not possible.all():
+        left = np.flatnonzero(~possible)
+        world = _with_some(block, left, effort)
+        if world is None:
+            break
+        possible[left[world[left] >= 1]] = True
+    return possible
+
+
+def _with_some(block: Block, kinds: Ids, effort: Effort) -> Ids | None:
+    """A world with people of many of some kinds; None if it has been proven that no world has any."""
+    cp_model = _cp_model()
+    model, people = _model(block, effort)
+    flags = [model.new_bool_var("") for _ in kinds]
+    for kind, flag in zip(kinds.tolist(), flags, strict=True):
+        model.add(people[kind] >= 1).only_enforce_if(flag)
+    model.add_bool_or(flags)
+    model.maximize(sum(flags))
+    # A good world soon leads on better than the best one late.
+    for units in (A_WHILE, float("inf")):
+        solver, status = _decided(model, min(units, effort.left), effort)
+        if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            return np.array([solver.value(number) for number in people], dtype=np.int64)
+        if status == cp_model.INFEASIBLE:
+            return None
+    raise Undecided
+
+
+def _model(block: Block, effort: Effort) -> tuple[Any, list[Any]]:
+    """The worlds of a block, and a variable for the people of each kind."""
+    model = _cp_model().CpModel()
+    effort.spend(CALL + CELL * block.rows.size)
+    bounds = zip(block.low.tolist(), block.high.tolist(), strict=True)
+    people = [model.new_int_var(low, high, "") for low, high in bounds]
+    matrix = block.matrix.tocsr()
+    for row, total in enumerate(block.totals.tolist()):
+        inside = matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]
+        model.add(sum(people[kind] for kind in inside.tolist()) == total)
+    return model, people
+
+
+def _decided(model: Any, units: float, effort: Effort) -> tuple[Any, Any]:
+    """The solver after it worked on a model, and what became of it."""
+    if effort.is_spent:
+        raise Undecided
+    solver = _cp_model().CpSolver()
+    # One worker and no clock: the same question gets the same answer on any machine.
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = 1
+    # Otherwise the solver takes Ctrl-C for itself, and leaves it so that it ends the process on the spot.
+    solver.parameters.catch_sigint_signal = False
+    solver.parameters.max_deterministic_time = units
+    status = solver.solve(model)
+    effort.spend(CALL + solver.response_proto.deterministic_time)
+    return solver, status
+
+
+def _cp_model() -> Any:
+    """The solver, which the extra `attack` brings; without it there are bounds only."""
+    try:
+        from ortools.sat.python import cp_model
+    except ImportError:
+        raise Undecided from None
+    return cp_model
+
+
+def possible_at_most(block: Block, effort: Effort) -> Bools:
+    """Which kinds somebody may be of in some world; false is proven, and what there is no effort left for is true."""
+    possible = np.zeros(block.size, dtype=bool)
+    while not possible.all():
+        left = np.flatnonzero(~possible)
+        world = _widest(block, left, effort)
+        if world is None:
+            possible[left] = True
+        elif (world[left] >= 1 - ROUNDING).any():
+            possible[left] = world[left] >= 1 - ROUNDING
+        else:
+            return possible | _reached(block, left, effort)
+    return possible
+
+
+def _reached(block: Block, kinds: Ids, effort: Effort) -> Bools:
+    """Which of some kinds reach one person, asked one by one."""
+    reached = np.zeros(block.size, dtype=bool)
+    for kind in kinds.tolist():
+        if not reached[kind]:
+            weights = np.where(np.arange(block.size) == kind, -1.0, 0.0)
+            world = _best(block, weights, block.matrix.tocsr(), effort)
+            if world is None:
+                reached[kind] = True
+            else:
+                reached[kinds] |= world[kinds] >= 1 - ROUNDING
+    return reached
+
+
+def _widest(block: Block, kinds: Ids, effort: Effort) -> Floats | None:
+    """A world in which as many of these kinds as possible have someone, counting each at most once."""
+    n = kinds.size
+    inside = coo_array((np.ones(n), (np.arange(n), kinds)), shape=(n, block.size))
+    rows = hstack([block.matrix, coo_array((block.totals.size, n))]).tocsr()
+    weights = np.concatenate([np.zeros(block.size), -np.ones(n)])
+    world = _best(block, weights, rows, effort, hstack([-inside, identity(n)]).tocsr())
+    return None if world is None else world[: block.size]
+
+
+def _best(
+    block: Block, weights: Floats, rows: csr_array, effort: Effort, below: csr_array | None = None
+) -> Floats | None:
+    """A world in which a sum of people is least; variables beyond the kinds lie between 0 and 1."""
+    step = PIVOT * (weights.size + block.totals.size)
+    most = int(effort.left / step)
+    if most <= 0:
+        return None
+    more = np.tile([0.0, 1.0], (weights.size - block.size, 1))
+    result = linprog(
+        weights,
+        A_eq=rows,
+        b_eq=block.totals,
+        A_ub=below,
+        b_ub=None if below is None else np.zeros(below.shape[0]),
+        bounds=np.concatenate([np.stack([block.low, block.high], axis=1), more]),
+        method="highs-ds",
+        options={"maxiter": most},
+    )
+    effort.spend(CALL + step * max(int(result.nit), 1))
+    return np.asarray(result.x) if result.status == 0 else None
