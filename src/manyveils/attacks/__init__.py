@@ -6,17 +6,7 @@ A new attack is a function of a scene, and its name in `ATTACKS`.
 
 from collections.abc import Callable, Iterator, Sequence
 
-from manyveils.attacks import (
-    de_finetti,
-    dependency,
-    finding,
-    groups,
-    intersection,
-    knowledge,
-    minimality,
-    secrets,
-    sequential,
-)
+from manyveils.attacks import de_finetti, dependency, finding, groups, knowledge, minimality, secrets, several
 from manyveils.attacks.adversaries import Reader
 from manyveils.attacks.outcome import Attacks, Outcome
 from manyveils.attacks.scene import Scene
@@ -36,7 +26,7 @@ ATTACKS: dict[str, Callable[[Scene], Outcome]] = {
     "similarity": groups.similarity,
     "elimination": knowledge.elimination,
     "background-join": knowledge.background_join,
-    "intersection": intersection.attack,
+    "intersection": several.intersection,
     "proximity": groups.proximity,
     "divergence": groups.divergence,
     "membership": finding.membership,
@@ -45,7 +35,7 @@ ATTACKS: dict[str, Callable[[Scene], Outcome]] = {
     "dependency": dependency.attack,
     "alias-frequency": secrets.alias_frequency,
     "known-pairs": secrets.known_pairs,
-    "sequential": sequential.attack,
+    "sequential": several.sequential,
 }
 REMEDY = "Give the data that the release was made from."
 
@@ -67,7 +57,10 @@ def attack(
     names = _named(only)
     release, *others = (beside(published, table) for published in (release, *others))
     releases = {"release": release} | {f"other {number}": more for number, more in enumerate(others, 1)}
-    _refuse_foreign(releases, table)
+    # On releases of other data attacks would find nothing.
+    problems = [problem for where, own in releases.items() for problem in _problems(where, own, table)]
+    if problems:
+        raise InputError(dict.fromkeys(problems))
     scene = Scene(release, table, policy, tuple(others), control, streams or Streams())
     outcomes = {}
     for index, name in enumerate(names):
@@ -90,15 +83,6 @@ def _named(only: Sequence[str] | None) -> tuple[str, ...]:
     if unknown:
         raise InputError(unknown)
     return tuple(name for name in ATTACKS if name in wanted)
-
-
-def _refuse_foreign(releases: dict[str, Release], table: Table) -> None:
-    """Refuse releases of other data, on which attacks would find nothing."""
-    problems = [
-        problem for where, release in releases.items() for problem in _problems(where, release, table)
-    ]
-    if problems:
-        raise InputError(dict.fromkeys(problems))
 
 
 def _problems(where: str, release: Release, table: Table) -> Iterator[Problem]:

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from manyveils.attacks.adversaries import Reader
-from manyveils.attacks.beliefs import Beliefs, Known, label_shares, normalized
+from manyveils.attacks.beliefs import Beliefs, Known, label_counts, normalized
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Tally, outcome, tally
-from manyveils.attacks.sightings import column_with, labels_of
+from manyveils.attacks.sightings import labels_of
 from manyveils.reading.columns import PublishedColumn
 from manyveils.reading.keys import ranges
 from manyveils.reading.views import PublishedView
@@ -47,7 +47,8 @@ class Learner:
         labels = self._labels(people)
         row_of, firsts = alike([plain.row_of, *labels.values()], people.n)
         before = plain.rows[plain.row_of[firsts]]
-        shares, values = label_shares(self.view, about), self._values(about, before.shape[1])
+        shares = label_counts(self.view, about) / self.view.n_rows
+        values = self._values(about, before.shape[1])
         rows = before
         for name, own in labels.items():
             fit = self.model[name][own[firsts]]
@@ -119,7 +120,7 @@ def learnt(view: PublishedView, about: str, names: tuple[str, ...]) -> Mapping[s
     The result has a row per label and a column per published value, and every column sums to one.
     """
     model: dict[str, Floats] = {}
-    _, own = column_with(view, about)
+    own = view.column_of(about)
     for column in view.parts:
         known = [name for name in column.attributes if name in names]
         if column is own or not known:

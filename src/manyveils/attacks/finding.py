@@ -7,10 +7,9 @@ import numpy as np
 import polars as pl
 
 from manyveils.attacks.beliefs import Known, Seen
-from manyveils.attacks.bounds import Bound, even_bound
 from manyveils.attacks.outcome import Measure, Outcome
 from manyveils.attacks.people import Bools, Floats, People, alike, looked_up
-from manyveils.attacks.scene import Scene
+from manyveils.attacks.scene import Bound, Scene, even_bound
 from manyveils.attacks.score import NORMAL, counted, outcome
 from manyveils.attacks.sightings import Sighting, labels_of
 from manyveils.reading.views import PublishedView

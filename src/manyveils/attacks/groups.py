@@ -11,10 +11,9 @@ import numpy as np
 
 from manyveils.attacks.adversaries import Adversary
 from manyveils.attacks.beliefs import Beliefs, Seen
-from manyveils.attacks.bounds import even_bound, promised_to
 from manyveils.attacks.outcome import TOLERANCE, Measure, Outcome
 from manyveils.attacks.people import Floats, Ids, People, looked_up
-from manyveils.attacks.scene import Aim, Scene
+from manyveils.attacks.scene import Aim, Scene, even_bound, promised_to
 from manyveils.attacks.score import Look, Tally, how_sure, outcome, protected, tally
 from manyveils.policy.guarantees import Proximity
 from manyveils.table import Attribute

@@ -8,10 +8,9 @@ import numpy as np
 
 from manyveils.attacks.adversaries import Adversary
 from manyveils.attacks.beliefs import Beliefs, Seen
-from manyveils.attacks.bounds import Bound
 from manyveils.attacks.outcome import TOLERANCE, Outcome
 from manyveils.attacks.people import Floats, Ids, People, alike
-from manyveils.attacks.scene import Aim, Scene
+from manyveils.attacks.scene import Aim, Bound, Scene
 from manyveils.attacks.score import Look, Tally, bound_of, how_sure, outcome, summed, tally
 
 MOST_SINGLE = 6

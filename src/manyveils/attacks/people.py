@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyveils.reading.domains import Domain
 from manyveils.reading.keys import numbered
 from manyveils.table import Table
 
@@ -69,30 +70,15 @@ def looked_up(values: NDArray[Any], codes: Ids, otherwise: Any) -> NDArray[Any]:
     return np.where(codes >= 0, values[np.maximum(codes, 0)], otherwise)
 
 
-def places_of(texts: Sequence[str], among: Sequence[str]) -> Ids:
-    """Where each text stands among others, -1 where it does not; numbers are the same however they are written.
-
-    >>> places_of(("1", "x", "2.0", "z"), ("x", "1.0", "2")).tolist()
-    [1, 0, 2, -1]
-    """
-    place_of = {_spelt(text): place for place, text in enumerate(among)}
-    place_of |= {text: place for place, text in enumerate(among)}
-    return np.array([place_of.get(text, place_of.get(_spelt(text), -1)) for text in texts], dtype=np.int64)
-
-
-def _spelt(text: str) -> str:
-    """A whole number without a fraction of nothing; anything else as it is."""
-    whole = text.removesuffix(".0")
-    return whole if whole.removeprefix("-").isdecimal() else text
-
-
 def control_people(table: Table, control: Table, most: int, rng: np.random.Generator) -> People:
     """The people of a control table, in the codes of the original."""
     rows = sampled_rows(control, most, rng)
     codes = {}
     for name, attribute in table.attributes.items():
         if name in control.attributes:
-            codes[name] = places_of(control[name].texts, attribute.texts)[control[name].codes[rows]]
+            codes[name] = Domain(name, attribute.texts).codes_of(control[name].texts)[
+                control[name].codes[rows]
+            ]
         else:
             # A value that nobody in the control has makes no derived attribute there.
             codes[name] = np.full(rows.size, max(attribute.absence, -1), dtype=np.int64)

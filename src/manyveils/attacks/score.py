@@ -13,10 +13,9 @@ import numpy as np
 
 from manyveils.attacks.adversaries import Adversary
 from manyveils.attacks.beliefs import Seen
-from manyveils.attacks.bounds import Bound, half_the_doubt
 from manyveils.attacks.outcome import GUESSED_RIGHT, TOLERANCE, How, Measure, Outcome
 from manyveils.attacks.people import Bools, Floats, People
-from manyveils.attacks.scene import Aim, Scene
+from manyveils.attacks.scene import Aim, Bound, Scene, half_the_doubt
 
 Interval = tuple[float, float]
 Look = Callable[[Adversary, People, Aim], Seen]

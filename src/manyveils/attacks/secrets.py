@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.attacks.beliefs import Seen
-from manyveils.attacks.bounds import Bound
+from manyveils.attacks.beliefs import Seen, label_counts
 from manyveils.attacks.groups import INTERVAL, UNPROMISED, near, span_of
 from manyveils.attacks.outcome import TOLERANCE, Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, looked_up
-from manyveils.attacks.scene import Aim, Scene
+from manyveils.attacks.scene import Aim, Bound, Scene
 from manyveils.attacks.score import Tally, bound_of, counted, outcome, protected, unpromised
 from manyveils.keys.choices import HIDDEN, choices_of
 
@@ -71,10 +70,7 @@ def secret_attributes(scene: Scene, *, numeric: bool) -> tuple[str, ...]:
 def published_counts(scene: Scene, name: str) -> Ids:
     """How often each cell that the release speaks of is published."""
     view = next(view for view in scene.reader.views if name in view.attributes)
-    column = view.column_of(name)
-    cover = column.covers[name]
-    rows = np.bincount(column.labels[name], weights=column.counts, minlength=cover.sizes.size)
-    counts: Ids = looked_up(rows.astype(np.int64), cover.label_of, 0)
+    counts: Ids = looked_up(label_counts(view, name).astype(np.int64), view.cover_of(name).label_of, 0)
     return counts
 
 

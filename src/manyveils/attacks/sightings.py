@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.attacks.people import Bools, Floats, Ids, alike, looked_up
-from manyveils.reading.columns import PublishedColumn
 from manyveils.reading.matching import Matches, matches_of
 from manyveils.reading.views import PublishedView
 
@@ -153,8 +152,3 @@ def _standing_for(view: PublishedView, name: str, codes: Ids) -> Ids:
     if cover.overlaps or not cover.is_coarse:
         return codes
     return looked_up(cover.firsts, labels_of(view, name, codes), codes)
-
-
-def column_with(view: PublishedView, name: str) -> tuple[int, PublishedColumn]:
-    """The index of the column that shows an attribute, and the column."""
-    return next((index, column) for index, column in enumerate(view.parts) if name in column.attributes)
