@@ -19,7 +19,7 @@ from manyveils.attacks.beliefs import Beliefs, Known, label_counts, normalized
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Tally, outcome, tally
+from manyveils.attacks.score import outcome, tally
 from manyveils.attacks.sightings import labels_of
 from manyveils.reading.columns import PublishedColumn
 from manyveils.reading.keys import ranges
@@ -78,23 +78,20 @@ def attack(scene: Scene) -> Outcome:
         learner = _learner(scene, aim)
         if learner is not None:
             plain = tally(scene, aim)
-            tallies.append(_founded(tally(scene, aim, adversary=learner), plain))
+            learnt = tally(scene, aim, adversary=learner)
+            is_founded = learnt.is_better_than(plain)
+            tallies.append(learnt if is_founded else replace(learnt, broken=0, promised=0, certain=0))
             alone += plain.n_right
     n = max(sum(tally.targets for tally in tallies), 1)
     reason = "No view has quasi-identifiers and a sensitive attribute in different columns of buckets."
     return outcome(NAME, KNOWS, "estimate", tallies, {"success_without_learning": alone / n}, reason)
 
 
-def _founded(tally: Tally, plain: Tally) -> Tally:
-    """Nothing is broken by beliefs that come true no more often than those from buckets alone."""
-    return tally if tally.is_better_than(plain) else replace(tally, broken=0, promised=0, certain=0)
-
-
 def _learner(scene: Scene, aim: Aim) -> Learner | None:
     for view in scene.reader.views:
         is_shown = scene.reader.readable_in(view, (aim.about,)) and not view.cover_of(aim.about).is_coarse
         if is_shown and view.n_buckets > 1:
-            model = learnt(view, aim.about, scene.reader.readable_in(view, aim.known))
+            model = model_of(view, aim.about, scene.reader.readable_in(view, aim.known))
             if model:
                 return Learner(scene.reader, view, model)
     return None
@@ -114,7 +111,7 @@ class Pairs:
     cells: Floats
 
 
-def learnt(view: PublishedView, about: str, names: tuple[str, ...]) -> Mapping[str, Floats] | None:
+def model_of(view: PublishedView, about: str, names: tuple[str, ...]) -> Mapping[str, Floats] | None:
     """For each attribute in another column, how often each label goes with each value; None if it is too much work.
 
     The result has a row per label and a column per published value, and every column sums to one.

@@ -55,9 +55,11 @@ def linkage(scene: Scene) -> Outcome:
         "quasi-identifiers", everybody, Seen(risk, risk), Seen(guess, guess), _bound(scene), control
     )
     unique = np.maximum.reduce([_n_alike(scene, view) == 1 for view in views])
+    highest = float(risk.max(initial=0.0))
+    rarest = highest if scene.control is None else max(_rarest(scene, view) for view in views)
     details = {
-        "prosecutor": float(risk.max(initial=0.0)),
-        "journalist": float(_journalist(scene, views, risk)),
+        "prosecutor": highest,
+        "journalist": min(highest, rarest),
         "marketer": float(risk.mean()),
         "unique_matches": float(unique.mean()),
     }
@@ -103,14 +105,8 @@ def _risk(candidates: list[Floats]) -> Floats:
     )
 
 
-def _journalist(scene: Scene, views: list[PublishedView], risk: Floats) -> float:
-    """The greatest risk where people outside the data may be meant as well."""
-    highest = float(risk.max(initial=0.0))
-    return highest if scene.control is None else min(highest, max(_rarest(scene, view) for view in views))
-
-
 def _rarest(scene: Scene, view: PublishedView) -> float:
-    """One over the fewest people, inside the data or outside, who look in a view like somebody inside."""
+    """The greatest risk where people outside the data may be meant as well: one over the fewest people, inside the data or outside, who look in a view like somebody inside."""
     reader, both = scene.reader, (scene.people, scene.non_members)
     known = reader.readable_in(view, scene.quasi)
     numbers = [reader.sighted(people, view, known).number_of for people in both]

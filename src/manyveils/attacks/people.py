@@ -70,7 +70,7 @@ def looked_up(values: NDArray[Any], codes: Ids, otherwise: Any) -> NDArray[Any]:
     return np.where(codes >= 0, values[np.maximum(codes, 0)], otherwise)
 
 
-def control_people(table: Table, control: Table, most: int, rng: np.random.Generator) -> People:
+def controls(table: Table, control: Table, most: int, rng: np.random.Generator) -> People:
     """The people of a control table, in the codes of the original."""
     rows = sampled_rows(control, most, rng)
     codes = {}

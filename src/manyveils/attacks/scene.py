@@ -8,16 +8,7 @@ import numpy as np
 
 from manyveils.attacks.adversaries import Ignorant, Reader
 from manyveils.attacks.beliefs import Known
-from manyveils.attacks.people import (
-    Bools,
-    Floats,
-    Ids,
-    People,
-    control_people,
-    drawn_people,
-    looked_up,
-    members,
-)
+from manyveils.attacks.people import Bools, Floats, Ids, People, controls, drawn_people, looked_up, members
 from manyveils.attacks.sightings import has_overlaps
 from manyveils.errors import ManyveilsError
 from manyveils.policy import Policy, Promise
@@ -108,7 +99,7 @@ class Scene:
         """People who are not in the data."""
         rng = self.streams.of("attacks.strangers")
         if self.control is not None:
-            return control_people(self.table, self.control, MOST_TARGETS, rng)
+            return controls(self.table, self.control, MOST_TARGETS, rng)
         published = [name for name in self.table.attributes if self.table.home(name) in self.policy.published]
         return drawn_people(self.table, tuple(published), NON_MEMBERS, rng)
 

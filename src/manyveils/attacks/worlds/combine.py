@@ -4,6 +4,7 @@ How many people of each kind there are is worked out exactly where that can be d
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,10 +12,9 @@ import numpy as np
 import polars as pl
 
 from manyveils.attacks.people import Bools, Floats, Ids
+from manyveils.attacks.worlds import solvers
 from manyveils.attacks.worlds.blocks import Block, Effort, divided
 from manyveils.attacks.worlds.kinds import Covers, Kinds, TooMany, kinds_of
-from manyveils.attacks.worlds.means import TooManyStates, fitted_people, mean_people
-from manyveils.attacks.worlds.possible import Undecided, possible_at_most, possible_exactly
 from manyveils.attacks.worlds.views import linked, strips_of, telling, whole_views
 from manyveils.reading.domains import Domain
 from manyveils.reading.views import PublishedView
@@ -189,35 +189,23 @@ def solved(kinds: Kinds, limits: Limits, *, is_simple: bool) -> Solution:
 
 
 def _fitted(block: Block, how: How, effort: Effort) -> Solution:
-    return Solution(fitted_people(block, effort), np.ones(block.size, dtype=bool), how, how)
+    return Solution(solvers.fitted_people(block, effort), np.ones(block.size, dtype=bool), how, how)
 
 
 def _solved_block(block: Block, limits: Limits, effort: Effort) -> Solution:
-    means = _counted(block, limits, effort)
-    if means is not None:
-        return Solution(means, means > 0, "exact", "exact")
+    """Count the worlds of a small block, with a third of the effort; otherwise fit, and see what is possible."""
+    if block.size <= limits.counted:
+        with suppress(solvers.Undecided), effort.share(1 / 3) as own:
+            means = solvers.mean_people(block, limits.states, own)
+            return Solution(means, means > 0, "exact", "exact")
     result = _fitted(block, "estimate", effort)
     if block.size <= limits.exact:
-        try:
-            # Half of the effort is left for bounds.
-            with effort.share(0.5) as half:
-                return replace(result, possible=possible_exactly(block, half), certainty="exact")
-        except Undecided:
-            pass
+        # Half of the effort is left for bounds.
+        with suppress(solvers.Undecided), effort.share(0.5) as half:
+            return replace(result, possible=solvers.possible_exactly(block, half), certainty="exact")
     if block.size <= limits.linear and not effort.is_spent:
-        return replace(result, possible=possible_at_most(block, effort), certainty="bounds")
+        return replace(result, possible=solvers.possible_at_most(block, effort), certainty="bounds")
     return result
-
-
-def _counted(block: Block, limits: Limits, effort: Effort) -> Floats | None:
-    """The mean over the worlds of a small block, counted; a third of the effort is ventured on it."""
-    if block.size > limits.counted:
-        return None
-    try:
-        with effort.share(1 / 3) as own:
-            return mean_people(block, limits.states, own)
-    except TooManyStates:
-        return None
 
 
 def _summed(frame: pl.DataFrame, keys: Sequence[str], name: str = "belief") -> pl.DataFrame:
