@@ -121,9 +121,7 @@ class _Reading:
         shares = label_counts(view, about)[np.newaxis, :] / view.n_rows
         marginal = _spread_out(shares, view.cover_of(about))[0]
         if not names:
-            return _Reading(
-                view, names, np.repeat(marginal[np.newaxis, :], n, axis=0), np.ones(n, dtype=bool)
-            )
+            return _Reading(view, names, np.tile(marginal, (n, 1)), np.ones(n, dtype=bool))
         weights = find(view, names).gathered(lambda batch: _weights(batch, about), np.zeros(marginal.size))
         return _Reading(view, names, normalized(weights, marginal), weights.sum(axis=1) > 0)
 

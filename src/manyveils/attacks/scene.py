@@ -105,8 +105,11 @@ class Scene:
 
     @cached_property
     def promises(self) -> tuple[Promise, ...]:
-        """What the policy promises."""
-        return promises_about(self.policy, self.table)
+        """What the policy promises; nothing where promises contradict each other or the data."""
+        try:
+            return resolve(self.policy, self.table)
+        except ManyveilsError:
+            return ()
 
     @cached_property
     def quasi(self) -> Known:
@@ -185,14 +188,6 @@ def half_the_doubt(before: Floats) -> Floats:
     [0.5, 0.75]
     """
     return (1.0 + before) / 2.0
-
-
-def promises_about(policy: Policy, table: Table) -> tuple[Promise, ...]:
-    """The promises of a policy; none where they contradict each other or the data."""
-    try:
-        return resolve(policy, table)
-    except ManyveilsError:
-        return ()
 
 
 def promised_to(promises: Sequence[Promise], about: str, known: Sequence[str]) -> list[Guarantee]:

@@ -36,7 +36,7 @@ class Tally:
     inside: Bools
     right: Floats
     guessed: float
-    outside: float | None
+    outside: float
     n_outside: int
     broken: int
     promised: int
@@ -110,7 +110,7 @@ def counted(
     seen: Seen,
     guess: Seen,
     bound: Bound,
-    control: tuple[float | None, int] = (None, 0),
+    control: tuple[float, int] = (0.0, 0),
     weights: Floats | None = None,
 ) -> Tally:
     """Count who is known beyond the bound and who for certain; `weights` says how much of a person counts."""
@@ -182,7 +182,6 @@ def summed(tallies: Sequence[Tally], measure: Measure = GUESSED_RIGHT) -> dict[s
     """The sum of some tallies that have targets, as plain values."""
     n = sum(tally.targets for tally in tallies)
     n_outside = sum(tally.n_outside for tally in tallies)
-    outside = [tally.outside for tally in tallies if tally.outside is not None]
     details: dict[str, list[float]] = {}
     for tally in tallies:
         for key, value in tally.details.items():
@@ -191,7 +190,7 @@ def summed(tallies: Sequence[Tally], measure: Measure = GUESSED_RIGHT) -> dict[s
         "targets": n,
         "success": sum(tally.n_right for tally in tallies) / n,
         "baseline": sum(tally.guessed for tally in tallies) / n,
-        "control": sum(outside) / n_outside if n_outside and outside else None,
+        "control": sum(tally.outside for tally in tallies) / n_outside if n_outside else None,
         "interval": list(interval(tallies, measure)),
         "broken": sum(tally.broken for tally in tallies),
         "promised": sum(tally.promised for tally in tallies),

@@ -165,14 +165,11 @@ def known_pairs(scene: Scene) -> Outcome:
     Numbers are the mean over several choices of the ten.
     Paper: the limits of paper 004.
     """
-    name, knows = (
-        "known-pairs",
-        f"the quasi-identifiers, and of {PAIRS} other people value and published cell",
-    )
+    knows = f"the quasi-identifiers, and of {PAIRS} other people value and published cell"
     if scene.people.n < 2 * PAIRS:
-        return Outcome(name, knows, "none", reason=f"There are fewer than {2 * PAIRS} people.")
+        return Outcome("known-pairs", knows, "none", reason=f"There are fewer than {2 * PAIRS} people.")
     reason = "No sensitive attribute is published in secret."
-    return outcome(name, knows, "simulation", _tallies(scene), {"known_people": PAIRS}, reason)
+    return outcome("known-pairs", knows, "simulation", _tallies(scene), {"known_people": PAIRS}, reason)
 
 
 def _tallies(scene: Scene) -> Iterator[Tally]:
@@ -216,10 +213,8 @@ def _of_grades(scene: Scene, aim: Aim) -> Tally:
         return np.abs(number - np.where(targets, numbers, np.inf)) <= within + TOLERANCE
 
     guess = near(attribute, within, scene.ignorant.beliefs(scene.people, (), aim.about), codes)
-    share_read = _drawn(scene, aim, targets, read)
-    return _if_found(
-        scene, aim, targets, cell, share_read, guess, unpromised(guess, UNPROMISED.format("intervals"))
-    )
+    share_read, bound = _drawn(scene, aim, targets, read), unpromised(guess, UNPROMISED.format("intervals"))
+    return _if_found(scene, aim, targets, cell, share_read, guess, bound)
 
 
 def _drawn(scene: Scene, aim: Aim, pool: Bools, read: Callable[[Ids], Bools]) -> Floats:

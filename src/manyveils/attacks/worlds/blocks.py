@@ -32,9 +32,6 @@ class Effort:
     def __init__(self, left: float) -> None:
         self.left = left
 
-    def __repr__(self) -> str:
-        return f"<Effort: {self.left:.3g} left>"
-
     @property
     def is_spent(self) -> bool:
         """Whether nothing is left."""
@@ -51,8 +48,8 @@ class Effort:
         >>> whole = Effort(10.0)
         >>> with whole.share(0.5) as half:
         ...     half.spend(2.0)
-        >>> whole
-        <Effort: 8 left>
+        >>> whole.left
+        8.0
         """
         given = max(self.left, 0.0) * part
         task = Effort(given)
