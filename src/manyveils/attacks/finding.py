@@ -36,7 +36,8 @@ def linkage(scene: Scene) -> Outcome:
     """Linkage: finding a person's row by her quasi-identifiers.
 
     Knows: the quasi-identifiers; the prosecutor also that the target is in the data, the journalist does not.
-    How: counts the rows that may be the target's, in the column that shows something sensitive (or anything else, if none does); one of f is hers.
+    How: counts the rows that may be the target's, in the column that shows something sensitive (or anything else, if
+    none does); one of f is hers.
     The prosecutor's risk is 1/f; the marketer's is its mean, which is `success`; the journalist's counts people outside
     the data too, where they are given as control, and is else the prosecutor's.
     Paper: Samarati and Sweeney (1998); El Emam (2008).
@@ -106,7 +107,7 @@ def _risk(candidates: list[Floats]) -> Floats:
 
 
 def _rarest(scene: Scene, view: PublishedView) -> float:
-    """The greatest risk where people outside the data may be meant as well: one over the fewest people, inside the data or outside, who look in a view like somebody inside."""
+    """One over the fewest people, inside the data or outside, who look in a view like somebody inside."""
     reader, both = scene.reader, (scene.people, scene.non_members)
     known = reader.readable_in(view, scene.quasi)
     numbers = [reader.sighted(people, view, known).number_of for people in both]
@@ -131,8 +132,8 @@ def membership(scene: Scene) -> Outcome:
     Knows: the quasi-identifiers, and how common each of their values is.
     How: the likelihood ratio of them under the release and under a population in which attributes are independent.
     `success` is the area under the curve: how often a member scores above a non-member; one half is guessing.
-    `broken` and `certain` count members whose quasi-identifiers the release shows for sure, beyond the share of non-members
-    of whom it does: a fake tuple that looks real protects real ones.
+    `broken` and `certain` count members whose quasi-identifiers the release shows for sure, beyond the share of
+    non-members of whom it does: a fake tuple that looks real protects real ones.
     Paper: Homer et al. (2008); paper 003 (slicing), Section 5.
     """
     known = tuple(name for name in scene.quasi if name in scene.reader.readable)

@@ -3,18 +3,16 @@
 They differ in what counts as learning: a value, its gain in likelihood, what is akin to it, or what is near it.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from manyveils.attacks.adversaries import Adversary
 from manyveils.attacks.beliefs import Beliefs, Seen
 from manyveils.attacks.outcome import TOLERANCE, Measure, Outcome
-from manyveils.attacks.people import Floats, Ids, People, looked_up
+from manyveils.attacks.people import Floats, Ids, looked_up
 from manyveils.attacks.scene import Aim, Scene, even_bound, promised_to
-from manyveils.attacks.score import Look, Tally, how_sure, outcome, protected, tally
+from manyveils.attacks.score import Tally, how_sure, looking, outcome, protected, tally
 from manyveils.policy.guarantees import Proximity
 from manyveils.table import Attribute
 
@@ -35,15 +33,6 @@ WRONG_BRANCH = Measure(
         "not promised": "Makes some people seem to have what they have not; no promise caps this.",
     },
 )
-
-
-def _looking(see: Callable[[Beliefs, Ids], Seen]) -> Look:
-    """Look at people by what is believed of them and their true values."""
-
-    def look(adversary: Adversary, people: People, aim: Aim) -> Seen:
-        return see(adversary.beliefs(people, aim.known, aim.about), people.codes[aim.about])
-
-    return look
 
 
 def homogeneity(scene: Scene) -> Outcome:
@@ -73,7 +62,7 @@ def skewness(scene: Scene) -> Outcome:
 
 def _gains(scene: Scene, aim: Aim) -> Tally:
     """The belief in each person's own value is also how often a guess by belief is right."""
-    look = _looking(lambda beliefs, codes: Seen(beliefs.at(codes), beliefs.at(codes)))
+    look = looking(lambda beliefs, codes: Seen(beliefs.at(codes), beliefs.at(codes)))
     seen, guess = look(scene.reader, scene.people, aim), look(scene.ignorant, scene.people, aim)
     gains = (seen.truth / guess.truth)[protected(scene.people, aim)]
     return replace(tally(scene, aim, look), details={"worst_gain": float(gains.max(initial=1.0))})
@@ -91,9 +80,9 @@ def similarity(scene: Scene) -> Outcome:
         attribute = scene.table[aim.about]
         levels, within = _branching_levels(attribute), KIN * span_of(attribute)
         if levels:
-            looks[aim] = _looking(partial(_parent, attribute, levels[0]))
+            looks[aim] = looking(partial(_parent, attribute, levels[0]))
         elif within > 0:
-            looks[aim] = _looking(partial(near, attribute, within))
+            looks[aim] = looking(partial(near, attribute, within))
     tallies = [tally(scene, aim, look, instead=UNPROMISED.format("kin")) for aim, look in looks.items()]
     reason = "No sensitive attribute has a hierarchy with groups or is numeric."
     knows = f"{KNOWS}, and which values are akin"
@@ -114,7 +103,7 @@ def divergence(scene: Scene) -> Outcome:
     Paper: paper 004.
     """
     looks = {
-        aim: _looking(partial(_wrong_branch, scene.table[aim.about], levels[-1]))
+        aim: looking(partial(_wrong_branch, scene.table[aim.about], levels[-1]))
         for aim in scene.aims
         if aim.about in scene.reader.readable and (levels := _branching_levels(scene.table[aim.about]))
     }
@@ -161,7 +150,7 @@ def _within_intervals(scene: Scene, aim: Aim) -> Tally:
     attribute, promises = scene.table[aim.about], promised_to(scene.promises, aim.about, aim.known)
     promised = next((guarantee for guarantee in promises if isinstance(guarantee, Proximity)), None)
     within = float(promised.epsilon) if promised else INTERVAL * span_of(attribute)
-    look = _looking(partial(near, attribute, within))
+    look = looking(partial(near, attribute, within))
     if promised is None:
         return tally(scene, aim, look, instead=UNPROMISED.format("intervals"))
     bound = even_bound(scene.people.n, 1 / promised.m, promised.kind, is_promised=promised.m > 1)

@@ -202,9 +202,9 @@ def promised_to(promises: Sequence[Promise], about: str, known: Sequence[str]) -
 def bounds_of_values(promises: Sequence[Promise], attribute: Attribute, known: Sequence[str]) -> Bound:
     """How sure of each value the policy lets those be who know this much: the strictest cap that promises set.
 
-    Where none does, or it allows certainty, somebody is taken to be known too well when more than half of the doubt that
-    everybody has without the release is gone: above (1 + p) / 2 for a value of share p. Nobody promises this, and going
-    beyond it breaks no promise.
+    Where none does, or it allows certainty, somebody is taken to be known too well when more than half of the doubt
+    that everybody has without the release is gone: above (1 + p) / 2 for a value of share p. Nobody promises this, and
+    going beyond it breaks no promise.
     """
     shares = attribute.counts / max(int(attribute.counts.sum()), 1)
     caps, kinds = np.full(attribute.n_values, np.inf), dict[str, None]()

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from manyveils.attacks.adversaries import Adversary
-from manyveils.attacks.beliefs import Seen
+from manyveils.attacks.beliefs import Beliefs, Seen
 from manyveils.attacks.outcome import GUESSED_RIGHT, TOLERANCE, How, Measure, Outcome
-from manyveils.attacks.people import Bools, Floats, People
+from manyveils.attacks.people import Bools, Floats, Ids, People
 from manyveils.attacks.scene import Aim, Bound, Scene, half_the_doubt
 
 Interval = tuple[float, float]
@@ -60,9 +60,17 @@ class Tally:
         return self.targets > 0 and interval([self])[0] > plain.n_right / self.targets
 
 
-def look(adversary: Adversary, people: People, aim: Aim) -> Seen:
-    """The belief in each person's own value, and whether it is the likeliest."""
-    return adversary.beliefs(people, aim.known, aim.about).seen(people.codes[aim.about])
+def looking(see: Callable[[Beliefs, Ids], Seen]) -> Look:
+    """Look at people by what is believed of them and their true values."""
+
+    def look(adversary: Adversary, people: People, aim: Aim) -> Seen:
+        return see(adversary.beliefs(people, aim.known, aim.about), people.codes[aim.about])
+
+    return look
+
+
+# The belief in each person's own value, and whether it is the likeliest.
+look = looking(Beliefs.seen)
 
 
 def bound_of(people: People, aim: Aim) -> Bound:

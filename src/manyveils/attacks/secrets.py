@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from manyveils.attacks.beliefs import Seen, label_counts
 from manyveils.attacks.groups import INTERVAL, UNPROMISED, near, span_of
@@ -144,8 +145,6 @@ def _matched(counts: Ids, expected: Floats) -> tuple[float, Floats, Ids]:
 
     A pseudonym may stand for none of the values: those of groups do.
     """
-    from scipy.optimize import linear_sum_assignment
-
     hoped = np.maximum(expected, 1e-3)[np.newaxis, :]
     seen = counts[:, np.newaxis].astype(np.float64)
     misfit: Floats = 2 * (seen * np.log(seen / hoped) - seen + hoped)

@@ -1,4 +1,4 @@
-"""Attacks on several views, or several releases, of the same people: each is sound alone, and few tables fit them all."""
+"""Attacks on several views or releases of the same people: each is sound alone, and few tables fit them all."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,6 +1,6 @@
 """Views put together: what a release tells about some attributes when all its views are read at once.
 
-How many people of each kind there are is worked out exactly where that can be done, within bounds or estimated elsewhere.
+How many people of each kind there are is worked out exactly where possible, and within bounds or estimated elsewhere.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

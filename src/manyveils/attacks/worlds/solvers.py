@@ -1,9 +1,9 @@
-"""What can be told of a block: the mean number of people of each kind over all its worlds, and which kinds are possible.
+"""What the worlds of a block tell: the mean number of people of each kind, and which kinds are possible.
 
-Means are counted, kind after kind, remembering only how many people each row still lacks; where worlds are too many, they
-are fitted. Kinds are possible exactly by constraint solving (CP-SAT), or within bounds by linear programming (HiGHS).
-Counts may be fractions there, so there are more worlds than are possible: what is found impossible is impossible, but
-some of it may be missed.
+Means are counted kind after kind, remembering only how many people each row still lacks; where there are too many
+worlds, they are fitted.
+What is possible is found exactly by constraint solving (CP-SAT), or within bounds by linear programming (HiGHS). There,
+counts may be fractions: what is found impossible is impossible, but some of it may be missed.
 """
 
 from collections.abc import Iterator
