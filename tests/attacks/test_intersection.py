@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 import manyveils as mv
-from manyveils.attacks.intersection import attack
 from manyveils.attacks.scene import Scene
+from manyveils.attacks.several import intersection as attack
 from manyveils.datasets import versatile_patients, versatile_rules
 from manyveils.release import Draft, seal
 from manyveils.table import Streams, hold

@@ -6,11 +6,11 @@ import pytest
 
 import manyveils as mv
 from manyveils.attacks.beliefs import Beliefs
-from manyveils.attacks.bounds import bounds_of_values, promises_about
-from manyveils.attacks.intervals import NORMAL, of_hits, of_mean, wilson
-from manyveils.attacks.membership import _error, area_under_curve
-from manyveils.attacks.non_members import drawn_people
-from manyveils.table import hold
+from manyveils.attacks.finding import _error, area_under_curve
+from manyveils.attacks.people import drawn_people
+from manyveils.attacks.scene import bounds_of_values
+from manyveils.attacks.score import NORMAL, of_hits, of_mean, wilson
+from manyveils.table import hold, resolve
 
 
 @pytest.mark.parametrize("n", [20, 100, 1000])
@@ -93,7 +93,7 @@ def test_bounds_are_those_of_the_rule():
         rules=[{"given": ["a"], "protect": "s", "l": 2}, {"given": ["b"], "protect": "s", "l": 4}],
     )
     table, _ = hold(frame, policy)
-    promises = promises_about(policy, table)
+    promises = resolve(policy, table)
     for known, cap in (("a", 1 / 2), ("b", 1 / 4)):
         assert set(bounds_of_values(promises, table["s"], (known,)).cap) == {cap}
     bounds = bounds_of_values(promises, table["s"], ("a", "b"))

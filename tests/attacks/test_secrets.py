@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import manyveils as mv
-from manyveils.attacks.known_pairs import in_order
+from manyveils.attacks.secrets import in_order
 
 
 def graded(counts, **publish):

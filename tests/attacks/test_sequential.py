@@ -7,7 +7,7 @@ import pytest
 import manyveils as mv
 from manyveils.attacks.adversaries import Reader
 from manyveils.attacks.people import members
-from manyveils.attacks.sequential import Collector
+from manyveils.attacks.several import Collector
 from manyveils.table import hold
 
 

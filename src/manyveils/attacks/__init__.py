@@ -1,12 +1,12 @@
 """What adversaries can do with a release, tried on it: never through the method that made it.
 
-One file per attack; `score` compares with guessing and with people who were not in the data.
-A new attack is a file with a function `attack`, and its name in `ORDER`.
+One file per idea; `score` compares with guessing and with people who were not in the data.
+A new attack is a function of a scene, and its name in `ATTACKS`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
 
+from manyveils.attacks import de_finetti, dependency, finding, groups, knowledge, minimality, secrets, several
 from manyveils.attacks.adversaries import Reader
 from manyveils.attacks.outcome import Attacks, Outcome
 from manyveils.attacks.scene import Scene
@@ -19,26 +19,23 @@ from manyveils.table import Streams, Table
 
 __all__ = ["ATTACKS", "Attacks", "Outcome", "Scene", "attack"]
 
-ORDER = (
-    "linkage",
-    "homogeneity",
-    "skewness",
-    "similarity",
-    "elimination",
-    "background-join",
-    "intersection",
-    "proximity",
-    "divergence",
-    "membership",
-    "minimality",
-    "de-finetti",
-    "dependency",
-    "alias-frequency",
-    "known-pairs",
-    "sequential",
-)
 ATTACKS: dict[str, Callable[[Scene], Outcome]] = {
-    name: import_module(f"manyveils.attacks.{name.replace('-', '_')}").attack for name in ORDER
+    "linkage": finding.linkage,
+    "homogeneity": groups.homogeneity,
+    "skewness": groups.skewness,
+    "similarity": groups.similarity,
+    "elimination": knowledge.elimination,
+    "background-join": knowledge.background_join,
+    "intersection": several.intersection,
+    "proximity": groups.proximity,
+    "divergence": groups.divergence,
+    "membership": finding.membership,
+    "minimality": minimality.attack,
+    "de-finetti": de_finetti.attack,
+    "dependency": dependency.attack,
+    "alias-frequency": secrets.alias_frequency,
+    "known-pairs": secrets.known_pairs,
+    "sequential": several.sequential,
 }
 REMEDY = "Give the data that the release was made from."
 
@@ -60,7 +57,10 @@ def attack(
     names = _named(only)
     release, *others = (beside(published, table) for published in (release, *others))
     releases = {"release": release} | {f"other {number}": more for number, more in enumerate(others, 1)}
-    _refuse_foreign(releases, table)
+    # On releases of other data attacks would find nothing.
+    problems = [problem for where, own in releases.items() for problem in _problems(where, own, table)]
+    if problems:
+        raise InputError(dict.fromkeys(problems))
     scene = Scene(release, table, policy, tuple(others), control, streams or Streams())
     outcomes = {}
     for index, name in enumerate(names):
@@ -83,15 +83,6 @@ def _named(only: Sequence[str] | None) -> tuple[str, ...]:
     if unknown:
         raise InputError(unknown)
     return tuple(name for name in ATTACKS if name in wanted)
-
-
-def _refuse_foreign(releases: dict[str, Release], table: Table) -> None:
-    """Refuse releases of other data, on which attacks would find nothing."""
-    problems = [
-        problem for where, release in releases.items() for problem in _problems(where, release, table)
-    ]
-    if problems:
-        raise InputError(dict.fromkeys(problems))
 
 
 def _problems(where: str, release: Release, table: Table) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from manyveils.attacks.beliefs import Beliefs, Known, believed
-from manyveils.attacks.people import Ids, People, alike, looked_up, places_of
+from manyveils.attacks.people import Ids, People, alike, looked_up
 from manyveils.attacks.sightings import Sightings, sightings
 from manyveils.reading.views import PublishedView
 from manyveils.release import Release
@@ -59,7 +59,7 @@ class Reader:
     def places(self) -> dict[str, Ids]:
         """Where each value of the original stands among those the release speaks of; -1 for others."""
         domains = self.release.reading.estimate.domains
-        return {name: places_of(self.table[name].texts, domains[name].texts) for name in self.published}
+        return {name: domains[name].codes_of(self.table[name].texts) for name in self.published}
 
     @property
     def views(self) -> tuple[PublishedView, ...]:
@@ -97,18 +97,18 @@ class Reader:
 
     def cells(self, people: People, known: Known, about: str) -> Beliefs:
         """p̂ of the release in its own codes, whatever they mean."""
-        helpful = tuple(self.known_of(people, (name for name in known if self._helps(name, about))))
-        row_of, firsts = self._alike(people, helpful, about)
+        names = tuple(self.known_of(people, known))
+        row_of, firsts = self._alike(people, names, about)
 
-        def find(view: PublishedView, names: Known) -> Sightings:
-            everybody = self.sighted(people, view, names)
+        def find(view: PublishedView, shown: Known) -> Sightings:
+            everybody = self.sighted(people, view, shown)
             return replace(everybody, number_of=everybody.number_of[firsts])
 
-        return Beliefs(believed(self.views, helpful, about, find, firsts.size), row_of)
+        return Beliefs(believed(self.views, names, about, find, firsts.size), row_of)
 
     def by_view(self, people: People, known: Known, about: str) -> Iterator[Beliefs]:
         """p̂ in each view by itself that shows an attribute, in the release's own codes."""
-        names = tuple(self.known_of(people, (name for name in known if name != about)))
+        names = tuple(self.known_of(people, known))
         find = partial(self.sighted, people)
         for view in self.views:
             if about in view.attributes and view.n_rows:
@@ -123,17 +123,13 @@ class Reader:
                 numbers.append(self.sighted(people, view, names).number_of)
         return alike(numbers, people.n)
 
-    def _helps(self, name: str, about: str) -> bool:
-        """Whether a view shows both; what stands nowhere beside an attribute tells nothing of it."""
-        return any({name, about} <= {*view.attributes} for view in self.views)
-
     def is_exact(self, known: Known, about: str) -> bool:
         """Whether beliefs are shares of rows that look alike: one view, and what is known in one column of it."""
         views = [view for view in self.views if about in view.attributes]
-        if len(views) != 1 or views[0].spread_of(about).is_coarse:
+        if len(views) != 1 or views[0].cover_of(about).is_coarse:
             return False
         names = {*known} & self.readable - {about}
         columns = [column for column in views[0].parts if names & {*column.attributes}]
         return len(columns) <= 1 and not any(
-            column.spreads[name].overlaps for column in columns for name in names & {*column.attributes}
+            column.covers[name].overlaps for column in columns for name in names & {*column.attributes}
         )

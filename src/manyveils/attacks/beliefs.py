@@ -14,7 +14,7 @@ from scipy import sparse
 
 from manyveils.attacks.outcome import TOLERANCE
 from manyveils.attacks.people import Bools, Floats, Ids
-from manyveils.attacks.sightings import Sighting, Sightings, column_with
+from manyveils.attacks.sightings import Sighting, Sightings
 from manyveils.reading.cover import Cover
 from manyveils.reading.views import PublishedView
 
@@ -118,11 +118,10 @@ class _Reading:
     def by(view: PublishedView, known: Iterable[str], about: str, find: Finder, n: int) -> "_Reading":
         """Read one view; whoever matches nothing in it is believed to be like everybody."""
         names = tuple(name for name in known if name in view.attributes and name != about)
-        marginal = _of_everybody(view, about)
+        shares = label_counts(view, about)[np.newaxis, :] / view.n_rows
+        marginal = _spread_out(shares, view.cover_of(about))[0]
         if not names:
-            return _Reading(
-                view, names, np.repeat(marginal[np.newaxis, :], n, axis=0), np.ones(n, dtype=bool)
-            )
+            return _Reading(view, names, np.tile(marginal, (n, 1)), np.ones(n, dtype=bool))
         weights = find(view, names).gathered(lambda batch: _weights(batch, about), np.zeros(marginal.size))
         return _Reading(view, names, normalized(weights, marginal), weights.sum(axis=1) > 0)
 
@@ -142,10 +141,10 @@ def _multiply(result: Floats, who: Ids, readings: list[_Reading], about: str, fi
 def _weights(sighting: Sighting, about: str) -> Floats:
     """The weight of every value for some targets."""
     view = sighting.view
-    index, column = column_with(view, about)
-    cover, labels = column.spreads[about], column.labels[about]
+    column = view.column_of(about)
+    cover, labels = column.covers[about], column.labels[about]
     targets, buckets, rows = sighting.located
-    matches = sighting.matches.get(index)
+    matches = next((own for own in sighting.matches.values() if own.part is column), None)
     if matches is None:
         wanted = buckets
         keys, beside = _beside(column.buckets, labels, column.counts, cover)
@@ -168,19 +167,11 @@ def _beside(
     return ordered, sparse.csr_array((weights / totals[rows], (rows, labels)), shape=shape)
 
 
-def label_shares(view: PublishedView, about: str) -> Floats:
-    """The share of each label over all rows of the column that shows an attribute."""
-    _, column = column_with(view, about)
-    sizes = column.spreads[about].sizes
-    rows = np.bincount(column.labels[about], weights=column.counts, minlength=sizes.size)
-    shares: Floats = rows / rows.sum()
-    return shares
-
-
-def _of_everybody(view: PublishedView, about: str) -> Floats:
-    """The shares of values over all rows."""
-    shares: Floats = _spread_out(label_shares(view, about)[np.newaxis, :], view.spread_of(about))[0]
-    return shares
+def label_counts(view: PublishedView, about: str) -> Floats:
+    """The rows with each label of an attribute, over all buckets."""
+    column = view.column_of(about)
+    n_labels = column.covers[about].n_labels
+    return np.bincount(column.labels[about], weights=column.counts, minlength=n_labels).astype(np.float64)
 
 
 def _spread_out(labels: Floats, cover: Cover) -> Floats:

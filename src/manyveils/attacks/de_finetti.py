@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from manyveils.attacks.adversaries import Reader
-from manyveils.attacks.beliefs import Beliefs, Known, label_shares, normalized
+from manyveils.attacks.beliefs import Beliefs, Known, label_counts, normalized
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Tally, outcome, tally
-from manyveils.attacks.sightings import column_with, labels_of
+from manyveils.attacks.score import outcome, tally
+from manyveils.attacks.sightings import labels_of
 from manyveils.reading.columns import PublishedColumn
 from manyveils.reading.keys import ranges
 from manyveils.reading.views import PublishedView
@@ -47,7 +47,8 @@ class Learner:
         labels = self._labels(people)
         row_of, firsts = alike([plain.row_of, *labels.values()], people.n)
         before = plain.rows[plain.row_of[firsts]]
-        shares, values = label_shares(self.view, about), self._values(about, before.shape[1])
+        shares = label_counts(self.view, about) / self.view.n_rows
+        values = self._values(about, before.shape[1])
         rows = before
         for name, own in labels.items():
             fit = self.model[name][own[firsts]]
@@ -61,7 +62,7 @@ class Learner:
         return {
             name: labels_of(self.view, name, codes)
             for name, codes in known.items()
-            if not self.view.spread_of(name).overlaps
+            if not self.view.cover_of(name).overlaps
         }
 
     def _values(self, about: str, n: int) -> Ids:
@@ -77,23 +78,20 @@ def attack(scene: Scene) -> Outcome:
         learner = _learner(scene, aim)
         if learner is not None:
             plain = tally(scene, aim)
-            tallies.append(_founded(tally(scene, aim, adversary=learner), plain))
+            learnt = tally(scene, aim, adversary=learner)
+            is_founded = learnt.is_better_than(plain)
+            tallies.append(learnt if is_founded else replace(learnt, broken=0, promised=0, certain=0))
             alone += plain.n_right
     n = max(sum(tally.targets for tally in tallies), 1)
     reason = "No view has quasi-identifiers and a sensitive attribute in different columns of buckets."
     return outcome(NAME, KNOWS, "estimate", tallies, {"success_without_learning": alone / n}, reason)
 
 
-def _founded(tally: Tally, plain: Tally) -> Tally:
-    """Nothing is broken by beliefs that come true no more often than those from buckets alone."""
-    return tally if tally.is_better_than(plain) else replace(tally, broken=0, promised=0, certain=0)
-
-
 def _learner(scene: Scene, aim: Aim) -> Learner | None:
     for view in scene.reader.views:
-        is_shown = scene.reader.readable_in(view, (aim.about,)) and not view.spread_of(aim.about).is_coarse
+        is_shown = scene.reader.readable_in(view, (aim.about,)) and not view.cover_of(aim.about).is_coarse
         if is_shown and view.n_buckets > 1:
-            model = learnt(view, aim.about, scene.reader.readable_in(view, aim.known))
+            model = model_of(view, aim.about, scene.reader.readable_in(view, aim.known))
             if model:
                 return Learner(scene.reader, view, model)
     return None
@@ -113,13 +111,13 @@ class Pairs:
     cells: Floats
 
 
-def learnt(view: PublishedView, about: str, names: tuple[str, ...]) -> Mapping[str, Floats] | None:
+def model_of(view: PublishedView, about: str, names: tuple[str, ...]) -> Mapping[str, Floats] | None:
     """For each attribute in another column, how often each label goes with each value; None if it is too much work.
 
     The result has a row per label and a column per published value, and every column sums to one.
     """
     model: dict[str, Floats] = {}
-    _, own = column_with(view, about)
+    own = view.column_of(about)
     for column in view.parts:
         known = [name for name in column.attributes if name in names]
         if column is own or not known:
@@ -127,12 +125,12 @@ def learnt(view: PublishedView, about: str, names: tuple[str, ...]) -> Mapping[s
         pairs = _pairs(column, own, about)
         if pairs is None:
             return None
-        model |= _fitted(column, known, pairs, own.spreads[about].sizes.size)
+        model |= _fitted(column, known, pairs, own.covers[about].sizes.size)
     return model
 
 
 def _pairs(column: PublishedColumn, own: PublishedColumn, about: str) -> Pairs | None:
-    n_values = own.spreads[about].sizes.size
+    n_values = own.covers[about].sizes.size
     cells, cell_of = np.unique(own.buckets * n_values + own.labels[about], return_inverse=True)
     counts = np.bincount(cell_of, weights=own.counts, minlength=cells.size).astype(np.float64)
     starts = np.searchsorted(cells // n_values, column.buckets)
@@ -145,7 +143,7 @@ def _pairs(column: PublishedColumn, own: PublishedColumn, about: str) -> Pairs |
 
 
 def _fitted(column: PublishedColumn, names: list[str], pairs: Pairs, n_values: int) -> dict[str, Floats]:
-    sizes = {name: column.spreads[name].sizes.size for name in names}
+    sizes = {name: column.covers[name].sizes.size for name in names}
     labels = {name: column.labels[name][pairs.row].astype(np.int64) for name in names}
     weights = _balanced(pairs.cells[pairs.cell], pairs)
     model: dict[str, Floats] = {}

@@ -7,21 +7,20 @@ For one generalized table, with levels (each attribute one finer) or with ranges
 Paper: Wong et al., Minimality attack (2007).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from manyveils.attacks.beliefs import Beliefs, Seen, normalized
-from manyveils.attacks.finer import Grouped, Split, grouped, splits
+from manyveils.attacks.beliefs import Beliefs, Known, Seen, normalized
 from manyveils.attacks.outcome import Outcome
-from manyveils.attacks.people import Bools, Floats, Ids, looked_up
+from manyveils.attacks.people import Bools, Floats, Ids, People, alike, looked_up
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Tally, bound_of, counted, harm, look, outcome, protected
-from manyveils.attacks.sightings import first_originals
-from manyveils.policy.guarantees import DistinctDiversity, FrequencyDiversity, KAnonymity, Promise
+from manyveils.attacks.sightings import Sighting, labels_of
+from manyveils.policy.guarantees import DistinctDiversity, FrequencyDiversity, Promise
 from manyveils.reading.views import PublishedView
-from manyveils.table import Table
+from manyveils.table import Attribute, Table
 
 NAME = "minimality"
 KNOWS = "everybody's quasi-identifiers, and how groups are chosen"
@@ -30,7 +29,112 @@ FEWEST, MOST = 60, 2_000
 LEAST_DEALS = 30
 MOST_CELLS = 5_000_000
 CAUTION = 5.0
-NOTHING_FINER = "There is no finer grouping to compare with."
+
+
+@dataclass(frozen=True, repr=False)
+class Grouped:
+    """The published rows of a view of one column and the people in them, group by group.
+
+    `group[i]` is the group of person i, or -1; `row_group` and `row` list every published row with its group.
+    """
+
+    view: PublishedView
+    group: Ids
+    row_group: Ids
+    row: Ids
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups people are in, at most."""
+        return int(self.group.max(initial=-1)) + 1
+
+
+@dataclass(frozen=True, repr=False)
+class Split:
+    """A finer grouping of people; `is_whole` says that it stands or falls for the whole table and not group by group."""
+
+    groups: Ids
+    n_groups: int
+    is_whole: bool
+
+
+def grouped(scene: Scene, view: PublishedView, known: Known) -> Grouped:
+    """Sort people into the groups of a view; groups in which people and rows do not agree are left out."""
+    column = view.parts[0]
+    group_of_row, _ = alike([column.labels[name] for name in known], column.counts.size)
+
+    def groups(batch: Sighting) -> Ids:
+        return _only_group(batch, group_of_row)
+
+    group = scene.reader.sighted(scene.people, view, known).gathered(groups, -1)
+    sizes = np.bincount(group_of_row, weights=column.counts)
+    agrees = np.bincount(group[group >= 0], minlength=sizes.size) == sizes
+    group = np.where(looked_up(agrees, group, otherwise=False), group, -1)
+    rows = np.flatnonzero(agrees[group_of_row])
+    row = np.repeat(rows, column.counts[rows])
+    row = row[np.argsort(group_of_row[row], kind="stable")]
+    return Grouped(view, group, group_of_row[row], row)
+
+
+def _only_group(batch: Sighting, group_of_row: Ids) -> Ids:
+    """The one group that each target may be in; -1 where there are several or none."""
+    matches = batch.matches[0]
+    n = int(matches.combination_of.max(initial=-1)) + 1
+    low, high = np.full(n, group_of_row.max(initial=0) + 1), np.full(n, -1)
+    np.minimum.at(low, matches.combinations, group_of_row[matches.rows])
+    np.maximum.at(high, matches.combinations, group_of_row[matches.rows])
+    return np.where(low == high, high, -1)[matches.combination_of]
+
+
+def splits(scene: Scene, grouping: Grouped, known: Known, k: int) -> Iterator[Split]:
+    """The finer groupings that somebody who knows how groups are made expects to have been tried."""
+    levels = {name: _level(scene, grouping.view, name) for name in known}
+    for name, level in levels.items():
+        if None in levels.values():
+            yield _in_halves(scene.people, grouping, name, k)
+        elif level:
+            yield _one_level_down(scene.people, grouping, scene.table[name], level)
+
+
+def _level(scene: Scene, view: PublishedView, name: str) -> int | None:
+    """The level of the hierarchy at which an attribute is published; None where it is not one of them."""
+    attribute, places = scene.table[name], scene.reader.places[name]
+    if view.cover_of(name).overlaps:
+        return None
+    shown = (places >= 0) & (attribute.counts > 0)
+    labels = labels_of(view, name, places)[shown]
+    for level in range(len(attribute.levels)):
+        own = attribute.levels[level].label_of[shown]
+        n_both = alike([labels, own], labels.size)[1].size
+        if n_both == np.unique(labels).size == np.unique(own).size:
+            return level
+    return None
+
+
+def _one_level_down(people: People, grouping: Grouped, attribute: Attribute, level: int) -> Split:
+    """Full-domain recoding: one attribute by itself one level finer."""
+    finer = attribute.levels[level - 1].label_of[people.codes[attribute.name]]
+    groups, firsts = alike([grouping.group, finer], people.n)
+    return Split(np.where(grouping.group >= 0, groups, -1), firsts.size, is_whole=True)
+
+
+def _in_halves(people: People, grouping: Grouped, name: str, k: int) -> Split:
+    """Local recoding: every group by itself cut in two at the median of an attribute, where both halves keep k rows."""
+    codes, group, n = people.codes[name], grouping.group, grouping.n_groups
+    inside = group >= 0
+    order = np.lexsort((codes, group))
+    order = order[inside[order]]
+    starts = np.searchsorted(group[order], np.arange(n))
+    sizes = np.bincount(group[inside], minlength=n)
+    occupied = sizes > 0
+    median = np.zeros(n, dtype=np.int64)
+    median[occupied] = codes[order[(starts + (sizes - 1) // 2)[occupied]]]
+    above = codes > looked_up(median, group, 0)
+    n_above = np.bincount(group[inside & above], minlength=n)
+    is_cut = np.minimum(n_above, sizes - n_above) >= max(k, 1)
+    return Split(
+        np.where(looked_up(is_cut, group, otherwise=False), 2 * group + above, -1), 2 * n, is_whole=False
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,11 +188,11 @@ def attack(scene: Scene) -> Outcome:
         return Outcome(NAME, KNOWS, "none", reason=reason)
     view = scene.reader.views[0]
     known = scene.reader.readable_in(view, scene.quasi)
-    k = max((guarantee.k for guarantee in scene.guarantees(KAnonymity)), default=1)
+    k = scene.greatest("k")
     grouping = grouped(scene, view, known)
     finer = [*splits(scene, grouping, known, k)] if grouping.n_groups else []
     if not finer:
-        return Outcome(NAME, KNOWS, "none", reason=NOTHING_FINER)
+        return Outcome(NAME, KNOWS, "none", reason="There is no finer grouping to compare with.")
     promises = [promise for promise in _diversities(scene) if promise.protects[0] in view.attributes]
     allowed = int(scene.policy.publish.suppression * scene.table.n_rows)
     aims = [aim for aim in scene.aims if _is_counted(scene, view, aim)]
@@ -109,7 +213,7 @@ def _reason(scene: Scene) -> str:
     if not any(_is_counted(scene, views[0], aim) for aim in scene.aims):
         return "No sensitive attribute is shown as it is, or the attributes have too many values."
     known = scene.reader.readable_in(views[0], scene.quasi)
-    if not any(views[0].spread_of(name).is_coarse for name in known):
+    if not any(views[0].cover_of(name).is_coarse for name in known):
         return "No quasi-identifier is recoded, so nothing finer could have been published."
     return ""
 
@@ -117,7 +221,7 @@ def _reason(scene: Scene) -> str:
 def _is_counted(scene: Scene, view: PublishedView, aim: Aim) -> bool:
     cells = scene.people.n * scene.table[aim.about].n_values
     is_shown = bool(scene.reader.readable_in(view, (aim.about,)))
-    return is_shown and not view.spread_of(aim.about).is_coarse and cells <= MOST_CELLS
+    return is_shown and not view.cover_of(aim.about).is_coarse and cells <= MOST_CELLS
 
 
 def _diversities(scene: Scene) -> list[Promise]:
@@ -168,10 +272,10 @@ def _n_deals(scene: Scene, finer: Sequence[Split], promises: Sequence[Promise], 
 
 def _values(scene: Scene, grouping: Grouped, name: str) -> Ids:
     """The original's code of every published row, group by group."""
-    cover, places = grouping.view.spread_of(name), scene.reader.places[name]
+    cover, places = grouping.view.cover_of(name), scene.reader.places[name]
     code_of = np.zeros(cover.n_originals, dtype=np.int64)
     code_of[places[places >= 0]] = np.flatnonzero(places >= 0)
-    return code_of[first_originals(cover)][grouping.column.labels[name][grouping.row]]
+    return code_of[cover.firsts][grouping.view.parts[0].labels[name][grouping.row]]
 
 
 def _believed(scene: Scene, aim: Aim, counts: Floats, deals: Ids) -> Beliefs:

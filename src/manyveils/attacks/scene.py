@@ -1,27 +1,40 @@
 """Where attacks take place: the release, the truth to compare with, and the people on both sides of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 
 from manyveils.attacks.adversaries import Ignorant, Reader
 from manyveils.attacks.beliefs import Known
-from manyveils.attacks.bounds import Bound, bounds_of_values, promises_about
-from manyveils.attacks.non_members import control_people, drawn_people
-from manyveils.attacks.people import Bools, People, members
+from manyveils.attacks.people import Bools, Floats, Ids, People, controls, drawn_people, looked_up, members
 from manyveils.attacks.sightings import has_overlaps
+from manyveils.errors import ManyveilsError
 from manyveils.policy import Policy, Promise
+from manyveils.policy.guarantees import Guarantee
 from manyveils.release import Release
-from manyveils.table import Streams, Table
+from manyveils.table import Attribute, Streams, Table, resolve
 
 MOST_TARGETS = 50_000
 MOST_CELLS = 20_000_000
 MOST_COMPARED = 2_500_000_000
 NON_MEMBERS = 2_000
+UNPROMISED = "half of the doubt, since no promise caps it"
 
-Kind = TypeVar("Kind")
+
+@dataclass(frozen=True, repr=False)
+class Bound:
+    """How much may be believed of each value or each person, where that is promised, and what it is in words."""
+
+    cap: Floats
+    promised: Bools
+    words: str
+
+    def of(self, codes: Ids) -> "Bound":
+        """The bound of each person, by the bounds of values; of a value the data do not have, half of the doubt."""
+        promised = looked_up(self.promised, codes, otherwise=False)
+        return Bound(looked_up(self.cap, codes, 0.5), promised, self.words)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -86,14 +99,17 @@ class Scene:
         """People who are not in the data."""
         rng = self.streams.of("attacks.strangers")
         if self.control is not None:
-            return control_people(self.table, self.control, MOST_TARGETS, rng)
+            return controls(self.table, self.control, MOST_TARGETS, rng)
         published = [name for name in self.table.attributes if self.table.home(name) in self.policy.published]
         return drawn_people(self.table, tuple(published), NON_MEMBERS, rng)
 
     @cached_property
     def promises(self) -> tuple[Promise, ...]:
-        """What the policy promises."""
-        return promises_about(self.policy, self.table)
+        """What the policy promises; nothing where promises contradict each other or the data."""
+        try:
+            return resolve(self.policy, self.table)
+        except ManyveilsError:
+            return ()
 
     @cached_property
     def quasi(self) -> Known:
@@ -107,9 +123,9 @@ class Scene:
         by_rule = tuple(dict.fromkeys(rule.protect for rule in self.policy.rules))
         return self.table.expand(self.policy.sensitive or by_rule)
 
-    def guarantees(self, kind: type[Kind]) -> list[Kind]:
-        """The guarantees of one kind that the policy promises."""
-        return [promise.guarantee for promise in self.promises if isinstance(promise.guarantee, kind)]
+    def greatest(self, key: str) -> int:
+        """The greatest threshold of one name that the policy promises, such as `k`; 1 where there is none."""
+        return max([1, *(getattr(promise.guarantee, key, 1) for promise in self.promises)])
 
     @cached_property
     def aims(self) -> tuple[Aim, ...]:
@@ -158,3 +174,46 @@ class Scene:
             if home != aim.home and name not in aim.known and name in self.reader.readable:
                 homes.setdefault(home, []).append(name)
         return {home: tuple(names) for home, names in homes.items()}
+
+
+def even_bound(n: int, cap: float, words: str, *, is_promised: bool) -> Bound:
+    """The same bound for n people."""
+    return Bound(np.full(n, cap), np.full(n, is_promised), words)
+
+
+def half_the_doubt(before: Floats) -> Floats:
+    """The belief that is left of nothing but half of the doubt there was.
+
+    >>> half_the_doubt(np.array([0.0, 0.5])).tolist()
+    [0.5, 0.75]
+    """
+    return (1.0 + before) / 2.0
+
+
+def promised_to(promises: Sequence[Promise], about: str, known: Sequence[str]) -> list[Guarantee]:
+    """What is promised of an attribute to those who know this much."""
+    return [
+        promise.guarantee
+        for promise in promises
+        if promise.protects == (about,) and {*known} <= {*promise.given}
+    ]
+
+
+def bounds_of_values(promises: Sequence[Promise], attribute: Attribute, known: Sequence[str]) -> Bound:
+    """How sure of each value the policy lets those be who know this much: the strictest cap that promises set.
+
+    Where none does, or it allows certainty, somebody is taken to be known too well when more than half of the doubt
+    that everybody has without the release is gone: above (1 + p) / 2 for a value of share p. Nobody promises this, and
+    going beyond it breaks no promise.
+    """
+    shares = attribute.counts / max(int(attribute.counts.sum()), 1)
+    caps, kinds = np.full(attribute.n_values, np.inf), dict[str, None]()
+    for guarantee in promised_to(promises, attribute.name, known):
+        pairs = zip(shares.tolist(), attribute.texts, strict=True)
+        own = [guarantee.most_belief(share, text) for share, text in pairs]
+        if min(own, default=np.inf) < np.inf:
+            caps = np.minimum(caps, own)
+            kinds[guarantee.kind] = None
+    promised = caps < 1.0
+    words = [*(kinds if promised.any() else ()), *([] if promised.all() else [UNPROMISED])]
+    return Bound(np.where(promised, caps, half_the_doubt(shares)), promised, ", or ".join(words))

@@ -1,21 +1,26 @@
-"""Attack success beside guessing and beside people who were not in the data, with an interval."""
+"""Attack success beside guessing and beside people who were not in the data, with a 95 % interval.
+
+Whoever is easy to find out in one attribute is often so in others, so the people are the sample and not their
+attributes: spread is taken from person to person.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from manyveils.attacks.adversaries import Adversary
-from manyveils.attacks.beliefs import Seen
-from manyveils.attacks.bounds import Bound, half_the_doubt
-from manyveils.attacks.intervals import Interval, of_hits, of_mean, wilson
+from manyveils.attacks.beliefs import Beliefs, Seen
 from manyveils.attacks.outcome import GUESSED_RIGHT, TOLERANCE, How, Measure, Outcome
-from manyveils.attacks.people import Bools, Floats, People
-from manyveils.attacks.scene import Aim, Scene
+from manyveils.attacks.people import Bools, Floats, Ids, People
+from manyveils.attacks.scene import Aim, Bound, Scene, half_the_doubt
 
+Interval = tuple[float, float]
 Look = Callable[[Adversary, People, Aim], Seen]
 
+NORMAL = 1.959964
 SUMMED = ("targets", "success", "baseline", "control", "broken", "promised", "certain", "worst")
 
 
@@ -31,7 +36,7 @@ class Tally:
     inside: Bools
     right: Floats
     guessed: float
-    outside: float | None
+    outside: float
     n_outside: int
     broken: int
     promised: int
@@ -55,9 +60,17 @@ class Tally:
         return self.targets > 0 and interval([self])[0] > plain.n_right / self.targets
 
 
-def look(adversary: Adversary, people: People, aim: Aim) -> Seen:
-    """The belief in each person's own value, and whether it is the likeliest."""
-    return adversary.beliefs(people, aim.known, aim.about).seen(people.codes[aim.about])
+def looking(see: Callable[[Beliefs, Ids], Seen]) -> Look:
+    """Look at people by what is believed of them and their true values."""
+
+    def look(adversary: Adversary, people: People, aim: Aim) -> Seen:
+        return see(adversary.beliefs(people, aim.known, aim.about), people.codes[aim.about])
+
+    return look
+
+
+# The belief in each person's own value, and whether it is the likeliest.
+look = looking(Beliefs.seen)
 
 
 def bound_of(people: People, aim: Aim) -> Bound:
@@ -105,7 +118,7 @@ def counted(
     seen: Seen,
     guess: Seen,
     bound: Bound,
-    control: tuple[float | None, int] = (None, 0),
+    control: tuple[float, int] = (0.0, 0),
     weights: Floats | None = None,
 ) -> Tally:
     """Count who is known beyond the bound and who for certain; `weights` says how much of a person counts."""
@@ -177,7 +190,6 @@ def summed(tallies: Sequence[Tally], measure: Measure = GUESSED_RIGHT) -> dict[s
     """The sum of some tallies that have targets, as plain values."""
     n = sum(tally.targets for tally in tallies)
     n_outside = sum(tally.n_outside for tally in tallies)
-    outside = [tally.outside for tally in tallies if tally.outside is not None]
     details: dict[str, list[float]] = {}
     for tally in tallies:
         for key, value in tally.details.items():
@@ -186,7 +198,7 @@ def summed(tallies: Sequence[Tally], measure: Measure = GUESSED_RIGHT) -> dict[s
         "targets": n,
         "success": sum(tally.n_right for tally in tallies) / n,
         "baseline": sum(tally.guessed for tally in tallies) / n,
-        "control": sum(outside) / n_outside if n_outside and outside else None,
+        "control": sum(tally.outside for tally in tallies) / n_outside if n_outside else None,
         "interval": list(interval(tallies, measure)),
         "broken": sum(tally.broken for tally in tallies),
         "promised": sum(tally.promised for tally in tallies),
@@ -220,3 +232,48 @@ def _together(values: Sequence[float]) -> float:
 def how_sure(scene: Scene, aims: Iterable[Aim]) -> How:
     """Exact where every belief is a share of rows that look alike."""
     return "exact" if all(scene.reader.is_exact(aim.known, aim.about) for aim in aims) else "estimate"
+
+
+def wilson(right: float, n: float) -> Interval:
+    """A 95 % interval for a share of n independent tries (Wilson, 1927).
+
+    >>> [round(end, 3) for end in wilson(5, 10)]
+    [0.237, 0.763]
+    """
+    if n <= 0:
+        return 0.0, 1.0
+    share, z2 = right / n, NORMAL**2
+    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = NORMAL * sqrt(max(share * (1 - share), 0.0) / n + z2 / (4 * n * n)) / (1 + z2 / n)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def of_hits(hits: Floats, targets: Floats, luck: float) -> Interval:
+    """Wilson's interval for as many independent tries as would vary as much as these people do.
+
+    `hits` and `targets` are sums over a person's attributes; `luck` is the variance of guesses that chance decides.
+
+    >>> [round(end, 3) for end in of_hits(np.array([1.0] * 5 + [0.0] * 5), np.ones(10), 0.0)]
+    [0.237, 0.763]
+    """
+    n, people = float(targets.sum()), float(np.count_nonzero(targets))
+    share = float(hits.sum()) / max(n, 1.0)
+    spread = float(((hits - share * targets) ** 2).sum()) + luck
+    tries = n * n * share * (1 - share) / spread if spread > 0 else people
+    # With all or nobody right nothing varies, and people are all there is to count.
+    tries = min(tries, n) if 0 < share < 1 else people
+    return wilson(share * tries, tries)
+
+
+def of_mean(sums: Floats, targets: Floats) -> Interval:
+    """The normal interval of a mean over all targets; it ends at nothing and at certainty.
+
+    >>> [round(end, 3) for end in of_mean(np.array([0.2, 0.4, 0.3, 0.3]), np.ones(4))]
+    [0.231, 0.369]
+    """
+    n = float(targets.sum())
+    if n <= 0:
+        return 0.0, 1.0
+    mean = float(sums.sum()) / n
+    half = NORMAL * sqrt(float(((sums - mean * targets) ** 2).sum())) / n
+    return max(0.0, mean - half), min(1.0, mean + half)

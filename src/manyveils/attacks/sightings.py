@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.attacks.people import Bools, Floats, Ids, alike, looked_up
-from manyveils.reading.columns import PublishedColumn
-from manyveils.reading.cover import Cover
 from manyveils.reading.matching import Matches, matches_of
 from manyveils.reading.views import PublishedView
 
@@ -71,7 +69,7 @@ class Sighting:
             column, coarse = matches.part, np.zeros(matches.rows.size, dtype=bool)
             for name in column.attributes:
                 if name in self.tuples:
-                    coarse |= (column.spreads[name].sizes > 1)[column.labels[name][matches.rows]]
+                    coarse |= (column.covers[name].sizes > 1)[column.labels[name][matches.rows]]
             hidden = np.zeros(int(matches.combination_of.max(initial=-1)) + 1, dtype=bool)
             hidden[matches.combinations[coarse]] = True
             bare &= ~hidden[matches.combination_of]
@@ -137,12 +135,12 @@ def _batches(view: PublishedView, distinct: Mapping[str, Ids], start: int, stop:
 
 def has_overlaps(view: PublishedView, names: Iterable[str]) -> bool:
     """Whether some of these attributes have labels that overlap, so that rows must be looked at one by one."""
-    return any(view.spread_of(name).overlaps for name in names)
+    return any(view.cover_of(name).overlaps for name in names)
 
 
 def labels_of(view: PublishedView, name: str, codes: Ids) -> Ids:
     """The label of each original; -1 where there is none, or several overlap."""
-    cover = view.spread_of(name)
+    cover = view.cover_of(name)
     if cover.overlaps:
         return np.full(codes.size, -1, dtype=np.int64)
     return looked_up(cover.label_of, codes, -1)
@@ -150,17 +148,7 @@ def labels_of(view: PublishedView, name: str, codes: Ids) -> Ids:
 
 def _standing_for(view: PublishedView, name: str, codes: Ids) -> Ids:
     """For each original the first one under its label; where labels overlap, and without one, itself."""
-    cover = view.spread_of(name)
+    cover = view.cover_of(name)
     if cover.overlaps or not cover.is_coarse:
         return codes
-    return looked_up(first_originals(cover), labels_of(view, name, codes), codes)
-
-
-def first_originals(cover: Cover) -> Ids:
-    """The first original under each label."""
-    return cover.firsts
-
-
-def column_with(view: PublishedView, name: str) -> tuple[int, PublishedColumn]:
-    """The index of the column that shows an attribute, and the column."""
-    return next((index, column) for index, column in enumerate(view.parts) if name in column.attributes)
+    return looked_up(cover.firsts, labels_of(view, name, codes), codes)

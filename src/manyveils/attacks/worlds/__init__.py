@@ -1,6 +1,7 @@
 """The possible worlds of a release: all tables that its views, read together, may have been made from."""
 
-from manyveils.attacks.worlds.combine import Combined, combined
-from manyveils.attacks.worlds.solve import How, Limits
+from manyveils.attacks.worlds.combine import Combined, How, Limits, combined, worst
+from manyveils.attacks.worlds.kinds import TooMany
+from manyveils.attacks.worlds.views import linked
 
-__all__ = ["Combined", "How", "Limits", "combined"]
+__all__ = ["Combined", "How", "Limits", "TooMany", "combined", "linked", "worst"]

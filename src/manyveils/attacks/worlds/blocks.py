@@ -1,5 +1,11 @@
-"""People fall into blocks that have nothing to do with each other; each is worked out alone."""
+"""People fall into blocks that have nothing to do with each other; each is worked out alone, with limited effort.
 
+Work is counted in steps of the solvers and never by the clock, so that the same question always gets the same work on
+any machine; one unit takes about a second.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +19,44 @@ from manyveils.attacks.people import Floats, Ids
 from manyveils.attacks.worlds.kinds import Kinds
 
 MOST_ROUNDS = 200
+CHOICE = 3e-6
+CELL = 5e-6
+PIVOT = 2e-7
+SCALING = 2e-8
+CALL = 2e-4
+
+
+class Effort:
+    """Units of work that are left; whoever works says how many it took."""
+
+    def __init__(self, left: float) -> None:
+        self.left = left
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing is left."""
+        return self.left <= 0
+
+    def spend(self, units: float) -> None:
+        """Take units away; the last work may take more than was left."""
+        self.left -= units
+
+    @contextmanager
+    def share(self, part: float) -> Iterator["Effort"]:
+        """A part of what is left, for one task; what the task does not need stays.
+
+        >>> whole = Effort(10.0)
+        >>> with whole.share(0.5) as half:
+        ...     half.spend(2.0)
+        >>> whole.left
+        8.0
+        """
+        given = max(self.left, 0.0) * part
+        task = Effort(given)
+        try:
+            yield task
+        finally:
+            self.spend(given - task.left)
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,11 +1,19 @@
-"""The views of a release that a question needs: those that shared attributes join, without those that tell nothing."""
+"""The views of a release that a question needs, and what their columns say about people."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from manyveils.reading.columns import part_of
+import numpy as np
+import polars as pl
+
+from manyveils.attacks.people import Ids
+from manyveils.attacks.worlds.kinds import Covers
+from manyveils.reading.columns import PublishedColumn, read_column
 from manyveils.reading.views import PublishedView
 from manyveils.release import Release
+
+ABSENT = -1
 
 
 def whole_views(release: Release) -> tuple[PublishedView, ...]:
@@ -15,7 +23,7 @@ def whole_views(release: Release) -> tuple[PublishedView, ...]:
     for published, view in zip(release.views, estimate.shapes, strict=True):
         if len(view.attributes) < sum(len(file.attributes) for file in published.files):
             columns = [
-                part_of(release, published, file, estimate.domains, file.attributes)
+                read_column(release, published, file, estimate.domains, file.attributes)
                 for file in published.files
             ]
             view = replace(view, parts=tuple(columns))
@@ -68,4 +76,44 @@ def _fixes(view: PublishedView, names: set[str], n_people: int) -> bool:
     showing = [column for column in view.parts if names & {*column.attributes}]
     if view.n_rows != n_people or len(showing) != 1 or not names <= {*showing[0].attributes}:
         return False
-    return not any(showing[0].spreads[name].is_coarse for name in names)
+    return not any(showing[0].covers[name].is_coarse for name in names)
+
+
+def strips_of(
+    views: Sequence[PublishedView], question: Sequence[str], covers: Mapping[str, Covers], n_people: int
+) -> list[pl.DataFrame]:
+    """The columns of some views without what is neither asked nor shared: different rows, with the people in each.
+
+    A row has a bucket of its view, and the number of the set of originals that it leaves open in each attribute.
+    People whom a view leaves out are in the bucket ABSENT of it, where everything is open.
+    Leaving out an attribute that one column alone has changes nothing: however people are placed in the rest of the
+    column, they can be given its values in equally many ways.
+    """
+    n_columns = Counter(name for view in views for column in view.parts for name in column.attributes)
+    strips = []
+    for number, view in enumerate(views):
+        needed = [
+            (column, [name for name in column.attributes if name in question or n_columns[name] > 1])
+            for column in view.parts
+        ]
+        needed = [(column, names) for column, names in needed if names]
+        for column, names in needed:
+            sets = {f"set: {name}": _sets(column, name, covers[name]) for name in names}
+            buckets = column.buckets if len(needed) > 1 else np.zeros_like(column.buckets)
+            rows = pl.DataFrame({f"bucket: {number}": buckets, **sets, "people": column.counts})
+            keys = rows.columns[:-1]
+            strip = rows.group_by(keys, maintain_order=True).agg(pl.col("people").sum())
+            if view.n_rows < n_people:
+                absent = [ABSENT, *(covers[name].everything() for name in names), n_people - view.n_rows]
+                strip = strip.vstack(pl.DataFrame([absent], schema=strip.schema, orient="row"))
+            strips.append(strip)
+    return strips
+
+
+def _sets(column: PublishedColumn, name: str, covers: Covers) -> Ids:
+    """The number of the set of originals under the label of each row."""
+    cover = column.covers[name]
+    _, originals = cover.pairs()
+    sets = np.split(originals, np.cumsum(cover.sizes)[:-1])
+    numbers = [covers.number(members.tolist()) for members in sets]
+    return np.array(numbers, dtype=np.int64)[column.labels[name]]

@@ -1,35 +1,38 @@
-"""Elimination: who can rule values out is left with fewer.
+"""Attacks by those who know more of the target than her quasi-identifiers: what she has not, or what else she has."""
 
-Knows: the quasi-identifiers, and of m values that the target does not have them: of the attribute itself, or of
-another sensitive one in the same column. They are the values whose absence tells most, so this is the worst case.
-How: takes the rows with these values away, and looks at what is left; m is the policy's `eliminations`, or 1.
-Paper: Machanavajjhala et al., l-diversity (2006); paper 001.
-"""
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from manyveils.attacks.adversaries import Adversary
 from manyveils.attacks.beliefs import Beliefs, Seen
-from manyveils.attacks.bounds import Bound
 from manyveils.attacks.outcome import TOLERANCE, Outcome
 from manyveils.attacks.people import Floats, Ids, People, alike
-from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Look, bound_of, how_sure, outcome, tally
-from manyveils.policy.guarantees import Elimination
+from manyveils.attacks.scene import Aim, Bound, Scene
+from manyveils.attacks.score import Look, Tally, bound_of, how_sure, outcome, summed, tally
 
-NAME = "elimination"
+MOST_SINGLE = 6
+SINGLE = ("success", "broken", "promised", "certain", "worst")
 
 
-def attack(scene: Scene) -> Outcome:
-    """Rule out the values that tell most."""
-    m = max([1, *(guarantee.eliminations for guarantee in scene.guarantees(Elimination))])
+def elimination(scene: Scene) -> Outcome:
+    """Elimination: who can rule values out is left with fewer.
+
+    Knows: the quasi-identifiers, and of m values that the target does not have them: of the attribute itself, or of
+    another sensitive one in the same column. They are the values whose absence tells most, so this is the worst case.
+    How: takes the rows with these values away, and looks at what is left; m is the policy's `eliminations`, or 1.
+    Paper: Machanavajjhala et al., l-diversity (2006); paper 001.
+    """
+    m = scene.greatest("eliminations")
     values = f"{m} value{'s' * (m > 1)} the target does not have"
     knows = f"the quasi-identifiers, or what a rule gives, and {values}"
     tallies = [
         tally(scene, aim, _look(scene, aim, m), bound=_bound(bound_of(scene.people, aim), m))
         for aim in scene.aims
     ]
-    return outcome(NAME, knows, how_sure(scene, scene.aims), tallies, {"eliminations": m})
+    return outcome("elimination", knows, how_sure(scene, scene.aims), tallies, {"eliminations": m})
 
 
 def _bound(bound: Bound, m: int) -> Bound:
@@ -109,3 +112,42 @@ def _factor(adversary: Adversary, people: People, aim: Aim, name: str, m: int, a
         factor = np.maximum(factor, ratio[best])
         before[best] = after[best] = 0.0
     return np.where(people.codes[aim.about] >= 0, factor[number_of], 1.0)
+
+
+def background_join(scene: Scene) -> Outcome:
+    """Background join: who knows one sensitive value of a target reads the others off the matching rows.
+
+    Knows: the quasi-identifiers, and the target's other sensitive values: all of them, and one at a time.
+    How: keeps the rows that match all of this, and takes the value most of them have.
+    Paper: paper 000 (CODIP).
+    """
+    aims, singles = [], dict[tuple[str, str], list[Tally]]()
+    for aim in scene.aims:
+        beside = scene.beside(aim)
+        if not beside:
+            continue
+        aims.append(_knowing(aim, tuple(name for names in beside.values() for name in names)))
+        for home, names in beside.items() if len(beside) <= MOST_SINGLE else ():
+            singles.setdefault((aim.home, home), []).append(tally(scene, _knowing(aim, names)))
+    knows = "the quasi-identifiers, or what a rule gives, and all other sensitive values of the target"
+    reason = "No other sensitive attribute is published in the open."
+    tallies = [tally(scene, aim) for aim in aims]
+    how, is_foreseen = how_sure(scene, aims), any(promise.conditional for promise in scene.promises)
+    result = outcome("background-join", knows, how, tallies, reason=reason, is_foreseen=is_foreseen)
+    return replace(result, by_attribute=_with_singles(result.by_attribute, singles))
+
+
+def _knowing(aim: Aim, more: tuple[str, ...]) -> Aim:
+    return replace(aim, known=(*aim.known, *more))
+
+
+def _with_singles(
+    by_attribute: Mapping[str, Mapping[str, Any]], singles: Mapping[tuple[str, str], list[Tally]]
+) -> dict[str, dict[str, Any]]:
+    """Beside every attribute, what knowing each other one alone achieves."""
+    result = {home: {**numbers, "knowing": dict[str, Any]()} for home, numbers in by_attribute.items()}
+    for (home, known), tallies in singles.items():
+        if any(tally.targets for tally in tallies):
+            numbers = summed(tallies)
+            result[home]["knowing"][known] = {key: numbers[key] for key in SINGLE}
+    return result

@@ -1,0 +1,234 @@
+"""Attacks that find people: their rows in the release, or whether they are in the data at all."""
+
+from functools import partial
+from math import sqrt
+
+import numpy as np
+import polars as pl
+
+from manyveils.attacks.beliefs import Known, Seen
+from manyveils.attacks.outcome import Measure, Outcome
+from manyveils.attacks.people import Bools, Floats, People, alike, looked_up
+from manyveils.attacks.scene import Bound, Scene, even_bound
+from manyveils.attacks.score import NORMAL, counted, outcome
+from manyveils.attacks.sightings import Sighting, labels_of
+from manyveils.reading.views import PublishedView
+
+KNOWS = "the quasi-identifiers"
+FALSE_ALARMS = 0.01
+RIGHT_ROW = Measure(
+    "mean chance to pick the right row",
+    "The right row is picked for {success} of {targets} targets on average; picking any row gets {baseline}",
+    is_mean=True,
+)
+MEMBERS_FIRST = Measure(
+    "area under the curve: how often a member ranks above a non-member",
+    "A member ranks above a non-member in {success} of comparisons, over {targets} members; guessing gets {baseline}",
+    openings={
+        "nothing learnt": "Does not tell members from non-members.",
+        "within bounds": "Tells members from non-members better than guessing, and shows nobody for sure.",
+        "not promised": "Shows for sure that some people are in the data; no promise caps this.",
+    },
+)
+
+
+def linkage(scene: Scene) -> Outcome:
+    """Linkage: finding a person's row by her quasi-identifiers.
+
+    Knows: the quasi-identifiers; the prosecutor also that the target is in the data, the journalist does not.
+    How: counts the rows that may be the target's, in the column that shows something sensitive (or anything else, if
+    none does); one of f is hers.
+    The prosecutor's risk is 1/f; the marketer's is its mean, which is `success`; the journalist's counts people outside
+    the data too, where they are given as control, and is else the prosecutor's.
+    Paper: Samarati and Sweeney (1998); El Emam (2008).
+    """
+    views = [view for view in scene.reader.views if _links(scene, view)]
+    if not views:
+        reason = "No view shows quasi-identifiers beside anything else."
+        return Outcome("linkage", KNOWS, "none", reason=reason)
+    n, non_members = scene.people.n, scene.non_members
+    risk = _risk([_candidates(scene, scene.people, view) for view in views])
+    outside = _risk([_candidates(scene, non_members, view) for view in views])
+    guess = np.full(n, 1 / max(scene.release.rows, 1))
+    control = float(outside.sum()), non_members.n
+    everybody = np.ones(n, dtype=bool)
+    tally = counted(
+        "quasi-identifiers", everybody, Seen(risk, risk), Seen(guess, guess), _bound(scene), control
+    )
+    unique = np.maximum.reduce([_n_alike(scene, view) == 1 for view in views])
+    highest = float(risk.max(initial=0.0))
+    rarest = highest if scene.control is None else max(_rarest(scene, view) for view in views)
+    details = {
+        "prosecutor": highest,
+        "journalist": min(highest, rarest),
+        "marketer": float(risk.mean()),
+        "unique_matches": float(unique.mean()),
+    }
+    return outcome("linkage", KNOWS, "exact", [tally], details, measure=RIGHT_ROW, is_foreseen=True)
+
+
+def _links(scene: Scene, view: PublishedView) -> bool:
+    """Whether a view shows something known, and something else."""
+    known = scene.reader.readable_in(view, scene.quasi)
+    return bool(known) and bool({*view.attributes} - {*known}) and view.n_rows > 0
+
+
+def _candidates(scene: Scene, people: People, view: PublishedView) -> Floats:
+    """For each person the fewest rows of a column that shows something sensitive, or else anything, that may be hers."""
+    sighted = scene.reader.sighted(people, view, scene.reader.readable_in(view, scene.quasi))
+    hidden = {*scene.sensitive} & {*view.attributes} or {*view.attributes} - {*scene.quasi}
+    columns = [index for index, column in enumerate(view.parts) if {*column.attributes} & hidden]
+    return np.minimum.reduce([sighted.gathered(partial(_rows, column=index)) for index in columns])
+
+
+def _rows(batch: Sighting, column: int) -> Floats:
+    """The rows of one column that may be each target's, over all buckets that match her."""
+    targets, buckets, counts = batch.counted()
+    sizes = batch.view.sizes[buckets].astype(np.float64)
+    return batch.summed(targets, counts.get(column, sizes))
+
+
+def _n_alike(scene: Scene, view: PublishedView) -> Floats:
+    """How many rows may have a person's quasi-identifiers: in a bucket, no more than any column has."""
+
+    def rows(batch: Sighting) -> Floats:
+        targets, _, counts = batch.counted()
+        return batch.summed(targets, np.minimum.reduce([*counts.values()]))
+
+    known = scene.reader.readable_in(view, scene.quasi)
+    return scene.reader.sighted(scene.people, view, known).gathered(rows)
+
+
+def _risk(candidates: list[Floats]) -> Floats:
+    """One over the fewest candidates of any view; nothing for people who match nowhere."""
+    return np.maximum.reduce(
+        [np.divide(1.0, rows, out=np.zeros_like(rows), where=rows > 0) for rows in candidates]
+    )
+
+
+def _rarest(scene: Scene, view: PublishedView) -> float:
+    """One over the fewest people, inside the data or outside, who look in a view like somebody inside."""
+    reader, both = scene.reader, (scene.people, scene.non_members)
+    known = reader.readable_in(view, scene.quasi)
+    numbers = [reader.sighted(people, view, known).number_of for people in both]
+    codes = [reader.known_of(people, known) for people in both]
+    labels = [np.concatenate([labels_of(view, name, own[name]) for own in codes]) for name in known]
+    is_sighted = np.concatenate(numbers) >= 0
+    group_of, _ = alike(labels, is_sighted.size)
+    sizes = np.bincount(group_of[is_sighted])
+    members = np.flatnonzero(is_sighted[: scene.people.n])
+    return float((1 / sizes[group_of[members]]).max(initial=0.0))
+
+
+def _bound(scene: Scene) -> Bound:
+    k = scene.greatest("k")
+    words = "k-anonymity" if k > 1 else "one half, since no k is promised"
+    return even_bound(scene.people.n, 1 / max(k, 2), words, is_promised=k > 1)
+
+
+def membership(scene: Scene) -> Outcome:
+    """Membership: telling whether somebody is in the data at all.
+
+    Knows: the quasi-identifiers, and how common each of their values is.
+    How: the likelihood ratio of them under the release and under a population in which attributes are independent.
+    `success` is the area under the curve: how often a member scores above a non-member; one half is guessing.
+    `broken` and `certain` count members whose quasi-identifiers the release shows for sure, beyond the share of
+    non-members of whom it does: a fake tuple that looks real protects real ones.
+    Paper: Homer et al. (2008); paper 003 (slicing), Section 5.
+    """
+    known = tuple(name for name in scene.quasi if name in scene.reader.readable)
+    name, knows = "membership", f"{KNOWS}, and how common their values are"
+    if not known or not scene.release.rows:
+        return Outcome(name, knows, "none", reason="No quasi-identifier is published.")
+    groups = scene.people, scene.non_members
+    inside, outside = (_score(scene, people, known) for people in groups)
+    area = area_under_curve(inside, outside)
+    half = NORMAL * _error(area, inside.size, outside.size)
+    alarm = float(np.quantile(outside, 1 - FALSE_ALARMS, method="higher"))
+    hits, false_alarms = float((inside > alarm).mean()), float((outside > alarm).mean())
+    shown, fake = (float(_proven(scene, people, known).mean()) for people in groups)
+    excess = max(0, round((shown - fake) * scene.people.n))
+    return Outcome(
+        name,
+        knows,
+        "estimate",
+        targets=scene.people.n,
+        measure=MEMBERS_FIRST,
+        success=area,
+        baseline=0.5,
+        low=max(0.0, area - half),
+        high=min(1.0, area + half),
+        broken=excess,
+        certain=excess,
+        worst=1.0 if excess else max(hits / (hits + max(false_alarms, FALSE_ALARMS)), 0.5),
+        bound="nobody is shown for sure, since nothing is promised of membership",
+        details={
+            "found_at_1_percent_false_alarms": hits,
+            "shown_for_sure": shown,
+            "strangers_shown_for_sure": fake,
+            "strangers_who_match": float(np.isfinite(outside).mean()),
+        },
+    )
+
+
+def area_under_curve(inside: Floats, outside: Floats) -> float:
+    """How often one of the first scores above one of the second; ties count half.
+
+    >>> area_under_curve(np.array([2.0, 3.0]), np.array([1.0, 2.0]))
+    0.875
+    """
+    ranks = pl.Series(np.concatenate([inside, outside])).rank("average").to_numpy()[: inside.size]
+    return float((ranks.sum() - inside.size * (inside.size + 1) / 2) / (inside.size * outside.size))
+
+
+def _error(area: float, n_inside: int, n_outside: int) -> float:
+    """The standard error of an area under the curve (Hanley and McNeil, 1982)."""
+    same_member, same_non_member = area / (2 - area), 2 * area**2 / (1 + area)
+    by_members = (n_inside - 1) * (same_member - area**2)
+    by_non_members = (n_outside - 1) * (same_non_member - area**2)
+    return sqrt(max(area * (1 - area) + by_members + by_non_members, 0.0) / (n_inside * n_outside))
+
+
+def _score(scene: Scene, people: People, known: Known) -> Floats:
+    """The log of the likelihood ratio; minus infinity for people the release has no place for."""
+    ratio = np.zeros(people.n)
+    seen: set[str] = set()
+    views = [view for view in scene.reader.views if view.n_rows and {*known} & {*view.attributes}]
+    for view in sorted(views, key=lambda view: -len({*known} & {*view.attributes})):
+        names = scene.reader.readable_in(view, known)
+        ratio += _log(_mass(scene, people, view, names))
+        shared = tuple(name for name in names if name in seen)
+        if shared:
+            before = _mass(scene, people, view, shared)
+            ratio -= np.where(before > 0, _log(np.where(before > 0, before, 1.0)), 0.0)
+        seen |= {*names}
+    for name in known:
+        counts = looked_up(scene.table[name].counts, people.codes[name], 1)
+        ratio -= np.log(np.maximum(counts, 1) / max(scene.table.n_rows, 1))
+    return ratio
+
+
+def _log(values: Floats) -> Floats:
+    return np.log(values, out=np.full(values.size, -np.inf), where=values > 0)
+
+
+def _mass(scene: Scene, people: People, view: PublishedView, known: Known) -> Floats:
+    """The share of a view's rows that are expected to match each person."""
+    return scene.reader.sighted(people, view, known).gathered(Sighting.expected) / view.n_rows
+
+
+def _proven(scene: Scene, people: People, known: Known) -> Bools:
+    """Whether some view shows, however its columns are linked, a row with all of a person's quasi-identifiers."""
+    proven = np.zeros(people.n, dtype=bool)
+    for view in scene.reader.views:
+        if view.n_rows and {*known} <= {*view.attributes}:
+            proven |= scene.reader.sighted(people, view, known).gathered(_is_shown, otherwise=False)
+    return proven
+
+
+def _is_shown(batch: Sighting) -> Bools:
+    """Whether all that is known of each target meets in a row for sure, and stands there as it is."""
+    targets, buckets, counts = batch.counted()
+    # Counts that add up to more than the bucket has room for must meet in a row.
+    meets = np.sum([*counts.values()], axis=0) > (len(counts) - 1) * batch.view.sizes[buckets]
+    return (np.bincount(targets[meets], minlength=batch.n) > 0) & batch.is_bare()

@@ -1,0 +1,184 @@
+"""Attacks on several views or releases of the same people: each is sound alone, and few tables fit them all."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from manyveils.attacks.adversaries import Reader
+from manyveils.attacks.beliefs import Beliefs, Known, Seen, normalized
+from manyveils.attacks.outcome import TOLERANCE, How, Outcome
+from manyveils.attacks.people import Bools, Floats, Ids, People, alike
+from manyveils.attacks.scene import Aim, Scene
+from manyveils.attacks.score import Tally, bound_of, harm, look, outcome, protected, tally
+from manyveils.attacks.worlds import Combined, Limits, TooMany, combined, linked, worst
+
+KNOWS = "the quasi-identifiers, or what a rule gives"
+LEAST_EFFORT, MOST_EFFORT = 3.0, 12.0
+PEOPLE_PER_EFFORT = 4_000
+MOST_KINDS = 300_000
+ALONE = "No protected attribute stands in a view that shares attributes with another; there is nothing to combine."
+
+
+@dataclass(frozen=True, repr=False)
+class Comparer:
+    """Someone who holds views side by side: her beliefs are shares over all possible worlds.
+
+    What she works out once she remembers.
+    Of people whom no world has she believes what is true of everybody; where there are more kinds of people than
+    there is room for, what a reader of the release believes.
+    """
+
+    reader: Reader
+    limits: Limits
+    _worlds: dict[tuple[Known, str], Combined | None] = field(default_factory=dict)
+
+    def worlds(self, known: Known, about: str) -> Combined | None:
+        """The views, combined for one question; None where there are too many kinds of people."""
+        names = tuple(sorted({*known} & self.reader.readable - {about}))
+        if (names, about) not in self._worlds:
+            try:
+                self._worlds[names, about] = combined(self.reader.release, (*names, about), self.limits)
+            except TooMany:
+                self._worlds[names, about] = None
+        return self._worlds[names, about]
+
+    def beliefs(self, people: People, known: Known, about: str) -> Beliefs:
+        """The share of each value among all who have the same known values, over all worlds."""
+        worlds = self.worlds(known, about)
+        if worlds is None:
+            return self.reader.beliefs(people, known, about)
+        codes = self.reader.known_of(people, sorted({*known} - {about}))
+        row_of, firsts = alike([*codes.values()], people.n)
+        profiles = {name: own[firsts] for name, own in codes.items()}
+        rows, everybody = _dense(worlds, profiles, firsts.size, about), _dense(worlds, {}, 1, about)
+        rows = np.where(rows.sum(axis=1, keepdims=True) > 0, rows, everybody)
+        return Beliefs(rows, row_of).in_codes(self.reader.places[about])
+
+
+def _dense(worlds: Combined, profiles: Mapping[str, Ids], n: int, about: str) -> Floats:
+    rows = np.zeros((n, len(worlds.domains[about].texts)))
+    beliefs = worlds.beliefs(profiles, n, about)
+    rows[beliefs["profile"].to_numpy(), beliefs["value"].to_numpy()] = beliefs["belief"].to_numpy()
+    return rows
+
+
+def intersection(scene: Scene) -> Outcome:
+    """Intersection: views that are each fine alone are held side by side, and only few tables fit them all.
+
+    Knows: the quasi-identifiers, or what a rule gives, and that the target is in the data.
+    How: works out all possible worlds, or bounds on them, and believes a value as often as people with the same known
+    values have it there.
+    Paper: 002 (versatile publishing), Table 2: three tables that give four tuples away together.
+    """
+    aims = [aim for aim in scene.aims if aim.about in scene.reader.readable and _can_be_combined(scene, aim)]
+    effort = min(max(scene.people.n / PEOPLE_PER_EFFORT, LEAST_EFFORT), MOST_EFFORT)
+    limits = Limits(kinds=MOST_KINDS, effort=effort / max(len(aims), 1))
+    comparer = Comparer(scene.reader, limits)
+    tallies = [tally(scene, aim, adversary=comparer) for aim in aims]
+    worlds = [comparer.worlds(aim.known, aim.about) for aim in aims]
+    ways = worst(own.how if own else "estimate" for own in worlds)
+    how: How = "bound" if ways == "bounds" else ways
+    details = {
+        **_compared(scene, aims, comparer),
+        "beliefs": worst(own.beliefs_by if own else "estimate" for own in worlds),
+        "certainty": worst(own.certainty_by if own else "estimate" for own in worlds),
+        "views_without_room": len({name for own in worlds if own for name in own.left_out}),
+    }
+    return outcome("intersection", f"{KNOWS}; compares all views", how, tallies, details, reason=ALONE)
+
+
+def _can_be_combined(scene: Scene, aim: Aim) -> bool:
+    groups = linked(scene.reader.views)
+    return any(len(views) > 1 and any(aim.about in view.attributes for view in views) for views in groups)
+
+
+def _compared(scene: Scene, aims: list[Aim], comparer: Comparer) -> dict[str, int]:
+    """How many are harmed by single views, and how many only by holding views side by side."""
+    counts = dict.fromkeys(
+        ("broken_alone", "certain_alone", "broken_by_combining", "certain_by_combining"), 0
+    )
+    for aim in aims:
+        alone = _harm(scene, aim, _alone(scene, aim))
+        both = _harm(scene, aim, look(comparer, scene.people, aim).truth)
+        for kind, by_view, by_both in zip(("broken", "certain"), alone, both, strict=True):
+            counts[f"{kind}_alone"] += int(by_view.sum())
+            counts[f"{kind}_by_combining"] += int((by_both & ~by_view).sum())
+    return counts
+
+
+def _harm(scene: Scene, aim: Aim, truth: Floats) -> tuple[Bools, Bools]:
+    people = scene.people
+    guess, bound = look(scene.ignorant, people, aim), bound_of(people, aim)
+    return harm(protected(people, aim), Seen(truth, truth), guess, bound)
+
+
+def _alone(scene: Scene, aim: Aim) -> Floats:
+    """The strongest belief in each person's value that a single view gives."""
+    people, reader = scene.people, scene.reader
+    codes = reader.known_of(people, (aim.about,))[aim.about]
+    beliefs = [view.at(codes) for view in reader.by_view(people, aim.known, aim.about)]
+    return np.maximum.reduce([np.zeros(people.n), *beliefs])
+
+
+@dataclass(frozen=True, repr=False)
+class Collector:
+    """Someone who has read several releases."""
+
+    readers: tuple[Reader, ...]
+
+    def beliefs(self, people: People, known: Known, about: str) -> Beliefs:
+        """The product of what the releases say, over how common the value is."""
+        readers = [reader for reader in self.readers if about in reader.readable]
+        beliefs = [reader.beliefs(people, known, about) for reader in readers]
+        row_of, firsts = alike([own.row_of for own in beliefs], people.n)
+        counts = readers[0].table[about].counts
+        share = np.maximum(counts, 1) / max(int(counts.sum()), 1)
+        told = [own.rows[own.row_of[firsts], : counts.size] for own in beliefs]
+        rows = np.ones((firsts.size, counts.size))
+        for number, own in enumerate(told):
+            rows *= np.where(_is_new(own, told[:number]), own / share, 1.0)
+        return Beliefs(normalized(rows * share, told[0]), row_of)
+
+
+def _is_new(rows: Floats, earlier: list[Floats]) -> Bools:
+    """Which rows differ from those of all earlier releases."""
+    is_new = np.ones((rows.shape[0], 1), dtype=bool)
+    for before in earlier:
+        is_new &= np.abs(rows - before).max(axis=1, keepdims=True, initial=0.0) > TOLERANCE
+    return is_new
+
+
+def sequential(scene: Scene) -> Outcome:
+    """Sequential: several releases of the same people, each sound, are played off against each other.
+
+    Knows: the quasi-identifiers, that the target is in all releases, and that her values did not change.
+    How: multiplies what each release says of her; a value that one of them rules out is out. Releases that say the same
+    of somebody may have been made from the same groups, and count once.
+    Beliefs that come true no more often than those from one release break nothing but where values are ruled out.
+    Paper: Xiao and Tao, m-invariance (2007); Byun et al. (2006).
+    """
+    name, knows = "sequential", f"{KNOWS}, and that the target is in every release"
+    if not scene.others:
+        reason = "There is one release only; give others with `others` or --other."
+        return Outcome(name, knows, "none", reason=reason)
+    collector = Collector((scene.reader, *(Reader(release, scene.table) for release in scene.others)))
+    aims = [aim for aim in scene.aims if aim.about in scene.reader.readable]
+    alone = [tally(scene, aim) for aim in aims]
+    together = [tally(scene, aim, adversary=collector) for aim in aims]
+    tallies = [_founded(both, plain) for both, plain in zip(together, alone, strict=True)]
+    n = max(sum(plain.targets for plain in alone), 1)
+    details = {
+        "releases": 1 + len(scene.others),
+        "success_with_one": sum(plain.n_right for plain in alone) / n,
+        "certain_with_one": sum(plain.certain for plain in alone),
+    }
+    return outcome(name, knows, "estimate", tallies, details)
+
+
+def _founded(tally: Tally, plain: Tally) -> Tally:
+    """Where beliefs come true no more often than with one release, only what is ruled out for sure counts."""
+    if tally.is_better_than(plain):
+        return tally
+    promised = max(min(tally.promised, tally.certain), plain.promised)
+    return replace(tally, broken=max(tally.certain, plain.broken), promised=promised)
