@@ -39,7 +39,7 @@ from manyveils.keys import Grades, Key, Pseudonyms
 from manyveils.server import accounts, catalogue, grants
 from manyveils.server.app import create_app
 from manyveils.server.keeper import Keeper, open_keeper
-from manyveils.server.people import Person
+from manyveils.server.refusals import Person
 from manyveils.server.serving import listen, server_of
 from manyveils.server.settings import Settings
 

@@ -15,8 +15,16 @@ from manyveils.server import throttle
 from manyveils.server.chain import append
 from manyveils.server.database import sessions, tokens, users
 from manyveils.server.keeper import Keeper, Moment, moment
-from manyveils.server.people import ROLES, Person, Role, require
-from manyveils.server.refusals import Conflict, TooMany, Unauthenticated, no_such
+from manyveils.server.refusals import (
+    ROLES,
+    Conflict,
+    Person,
+    Role,
+    TooMany,
+    Unauthenticated,
+    no_such,
+    require,
+)
 from manyveils.server.throttle import note_refusal
 
 SHORTEST, LONGEST = 12, 1024

@@ -11,11 +11,13 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from manyveils.errors import ManyveilsError, Problem
-from manyveils.server import api, pages
+from manyveils.server.api import routes as api
 from manyveils.server.api.access import note
 from manyveils.server.headers import Guard, is_api
 from manyveils.server.jobs import Worker
 from manyveils.server.keeper import Keeper, open_keeper
+from manyveils.server.pages import routes as pages
+from manyveils.server.pages.routing import show
 from manyveils.server.refusals import Refusal
 from manyveils.server.settings import Settings
 
@@ -39,8 +41,8 @@ def create_app(settings: Settings, keeper: Keeper | None = None) -> FastAPI:
     )
     app.state.keeper = keeper
     app.state.worker = Worker(keeper)
-    app.include_router(api.router())
-    app.include_router(pages.router())
+    app.include_router(api.router)
+    app.include_router(pages.router)
     app.add_exception_handler(ManyveilsError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _unserved)
@@ -65,7 +67,7 @@ def _response(
 ) -> Response:
     """A refusal as programs read it, or as a page for browsers."""
     if not is_api(request.url.path):
-        response = pages.show(request, "refused.html", status=status, problems=problems)
+        response = show(request, "refused.html", status=status, problems=problems)
         response.headers.update(headers)
         return response
     return JSONResponse(

@@ -14,8 +14,7 @@ from manyveils.release.release import MANIFEST
 from manyveils.server.chain import append
 from manyveils.server.database import releases
 from manyveils.server.keeper import Keeper, Moment, moment
-from manyveils.server.people import Person, require
-from manyveils.server.refusals import Conflict, no_such
+from manyveils.server.refusals import Conflict, Person, no_such, require
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, Select, func, insert, select
 from manyveils.server.database import log
 from manyveils.server.head import START, Head, end_fault, hold, is_sealed, move, read
 from manyveils.server.keeper import Keeper, moment
-from manyveils.server.people import Person, require
+from manyveils.server.refusals import Person, require
 
 PAGE = 1_000
 # Characters of details in one page of the log.

@@ -10,8 +10,7 @@ from manyveils.errors import InputError, Problem
 from manyveils.server.chain import append
 from manyveils.server.database import answers, grants, releases, users
 from manyveils.server.keeper import Keeper, Moment, moment
-from manyveils.server.people import Person, require
-from manyveils.server.refusals import no_such
+from manyveils.server.refusals import Person, no_such, require
 
 MOST = 1_000_000
 LOCK = 4

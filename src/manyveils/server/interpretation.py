@@ -20,8 +20,7 @@ from manyveils.server.catalogue import Item, item, key_of
 from manyveils.server.chain import append
 from manyveils.server.grants import charge, good_grant
 from manyveils.server.keeper import Keeper
-from manyveils.server.people import Person
-from manyveils.server.refusals import Conflict, Forbidden, Refusal, TooMany
+from manyveils.server.refusals import Conflict, Forbidden, Person, Refusal, TooMany
 from manyveils.server.throttle import WINDOW, note_refusal
 
 T = TypeVar("T")

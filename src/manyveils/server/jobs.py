@@ -23,8 +23,7 @@ from manyveils.server.catalogue import enter, move_in
 from manyveils.server.chain import append
 from manyveils.server.database import jobs, releases
 from manyveils.server.keeper import Keeper, Moment, moment
-from manyveils.server.people import Person, require
-from manyveils.server.refusals import no_such
+from manyveils.server.refusals import Person, no_such, require
 from manyveils.server.uploads import DATA, MOST_POLICY, POLICY, Upload, store, uploaded_policy
 
 State = Literal["queued", "running", "done", "failed"]
