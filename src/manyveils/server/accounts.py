@@ -89,8 +89,7 @@ def _add(keeper: Keeper, actor: str, name: str, password: str, role: Role) -> Ac
 def accounts(keeper: Keeper, actor: Person) -> list[Account]:
     """Every account; for owners."""
     require(actor, "owner")
-    with keeper.database.reading() as connection:
-        return [_account(row) for row in connection.execute(select(users).order_by(users.c.name))]
+    return [_account(row) for row in keeper.database.rows(select(users).order_by(users.c.name))]
 
 
 def change_user(
@@ -143,8 +142,7 @@ def log_in(
     What a login begins is written by `then` in the same transaction, in which the account is looked at again:
     a password that is changed or an account that is closed meanwhile lets nobody in.
     """
-    with keeper.database.reading() as connection:
-        user = connection.execute(select(users).where(users.c.name == name)).one_or_none()
+    user = keeper.database.row(select(users).where(users.c.name == name))
     known = user.name if user else NOBODY
     number = _admitted(keeper, name, known, address, action)
     fits = _verified(password, user.password if user else _decoy())

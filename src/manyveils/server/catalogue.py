@@ -55,15 +55,12 @@ COLUMNS = (
 def items(keeper: Keeper, actor: Person | None = None) -> list[Item]:
     """The listed releases, and for an owner the others too; newest first."""
     query = select(*COLUMNS).order_by(releases.c.created.desc(), releases.c.id)
-    with keeper.database.reading() as connection:
-        every = [_item(row) for row in connection.execute(query)]
-    return [release for release in every if _is_visible(release, actor)]
+    return [release for release in map(_item, keeper.database.rows(query)) if _is_visible(release, actor)]
 
 
 def item(keeper: Keeper, actor: Person | None, release: str) -> Item:
     """One release; one that is not listed is there for owners only."""
-    with keeper.database.reading() as connection:
-        row = connection.execute(select(*COLUMNS).where(releases.c.id == release)).one_or_none()
+    row = keeper.database.row(select(*COLUMNS).where(releases.c.id == release))
     if row is None or not _is_visible(_item(row), actor):
         raise no_such("release")
     return _item(row)
@@ -76,7 +73,8 @@ def file_of(keeper: Keeper, actor: Person | None, release: str, which: int | str
         which = files.index(which) if which in files else -1
     if not 0 <= which < len(files):
         raise no_such("file")
-    path = keeper.settings.folder / _folder(keeper, release) / files[which]
+    folder = keeper.database.row(select(releases.c.folder).where(releases.c.id == release)).folder
+    path: Path = keeper.settings.folder / folder / files[which]
     if not path.is_file():
         raise Conflict.at("file", "is kept by another server.", "Ask the one that published it.")
     return path
@@ -135,16 +133,12 @@ def enter(keeper: Keeper, connection: Connection, arrival: Arrival, actor: str) 
 
 def key_of(keeper: Keeper, release: str) -> Key | None:
     """The key of a release, decrypted; None if it has none. For the server's own use."""
-    with keeper.database.reading() as connection:
-        blob = connection.execute(select(releases.c.key).where(releases.c.id == release)).scalar_one_or_none()
-    if blob is None:
+    row = keeper.database.row(select(releases.c.key).where(releases.c.id == release))
+    if row is None or row.key is None:
         return None
-    return keeper.read_keys.get(release, lambda: Key.parse(json.loads(keeper.secret.unlock(blob, release))))
-
-
-def _folder(keeper: Keeper, release: str) -> str:
-    with keeper.database.reading() as connection:
-        return str(connection.execute(select(releases.c.folder).where(releases.c.id == release)).scalar_one())
+    return keeper.read_keys.get(
+        release, lambda: Key.parse(json.loads(keeper.secret.unlock(row.key, release)))
+    )
 
 
 def _is_visible(release: Item, actor: Person | None) -> bool:

@@ -67,11 +67,10 @@ def end_grant(keeper: Keeper, actor: Person, number: int) -> Grant:
 def all_grants(keeper: Keeper, actor: Person) -> list[Grant]:
     """Every grant for an owner, their own for a researcher."""
     require(actor, "owner", "researcher")
-    with keeper.database.reading() as connection:
-        query = _query(keeper).order_by(users.c.name, grants.c.release_id)
-        if actor.role != "owner":
-            query = query.where(grants.c.user_id == actor.id)
-        return [_grant(keeper, row) for row in connection.execute(query)]
+    query = _query(keeper).order_by(users.c.name, grants.c.release_id)
+    if actor.role != "owner":
+        query = query.where(grants.c.user_id == actor.id)
+    return [_grant(keeper, row) for row in keeper.database.rows(query)]
 
 
 def good_grant(keeper: Keeper, connection: Connection, user_id: int, release: str) -> tuple[int, int] | None:

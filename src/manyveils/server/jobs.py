@@ -114,13 +114,13 @@ class Worker:
             self._fail(number, _reason(folder, error))
 
     def _publish(self, number: str, actor: str, policy: Policy, data: Path, folder: Path) -> None:
-        title, form = self._asked(number)
+        asked = self.keeper.database.row(select(jobs.c.title, jobs.c.format).where(jobs.c.id == number))
         # The key is kept in the database; nobody can read the copy that is written beside the release.
         lost, progress = token_bytes(32), self._progress(number)
         published = publish_to(
-            policy, folder / "release", data=data, format=form, secret=lost, progress=progress
+            policy, folder / "release", data=data, format=asked.format, secret=lost, progress=progress
         )
-        arrival = move_in(self.keeper, published.folder, number, title=title, key=published.release.key)
+        arrival = move_in(self.keeper, published.folder, number, title=asked.title, key=published.release.key)
         # The original data stay no longer than they are needed, and are gone when the job is said to be over.
         shutil.rmtree(folder, ignore_errors=True)
         with self.keeper.database.writing() as connection:
@@ -128,11 +128,6 @@ class Worker:
             values = {"state": "done", "stage": "", "share": 1.0, "audit": _audit(published)}
             ending = {"release_id": number, "ended": self.keeper.now()}
             connection.execute(update(jobs).where(jobs.c.id == number).values(**values, **ending))
-
-    def _asked(self, number: str) -> tuple[str, str]:
-        with self.keeper.database.reading() as connection:
-            row = connection.execute(select(jobs.c.title, jobs.c.format).where(jobs.c.id == number)).one()
-        return row.title, row.format
 
     def _progress(self, number: str) -> Callable[[str, float], None]:
         """Note progress a few times a second at most."""
@@ -167,15 +162,13 @@ def all_jobs(keeper: Keeper, actor: Person, *, most: int = 100) -> list[Job]:
     """The last jobs, newest first; for owners."""
     require(actor, "owner")
     query = select(jobs).order_by(jobs.c.created.desc(), jobs.c.id).limit(most)
-    with keeper.database.reading() as connection:
-        return [_job(row) for row in connection.execute(query)]
+    return [_job(row) for row in keeper.database.rows(query)]
 
 
 def job(keeper: Keeper, actor: Person, number: str) -> Job:
     """One job; for owners."""
     require(actor, "owner")
-    with keeper.database.reading() as connection:
-        row = connection.execute(select(jobs).where(jobs.c.id == number)).one_or_none()
+    row = keeper.database.row(select(jobs).where(jobs.c.id == number))
     if row is None:
         raise no_such("job")
     return _job(row)
@@ -206,9 +199,7 @@ def _mark_failed(keeper: Keeper, connection: Connection, which: ColumnElement[bo
 def _remove_unnamed(keeper: Keeper, which: ColumnElement[bool]) -> None:
     """Remove release folders of jobs that the catalogue does not name: they ended between the two."""
     unnamed = select(jobs.c.id).where(which, jobs.c.id.not_in(select(releases.c.id)))
-    with keeper.database.reading() as connection:
-        numbers = connection.execute(unnamed).scalars().all()
-    for number in numbers:
+    for (number,) in keeper.database.rows(unnamed):
         shutil.rmtree(keeper.settings.releases / number, ignore_errors=True)
 
 

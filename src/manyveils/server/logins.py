@@ -59,8 +59,7 @@ def find_token(keeper: Keeper, token: str) -> Person | None:
         .where(tokens.c.digest == digest(token), tokens.c.expires > keeper.now())
         .where(~tokens.c.revoked, users.c.active)
     )
-    with keeper.database.reading() as connection:
-        row = connection.execute(query).one_or_none()
+    row = keeper.database.row(query)
     return Person(row.id, row.name, row.role) if row else None
 
 
@@ -114,8 +113,7 @@ def find_session(keeper: Keeper, cookie: str | None) -> Session | None:
         .where(sessions.c.digest == digest(number), sessions.c.expires > now, users.c.active)
         .where(sessions.c.seen > now - 60.0 * keeper.settings.idle_minutes)
     )
-    with keeper.database.reading() as connection:
-        row = connection.execute(query).one_or_none()
+    row = keeper.database.row(query)
     if row is None:
         return None
     if row.seen < now - RESOLUTION:
