@@ -1,6 +1,6 @@
 """`manyveils attack`: what adversaries could do with a release, or with the releases of several methods."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,7 +53,7 @@ def command(
 ) -> None:
     """Try every attack on a release: success beside guessing and beside people who are not in the data."""
     with open_door(as_json=as_json) as door:
-        _refuse_contradictions(release, other, all_methods=all_methods)
+        InputError.refuse(_contradictions(release, other, all_methods=all_methods))
         options: dict[str, Any] = {"only": only, "seed": seed, "control": control}
         if release is None:
             _attack_all(policy, data, options, door)
@@ -64,18 +64,17 @@ def command(
         door.show(attacks.describe(), lambda: _show(attacks))
 
 
-def _refuse_contradictions(release: Path | None, other: list[Path] | None, *, all_methods: bool) -> None:
-    problems = []
+def _contradictions(
+    release: Path | None, other: list[Path] | None, *, all_methods: bool
+) -> Iterator[Problem]:
     if release is None and not all_methods:
-        problems.append(Problem("arguments", "name a release folder.", "Or give --all-methods."))
+        yield Problem("arguments", "name a release folder.", "Or give --all-methods.")
     if release is not None and all_methods:
         what = "--all-methods makes its own releases, but a release folder is given too."
-        problems.append(Problem("arguments", what, "Leave one of them out."))
+        yield Problem("arguments", what, "Leave one of them out.")
     if other and all_methods:
         what = "--other belongs to one release, but --all-methods makes several."
-        problems.append(Problem("arguments", what, "Leave one of them out."))
-    if problems:
-        raise InputError(problems)
+        yield Problem("arguments", what, "Leave one of them out.")
 
 
 def _show(attacks: "Attacks") -> None:

@@ -139,15 +139,11 @@ def _written(value: Any) -> str:
 
 def _refuse_idle(variations: Sequence[Variation], sections: Mapping[str, Mapping[str, Any]]) -> None:
     methods = {section["method"] for section in sections.values()}
-    problems = [
-        Problem(
-            f"vary {variation.name}", f"{variation.method} is not among the methods.", "Add it, or drop this."
-        )
-        for variation in variations
-        if not any(map(variation.applies_to, methods))
-    ]
-    if problems:
-        raise InputError(problems)
+    idle = [variation for variation in variations if not any(map(variation.applies_to, methods))]
+    remedy = "Add it, or drop this."
+    InputError.refuse(
+        Problem(f"vary {key.name}", f"{key.method} is not among the methods.", remedy) for key in idle
+    )
 
 
 def _too_many(sections: Mapping[str, Mapping[str, Any]], variations: Sequence[Variation]) -> Problem:
@@ -170,20 +166,17 @@ def read_variations(vary: Sequence[str] | Mapping[str, Sequence[Any]]) -> tuple[
         for name in dict.fromkeys(names)
         if names.count(name) > 1
     ]
-    if problems:
-        raise InputError(problems)
+    InputError.refuse(problems)
     return tuple(variations)
 
 
 def _parsed(texts: Sequence[str]) -> list[tuple[str, list[Any]]]:
     parts = [text.partition("=") for text in texts]
-    problems = [
+    InputError.refuse(
         Problem("vary", f"{''.join(part)!r} is not a key and its values.", EXAMPLE)
         for part in parts
         if not part[0] or not part[2].strip()
-    ]
-    if problems:
-        raise InputError(problems)
+    )
     return [(name.strip(), _values(values)) for name, _, values in parts]
 
 

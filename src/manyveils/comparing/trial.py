@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
-from traceback import extract_tb
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from manyveils.arguments import Order, order_of, streams_of
 from manyveils.attacks import attack
 from manyveils.comparing.configurations import Configuration
 from manyveils.comparing.result import Result
-from manyveils.errors import DataError, ManyveilsError
+from manyveils.errors import DataError, ManyveilsError, fault
 from manyveils.policy import Policy
 from manyveils.release import Release
 from manyveils.run import judge, make
@@ -78,10 +77,7 @@ def attempt(task: Task, configuration: Configuration) -> Result:
     except ManyveilsError as error:
         return Result(configuration, first_problem(error))
     except Exception as error:
-        # The message of an unforeseen error may quote cells.
-        frame = extract_tb(error.__traceback__)[-1]
-        where = f"{Path(frame.filename).name}, line {frame.lineno}"
-        return Result(configuration, f"This is a fault of manyveils: {where}: {type(error).__name__}.")
+        return Result(configuration, f"This is a fault of manyveils: {fault(error)}")
 
 
 def first_problem(error: ManyveilsError) -> str:

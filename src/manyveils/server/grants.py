@@ -1,5 +1,6 @@
 """Grants: which researcher may have how many meanings of which release a day, and until when."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -39,7 +40,7 @@ def give_grant(
     What was used today stays used.
     """
     require(actor, "owner")
-    _refuse_unfit(keeper, daily_limit, expires)
+    InputError.refuse(_problems(keeper, daily_limit, expires))
     with keeper.database.writing() as connection:
         keeper.database.lock(connection, LOCK)
         user_id = _researcher(connection, researcher)
@@ -112,14 +113,11 @@ def today(keeper: Keeper) -> str:
     return datetime.fromtimestamp(keeper.now(), UTC).strftime("%Y-%m-%d")
 
 
-def _refuse_unfit(keeper: Keeper, daily_limit: int, expires: float) -> None:
-    problems = []
+def _problems(keeper: Keeper, daily_limit: int, expires: float) -> Iterator[Problem]:
     if not 1 <= daily_limit <= MOST:
-        problems.append(Problem("daily_limit", f"must be from 1 to {MOST}."))
+        yield Problem("daily_limit", f"must be from 1 to {MOST}.")
     if not keeper.now() < expires <= LAST:
-        problems.append(Problem("expires", "must be in the future."))
-    if problems:
-        raise InputError(problems)
+        yield Problem("expires", "must be in the future.")
 
 
 def _researcher(connection: Connection, name: str) -> int:

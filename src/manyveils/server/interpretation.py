@@ -122,14 +122,18 @@ def _answer(keeper: Keeper, actor: Person, question: Question[T]) -> Answer[T]:
         }
         is_logged = note_refusal(keeper, actor.name, "interpret refused", question.release, details)
         if isinstance(error, Forbidden) and not is_logged:
-            raise _too_often() from None
+            remedy = f"Ask an owner, or wait {int(WINDOW // 60)} minutes."
+            what = "there is none, and you asked often."
+            raise TooMany.at("grant", what, remedy, wait=int(WINDOW)) from None
         raise
 
 
 def _counted_answer(keeper: Keeper, actor: Person, question: Question[T]) -> Answer[T]:
     release = item(keeper, actor, question.release)
     _refuse_ungranted(keeper, actor, question.release)
-    key = _key(keeper, release)
+    key = key_of(keeper, release.id)
+    if key is None:
+        raise Conflict.at("release", "has no key: what it publishes stands for itself.")
     _refuse_unknown(release, question.names)
     value, used = question.read(key)
     _refuse_unknown(release, [meaning.attribute for meaning in used])
@@ -202,20 +206,8 @@ def _refuse_ungranted(keeper: Keeper, actor: Person, release: str) -> None:
     raise _ungranted()
 
 
-def _too_often() -> TooMany:
-    remedy = f"Ask an owner, or wait {int(WINDOW // 60)} minutes."
-    return TooMany.at("grant", "there is none, and you asked often.", remedy, wait=int(WINDOW))
-
-
 def _ungranted() -> Forbidden:
     return Forbidden.at("grant", "there is none for this release, or it has expired.", "Ask an owner.")
-
-
-def _key(keeper: Keeper, release: Item) -> Key:
-    key = key_of(keeper, release.id)
-    if key is None:
-        raise Conflict.at("release", "has no key: what it publishes stands for itself.")
-    return key
 
 
 def _refuse_unknown(release: Item, names: Sequence[str]) -> None:
