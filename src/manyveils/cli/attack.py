@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from manyveils.attacks import Attacks, Outcome
     from manyveils.policy import Policy
 
-EXAMPLE = "Example: manyveils attack release --policy policy.toml --data patients.csv --only linkage"
 COLUMNS = [
     "attack",
     "success",

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from manyveils.comparing import Comparison
     from manyveils.comparing.result import Result
 
-EXAMPLE = "Example: manyveils compare policy.toml --methods generalize,slice --vary k=2,5,10 --out comparison"
 MEASURES = {"query_error": "query error", "kl": "kl", "loss": "loss", "learning": "learning"}
 LEGEND = (
     "risk: what the worst attack gets right beyond guessing, and beyond people outside the data, as a share of targets.\n"

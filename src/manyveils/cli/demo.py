@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from manyveils.comparing import Comparison
     from manyveils.policy import Policy
 
-EXAMPLE = "Example: manyveils demo --out demo"
 COLUMNS = {
     "method": "name",
     "rows": "rows",

@@ -9,7 +9,6 @@ import typer
 from manyveils.cli.door import Door, open_door, show_table
 from manyveils.cli.options import AsJson, Data, PolicyFile, Seed, option
 
-EXAMPLE = "Example: manyveils plan policy.toml --data patients.csv"
 MOST_LINES = 20
 FEW_ROWS = 10_000
 

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from manyveils.cli.audit import show_audit
 from manyveils.cli.door import open_door
+from manyveils.cli.examine import show_audit
 from manyveils.cli.options import AsJson, Data, Engine, Force, Master, PolicyFile, Seed, option
 from manyveils.errors import InputError
 
 if TYPE_CHECKING:
     from manyveils.publishing import Published
-
-EXAMPLE = "Example: manyveils publish policy.toml --out release"
 
 
 def command(

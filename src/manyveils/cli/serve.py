@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from manyveils.server.keeper import Keeper
     from manyveils.server.settings import Settings
 
-EXAMPLE = "Example: manyveils serve --demo"
 FOLDER = Path("manyveils-server")
 Folder = Annotated[Path | None, option(f"Where the server keeps things; {FOLDER} by default.")]
 Database = Annotated[str | None, option("postgresql+psycopg://…; a SQLite file in the folder by default.")]
@@ -25,7 +24,7 @@ KeyFile = Annotated[Path | None, option("The file with the server key (mode 0600
 
 app = typer.Typer(
     invoke_without_command=True,
-    epilog=EXAMPLE,
+    epilog="Example: manyveils serve --demo",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
