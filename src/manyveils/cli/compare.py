@@ -10,7 +10,7 @@ from manyveils.cli.options import AsJson, Data, Force, PolicyFile, Seed, option
 
 if TYPE_CHECKING:
     from manyveils.comparing import Comparison
-    from manyveils.comparing.result import Result
+    from manyveils.comparing.trial import Result
 
 MEASURES = {"query_error": "query error", "kl": "kl", "loss": "loss", "learning": "learning"}
 LEGEND = (

@@ -133,8 +133,7 @@ def _compared(
     from manyveils.comparing.comparison import Comparison, Question
     from manyveils.comparing.configurations import Configuration
     from manyveils.comparing.ranking import PREFERENCES
-    from manyveils.comparing.result import Result
-    from manyveils.comparing.trial import single_numbers
+    from manyveils.comparing.trial import Result, single_numbers
     from manyveils.policy import Policy
 
     tried = []

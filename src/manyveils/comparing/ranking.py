@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from manyveils.comparing.result import Result
+from manyveils.comparing.trial import Result
 from manyveils.errors import InputError
 from manyveils.policy.check import suggest
 
