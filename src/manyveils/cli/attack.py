@@ -14,18 +14,8 @@ if TYPE_CHECKING:
     from manyveils.attacks import Attacks, Outcome
     from manyveils.policy import Policy
 
-COLUMNS = [
-    "attack",
-    "success",
-    "interval",
-    "guessing",
-    "control",
-    "targets",
-    "broken",
-    "certain",
-    "worst",
-    "how",
-]
+COUNTS = ["targets", "broken", "certain", "worst", "how"]
+COLUMNS = ["attack", "success", "interval", "guessing", "control", *COUNTS]
 MARKS = {"broken": " !", "not promised": " ?", "within bounds": " ~", "nothing learnt": ""}
 LEGEND = (
     "Shares of targets that an attack gets right. !: some people are known better than a promised bound; ?: some are known\n"
@@ -78,27 +68,18 @@ def _contradictions(
 
 def _show(attacks: "Attacks") -> None:
     """Print the outcomes as a table, and the verdicts in words."""
-    rows = [
-        [
-            name,
-            _percent(outcome.success),
-            f"{_percent(outcome.low)} – {_percent(outcome.high)}",
-            _percent(outcome.baseline),
-            _percent(outcome.control),
-            outcome.targets,
-            outcome.broken,
-            outcome.certain,
-            outcome.worst,
-            outcome.how,
-        ]
-        for name, outcome in attacks.items()
-        if outcome.applies
-    ]
+    rows = [_row(name, outcome) for name, outcome in attacks.items() if outcome.applies]
     show_table("Attacks", COLUMNS, rows)
     _show_meanings([attacks])
     for name, outcome in attacks.items():
         typer.echo(f"{name}: {outcome.verdict}")
     typer.echo(attacks.verdict)
+
+
+def _row(name: str, outcome: "Outcome") -> list[Any]:
+    interval = f"{_percent(outcome.low)} – {_percent(outcome.high)}"
+    shares = [_percent(outcome.success), interval, _percent(outcome.baseline), _percent(outcome.control)]
+    return [name, *shares, *(getattr(outcome, field) for field in COUNTS)]
 
 
 def _show_meanings(several: Sequence["Attacks"]) -> None:

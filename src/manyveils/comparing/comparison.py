@@ -20,6 +20,8 @@ from manyveils.policy import Policy
 from manyveils.policy.model import read_document
 from manyveils.release.folder import path_from, staged, write_text
 
+SHOWN = ["name", "keeps_policy", "risk", "worst_attack"]
+
 
 @dataclass(frozen=True)
 class Question:
@@ -131,14 +133,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         key, words = self.question.preference.key, self.question.preference.words
         rows = [
-            [
-                result.name,
-                result.keeps_policy,
-                result.risk,
-                result.worst_attack,
-                result.utility.get(key),
-                result.suppressed,
-            ]
+            [*(getattr(result, field) for field in SHOWN), result.utility.get(key), result.suppressed]
             for result in self.results
             if result.published
         ]

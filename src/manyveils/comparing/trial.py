@@ -26,18 +26,7 @@ from manyveils.utility import measure
 from manyveils.utility.held_out import read_held_out
 from manyveils.utility.learning import Lesson
 
-DESCRIBED = [
-    "rows",
-    "suppressed",
-    "keeps_policy",
-    "risk",
-    "worst_attack",
-    "utility",
-    "attacks",
-    "secret",
-    "seconds",
-    "notes",
-]
+DESCRIBED = ["rows", "suppressed", "keeps_policy", "risk", "worst_attack", "utility", "attacks", "secret"]
 LEAST_ROWS = 10
 PARTS = 5
 
@@ -100,7 +89,11 @@ class Result:
         if not self.published:
             return document | {"refusal": self.refusal}
         # What is published is kept: a broken promise would have been a refusal.
-        return document | {"kept": True} | {name: plain(getattr(self, name)) for name in DESCRIBED}
+        return (
+            document
+            | {"kept": True}
+            | {name: plain(getattr(self, name)) for name in (*DESCRIBED, "seconds", "notes")}
+        )
 
 
 @dataclass(frozen=True, repr=False)

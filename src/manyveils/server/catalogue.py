@@ -42,14 +42,9 @@ class Item:
         return tuple(dict.fromkeys(name for column in columns for name in column["attributes"]))
 
 
-COLUMNS = (
-    releases.c.id,
-    releases.c.title,
-    releases.c.listed,
-    releases.c.created,
-    releases.c.manifest,
-    releases.c.key.is_not(None).label("has_key"),
-)
+# Everything but the key and where the files are.
+PUBLIC = releases.c["id", "title", "listed", "created", "manifest"]
+COLUMNS = (*PUBLIC, releases.c.key.is_not(None).label("has_key"))
 
 
 def items(keeper: Keeper, actor: Person | None = None) -> list[Item]:
@@ -117,17 +112,10 @@ def enter(keeper: Keeper, connection: Connection, arrival: Arrival, actor: str) 
     if arrival.key is not None:
         plain = json.dumps(arrival.key.describe(), ensure_ascii=False).encode()
         blob = keeper.secret.lock(plain, arrival.release)
-    connection.execute(
-        insert(releases).values(
-            id=arrival.release,
-            title=arrival.title,
-            folder=arrival.home.relative_to(keeper.settings.folder).as_posix(),
-            manifest=arrival.manifest,
-            key=blob,
-            listed=False,
-            created=keeper.now(),
-        )
-    )
+    folder = arrival.home.relative_to(keeper.settings.folder).as_posix()
+    values = {"title": arrival.title, "folder": folder, "manifest": arrival.manifest, "key": blob}
+    start = {"id": arrival.release, "listed": False, "created": keeper.now()}
+    connection.execute(insert(releases).values(**start, **values))
     append(keeper, connection, actor, "publish", arrival.release, {"key": blob is not None})
 
 

@@ -70,18 +70,10 @@ def _add(
     keeper: Keeper, connection: Connection, head: Head, what: tuple[str, str, str], details: Mapping[str, Any]
 ) -> Head:
     """Write one entry after the head, and move the head to it."""
-    actor, action, subject = what
-    entry = {
-        "number": head.number + 1,
-        "time": moment(keeper.now()),
-        "actor": actor,
-        "action": action,
-        "subject": subject,
-        "details": _canonical(details),
-        "previous": head.hash,
-    }
-    digest = _hash(keeper, *entry.values())
-    connection.execute(insert(log).values(hash=digest, **entry))
+    entry = (head.number + 1, moment(keeper.now()), *what, _canonical(details), head.hash)
+    digest = _hash(keeper, *entry)
+    # In the order of the table's columns.
+    connection.execute(insert(log).values((*entry, digest)))
     return move(connection, keeper.secret, head.number + 1, digest)
 
 
