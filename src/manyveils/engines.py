@@ -1,12 +1,15 @@
 """Who does the work: this process, or Spark, which is imported only when it is asked for."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 from manyveils.arguments import Order, licence_of, streams_of
-from manyveils.audits import Audit
+from manyveils.audits import Audit, audit
 from manyveils.errors import InputError
+from manyveils.policy import Policy
 from manyveils.release import Release
+from manyveils.table import Table
 from manyveils.table.door import is_sparks
 
 Engine = Literal["local", "spark"]
@@ -20,6 +23,11 @@ def is_for_spark(data: object, engine: Engine = "local", master: str | None = No
         remedy = "Give --engine spark too, or leave it out."
         raise InputError.at("master", "is for Spark alone.", remedy)
     return False
+
+
+def judge(release: Release, table: Table, policy: Policy, levels: Mapping[str, float] | None = None) -> Audit:
+    """Derive every promise again in this process, from the release and the original alone."""
+    return audit(release, table, policy, licence=licence_of(policy), levels=levels)
 
 
 def publish_on_spark(order: Order) -> Release:

@@ -16,12 +16,11 @@ from manyveils.arguments import (
     streams_of,
 )
 from manyveils.audits import Audit
-from manyveils.engines import Engine, is_for_spark
+from manyveils.engines import Engine, is_for_spark, judge
 from manyveils.errors import DataError, InputError
 from manyveils.policy import Policy
 from manyveils.promises.work import silent
 from manyveils.release import Release
-from manyveils.run import judge
 from manyveils.table import Table, hold
 from manyveils.utility import Utility
 from manyveils.utility import measure as weigh

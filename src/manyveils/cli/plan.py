@@ -33,12 +33,12 @@ def command(
 
 
 def _planned(policy: Path, data: Path | None, seed: int | None, door: Door) -> dict[str, Any]:
-    from manyveils.arguments import order_of
+    from manyveils.arguments import Order
     from manyveils.run import make
     from manyveils.table import hold
     from manyveils.utility import measure
 
-    order = order_of(data, policy, seed=seed, progress=door.progress)
+    order = Order(data, policy, seed=seed, progress=door.progress)
     table, restore = hold(data, order.policy)
     release = make(order, table, restore)
     return {

@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from manyveils.arguments import Order, order_of, streams_of
+from manyveils.arguments import Order, streams_of
 from manyveils.attacks import attack
 from manyveils.comparing.configurations import Configuration
+from manyveils.engines import judge
 from manyveils.errors import DataError, ManyveilsError, fault
 from manyveils.plain import plain
 from manyveils.policy import Policy
 from manyveils.release import Release
-from manyveils.run import judge, make
+from manyveils.run import make
 from manyveils.table import Restore, Streams, Table, hold, take_in
 from manyveils.utility import measure
 from manyveils.utility.held_out import read_held_out
@@ -157,7 +158,7 @@ def first_problem(error: ManyveilsError) -> str:
 def _tried(task: Task, configuration: Configuration) -> Result:
     table, restore = task.held
     policy = configuration.of(task.policy)
-    order = order_of(task.data, policy, seed=task.seed)
+    order = Order(task.data, policy, seed=task.seed)
     start = perf_counter()
     release = make(order, table, restore)
     judge(release, table, policy).refuse_broken()

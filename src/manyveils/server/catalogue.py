@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from manyveils.server.chain import append
 from manyveils.server.database import releases
 from manyveils.server.keeper import Keeper, Moment, moment
 from manyveils.server.refusals import Conflict, Person, no_such, require
+from manyveils.server.secret import Secret
 
 
 @dataclass(frozen=True)
@@ -122,11 +124,13 @@ def enter(keeper: Keeper, connection: Connection, arrival: Arrival, actor: str) 
 def key_of(keeper: Keeper, release: str) -> Key | None:
     """The key of a release, decrypted; None if it has none. For the server's own use."""
     row = keeper.database.row(select(releases.c.key).where(releases.c.id == release))
-    if row is None or row.key is None:
-        return None
-    return keeper.read_keys.get(
-        release, lambda: Key.parse(json.loads(keeper.secret.unlock(row.key, release)))
-    )
+    return None if row is None or row.key is None else _unlocked(keeper.secret, row.key, release)
+
+
+@lru_cache(maxsize=32)
+def _unlocked(secret: Secret, blob: bytes, release: str) -> Key:
+    """A key decrypted, of which those read last need not be decrypted for every answer."""
+    return Key.parse(json.loads(secret.unlock(blob, release)))
 
 
 def _is_visible(release: Item, actor: Person | None) -> bool:

@@ -151,7 +151,7 @@ def checked_log(keeper: Keeper, actor: Person) -> Verdict:
 def verify_log(keeper: Keeper) -> Verdict:
     """Walk the log from its start and name the first number that does not fit."""
     previous, number = START, 0
-    with keeper.database.snapshot() as connection:
+    with keeper.database.reading() as connection:
         head = read(connection)
         while rows := _page(connection, number, PAGE):
             for row in rows:

@@ -182,12 +182,6 @@ class Database:
         """Whether this is a SQLite file."""
         return self.engine.dialect.name == "sqlite"
 
-    @contextmanager
-    def reading(self) -> Iterator[sa.Connection]:
-        """A transaction that only reads."""
-        with self.engine.connect() as connection:
-            yield connection
-
     def rows(self, query: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
         """The rows of one query."""
         with self.reading() as connection:
@@ -199,8 +193,8 @@ class Database:
             return connection.execute(query).one_or_none()
 
     @contextmanager
-    def snapshot(self) -> Iterator[sa.Connection]:
-        """A transaction that reads several times and sees one moment."""
+    def reading(self) -> Iterator[sa.Connection]:
+        """A transaction that only reads, and sees one moment."""
         with self.engine.connect() as connection:
             if not self.is_sqlite:
                 connection.execution_options(isolation_level="REPEATABLE READ")
