@@ -13,8 +13,8 @@ from sqlalchemy.exc import IntegrityError
 from manyveils.errors import InputError
 from manyveils.server import throttle
 from manyveils.server.chain import append
-from manyveils.server.database import sessions, tokens, users
-from manyveils.server.keeper import Keeper, Moment, moment
+from manyveils.server.database import Moment, moment, sessions, tokens, users
+from manyveils.server.keeper import Keeper
 from manyveils.server.refusals import (
     ROLES,
     Conflict,

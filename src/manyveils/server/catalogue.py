@@ -13,8 +13,8 @@ from manyveils.keys import Key
 from manyveils.release import Release
 from manyveils.release.release import MANIFEST
 from manyveils.server.chain import append
-from manyveils.server.database import releases
-from manyveils.server.keeper import Keeper, Moment, moment
+from manyveils.server.database import Moment, moment, releases
+from manyveils.server.keeper import Keeper
 from manyveils.server.refusals import Conflict, Person, no_such, require
 from manyveils.server.secret import Secret
 

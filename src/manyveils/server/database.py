@@ -2,14 +2,33 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Annotated, Any
 
 import sqlalchemy as sa
+from pydantic import PlainSerializer, WithJsonSchema
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from manyveils.errors import InputError
+
+# A time as the log writes it; the API leaves a fraction of zero out.
+Moment = Annotated[
+    str,
+    PlainSerializer(lambda text: text.replace(".000000Z", "Z"), return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+
+
+def moment(seconds: float) -> str:
+    """A time as text.
+
+    >>> moment(0)
+    '1970-01-01T00:00:00.000000Z'
+    """
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
 
 metadata = sa.MetaData()
 ROLES = "role IN ('owner', 'researcher', 'auditor')"

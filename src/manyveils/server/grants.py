@@ -9,8 +9,8 @@ from sqlalchemy import Connection, Row, and_, insert, select, text, update
 
 from manyveils.errors import InputError, Problem
 from manyveils.server.chain import append
-from manyveils.server.database import answers, grants, releases, users
-from manyveils.server.keeper import Keeper, Moment, moment
+from manyveils.server.database import Moment, answers, grants, moment, releases, users
+from manyveils.server.keeper import Keeper
 from manyveils.server.refusals import Person, no_such, require
 
 MOST = 1_000_000

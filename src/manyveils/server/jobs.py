@@ -20,8 +20,8 @@ from manyveils.publishing import publish_to
 from manyveils.server import instances
 from manyveils.server.catalogue import enter, move_in
 from manyveils.server.chain import append
-from manyveils.server.database import jobs, releases
-from manyveils.server.keeper import Keeper, Moment, moment
+from manyveils.server.database import Moment, jobs, moment, releases
+from manyveils.server.keeper import Keeper
 from manyveils.server.refusals import Person, no_such, require
 from manyveils.server.uploads import DATA, MOST_POLICY, POLICY, Upload, store, uploaded_policy
 

@@ -3,15 +3,12 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from hmac import compare_digest
-from typing import Annotated
 
-from pydantic import PlainSerializer, WithJsonSchema
 from sqlalchemy import Connection, insert, select
 
 from manyveils.errors import InputError
-from manyveils.server import head
+from manyveils.server.chain import begin
 from manyveils.server.database import Database, meta, sqlite_url, users
 from manyveils.server.instances import alone
 from manyveils.server.secret import Secret, read_secret
@@ -55,23 +52,6 @@ def open_keeper(settings: Settings, *, existing: bool = False) -> Keeper:
     return keeper
 
 
-# A time as the log writes it; the API leaves a fraction of zero out.
-Moment = Annotated[
-    str,
-    PlainSerializer(lambda text: text.replace(".000000Z", "Z"), return_type=str),
-    WithJsonSchema({"type": "string", "format": "date-time"}),
-]
-
-
-def moment(seconds: float) -> str:
-    """A time as text.
-
-    >>> moment(0)
-    '1970-01-01T00:00:00.000000Z'
-    """
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
 def _refuse_missing(settings: Settings) -> None:
     if not settings.folder.is_dir():
         raise InputError.at(str(settings.folder), "there is no such folder.", "Give --folder.")
@@ -101,7 +81,7 @@ def _begin(connection: Connection, secret: Secret, expected: dict[str, str]) -> 
         what = "has accounts, but not with which server key it was begun."
         raise InputError.at("database", what, "Restore a copy.")
     connection.execute(insert(meta), [{"name": name, "value": value} for name, value in expected.items()])
-    head.begin(connection, secret)
+    begin(connection, secret)
 
 
 def _refuse_other_secret(keeper: Keeper) -> None:

@@ -13,8 +13,8 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from manyveils.server.accounts import log_in
 from manyveils.server.chain import append
-from manyveils.server.database import sessions, tokens, users
-from manyveils.server.keeper import Keeper, Moment, moment
+from manyveils.server.database import Moment, moment, sessions, tokens, users
+from manyveils.server.keeper import Keeper
 from manyveils.server.refusals import Forbidden, Person
 
 if TYPE_CHECKING:
