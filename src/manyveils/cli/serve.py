@@ -165,8 +165,9 @@ def _serve(settings: "Settings", door: Door, *, demo: bool) -> None:
 
 def _announce(keeper: "Keeper", demo: "Demo | None", url: str, door: Door) -> None:
     from manyveils.server.accounts import has_owner
+    from manyveils.server.settings import is_loopback
 
-    warning = None if keeper.settings.is_loopback else PLAIN
+    warning = None if is_loopback(keeper.settings.host) else PLAIN
     document = {
         "url": url,
         "folder": str(keeper.settings.folder),

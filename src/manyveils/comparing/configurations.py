@@ -47,9 +47,6 @@ class Variation:
     # The method the key belongs to; None for keys that every method takes.
     method: str | None = None
 
-    def __hash__(self) -> int:
-        return hash(self.name)
-
     @property
     def name(self) -> str:
         """The key as users write it."""
@@ -114,15 +111,15 @@ def _varied(
     applying = [variation for variation in variations if variation.applies_to(publish["method"])]
     guarantee = policy.guarantee.model_dump(exclude_unset=True)
     for values in product(*(variation.values for variation in applying)):
-        chosen = dict(zip(applying, values, strict=True))
-        promised = {variation.key: value for variation, value in chosen.items() if variation.in_guarantee}
-        others = {variation.key: value for variation, value in chosen.items() if not variation.in_guarantee}
-        words = [f"{variation.key} = {_written(value)}" for variation, value in chosen.items()]
+        chosen = list(zip(applying, values, strict=True))
+        promised = {variation.key: value for variation, value in chosen if variation.in_guarantee}
+        others = {variation.key: value for variation, value in chosen if not variation.in_guarantee}
+        words = [f"{variation.key} = {_written(value)}" for variation, value in chosen]
         yield Configuration(
             ", ".join([name, *words]),
             without_none(publish | others),
             without_none(guarantee | promised),
-            {variation.name: value for variation, value in chosen.items()},
+            {variation.name: value for variation, value in chosen},
         )
 
 

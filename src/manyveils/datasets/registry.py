@@ -122,19 +122,14 @@ def tumour_sections(n_sensitive: int = 6) -> dict[str, Any]:
 
 
 def _attribute(name: str, n_sensitive: int) -> dict[str, Any]:
-    body: dict[str, Any] = {"role": _role(name, n_sensitive)}
+    published = "quasi" if name in QUASI else "sensitive"
+    body = {"role": published if name in (*QUASI, *SENSITIVE[:n_sensitive]) else "identifier"}
     if name in FACTS.widths:
         return body | {"kind": "numeric", "hierarchy": {"widths": list(FACTS.widths[name])}}
     if name in TREES:
         kind = "ordinal" if name in FACTS.ordinal else "categorical"
         return body | {"kind": kind, "hierarchy": {"tree": deepcopy(TREES[name])}}
     return body
-
-
-def _role(name: str, n_sensitive: int) -> str:
-    if name in QUASI:
-        return "quasi"
-    return "sensitive" if name in SENSITIVE[:n_sensitive] else "identifier"
 
 
 def _ages(site: Numbers, rng: np.random.Generator) -> Numbers:

@@ -88,37 +88,22 @@ def set_listed(keeper: Keeper, actor: Person, release: str, *, listed: bool) -> 
     return item(keeper, actor, release)
 
 
-def move_in(keeper: Keeper, folder: Path, release: str, *, title: str, key: Key | None) -> "Arrival":
-    """Move a complete release folder to where it stays; it is in the catalogue once `enter` is committed."""
+def move_in(keeper: Keeper, folder: Path, release: str, *, title: str, key: Key | None) -> dict[str, Any]:
+    """Move a complete release folder to where it stays; gives its row, with the key encrypted, for `enter`."""
     Release.load(folder)
     manifest = json.dumps(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
+    plain = None if key is None else json.dumps(key.describe(), ensure_ascii=False).encode()
+    blob = None if plain is None else keeper.secret.lock(plain, release)
     home = keeper.settings.releases / release
     folder.rename(home)
-    return Arrival(release, title, home, manifest, key)
+    path = home.relative_to(keeper.settings.folder).as_posix()
+    return {"id": release, "title": title, "folder": path, "manifest": manifest, "key": blob}
 
 
-@dataclass(frozen=True, repr=False)
-class Arrival:
-    """A release whose files are where they stay, and which no row names yet."""
-
-    release: str
-    title: str
-    home: Path
-    manifest: str
-    key: Key | None
-
-
-def enter(keeper: Keeper, connection: Connection, arrival: Arrival, actor: str) -> None:
-    """Write a release that has arrived into the catalogue, not listed yet; its key goes in encrypted."""
-    blob = None
-    if arrival.key is not None:
-        plain = json.dumps(arrival.key.describe(), ensure_ascii=False).encode()
-        blob = keeper.secret.lock(plain, arrival.release)
-    folder = arrival.home.relative_to(keeper.settings.folder).as_posix()
-    values = {"title": arrival.title, "folder": folder, "manifest": arrival.manifest, "key": blob}
-    start = {"id": arrival.release, "listed": False, "created": keeper.now()}
-    connection.execute(insert(releases).values(**start, **values))
-    append(keeper, connection, actor, "publish", arrival.release, {"key": blob is not None})
+def enter(keeper: Keeper, connection: Connection, arrival: Mapping[str, Any], actor: str) -> None:
+    """Write a release that has moved in into the catalogue, not listed yet."""
+    connection.execute(insert(releases).values(**arrival, listed=False, created=keeper.now()))
+    append(keeper, connection, actor, "publish", arrival["id"], {"key": arrival["key"] is not None})
 
 
 def key_of(keeper: Keeper, release: str) -> Key | None:

@@ -16,6 +16,7 @@ from manyveils.server.chain import append
 from manyveils.server.database import Moment, moment, sessions, tokens, users
 from manyveils.server.keeper import Keeper
 from manyveils.server.refusals import Forbidden, Person
+from manyveils.server.settings import is_loopback
 
 if TYPE_CHECKING:
     from itsdangerous import Signer
@@ -156,7 +157,7 @@ def _cookie(keeper: Keeper, scheme: str) -> dict[str, Any]:
 def is_secure(keeper: Keeper, scheme: str) -> bool:
     """Whether cookies are for TLS alone: always, unless the server speaks plainly on this machine only."""
     settings = keeper.settings
-    return scheme == "https" or settings.behind_proxy or not settings.is_loopback
+    return scheme == "https" or settings.behind_proxy or not is_loopback(settings.host)
 
 
 def cookie_name(keeper: Keeper, scheme: str) -> str:
