@@ -12,7 +12,7 @@ from benchmarks.trail import sealed, time_method
 from manyveils import Policy
 from manyveils.datasets import tumour_sections, tumours
 from manyveils.datasets.registry import QUASI, SENSITIVE
-from manyveils.run import judge
+from manyveils.engines import judge
 from manyveils.table import Table, hold
 
 ROWS, TENTH = 1_000_000, 10

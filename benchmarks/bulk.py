@@ -17,7 +17,7 @@ from benchmarks.search import compare
 from benchmarks.setting import Setting
 from benchmarks.trail import sealed, time_method
 from manyveils import Policy
-from manyveils.run import judge
+from manyveils.engines import judge
 from manyveils.table import hold
 
 SAMPLED_NODES = 40

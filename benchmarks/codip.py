@@ -11,10 +11,10 @@ from benchmarks.reproductions import census
 from benchmarks.setting import Setting
 from benchmarks.trail import sealed, time_method
 from manyveils import Policy
+from manyveils.engines import judge
 from manyveils.methods.codip.association import associate
 from manyveils.methods.codip.search import merged_plan
 from manyveils.policy.guarantees import exact
-from manyveils.run import judge
 from manyveils.table import hold
 
 READS = 5

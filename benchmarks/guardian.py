@@ -12,7 +12,7 @@ from benchmarks.setting import Setting
 from benchmarks.trail import make, sealed, time_method, work_of
 from manyveils import Policy
 from manyveils.datasets import discharges
-from manyveils.run import judge
+from manyveils.engines import judge
 from manyveils.table import hold
 from manyveils.utility.comparison import Comparison
 from manyveils.utility.distribution import estimated, random_queries

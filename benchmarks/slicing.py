@@ -13,7 +13,7 @@ from benchmarks.memory import memory_line
 from benchmarks.setting import Setting
 from benchmarks.trail import sealed, time_method
 from manyveils import Policy
-from manyveils.run import judge
+from manyveils.engines import judge
 from manyveils.table import hold
 
 OCC_7 = ("age", "workclass", "education", "marital-status", "race", "sex", "occupation")

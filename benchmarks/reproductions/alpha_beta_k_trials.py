@@ -7,10 +7,11 @@ from typing import Any
 import polars as pl
 
 from manyveils import InfeasibleError, Policy, Release
-from manyveils.arguments import order_of
+from manyveils.arguments import Order
 from manyveils.audits import Finding
 from manyveils.datasets import tumour_sections
-from manyveils.run import judge, make
+from manyveils.engines import judge
+from manyveils.run import make
 from manyveils.table import Restore, Table, hold
 from manyveils.utility.cells import distortion
 from manyveils.utility.comparison import Comparison
@@ -103,7 +104,7 @@ def tried(original: Original, algorithm: str, asked: Asked) -> Trial | None:
 def published(original: Original, algorithm: str, asked: Asked, **publish: object) -> Trial:
     """Publish, audit and measure; further keys are for the algorithm's method."""
     policy = policy_of(original, algorithm, asked, **publish)
-    release = make(order_of(None, policy, seed=SEED), original.table, original.restore)
+    release = make(Order(None, policy, seed=SEED), original.table, original.restore)
     judge(release, original.table, policy).refuse_broken()
     comparison = Comparison(release, original.table, policy)
     [[sizes]] = comparison.groups.values()

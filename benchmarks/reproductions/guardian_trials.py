@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from benchmarks.clock import worked
 from benchmarks.random_rules import protectable, random_rules
 from manyveils import Policy, Release
-from manyveils.arguments import order_of
+from manyveils.arguments import Order
+from manyveils.engines import judge
 from manyveils.errors import BrokenPromise, Problem
-from manyveils.run import judge, make
+from manyveils.run import make
 from manyveils.table import Restore, Table, hold
 from manyveils.utility.comparison import Comparison
 from manyveils.utility.distribution import divergence, workload
@@ -126,9 +127,7 @@ def rules_of(original: Original, drawn: Drawn, seed: int) -> Rules:
 def tried(original: Original, method: str, rules: Rules, l: int, *, audited: bool = True) -> Trial:
     """Publish by rules; an audited release that breaks one is an error."""
     policy = policy_of(original.names, rules, l, method)
-    seconds, release = worked(
-        partial(make, order_of(None, policy, seed=SEED), original.table, original.restore)
-    )
+    seconds, release = worked(partial(make, Order(None, policy, seed=SEED), original.table, original.restore))
     trial = Trial(original, policy, release, seconds)
     return checked(trial) if audited else trial
 

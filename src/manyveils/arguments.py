@@ -1,7 +1,7 @@
 """What callers may give: policies, releases and seeds, read or refused."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,29 +21,24 @@ Progress = Callable[[str, float], None]
 
 @dataclass(frozen=True, repr=False)
 class Order:
-    """One publication that was asked for."""
+    """One publication that was asked for.
+
+    Its policy is read, and the keys of the method are checked: once, and before the data are read.
+    """
 
     data: object
-    policy: Policy
-    options: Options
+    asked: InitVar[AnyPolicy]
     seed: int | None = None
     format: str | None = None
     master: str | None = None
     progress: Progress = silent
+    policy: Policy = field(init=False)
+    options: Options = field(init=False)
 
-
-def order_of(
-    data: object,
-    policy: AnyPolicy,
-    *,
-    seed: int | None = None,
-    format: str | None = None,  # noqa: A002
-    master: str | None = None,
-    progress: Progress = silent,
-) -> Order:
-    """A publication with its policy read, and the keys of the method checked: once, and before the data are read."""
-    policy = read_policy(policy)
-    return Order(data, policy, read_options(policy), seed, format, master, progress)
+    def __post_init__(self, asked: AnyPolicy) -> None:
+        policy = read_policy(asked)
+        object.__setattr__(self, "policy", policy)
+        object.__setattr__(self, "options", read_options(policy))
 
 
 def read_policy(policy: AnyPolicy) -> Policy:

@@ -1,15 +1,19 @@
 """Who does the work: this process, or Spark, which is imported only when it is asked for."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from manyveils.arguments import Order, licence_of, streams_of
-from manyveils.audits import Audit
+from manyveils.arguments import Order, Progress, licence_of, streams_of
+from manyveils.audits import Audit, audit
 from manyveils.errors import InputError
+from manyveils.policy import Policy
 from manyveils.release import Release
+from manyveils.table import Table
 from manyveils.table.door import is_sparks
 
 Engine = Literal["local", "spark"]
+Levels = Mapping[str, float] | None
 
 
 def is_for_spark(data: object, engine: Engine = "local", master: str | None = None) -> bool:
@@ -20,6 +24,23 @@ def is_for_spark(data: object, engine: Engine = "local", master: str | None = No
         remedy = "Give --engine spark too, or leave it out."
         raise InputError.at("master", "is for Spark alone.", remedy)
     return False
+
+
+def judge(release: Release, table: Table, policy: Policy, levels: Levels = None) -> Audit:
+    """Derive every promise again in this process, from the release and the original alone."""
+    return audit(release, table, policy, licence=licence_of(policy), levels=levels)
+
+
+def judge_on_spark(
+    folder: Path, data: object, policy: Policy, levels: Levels, master: str | None, progress: Progress
+) -> Audit:
+    """Let Spark derive every promise again, from the files of a release and the original."""
+    from manyveils.spark.engine import audit_folder
+
+    licence = licence_of(policy)
+    return audit_folder(
+        folder, data, policy, licence=licence, master=master, levels=levels, progress=progress
+    )
 
 
 def publish_on_spark(order: Order) -> Release:

@@ -14,6 +14,8 @@ A message names files, keys, columns, counts and thresholds, never a cell of the
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from traceback import extract_tb
 from typing import Self
 
 
@@ -58,6 +60,12 @@ class ManyveilsError(Exception):
         """
         return cls([Problem(where, what, remedy)])
 
+    @classmethod
+    def refuse(cls, problems: Iterable[Problem]) -> None:
+        """Raise an error with these problems, if there are any."""
+        if listed := tuple(problems):
+            raise cls(listed)
+
     def __reduce__(self) -> tuple[type["ManyveilsError"], tuple[Sequence[Problem]]]:
         return type(self), (self.problems,)
 
@@ -82,3 +90,10 @@ class InfeasibleError(ManyveilsError):
 
 class BrokenPromise(ManyveilsError):
     """A release does not keep what it promises."""
+
+
+def fault(error: BaseException) -> Problem:
+    """Where something unforeseen happened; its message is left out, because it may quote cells."""
+    frame = extract_tb(error.__traceback__)[-1]
+    where = f"{Path(frame.filename).name}, line {frame.lineno}"
+    return Problem(where, f"{type(error).__name__}.", "Please report this message; it quotes no data.")

@@ -6,22 +6,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from manyveils.arguments import (
-    AnyPolicy,
-    AnyRelease,
-    Progress,
-    licence_of,
-    read_policy,
-    read_release,
-    streams_of,
-)
+from manyveils.arguments import AnyPolicy, AnyRelease, Progress, read_policy, read_release, streams_of
 from manyveils.audits import Audit
-from manyveils.engines import Engine, is_for_spark
+from manyveils.engines import Engine, is_for_spark, judge, judge_on_spark
 from manyveils.errors import DataError, InputError
 from manyveils.policy import Policy
 from manyveils.promises.work import silent
 from manyveils.release import Release
-from manyveils.run import judge
 from manyveils.table import Table, hold
 from manyveils.utility import Utility
 from manyveils.utility import measure as weigh
@@ -49,13 +40,8 @@ def audit(
     """
     policy = read_policy(policy)
     if is_for_spark(data, engine, master):
-        from manyveils.spark.engine import audit_folder
-
         with _in_folder(release) as folder:
-            licence = licence_of(policy)
-            return audit_folder(
-                folder, data, policy, licence=licence, master=master, levels=levels, progress=progress
-            )
+            return judge_on_spark(folder, data, policy, levels, master, progress)
     table, _ = hold(data, policy)
     return judge(read_release(release), table, policy, levels)
 

@@ -4,15 +4,15 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from manyveils.arguments import AnyPolicy, Order, Progress, order_of
+from manyveils.arguments import AnyPolicy, Order, Progress
 from manyveils.audits import Audit
-from manyveils.engines import Engine, is_for_spark, write_on_spark
+from manyveils.engines import Engine, is_for_spark, judge, write_on_spark
 from manyveils.keys import write_key
 from manyveils.promises.work import silent
 from manyveils.release import Release
 from manyveils.release.folder import staged, write_text
 from manyveils.release.release import MANIFEST
-from manyveils.run import judge, make
+from manyveils.run import make
 from manyveils.table import hold
 
 
@@ -54,7 +54,7 @@ def publish_to(
 
     Tables are csv unless `format` says otherwise; Spark writes parquet.
     """
-    order = order_of(data, policy, seed=seed, format=format, master=master, progress=progress)
+    order = Order(data, policy, seed=seed, format=format, master=master, progress=progress)
     write = write_on_spark if is_for_spark(data, engine, master) else _write_here
     private = private or out.parent / f"{out.name}.private"
     # Folders are prepared first, so that a place which is taken is refused before any work; the release appears last.

@@ -7,26 +7,13 @@ Start reading here; each step is one package. `publish` walks the first half, `r
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from manyveils.arguments import (
-    AnyPolicy,
-    AnyRelease,
-    Order,
-    Progress,
-    licence_of,
-    order_of,
-    read_policy,
-    read_release,
-    streams_of,
-)
-from manyveils.audits import Audit
-from manyveils.audits import audit as judged
-from manyveils.engines import is_for_spark, publish_on_spark
+from manyveils.arguments import AnyPolicy, AnyRelease, Order, Progress, read_policy, read_release, streams_of
+from manyveils.engines import is_for_spark, judge, publish_on_spark
 from manyveils.methods import drafts_of, method_of, work_of
-from manyveils.policy import Policy
 from manyveils.promises.work import silent
 from manyveils.release import Release, seal
 from manyveils.table import Restore, Table, hold
-from manyveils.utility import measure as weigh
+from manyveils.utility import measure
 
 if TYPE_CHECKING:
     from manyveils.reports import Report
@@ -37,7 +24,7 @@ def publish(data: object, policy: AnyPolicy, seed: int | None = None) -> Release
 
     Spark publishes its own dataframes.
     """
-    order = order_of(data, policy, seed=seed)
+    order = Order(data, policy, seed=seed)
     if is_for_spark(data):
         return publish_on_spark(order)
     table, restore = hold(data, order.policy)
@@ -63,11 +50,6 @@ def make(order: Order, table: Table, restore: Restore) -> Release:
     )
 
 
-def judge(release: Release, table: Table, policy: Policy, levels: Mapping[str, float] | None = None) -> Audit:
-    """Derive every promise again, from the release and the original alone."""
-    return judged(release, table, policy, licence=licence_of(policy), levels=levels)
-
-
 def report(
     release: AnyRelease,
     data: object,
@@ -85,20 +67,17 @@ def report(
     """
     # Loaded only here: whoever publishes need not wait for them.
     from manyveils.attacks import attack
-    from manyveils.reports import refuse_damaged, render
+    from manyveils.reports import render, started
     from manyveils.utility.portrait import portrait
 
     release, policy, streams = read_release(release), read_policy(policy), streams_of(seed)
-    extras = {"plan": release.notes if plan is None else plan, "comparison": comparison}
-    document: dict[str, Any] = {"manifest": release.manifest.describe()}
-    document |= {name: extra for name, extra in extras.items() if extra}
-    refuse_damaged(document)
+    document = started(release.manifest.describe(), release.notes if plan is None else plan, comparison)
     table, _ = hold(data, policy)
     # Attacks first: an unknown name is refused before any work is done.
     steps: dict[str, Callable[[], Any]] = {
         "attack": lambda: attack(release, table, policy, only=only, streams=streams, progress=progress),
         "audit": lambda: judge(release, table, policy),
-        "measure": lambda: weigh(release, table, policy),
+        "measure": lambda: measure(release, table, policy),
         "portrait": lambda: portrait(release, table, policy),
     }
     for n_done, (name, step) in enumerate(steps.items()):

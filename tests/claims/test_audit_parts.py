@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from manyveils.arguments import licence_of, order_of
+from manyveils.arguments import Order, licence_of
 from manyveils.audits import Finding, audit
 from manyveils.audits.together import promise_findings, together
 from manyveils.errors import InfeasibleError, PolicyError
@@ -89,7 +89,7 @@ def published(case):
     """What a method makes, audited or not; nothing if it refuses."""
     try:
         table, restore = hold(case.frame, case.policy)
-        return make(order_of(None, case.policy, seed=1), table, restore), table
+        return make(Order(None, case.policy, seed=1), table, restore), table
     except (InfeasibleError, PolicyError):
         assume(False)
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import manyveils as mv
-from manyveils.arguments import order_of
+from manyveils.arguments import Order
 from manyveils.datasets import versatile_patients, versatile_rules
 from manyveils.methods.guardian.demands import Demand
 from manyveils.methods.guardian.gd import by_repair, repaired
@@ -404,7 +404,7 @@ def test_every_group_has_k_rows(drawn):
     frame, policy = drawn
     table, restore = hold(frame, policy)
     try:
-        release = make(order_of(None, policy, seed=1), table, restore)
+        release = make(Order(None, policy, seed=1), table, restore)
     except mv.InfeasibleError:
         return
     assert {name for view in release.views for name in view.attributes} == set(frame.columns)
@@ -422,6 +422,6 @@ def test_small_groups_are_published_attribute_by_attribute():
     for k in (6, 7):
         policy = mv.Policy(attributes=roles, guarantee={"k": k}, publish={"method": "guardian"})
         table, restore = hold(frame, policy)
-        release = make(order_of(None, policy, seed=1), table, restore)
+        release = make(Order(None, policy, seed=1), table, restore)
         shown[k] = [view.attributes for view in release.views]
     assert shown == {6: [("a", "b", "d")], 7: [("a",), ("b",), ("d",)]}

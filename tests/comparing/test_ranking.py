@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import manyveils as mv
 from manyveils.comparing.configurations import Configuration
 from manyveils.comparing.ranking import PREFERENCES, frontier, ordered, read_preference, recommend
-from manyveils.comparing.result import Result
+from manyveils.comparing.trial import Result
 
 QUERIES = PREFERENCES["query-error"]
 

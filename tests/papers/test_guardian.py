@@ -6,9 +6,10 @@ import pytest
 import manyveils as mv
 from benchmarks.random_rules import protectable, random_rules
 from benchmarks.reproductions import guardian_adult, occ
-from manyveils.arguments import order_of
+from manyveils.arguments import Order
 from manyveils.datasets import discharges
-from manyveils.run import judge, make
+from manyveils.engines import judge
+from manyveils.run import make
 from manyveils.table import hold
 from manyveils.utility.comparison import Comparison
 from manyveils.utility.distribution import divergence, workload
@@ -47,7 +48,7 @@ def published(frame, methods, c, l, seed):
             publish=METHODS[name],
         )
         table, restore = hold(frame, policy)
-        release = make(order_of(None, policy, seed=1), table, restore)
+        release = make(Order(None, policy, seed=1), table, restore)
         assert judge(release, table, policy).kept, name
         found[name] = Comparison(release, table, policy)
     return found

@@ -69,6 +69,6 @@ def test_an_unknown_attack_is_told_first(desk, monkeypatch):
     def never(*_):
         raise AssertionError("measured in vain")
 
-    monkeypatch.setattr("manyveils.run.weigh", never)
+    monkeypatch.setattr("manyveils.run.measure", never)
     words = ("report", desk.out, "--policy", desk.folder / "policy.toml", "--only", "nonsense")
     assert "there is no attack 'nonsense'" in desk.refused(*words)

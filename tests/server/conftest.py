@@ -37,10 +37,9 @@ from sqlalchemy import create_engine, text
 import manyveils as mv
 from manyveils.keys import Grades, Key, Pseudonyms
 from manyveils.server import accounts, catalogue, grants
-from manyveils.server.app import create_app
+from manyveils.server.app import create_app, listen, server_of
 from manyveils.server.keeper import Keeper, open_keeper
-from manyveils.server.people import Person
-from manyveils.server.serving import listen, server_of
+from manyveils.server.refusals import Person
 from manyveils.server.settings import Settings
 
 PASSWORD = "a long enough password"

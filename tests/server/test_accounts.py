@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from manyveils.errors import InputError
-from manyveils.server import accounts, sessions, tokens
+from manyveils.server import accounts, logins
 from manyveils.server.database import sessions as session_table
 from manyveils.server.database import tokens as token_table
 from manyveils.server.database import users
@@ -49,8 +49,8 @@ def test_unknown_names_cost_the_same(house, monkeypatch):
 
 def test_only_hashes_are_kept(either):
     """Passwords are kept as Argon2id, tokens and sessions as SHA-256, and names typed wrongly not at all."""
-    token = tokens.issue_token(either.keeper, "owner", PASSWORD, "here")
-    session = sessions.open_session(either.keeper, "owner", PASSWORD, "here")
+    token = logins.issue_token(either.keeper, "owner", PASSWORD, "here")
+    session = logins.open_session(either.keeper, "owner", PASSWORD, "here")
     with pytest.raises(Unauthenticated):
         accounts.log_in(either.keeper, "my password by mistake", "owner", "here")
     assert all(row.password.startswith("$argon2id$") for row in rows(either, users))
@@ -116,24 +116,24 @@ def test_tokens_end(either):
     keeper, clock = either.keeper, either.keeper.now()
 
     def new():
-        return tokens.issue_token(keeper, "researcher", PASSWORD, "here", hours=1).token
+        return logins.issue_token(keeper, "researcher", PASSWORD, "here", hours=1).token
 
     expiring, revoked, outdated = new(), new(), new()
-    assert tokens.find_token(keeper, expiring).name == "researcher"
-    tokens.revoke_token(keeper, either.auditor, revoked)
-    assert tokens.find_token(keeper, revoked) is not None
-    tokens.revoke_token(keeper, either.researcher, revoked)
-    assert tokens.find_token(keeper, revoked) is None
+    assert logins.find_token(keeper, expiring).name == "researcher"
+    logins.revoke_token(keeper, either.auditor, revoked)
+    assert logins.find_token(keeper, revoked) is not None
+    logins.revoke_token(keeper, either.researcher, revoked)
+    assert logins.find_token(keeper, revoked) is None
     object.__setattr__(keeper, "now", lambda: clock + 3700)
-    assert tokens.find_token(keeper, expiring) is None
+    assert logins.find_token(keeper, expiring) is None
     object.__setattr__(keeper, "now", lambda: clock)
     accounts.change_password(keeper, either.researcher, PASSWORD, PASSWORD + "2", "here")
-    assert tokens.find_token(keeper, outdated) is None
-    assert tokens.find_token(keeper, "") is None
+    assert logins.find_token(keeper, outdated) is None
+    assert logins.find_token(keeper, "") is None
 
 
 @pytest.mark.parametrize("change", [{"password": "another long password"}, {"active": False}])
-@pytest.mark.parametrize("begin", [sessions.open_session, tokens.issue_token, accounts.log_in])
+@pytest.mark.parametrize("begin", [logins.open_session, logins.issue_token, accounts.log_in])
 def test_a_login_does_not_outlive_a_change(either, monkeypatch, begin, change):
     """A password that is reset, or an account that is closed, while a login looks at it lets nobody in."""
     verified = accounts._verified
@@ -166,23 +166,23 @@ def test_sessions_end(either):
     keeper, start = either.keeper, either.keeper.now()
 
     def new():
-        return sessions.open_session(keeper, "owner", PASSWORD, "here")
+        return logins.open_session(keeper, "owner", PASSWORD, "here")
 
     one, other, third = new(), new(), new()
-    assert sessions.find_session(keeper, one.cookie).person.name == "owner"
-    assert sessions.find_session(keeper, one.cookie).csrf == one.csrf != other.csrf
+    assert logins.find_session(keeper, one.cookie).person.name == "owner"
+    assert logins.find_session(keeper, one.cookie).csrf == one.csrf != other.csrf
     number, _, signature = one.cookie.rpartition(".")
-    assert sessions.find_session(keeper, f"{number}.{'AB'[signature[0] == 'A']}{signature[1:]}") is None
-    assert sessions.find_session(keeper, one.cookie.split(".")[0]) is None
-    sessions.close_session(keeper, one)
-    assert sessions.find_session(keeper, one.cookie) is None
+    assert logins.find_session(keeper, f"{number}.{'AB'[signature[0] == 'A']}{signature[1:]}") is None
+    assert logins.find_session(keeper, one.cookie.split(".")[0]) is None
+    logins.close_session(keeper, one)
+    assert logins.find_session(keeper, one.cookie) is None
     object.__setattr__(keeper, "now", lambda: start + 50 * 60)
-    assert sessions.find_session(keeper, other.cookie) is not None
+    assert logins.find_session(keeper, other.cookie) is not None
     object.__setattr__(keeper, "now", lambda: start + 100 * 60)
-    assert sessions.find_session(keeper, other.cookie) is not None
-    assert sessions.find_session(keeper, third.cookie) is None
+    assert logins.find_session(keeper, other.cookie) is not None
+    assert logins.find_session(keeper, third.cookie) is None
     object.__setattr__(keeper, "now", lambda: start + 13 * 3600)
-    assert sessions.find_session(keeper, other.cookie) is None
+    assert logins.find_session(keeper, other.cookie) is None
 
 
 def test_the_server_key(settings, tmp_path, monkeypatch):

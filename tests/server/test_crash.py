@@ -31,7 +31,7 @@ SERVER = textwrap.dedent("""
     from pwdlib.hashers.argon2 import Argon2Hasher
     from manyveils.server import accounts
     from manyveils.server.app import create_app
-    from manyveils.server.serving import listen, serve
+    from manyveils.server.app import listen, serve
     from manyveils.server.settings import Settings
 
     cheap = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=1024, parallelism=1),))

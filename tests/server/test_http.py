@@ -6,7 +6,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from manyveils.server import catalogue, sessions
+from manyveils.server import catalogue, logins
 from manyveils.server.app import create_app
 from manyveils.server.settings import Settings
 
@@ -30,8 +30,8 @@ def release(door, hand_made):
 
 def session_client(door, name="owner"):
     """A browser that is logged in, and its session."""
-    session = sessions.open_session(door.house.keeper, name, PASSWORD, "here")
-    return httpx.Client(base_url=f"{door.url}/api/v1", cookies={sessions.PLAIN: session.cookie}), session
+    session = logins.open_session(door.house.keeper, name, PASSWORD, "here")
+    return httpx.Client(base_url=f"{door.url}/api/v1", cookies={logins.PLAIN: session.cookie}), session
 
 
 def test_headers(door):
@@ -108,12 +108,12 @@ def test_cookies(door):
     from starlette.responses import Response
 
     keeper = door.house.keeper
-    session = sessions.open_session(keeper, "owner", PASSWORD, "here")
+    session = logins.open_session(keeper, "owner", PASSWORD, "here")
 
     def cookie(scheme, host):
         object.__setattr__(keeper.settings, "host", host)
         response = Response()
-        sessions.set_cookie(response, keeper, session, scheme)
+        logins.set_cookie(response, keeper, session, scheme)
         return response.headers["set-cookie"]
 
     for said in (cookie("http", "127.0.0.1"), cookie("https", "127.0.0.1"), cookie("http", "0.0.0.0")):
@@ -131,7 +131,7 @@ def test_logging_out_ends_a_session(door):
     """After logging out the same cookie is a stranger's."""
     client, session = session_client(door)
     assert client.get("/me").status_code == 200
-    sessions.close_session(door.house.keeper, session)
+    logins.close_session(door.house.keeper, session)
     assert client.get("/me").status_code == 401
 
 
@@ -333,8 +333,8 @@ def test_two_apps_do_not_share(tmp_path):
     from manyveils.server.accounts import add_owner
 
     add_owner(one.state.keeper, "owner", PASSWORD)
-    session = sessions.open_session(one.state.keeper, "owner", PASSWORD, "here")
-    assert sessions.find_session(other.state.keeper, session.cookie) is None
+    session = logins.open_session(one.state.keeper, "owner", PASSWORD, "here")
+    assert logins.find_session(other.state.keeper, session.cookie) is None
     for app in (one, other):
         app.state.worker.stop()
         app.state.keeper.close()

@@ -119,12 +119,12 @@ def test_a_promise_that_cannot_be_kept(worker, house):
 
 def test_data_are_gone_when_a_job_is_over(worker, house, monkeypatch):
     """Before a job is said to be done, or to have failed, no cell of the data is left in the server's folder."""
-    seen, fail, enter = [], jobs.Worker._fail, jobs.enter
+    seen, fail, enter = [], jobs._mark_failed, jobs.enter
 
     def watched(ending):
         return lambda *arguments: (seen.append(leftovers(house)), ending(*arguments))[1]
 
-    monkeypatch.setattr(jobs.Worker, "_fail", watched(fail))
+    monkeypatch.setattr(jobs, "_mark_failed", watched(fail))
     monkeypatch.setattr(jobs, "enter", watched(enter))
     assert over(worker, house, submit(worker, house)).state == "done"
     too_much = POLICY.replace("l = 2", "l = 4").replace("k = 2", "k = 4")

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from manyveils.server import accounts, catalogue, sessions
+from manyveils.server import accounts, catalogue, logins
 from manyveils.server.app import create_app
 
 PASSWORD = "a long enough password"
@@ -35,8 +35,8 @@ class Browser:
     """A browser that is logged in, or not, and sends the token of its forms."""
 
     def __init__(self, url, keeper, name):
-        session = sessions.open_session(keeper, name, PASSWORD, "here") if name else None
-        cookies = {sessions.PLAIN: session.cookie} if session else {}
+        session = logins.open_session(keeper, name, PASSWORD, "here") if name else None
+        cookies = {logins.PLAIN: session.cookie} if session else {}
         self.http = httpx.Client(base_url=url, cookies=cookies, timeout=60)
         self.csrf = session.csrf if session else ""
 

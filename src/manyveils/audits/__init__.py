@@ -41,5 +41,6 @@ def audit(
             *content_findings(evidence, claimed.n_refused),
             *loss_findings(evidence),
             *secret_findings(Evidence(claimed.release, table, policy)),
-        )
+        ),
+        table.derived,
     )

@@ -1,7 +1,8 @@
 """What an audit says: one finding per promise, view and reading."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from manyveils.errors import BrokenPromise, Problem
@@ -50,10 +51,9 @@ class Finding:
             "rows_short": self.rows_short,
         }
 
-    @property
-    def problem(self) -> Problem:
-        """What is wrong, said of a promise that is not kept."""
-        subject = f"{self.promise} of {self.attribute}" if self.attribute else self.promise
+    def problem(self, about: str) -> Problem:
+        """What is wrong, said of a promise that is not kept; `about` names the attribute as the policy does."""
+        subject = f"{self.promise} of {about}" if about else self.promise
         short = f"measured {self.measured}; {self.rows_short} rows fall short."
         unproven = "and nothing in the release shows that it is kept."
         what = f"required {self.required}, {unproven if self.measured is None else short}"
@@ -72,9 +72,10 @@ class Finding:
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """Every finding about one release."""
+    """Every finding about one release; `derived` lists the derived attributes of multi-valued ones."""
 
     findings: tuple[Finding, ...]
+    derived: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def kept(self) -> bool:
@@ -88,8 +89,14 @@ class Audit:
 
     def refuse_broken(self) -> None:
         """Raise an error that says which promises are broken, and by how much, if any is."""
-        if not self.kept:
-            raise BrokenPromise(finding.problem for finding in self.broken)
+        BrokenPromise.refuse(finding.problem(self._named(finding.attribute)) for finding in self.broken)
+
+    def _named(self, subject: str) -> str:
+        """What is protected, as the policy names it: the name of a derived attribute holds a value of the data."""
+        homes = {derived: name for name, listed in self.derived.items() for derived in listed}
+        for derived in sorted(homes, key=len, reverse=True):
+            subject = subject.replace(derived, homes[derived])
+        return subject
 
     def describe(self) -> dict[str, object]:
         """The audit as plain values for JSON."""

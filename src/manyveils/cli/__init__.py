@@ -1,4 +1,4 @@
-"""The command line: one file per command."""
+"""The command line: commands and what they share."""
 
 
 def main() -> None:

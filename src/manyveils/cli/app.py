@@ -1,13 +1,13 @@
 """The `manyveils` command and its sub-commands; anything heavy is imported when a command runs."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-from manyveils.cli import attack, audit, compare, demo, init, measure, plan, publish, query, report, serve
+from manyveils.cli import attack, compare, demo, examine, init, publish, serve
 from manyveils.cli.door import show_error
 from manyveils.errors import Problem
 
@@ -40,21 +40,22 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-COMMANDS = {
-    "demo": demo,
-    "init": init,
-    "plan": plan,
-    "publish": publish,
-    "audit": audit,
-    "attack": attack,
-    "measure": measure,
-    "compare": compare,
-    "report": report,
-    "query": query,
+# Commands in the order of the help, each with an example.
+COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
+    "demo": (demo.command, "--out demo"),
+    "init": (init.command, "patients.csv -o policy.toml"),
+    "plan": (publish.plan, "policy.toml --data patients.csv"),
+    "publish": (publish.publish, "policy.toml --out release"),
+    "audit": (examine.audit, "release --policy policy.toml --data patients.csv --level k=10"),
+    "attack": (attack.command, "release --policy policy.toml --data patients.csv --only linkage"),
+    "measure": (examine.measure, "release --policy policy.toml --data patients.csv"),
+    "compare": (compare.command, "policy.toml --methods generalize,slice --vary k=2,5,10 --out comparison"),
+    "report": (examine.report, "release --policy policy.toml --data patients.csv"),
+    "query": (examine.query, "release \"age >= 20 and age < 30 and disease = 'Flu'\""),
 }
 
-for name, module in COMMANDS.items():
-    app.command(name, epilog=module.EXAMPLE)(module.command)
+for name, (command, example) in COMMANDS.items():
+    app.command(name, epilog=f"Example: manyveils {name} {example}")(command)
 app.add_typer(serve.app, name="serve")
 
 

@@ -1,6 +1,6 @@
 """`manyveils attack`: what adversaries could do with a release, or with the releases of several methods."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,19 +14,8 @@ if TYPE_CHECKING:
     from manyveils.attacks import Attacks, Outcome
     from manyveils.policy import Policy
 
-EXAMPLE = "Example: manyveils attack release --policy policy.toml --data patients.csv --only linkage"
-COLUMNS = [
-    "attack",
-    "success",
-    "interval",
-    "guessing",
-    "control",
-    "targets",
-    "broken",
-    "certain",
-    "worst",
-    "how",
-]
+COUNTS = ["targets", "broken", "certain", "worst", "how"]
+COLUMNS = ["attack", "success", "interval", "guessing", "control", *COUNTS]
 MARKS = {"broken": " !", "not promised": " ?", "within bounds": " ~", "nothing learnt": ""}
 LEGEND = (
     "Shares of targets that an attack gets right. !: some people are known better than a promised bound; ?: some are known\n"
@@ -53,7 +42,7 @@ def command(
 ) -> None:
     """Try every attack on a release: success beside guessing and beside people who are not in the data."""
     with open_door(as_json=as_json) as door:
-        _refuse_contradictions(release, other, all_methods=all_methods)
+        InputError.refuse(_contradictions(release, other, all_methods=all_methods))
         options: dict[str, Any] = {"only": only, "seed": seed, "control": control}
         if release is None:
             _attack_all(policy, data, options, door)
@@ -64,43 +53,33 @@ def command(
         door.show(attacks.describe(), lambda: _show(attacks))
 
 
-def _refuse_contradictions(release: Path | None, other: list[Path] | None, *, all_methods: bool) -> None:
-    problems = []
+def _contradictions(
+    release: Path | None, other: list[Path] | None, *, all_methods: bool
+) -> Iterator[Problem]:
     if release is None and not all_methods:
-        problems.append(Problem("arguments", "name a release folder.", "Or give --all-methods."))
+        yield Problem("arguments", "name a release folder.", "Or give --all-methods.")
     if release is not None and all_methods:
         what = "--all-methods makes its own releases, but a release folder is given too."
-        problems.append(Problem("arguments", what, "Leave one of them out."))
+        yield Problem("arguments", what, "Leave one of them out.")
     if other and all_methods:
         what = "--other belongs to one release, but --all-methods makes several."
-        problems.append(Problem("arguments", what, "Leave one of them out."))
-    if problems:
-        raise InputError(problems)
+        yield Problem("arguments", what, "Leave one of them out.")
 
 
 def _show(attacks: "Attacks") -> None:
     """Print the outcomes as a table, and the verdicts in words."""
-    rows = [
-        [
-            name,
-            _percent(outcome.success),
-            f"{_percent(outcome.low)} – {_percent(outcome.high)}",
-            _percent(outcome.baseline),
-            _percent(outcome.control),
-            outcome.targets,
-            outcome.broken,
-            outcome.certain,
-            outcome.worst,
-            outcome.how,
-        ]
-        for name, outcome in attacks.items()
-        if outcome.applies
-    ]
+    rows = [_row(name, outcome) for name, outcome in attacks.items() if outcome.applies]
     show_table("Attacks", COLUMNS, rows)
     _show_meanings([attacks])
     for name, outcome in attacks.items():
         typer.echo(f"{name}: {outcome.verdict}")
     typer.echo(attacks.verdict)
+
+
+def _row(name: str, outcome: "Outcome") -> list[Any]:
+    interval = f"{_percent(outcome.low)} – {_percent(outcome.high)}"
+    shares = [_percent(outcome.success), interval, _percent(outcome.baseline), _percent(outcome.control)]
+    return [name, *shares, *(getattr(outcome, field) for field in COUNTS)]
 
 
 def _show_meanings(several: Sequence["Attacks"]) -> None:

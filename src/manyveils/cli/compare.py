@@ -10,9 +10,8 @@ from manyveils.cli.options import AsJson, Data, Force, PolicyFile, Seed, option
 
 if TYPE_CHECKING:
     from manyveils.comparing import Comparison
-    from manyveils.comparing.result import Result
+    from manyveils.comparing.trial import Result
 
-EXAMPLE = "Example: manyveils compare policy.toml --methods generalize,slice --vary k=2,5,10 --out comparison"
 MEASURES = {"query_error": "query error", "kl": "kl", "loss": "loss", "learning": "learning"}
 LEGEND = (
     "risk: what the worst attack gets right beyond guessing, and beyond people outside the data, as a share of targets.\n"
@@ -87,20 +86,10 @@ def _show(comparison: "Comparison", out: Path) -> None:
         for key in dict.fromkeys([preference.key, *MEASURES])
         if any(key in result.utility for result in published)
     ]
-    show_table(
-        f"The same data in {len(comparison.results)} ways, by {preference.words}",
-        [
-            "",
-            "configuration",
-            "keeps",
-            "risk",
-            "by",
-            *(MEASURES.get(key, key) for key in keys),
-            "left out",
-            "s",
-        ],
-        [_row(result, comparison, keys) for result in published],
-    )
+    title = f"The same data in {len(comparison.results)} ways, by {preference.words}"
+    measures = [MEASURES.get(key, key) for key in keys]
+    header = ["", "configuration", "keeps", "risk", "by", *measures, "left out", "s"]
+    show_table(title, header, [_row(result, comparison, keys) for result in published])
     typer.echo(LEGEND)
     for result in comparison.results:
         _show_remarks(result)
@@ -115,16 +104,10 @@ def _show(comparison: "Comparison", out: Path) -> None:
 def _row(result: "Result", comparison: "Comparison", keys: list[str]) -> list[Any]:
     mark = "*" if result.name in comparison.frontier else ""
     mark += ">" if result.name == comparison.recommendation.name else ""
-    return [
-        mark,
-        result.name,
-        result.keeps_policy,
-        result.risk,
-        result.worst_attack if result.risk else "",
-        *("–" if result.secret else result.utility.get(key) for key in keys),
-        result.suppressed,
-        round(result.seconds, 2),
-    ]
+    risk = [result.risk, result.worst_attack if result.risk else ""]
+    measures = ["–" if result.secret else result.utility.get(key) for key in keys]
+    counts = [result.suppressed, round(result.seconds, 2)]
+    return [mark, result.name, result.keeps_policy, *risk, *measures, *counts]
 
 
 def _show_remarks(result: "Result") -> None:

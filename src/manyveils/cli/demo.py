@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from manyveils.comparing import Comparison
     from manyveils.policy import Policy
 
-EXAMPLE = "Example: manyveils demo --out demo"
 COLUMNS = {
     "method": "name",
     "rows": "rows",
@@ -105,20 +104,15 @@ def _published(folder: Path, policy: "Policy", seed: int | None, progress: Progr
     from manyveils.publishing import publish_to
 
     published = publish_to(policy, folder, seed=seed, progress=progress)
-    conditional = [
-        finding.measured
-        for finding in published.audit.findings
-        if finding.reading == "conditional"
-        and "diversity" in finding.promise
-        and finding.measured is not None
-    ]
+    findings = [finding for finding in published.audit.findings if finding.reading == "conditional"]
+    left = [finding.measured for finding in findings if "diversity" in finding.promise]
     return {
         "name": folder.name,
         "rows": published.release.rows,
         "suppressed": published.release.suppressed,
         "kept": published.audit.kept,
         "secret": list(published.release.manifest.secret),
-        "conditional": min(conditional, default=None),
+        "conditional": min((number for number in left if number is not None), default=None),
         "utility": measure(folder, None, policy).describe(),
     }
 
@@ -134,27 +128,24 @@ def _compared(
     from manyveils.comparing.comparison import Comparison, Question
     from manyveils.comparing.configurations import Configuration
     from manyveils.comparing.ranking import PREFERENCES
-    from manyveils.comparing.result import Result
-    from manyveils.comparing.trial import single_numbers
+    from manyveils.comparing.trial import Result, single_numbers
     from manyveils.policy import Policy
 
-    tried = []
-    for result in results:
-        name = result["name"]
-        publish = policies[name].publish.model_dump(exclude_unset=True)
-        tried.append(
-            Result(
-                Configuration(name, publish, {}),
-                rows=result["rows"],
-                suppressed=result["suppressed"],
-                keeps_policy=result["kept"],
-                utility=single_numbers(result["utility"]),
-                attacks={attack: attacks_of[name][attack].describe() for attack in USUAL_ATTACKS},
-                secret=tuple(result["secret"]),
-            )
+    tried = tuple(
+        Result(
+            Configuration(
+                result["name"], policies[result["name"]].publish.model_dump(exclude_unset=True), {}
+            ),
+            keeps_policy=result["kept"],
+            utility=single_numbers(result["utility"]),
+            attacks={name: attacks_of[result["name"]][name].describe() for name in USUAL_ATTACKS},
+            secret=tuple(result["secret"]),
+            **{key: result[key] for key in ("rows", "suppressed")},
         )
+        for result in results
+    )
     policy = Policy.load(out / "policy.toml")
-    return Comparison(Question(policy, PREFERENCES["query-error"], USUAL_RISK, USUAL_ATTACKS), tuple(tried))
+    return Comparison(Question(policy, PREFERENCES["query-error"], USUAL_RISK, USUAL_ATTACKS), tried)
 
 
 def _show(document: Mapping[str, Any], attacks_of: "Mapping[str, Attacks]", reason: str) -> None:

@@ -5,16 +5,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from signal import SIGTERM, default_int_handler, signal
 from threading import current_thread, main_thread
-from traceback import extract_tb
 from typing import Any
 
 import typer
 
-from manyveils.errors import ManyveilsError, Problem
+from manyveils.errors import ManyveilsError, Problem, fault
 from manyveils.plain import plain, readable
 
 INTERRUPTED, FAULT = 130, 70
@@ -68,7 +66,7 @@ def open_door(*, as_json: bool) -> Iterator[Door]:
         # Panics of the library that reads tables are no Exception.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
-        show_error("Fault", "This is a fault of manyveils:", FAULT, [_fault(error)], as_json=as_json)
+        show_error("Fault", "This is a fault of manyveils:", FAULT, [fault(error)], as_json=as_json)
         raise typer.Exit(FAULT) from None
 
 
@@ -88,17 +86,9 @@ def _heeding_termination() -> Iterator[None]:
 def show_error(kind: str, heading: str, status: int, problems: Sequence[Problem], *, as_json: bool) -> None:
     """Print what is wrong: on stderr for people, or as one JSON document on stdout."""
     if as_json:
-        listed = [{"where": p.where, "what": p.what, "remedy": p.remedy} for p in problems]
-        show_json({"error": kind, "exit_status": status, "problems": listed})
+        show_json({"error": kind, "exit_status": status, "problems": list(map(asdict, problems))})
     else:
         typer.echo("\n".join([heading, *(f"  {problem}" for problem in problems)]), err=True)
-
-
-def _fault(error: BaseException) -> Problem:
-    """Where something unforeseen happened; its message is left out, because it may quote cells."""
-    frame = extract_tb(error.__traceback__)[-1]
-    where = f"{Path(frame.filename).name}, line {frame.lineno}"
-    return Problem(where, f"{type(error).__name__}.", "Please report this message; it quotes no data.")
 
 
 def show_json(document: object) -> None:

@@ -12,8 +12,6 @@ from manyveils.errors import InputError
 if TYPE_CHECKING:
     from manyveils.profiling import Profile
 
-EXAMPLE = "Example: manyveils init patients.csv -o policy.toml"
-
 
 def command(
     data: Annotated[Path, typer.Argument(help="The data: csv, parquet or arrow/feather.")],

@@ -1,23 +1,25 @@
-"""`manyveils publish`: make a release, audit it from its files, and only then let it appear."""
+"""`manyveils plan` shows what publishing would do; `manyveils publish` lets a release appear once its files are audited."""
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from manyveils.cli.audit import show_audit
-from manyveils.cli.door import open_door
+from manyveils.cli.door import Door, open_door, show_table
+from manyveils.cli.examine import show_audit
 from manyveils.cli.options import AsJson, Data, Engine, Force, Master, PolicyFile, Seed, option
 from manyveils.errors import InputError
 
 if TYPE_CHECKING:
     from manyveils.publishing import Published
 
-EXAMPLE = "Example: manyveils publish policy.toml --out release"
+MOST_LINES = 20
+FEW_ROWS = 10_000
 
 
-def command(
+def publish(
     policy: PolicyFile,
     out: Annotated[Path, option("The release folder; it must not exist.")],
     data: Data = None,
@@ -91,3 +93,159 @@ def _refuse_overlap(out: Path, private: Path | None) -> None:
     if out.is_relative_to(private) or private.is_relative_to(out):
         what = "lies in the release folder or around it."
         raise InputError.at("--private", what, "Choose a place beside it.")
+
+
+def plan(
+    policy: PolicyFile,
+    data: Data = None,
+    seed: Seed = None,
+    find_dependencies: Annotated[
+        bool, option("List what follows from what in the data, and stop.", "--find-dependencies")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what publish would do: views, columns, levels, expected loss. Nothing is written."""
+    with open_door(as_json=as_json) as door:
+        if find_dependencies:
+            dependencies = _dependencies(policy, data)
+            door.show(dependencies, lambda: _show_dependencies(dependencies))
+            return
+        document = _planned(policy, data, seed, door)
+        door.show(document, lambda: _show_plan(document))
+
+
+def _planned(policy: Path, data: Path | None, seed: int | None, door: Door) -> dict[str, Any]:
+    from manyveils.arguments import Order
+    from manyveils.run import make
+    from manyveils.table import hold
+    from manyveils.utility import measure
+
+    order = Order(data, policy, seed=seed, progress=door.progress)
+    table, restore = hold(data, order.policy)
+    release = make(order, table, restore)
+    return {
+        "method": release.manifest.method,
+        "rows": release.rows,
+        "suppressed": release.suppressed,
+        "views": [
+            {"name": view.name, "bucketed": view.bucketed, "rows": view.rows, "columns": view.columns}
+            for view in release.views
+        ],
+        "notes": release.notes,
+        "utility": measure(release, table, order.policy).describe(),
+        "inferred_kinds": {name: table[name].kind for name in table.inferred if name in table.attributes},
+        "promises": release.manifest.promises,
+    }
+
+
+def _show_plan(document: Mapping[str, Any]) -> None:
+    rows = [
+        [view["name"], " | ".join(map(", ".join, view["columns"])), view["bucketed"], view["rows"]]
+        for view in document["views"]
+    ]
+    show_table("Views", ["view", "columns", "bucketed", "rows"], rows)
+    _show_notes(document["notes"])
+    utility = [[key, _in_one_line(value)] for key, value in document["utility"].items()]
+    show_table("Expected utility", ["measure", "value"], utility)
+    kinds = [f"{name} {kind}" for name, kind in document["inferred_kinds"].items()]
+    if kinds:
+        typer.echo(f"Kinds inferred from the data: {', '.join(kinds)}.")
+    counts = f"{document['rows']} rows would be published, {document['suppressed']} suppressed"
+    typer.echo(f"{counts}. Nothing was written.")
+
+
+def _show_notes(notes: Mapping[str, Any]) -> None:
+    """Show the method's notes: short ones in one table, lists of entries in tables of their own.
+
+    Tables of pairs are only in the JSON document.
+    """
+    lists = {key: value for key, value in notes.items() if _holds_mappings(value, list)}
+    short = {
+        key: value for key, value in notes.items() if key not in lists and not _holds_mappings(value, dict)
+    }
+    rows = [[key, _in_one_line(value)] for key, value in short.items() if value != []]
+    show_table("How", ["what", "value"], rows)
+    for key, entries in lists.items():
+        lines = _thinned(entries)
+        title = key.replace("_", " ").capitalize()
+        if len(lines) < len(entries):
+            title += f": {len(lines)} of {len(entries)}, --json has all"
+        show_table(title, list(entries[0]), [list(map(_in_one_line, line.values())) for line in lines])
+
+
+def _holds_mappings(value: object, kind: type[list[Any]] | type[dict[str, Any]]) -> bool:
+    if not isinstance(value, kind) or not value:
+        return False
+    entries = value.values() if isinstance(value, dict) else value
+    return all(isinstance(entry, dict) for entry in entries)
+
+
+def _in_one_line(value: object) -> object:
+    """A value in one line: names and numbers of a mapping, lists in braces."""
+    if isinstance(value, dict):
+        return ", ".join(
+            f"{key} {entry:.3g}" if isinstance(entry, float) else f"{key} {_in_one_line(entry)}"
+            for key, entry in value.items()
+        )
+    if not isinstance(value, list):
+        return value
+    if value and isinstance(value[0], list):
+        return " ".join(f"{{{_in_one_line(entry)}}}" for entry in value)
+    return ", ".join(map(str, value))
+
+
+def _thinned(entries: Sequence[Any]) -> list[Any]:
+    """All entries, or as many as fit a screen, evenly spread from the first to the last."""
+    if len(entries) <= MOST_LINES:
+        return list(entries)
+    step = (len(entries) - 1) / (MOST_LINES - 1)
+    return [entries[round(line * step)] for line in range(MOST_LINES)]
+
+
+def _dependencies(file: Path, data: Path | None) -> dict[str, Any]:
+    """List exact dependencies with one or two attributes on the left, and what each means for the rules."""
+    from manyveils.arguments import read_policy
+    from manyveils.policy.promises import rules_of
+    from manyveils.policy.rules import Dependency, breaking
+    from manyveils.table import hold
+    from manyveils.table.dependencies import find_dependencies
+
+    policy = read_policy(file)
+    table, _ = hold(data, policy)
+    # Derived attributes are left out: their names hold values.
+    names = tuple(name for name in policy.published if name not in table.derived)
+    dependencies = find_dependencies(table, names)
+    settled = rules_of(policy)
+    rules = [*settled.rules, *(rule for rule, _ in settled.hopeless)]
+    declared = {(frozenset(section.from_), section.to) for section in policy.dependencies}
+    return {
+        "rows": table.n_rows,
+        "dependencies": [
+            {
+                "from": list(left),
+                "to": right,
+                "declared": (frozenset(left), right) in declared,
+                "breaks": [
+                    str(rule) for rule in rules if breaking(rule, [Dependency(frozenset(left), right)])
+                ],
+            }
+            for left, right in dependencies.found
+        ],
+        "keys": [list(key) for key in dependencies.keys],
+        "constants": list(dependencies.constants),
+    }
+
+
+def _show_dependencies(document: Mapping[str, Any]) -> None:
+    rows = [
+        [", ".join(entry["from"]), entry["to"], entry["declared"], "; ".join(entry["breaks"])]
+        for entry in document["dependencies"]
+    ]
+    show_table("What follows from what", ["from", "to", "declared", "rules it breaks"], rows)
+    for key in document["keys"]:
+        typer.echo(f"{', '.join(key)}: different in every row, so everything follows from it.")
+    if document["constants"]:
+        typer.echo(f"The same in every row: {', '.join(document['constants'])}.")
+    if document["rows"] < FEW_ROWS:
+        typer.echo("With so few rows some of these may be accidents.")
+    typer.echo("Declare those that adversaries may know under [[dependencies]]. Nothing was written.")

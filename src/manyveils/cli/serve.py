@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from manyveils.server.keeper import Keeper
     from manyveils.server.settings import Settings
 
-EXAMPLE = "Example: manyveils serve --demo"
 FOLDER = Path("manyveils-server")
 Folder = Annotated[Path | None, option(f"Where the server keeps things; {FOLDER} by default.")]
 Database = Annotated[str | None, option("postgresql+psycopg://…; a SQLite file in the folder by default.")]
@@ -25,7 +24,7 @@ KeyFile = Annotated[Path | None, option("The file with the server key (mode 0600
 
 app = typer.Typer(
     invoke_without_command=True,
-    epilog=EXAMPLE,
+    epilog="Example: manyveils serve --demo",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -151,9 +150,8 @@ def _password(*, from_stdin: bool) -> str:
 
 
 def _serve(settings: "Settings", door: Door, *, demo: bool) -> None:
-    from manyveils.server.app import close_app, create_app
+    from manyveils.server.app import close_app, create_app, listen, serve
     from manyveils.server.demo import prepare
-    from manyveils.server.serving import listen, serve
 
     with listen(settings) as (sockets, url):
         served = create_app(settings)
@@ -167,8 +165,9 @@ def _serve(settings: "Settings", door: Door, *, demo: bool) -> None:
 
 def _announce(keeper: "Keeper", demo: "Demo | None", url: str, door: Door) -> None:
     from manyveils.server.accounts import has_owner
+    from manyveils.server.settings import is_loopback
 
-    warning = None if keeper.settings.is_loopback else PLAIN
+    warning = None if is_loopback(keeper.settings.host) else PLAIN
     document = {
         "url": url,
         "folder": str(keeper.settings.folder),

@@ -44,9 +44,7 @@ def compare(
     policy = read_policy(policy)
     preference, tried = read_preference(prefer), read_attacks(attacks)
     names = [methods] if isinstance(methods, str) else methods
-    problems = list(_problems(names, risk, preference.name, learn, workers))
-    if problems:
-        raise InputError(problems)
+    InputError.refuse(_problems(names, risk, preference.name, learn, workers))
     streams_of(seed)
     to_try = configurations(policy, names, read_variations(vary))
     source = _source(data, policy)
@@ -63,13 +61,11 @@ def read_attacks(names: "str | Sequence[str]") -> tuple[str, ...]:
     if isinstance(names, str):
         listed = tuple(name.strip() for name in names.split(","))
         names = {"all": tuple(ATTACKS), "none": ()}.get(names, listed)
-    problems = [
+    InputError.refuse(
         Problem("attacks", f"there is no attack {name!r}.", suggest(name, tuple(ATTACKS)))
         for name in names
         if name not in ATTACKS
-    ]
-    if problems:
-        raise InputError(problems)
+    )
     return tuple(name for name in ATTACKS if name in names)
 
 

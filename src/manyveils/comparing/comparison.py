@@ -1,20 +1,26 @@
 """A comparison: results in the order of a preference, the frontier, and a recommendation."""
 
 import json
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import tomlkit
+
 from manyveils.attacks import ATTACKS
-from manyveils.comparing.policy_file import policy_text
+from manyveils.comparing.configurations import Configuration, without_none
 from manyveils.comparing.ranking import Preference, Recommendation, frontier, ordered, recommend
-from manyveils.comparing.result import Result
+from manyveils.comparing.trial import Result
 from manyveils.errors import InfeasibleError, InputError, Problem
 from manyveils.notebook import as_table
 from manyveils.policy import Policy
-from manyveils.release.folder import staged, write_text
+from manyveils.policy.model import read_document
+from manyveils.release.folder import path_from, staged, write_text
+
+SHOWN = ["name", "keeps_policy", "risk", "worst_attack"]
 
 
 @dataclass(frozen=True)
@@ -110,9 +116,8 @@ class Comparison:
 
     def write(self, folder: Path, out: Path) -> None:
         """Write the files into a folder that is being prepared, and that will be `out`."""
-        question, chosen = self.question, self.chosen().configuration
         document = json.dumps(self.describe(), indent=2, ensure_ascii=False, default=float)
-        text = policy_text(question.policy, question.file, chosen, folder=out, data=question.data)
+        text = _policy_text(self.question, self.chosen().configuration, out)
         picture = self.picture() if can_draw() else None
         files = {"comparison.json": document + "\n", "policy.toml": text, "frontier.svg": picture}
         for name, content in files.items():
@@ -128,14 +133,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         key, words = self.question.preference.key, self.question.preference.words
         rows = [
-            [
-                result.name,
-                result.keeps_policy,
-                result.risk,
-                result.worst_attack,
-                result.utility.get(key),
-                result.suppressed,
-            ]
+            [*(getattr(result, field) for field in SHOWN), result.utility.get(key), result.suppressed]
             for result in self.results
             if result.published
         ]
@@ -151,3 +149,49 @@ class Comparison:
 def can_draw() -> bool:
     """Whether the libraries that pictures need are installed; a comparison is worth having without one."""
     return all(find_spec(name) is not None for name in ("altair", "vl_convert"))
+
+
+def _policy_text(question: Question, configuration: Configuration, folder: Path) -> str:
+    """The user's own policy with the keys that were chosen, for a file in `folder`.
+
+    Comments of a TOML file stay, and paths lead where they led before.
+    """
+    file, data = question.file, question.data
+    document = _document(question.policy, file)
+    _set(document, "guarantee", configuration.guarantee)
+    _set(document, "publish", configuration.publish)
+    if data is not None:
+        _set(document, "data", {**document.get("data", {}), "source": str(data.absolute())})
+    _move_paths(document, file.parent if file else Path(), folder)
+    return tomlkit.dumps(document)
+
+
+def _document(policy: Policy, file: Path | None) -> MutableMapping[str, Any]:
+    if file is not None and file.suffix.lower() != ".json":
+        return tomlkit.parse(file.read_text(encoding="utf-8-sig"))
+    sections = read_document(file) if file else policy.model_dump(by_alias=True, exclude_unset=True)
+    return tomlkit.item(without_none(sections))
+
+
+def _set(document: MutableMapping[str, Any], name: str, keys: Mapping[str, Any]) -> None:
+    """Let a section have just these keys; those that stay as they are keep their place and comment."""
+    if name not in document:
+        if not keys:
+            return
+        document[name] = tomlkit.table()
+    section = document[name]
+    for key in [key for key in section if key not in keys]:
+        del section[key]
+    for key, value in keys.items():
+        if key not in section or section[key] != value:
+            section[key] = value
+
+
+def _move_paths(document: MutableMapping[str, Any], before: Path, folder: Path) -> None:
+    data = document.get("data", {})
+    if data.get("source"):
+        data["source"] = path_from(folder, before / data["source"])
+    for attribute in document["attributes"].values():
+        hierarchy = attribute.get("hierarchy")
+        if isinstance(hierarchy, MutableMapping) and isinstance(hierarchy.get("file"), str):
+            hierarchy["file"] = path_from(folder, before / hierarchy["file"])

@@ -47,9 +47,6 @@ class Variation:
     # The method the key belongs to; None for keys that every method takes.
     method: str | None = None
 
-    def __hash__(self) -> int:
-        return hash(self.name)
-
     @property
     def name(self) -> str:
         """The key as users write it."""
@@ -114,15 +111,15 @@ def _varied(
     applying = [variation for variation in variations if variation.applies_to(publish["method"])]
     guarantee = policy.guarantee.model_dump(exclude_unset=True)
     for values in product(*(variation.values for variation in applying)):
-        chosen = dict(zip(applying, values, strict=True))
-        promised = {variation.key: value for variation, value in chosen.items() if variation.in_guarantee}
-        others = {variation.key: value for variation, value in chosen.items() if not variation.in_guarantee}
-        words = [f"{variation.key} = {_written(value)}" for variation, value in chosen.items()]
+        chosen = list(zip(applying, values, strict=True))
+        promised = {variation.key: value for variation, value in chosen if variation.in_guarantee}
+        others = {variation.key: value for variation, value in chosen if not variation.in_guarantee}
+        words = [f"{variation.key} = {_written(value)}" for variation, value in chosen]
         yield Configuration(
             ", ".join([name, *words]),
             without_none(publish | others),
             without_none(guarantee | promised),
-            {variation.name: value for variation, value in chosen.items()},
+            {variation.name: value for variation, value in chosen},
         )
 
 
@@ -139,15 +136,11 @@ def _written(value: Any) -> str:
 
 def _refuse_idle(variations: Sequence[Variation], sections: Mapping[str, Mapping[str, Any]]) -> None:
     methods = {section["method"] for section in sections.values()}
-    problems = [
-        Problem(
-            f"vary {variation.name}", f"{variation.method} is not among the methods.", "Add it, or drop this."
-        )
-        for variation in variations
-        if not any(map(variation.applies_to, methods))
-    ]
-    if problems:
-        raise InputError(problems)
+    idle = [variation for variation in variations if not any(map(variation.applies_to, methods))]
+    remedy = "Add it, or drop this."
+    InputError.refuse(
+        Problem(f"vary {key.name}", f"{key.method} is not among the methods.", remedy) for key in idle
+    )
 
 
 def _too_many(sections: Mapping[str, Mapping[str, Any]], variations: Sequence[Variation]) -> Problem:
@@ -170,20 +163,17 @@ def read_variations(vary: Sequence[str] | Mapping[str, Sequence[Any]]) -> tuple[
         for name in dict.fromkeys(names)
         if names.count(name) > 1
     ]
-    if problems:
-        raise InputError(problems)
+    InputError.refuse(problems)
     return tuple(variations)
 
 
 def _parsed(texts: Sequence[str]) -> list[tuple[str, list[Any]]]:
     parts = [text.partition("=") for text in texts]
-    problems = [
+    InputError.refuse(
         Problem("vary", f"{''.join(part)!r} is not a key and its values.", EXAMPLE)
         for part in parts
         if not part[0] or not part[2].strip()
-    ]
-    if problems:
-        raise InputError(problems)
+    )
     return [(name.strip(), _values(values)) for name, _, values in parts]
 
 

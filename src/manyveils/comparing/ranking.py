@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from manyveils.comparing.result import Result
+from manyveils.comparing.trial import Result
 from manyveils.errors import InputError
 from manyveils.policy.check import suggest
 
@@ -77,14 +77,10 @@ def read_preference(name: str) -> Preference:
 def ordered(results: Sequence[Result], preference: Preference) -> tuple[Result, ...]:
     """The best first; among equals the less risky; then what has no such measure, then what was refused."""
 
-    def rank(result: Result) -> tuple[bool, bool, float, float]:
-        cost, risk = preference.cost(result), result.risk
-        return (
-            not result.published,
-            cost is None,
-            inf if cost is None else rounded(cost),
-            inf if risk is None else rounded(risk),
-        )
+    def rank(result: Result) -> tuple[bool, bool, *tuple[float, ...]]:
+        measures = preference.cost(result), result.risk
+        numbers = [inf if number is None else rounded(number) for number in measures]
+        return not result.published, measures[0] is None, *numbers
 
     return tuple(sorted(results, key=rank))
 

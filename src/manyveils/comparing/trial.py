@@ -1,31 +1,100 @@
-"""One configuration tried: published, audited, measured and attacked, all in memory."""
+"""One configuration tried: published, audited, measured and attacked, all in memory; and what came of it.
+
+A result holds counts, shares and times, never a cell.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
-from traceback import extract_tb
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from manyveils.arguments import Order, order_of, streams_of
+from manyveils.arguments import Order, streams_of
 from manyveils.attacks import attack
 from manyveils.comparing.configurations import Configuration
-from manyveils.comparing.result import Result
-from manyveils.errors import DataError, ManyveilsError
+from manyveils.engines import judge
+from manyveils.errors import DataError, ManyveilsError, fault
+from manyveils.plain import plain
 from manyveils.policy import Policy
 from manyveils.release import Release
-from manyveils.run import judge, make
+from manyveils.run import make
 from manyveils.table import Restore, Streams, Table, hold, take_in
 from manyveils.utility import measure
 from manyveils.utility.held_out import read_held_out
 from manyveils.utility.learning import Lesson
 
+DESCRIBED = ["rows", "suppressed", "keeps_policy", "risk", "worst_attack", "utility", "attacks", "secret"]
 LEAST_ROWS = 10
 PARTS = 5
+
+
+@dataclass(frozen=True)
+class Result:
+    """A configuration that was published, audited, measured and attacked; or the reason why it was not.
+
+    `keeps_policy` says whether the release keeps all that the policy file promises, whatever was varied.
+    `secret` are the attributes that only the key can read: the measures leave them out.
+    """
+
+    configuration: Configuration
+    refusal: str = ""
+    rows: int = 0
+    suppressed: int = 0
+    keeps_policy: bool = False
+    utility: Mapping[str, Any] = field(default_factory=dict)
+    attacks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    secret: tuple[str, ...] = ()
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The configuration's name."""
+        return self.configuration.name
+
+    @property
+    def published(self) -> bool:
+        """Whether there is a release, which then keeps what its own configuration promises."""
+        return not self.refusal
+
+    @property
+    def gains(self) -> dict[str, float]:
+        """What each attack that applies gets right beyond guessing and beyond non-members, as a share of targets.
+
+        What it gets right of non-members too is knowledge about everybody, which no release could prevent.
+        """
+        return {
+            name: max(0.0, outcome["success"] - max(outcome["baseline"] or 0.0, outcome["control"] or 0.0))
+            for name, outcome in self.attacks.items()
+            if outcome["success"] is not None
+        }
+
+    @property
+    def risk(self) -> float | None:
+        """The greatest gain of any attack; None if none was tried."""
+        return max(self.gains.values(), default=0.0) if self.attacks else None
+
+    @property
+    def worst_attack(self) -> str:
+        """The attack that gains most."""
+        gains = self.gains
+        return max(gains, key=lambda name: gains[name], default="")
+
+    def describe(self) -> dict[str, Any]:
+        """The result as plain values for JSON."""
+        document = {**self.configuration.describe(), "published": self.published}
+        if not self.published:
+            return document | {"refusal": self.refusal}
+        # What is published is kept: a broken promise would have been a refusal.
+        return (
+            document
+            | {"kept": True}
+            | {name: plain(getattr(self, name)) for name in (*DESCRIBED, "seconds", "notes")}
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,10 +147,7 @@ def attempt(task: Task, configuration: Configuration) -> Result:
     except ManyveilsError as error:
         return Result(configuration, first_problem(error))
     except Exception as error:
-        # The message of an unforeseen error may quote cells.
-        frame = extract_tb(error.__traceback__)[-1]
-        where = f"{Path(frame.filename).name}, line {frame.lineno}"
-        return Result(configuration, f"This is a fault of manyveils: {where}: {type(error).__name__}.")
+        return Result(configuration, f"This is a fault of manyveils: {fault(error)}")
 
 
 def first_problem(error: ManyveilsError) -> str:
@@ -92,7 +158,7 @@ def first_problem(error: ManyveilsError) -> str:
 def _tried(task: Task, configuration: Configuration) -> Result:
     table, restore = task.held
     policy = configuration.of(task.policy)
-    order = order_of(task.data, policy, seed=task.seed)
+    order = Order(task.data, policy, seed=task.seed)
     start = perf_counter()
     release = make(order, table, restore)
     judge(release, table, policy).refuse_broken()

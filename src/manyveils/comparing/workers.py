@@ -13,8 +13,7 @@ from threading import Lock, local
 
 from manyveils.arguments import Progress
 from manyveils.comparing.configurations import Configuration
-from manyveils.comparing.result import Result
-from manyveils.comparing.trial import Task, attempt
+from manyveils.comparing.trial import Result, Task, attempt
 from manyveils.errors import InputError
 
 STAGE = "configurations"

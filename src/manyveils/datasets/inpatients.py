@@ -3,33 +3,10 @@
 import numpy as np
 import polars as pl
 
-from manyveils.datasets.draws import Numbers, Weights
+from manyveils.datasets.draws import Numbers, Weights, facts
 
-DOMAINS = {
-    "thcic": ("H", 323),
-    "gender": ("G", 2),
-    "pat_zip": ("Z", 1581),
-    "county": ("C", 241),
-    "pat_age": ("A", 22),
-    "race": ("R", 5),
-    "ad_diag": ("D", 3391),
-    "prn_diag": ("D", 3488),
-    "diag1": ("D", 3881),
-    "diag2": ("D", 4193),
-    "diag3": ("D", 4251),
-    "p_icd9": ("P", 1708),
-    "hcfa_mdc": ("M", 24),
-    "hcfa_drg": ("F", 396),
-    "apr_drg": ("Q", 297),
-    "rsk_mor": ("K", 6),
-    "and_md": ("B", 15000),
-    "surgeon": ("S", 17432),
-}
-GENDERS = (58, 42)
-AGES = (14, 8, 6, 5, 4, 4, 6, 10, 12, 11, 9, 8, 8, 9, 10, 11, 12, 12, 12, 11, 9, 6)  # by age group
-RACES = (46, 30, 12, 8, 4)
-RISKS = (4, 44, 28, 14, 7, 3)
-HEADS = {"hcfa_mdc": 8, "and_md": 30, "surgeon": 30}  # 3 for the others; see _skewed
+FACTS = facts("discharges_facts.toml")
+DOMAINS: dict[str, tuple[str, int]] = {name: tuple(domain) for name, domain in FACTS.domains.items()}
 WORLD = 18  # Hospitals, places and illnesses are the same for every seed; only the patients differ.
 
 
@@ -46,12 +23,12 @@ def discharges(n: int = 177_148, seed: int = 1) -> pl.DataFrame:
     county_of, zips = _nested("pat_zip", "county", _skewed("county", world))
     mdc_of, drgs = _nested("hcfa_drg", "hcfa_mdc", _skewed("hcfa_mdc", world))
     shares = {name: _skewed(name, world) for name in DOMAINS} | {
-        "gender": _shares(GENDERS),
+        "gender": _shares(FACTS.genders),
         "pat_zip": zips,
-        "pat_age": _shares(AGES),
-        "race": _shares(RACES),
+        "pat_age": _shares(FACTS.ages),
+        "race": _shares(FACTS.races),
         "hcfa_drg": drgs,
-        "rsk_mor": _shares(RISKS),
+        "rsk_mor": _shares(FACTS.risks),
     }
     codes = _patients(n, shares, np.random.Generator(np.random.PCG64(seed)))
     codes |= {"county": county_of[codes["pat_zip"]], "hcfa_mdc": mdc_of[codes["hcfa_drg"]]}
@@ -118,12 +95,12 @@ def _skewed(name: str, world: np.random.Generator) -> Weights:
     A fifth is spread evenly, so that the rarest of 17,432 values still has two rows of 177,148.
     """
     n_values = DOMAINS[name][1]
-    weights = 1.0 / (np.arange(n_values) + HEADS.get(name, 3))
+    weights = 1.0 / (np.arange(n_values) + FACTS.heads.get(name, 3))
     return world.permutation(0.8 * weights / np.cumsum(weights)[-1] + 0.2 / n_values)
 
 
-def _shares(weights: tuple[int, ...]) -> Weights:
-    return np.array(weights) / sum(weights)
+def _shares(weights: Numbers) -> Weights:
+    return weights / weights.sum()
 
 
 def _nested(child: str, parent: str, of_parents: Weights) -> tuple[Numbers, Weights]:

@@ -13,23 +13,9 @@ from manyveils.policy.hierarchies import tree_lines
 
 Tree = dict[str, Any]
 
-QUASI = ("birth_year", "sex", "region", "marital_status", "occupation", "education")
-SENSITIVE = (
-    "tumor_topography",
-    "histology",
-    "survival_years",
-    "diagnosis_date",
-    "age_at_diagnosis",
-    "tumor_size",
-)
+FACTS = facts("registry_facts.toml")
+QUASI, SENSITIVE = FACTS.quasi, FACTS.sensitive
 COLUMNS = ("record", *QUASI, *SENSITIVE)
-WIDTHS = {
-    "birth_year": [5, 10, 20, 40],
-    "survival_years": [2, 4, 8, 16],
-    "age_at_diagnosis": [5, 10, 20, 40],
-    "tumor_size": [5, 10, 20, 40, 80],
-}
-ORDINAL = ("education", "diagnosis_date")
 # Whoever is alive when the registry closes is not followed further.
 FIRST_YEAR, LAST_YEAR, CLOSED = 2005, 2014, 2026
 SCHOOL_AGE, STUDENT_AGE = 16, 24
@@ -53,7 +39,6 @@ def _leaves(tree: Tree) -> tuple[str, ...]:
     return tuple(line[0] for line in tree_lines(tree))
 
 
-FACTS = facts("registry_facts.toml")
 TREES: dict[str, Tree] = FACTS.trees | {"diagnosis_date": _calendar(FIRST_YEAR, LAST_YEAR)}
 PUPIL = _leaves(TREES["occupation"]).index("Pupil or student")
 SITES_BY_SEX, (AGES, SPREADS, SIZES_BY_SITE, OUTLOOKS) = np.split(
@@ -137,19 +122,14 @@ def tumour_sections(n_sensitive: int = 6) -> dict[str, Any]:
 
 
 def _attribute(name: str, n_sensitive: int) -> dict[str, Any]:
-    body: dict[str, Any] = {"role": _role(name, n_sensitive)}
-    if name in WIDTHS:
-        return body | {"kind": "numeric", "hierarchy": {"widths": list(WIDTHS[name])}}
+    published = "quasi" if name in QUASI else "sensitive"
+    body = {"role": published if name in (*QUASI, *SENSITIVE[:n_sensitive]) else "identifier"}
+    if name in FACTS.widths:
+        return body | {"kind": "numeric", "hierarchy": {"widths": list(FACTS.widths[name])}}
     if name in TREES:
-        kind = "ordinal" if name in ORDINAL else "categorical"
+        kind = "ordinal" if name in FACTS.ordinal else "categorical"
         return body | {"kind": kind, "hierarchy": {"tree": deepcopy(TREES[name])}}
     return body
-
-
-def _role(name: str, n_sensitive: int) -> str:
-    if name in QUASI:
-        return "quasi"
-    return "sensitive" if name in SENSITIVE[:n_sensitive] else "identifier"
 
 
 def _ages(site: Numbers, rng: np.random.Generator) -> Numbers:

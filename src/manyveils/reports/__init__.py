@@ -3,11 +3,11 @@
 from manyveils.errors import InputError, Problem
 
 try:
-    from manyveils.reports.given import refuse_damaged
+    from manyveils.reports.given import started
     from manyveils.reports.page import Report, render
 except ModuleNotFoundError as error:
     what = f"needs the library {error.name}, which is not installed."
     remedy = "Install it with: pip install 'manyveils[report]'"
     raise InputError([Problem("report", what, remedy)]) from None
 
-__all__ = ["Report", "refuse_damaged", "render"]
+__all__ = ["Report", "render", "started"]

@@ -81,15 +81,15 @@ class _Comparison(_Part):
     results: list[_Result]
 
 
-def refuse_damaged(document: Plain) -> None:
-    """Raise an error with everything that is wrong with the plan or the comparison of a document."""
-    plan, comparison = plain(document.get("plan")) or {}, plain(document.get("comparison"))
-    problems = [*_problems(_Plan, plan, "plan", "manyveils publish")]
-    problems = problems or [*_unpublished(plan, document["manifest"])]
+def started(manifest: Plain, plan: Plain, comparison: Plain | None) -> dict[str, Any]:
+    """A document with what is given, or an error with everything that is wrong with the plan or the comparison."""
+    problems = [*_problems(_Plan, plain(plan), "plan", "manyveils publish")]
+    problems = problems or [*_unpublished(plain(plan), manifest)]
     if comparison:
-        problems += _problems(_Comparison, comparison, "comparison", "manyveils compare")
-    if problems:
-        raise InputError(problems)
+        problems += _problems(_Comparison, plain(comparison), "comparison", "manyveils compare")
+    InputError.refuse(problems)
+    given = {"manifest": manifest, "plan": plan, "comparison": comparison}
+    return {name: part for name, part in given.items() if part}
 
 
 def _problems(model: type[BaseModel], document: Plain, name: str, maker: str) -> Iterator[Problem]:

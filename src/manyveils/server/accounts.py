@@ -13,10 +13,18 @@ from sqlalchemy.exc import IntegrityError
 from manyveils.errors import InputError
 from manyveils.server import throttle
 from manyveils.server.chain import append
-from manyveils.server.database import sessions, tokens, users
-from manyveils.server.keeper import Keeper, Moment, moment
-from manyveils.server.people import ROLES, Person, Role, require
-from manyveils.server.refusals import Conflict, TooMany, Unauthenticated, no_such
+from manyveils.server.database import Moment, moment, sessions, tokens, users
+from manyveils.server.keeper import Keeper
+from manyveils.server.refusals import (
+    ROLES,
+    Conflict,
+    Person,
+    Role,
+    TooMany,
+    Unauthenticated,
+    no_such,
+    require,
+)
 from manyveils.server.throttle import note_refusal
 
 SHORTEST, LONGEST = 12, 1024
@@ -81,8 +89,7 @@ def _add(keeper: Keeper, actor: str, name: str, password: str, role: Role) -> Ac
 def accounts(keeper: Keeper, actor: Person) -> list[Account]:
     """Every account; for owners."""
     require(actor, "owner")
-    with keeper.database.reading() as connection:
-        return [_account(row) for row in connection.execute(select(users).order_by(users.c.name))]
+    return [_account(row) for row in keeper.database.rows(select(users).order_by(users.c.name))]
 
 
 def change_user(
@@ -135,8 +142,7 @@ def log_in(
     What a login begins is written by `then` in the same transaction, in which the account is looked at again:
     a password that is changed or an account that is closed meanwhile lets nobody in.
     """
-    with keeper.database.reading() as connection:
-        user = connection.execute(select(users).where(users.c.name == name)).one_or_none()
+    user = keeper.database.row(select(users).where(users.c.name == name))
     known = user.name if user else NOBODY
     number = _admitted(keeper, name, known, address, action)
     fits = _verified(password, user.password if user else _decoy())

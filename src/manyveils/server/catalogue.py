@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,10 @@ from manyveils.keys import Key
 from manyveils.release import Release
 from manyveils.release.release import MANIFEST
 from manyveils.server.chain import append
-from manyveils.server.database import releases
-from manyveils.server.keeper import Keeper, Moment, moment
-from manyveils.server.people import Person, require
-from manyveils.server.refusals import Conflict, no_such
+from manyveils.server.database import Moment, moment, releases
+from manyveils.server.keeper import Keeper
+from manyveils.server.refusals import Conflict, Person, no_such, require
+from manyveils.server.secret import Secret
 
 
 @dataclass(frozen=True)
@@ -43,28 +44,20 @@ class Item:
         return tuple(dict.fromkeys(name for column in columns for name in column["attributes"]))
 
 
-COLUMNS = (
-    releases.c.id,
-    releases.c.title,
-    releases.c.listed,
-    releases.c.created,
-    releases.c.manifest,
-    releases.c.key.is_not(None).label("has_key"),
-)
+# Everything but the key and where the files are.
+PUBLIC = releases.c["id", "title", "listed", "created", "manifest"]
+COLUMNS = (*PUBLIC, releases.c.key.is_not(None).label("has_key"))
 
 
 def items(keeper: Keeper, actor: Person | None = None) -> list[Item]:
     """The listed releases, and for an owner the others too; newest first."""
     query = select(*COLUMNS).order_by(releases.c.created.desc(), releases.c.id)
-    with keeper.database.reading() as connection:
-        every = [_item(row) for row in connection.execute(query)]
-    return [release for release in every if _is_visible(release, actor)]
+    return [release for release in map(_item, keeper.database.rows(query)) if _is_visible(release, actor)]
 
 
 def item(keeper: Keeper, actor: Person | None, release: str) -> Item:
     """One release; one that is not listed is there for owners only."""
-    with keeper.database.reading() as connection:
-        row = connection.execute(select(*COLUMNS).where(releases.c.id == release)).one_or_none()
+    row = keeper.database.row(select(*COLUMNS).where(releases.c.id == release))
     if row is None or not _is_visible(_item(row), actor):
         raise no_such("release")
     return _item(row)
@@ -77,7 +70,8 @@ def file_of(keeper: Keeper, actor: Person | None, release: str, which: int | str
         which = files.index(which) if which in files else -1
     if not 0 <= which < len(files):
         raise no_such("file")
-    path = keeper.settings.folder / _folder(keeper, release) / files[which]
+    folder = keeper.database.row(select(releases.c.folder).where(releases.c.id == release)).folder
+    path: Path = keeper.settings.folder / folder / files[which]
     if not path.is_file():
         raise Conflict.at("file", "is kept by another server.", "Ask the one that published it.")
     return path
@@ -94,58 +88,34 @@ def set_listed(keeper: Keeper, actor: Person, release: str, *, listed: bool) -> 
     return item(keeper, actor, release)
 
 
-def move_in(keeper: Keeper, folder: Path, release: str, *, title: str, key: Key | None) -> "Arrival":
-    """Move a complete release folder to where it stays; it is in the catalogue once `enter` is committed."""
+def move_in(keeper: Keeper, folder: Path, release: str, *, title: str, key: Key | None) -> dict[str, Any]:
+    """Move a complete release folder to where it stays; gives its row, with the key encrypted, for `enter`."""
     Release.load(folder)
     manifest = json.dumps(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
+    plain = None if key is None else json.dumps(key.describe(), ensure_ascii=False).encode()
+    blob = None if plain is None else keeper.secret.lock(plain, release)
     home = keeper.settings.releases / release
     folder.rename(home)
-    return Arrival(release, title, home, manifest, key)
+    path = home.relative_to(keeper.settings.folder).as_posix()
+    return {"id": release, "title": title, "folder": path, "manifest": manifest, "key": blob}
 
 
-@dataclass(frozen=True, repr=False)
-class Arrival:
-    """A release whose files are where they stay, and which no row names yet."""
-
-    release: str
-    title: str
-    home: Path
-    manifest: str
-    key: Key | None
-
-
-def enter(keeper: Keeper, connection: Connection, arrival: Arrival, actor: str) -> None:
-    """Write a release that has arrived into the catalogue, not listed yet; its key goes in encrypted."""
-    blob = None
-    if arrival.key is not None:
-        plain = json.dumps(arrival.key.describe(), ensure_ascii=False).encode()
-        blob = keeper.secret.lock(plain, arrival.release)
-    connection.execute(
-        insert(releases).values(
-            id=arrival.release,
-            title=arrival.title,
-            folder=arrival.home.relative_to(keeper.settings.folder).as_posix(),
-            manifest=arrival.manifest,
-            key=blob,
-            listed=False,
-            created=keeper.now(),
-        )
-    )
-    append(keeper, connection, actor, "publish", arrival.release, {"key": blob is not None})
+def enter(keeper: Keeper, connection: Connection, arrival: Mapping[str, Any], actor: str) -> None:
+    """Write a release that has moved in into the catalogue, not listed yet."""
+    connection.execute(insert(releases).values(**arrival, listed=False, created=keeper.now()))
+    append(keeper, connection, actor, "publish", arrival["id"], {"key": arrival["key"] is not None})
 
 
 def key_of(keeper: Keeper, release: str) -> Key | None:
     """The key of a release, decrypted; None if it has none. For the server's own use."""
-    with keeper.database.reading() as connection:
-        blob = connection.execute(select(releases.c.key).where(releases.c.id == release)).scalar_one_or_none()
-    if blob is None:
-        return None
-    return keeper.read_keys.get(release, lambda: Key.parse(json.loads(keeper.secret.unlock(blob, release))))
+    row = keeper.database.row(select(releases.c.key).where(releases.c.id == release))
+    return None if row is None or row.key is None else _unlocked(keeper.secret, row.key, release)
 
 
-def _folder(keeper: Keeper, release: str) -> str:
-    with keeper.database.reading() as connection:
-        return str(connection.execute(select(releases.c.folder).where(releases.c.id == release)).scalar_one())
+@lru_cache(maxsize=32)
+def _unlocked(secret: Secret, blob: bytes, release: str) -> Key:
+    """A key decrypted, of which those read last need not be decrypted for every answer."""
+    return Key.parse(json.loads(secret.unlock(blob, release)))
 
 
 def _is_visible(release: Item, actor: Person | None) -> bool:

@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote, urlsplit
 
@@ -135,9 +134,7 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -169,9 +166,7 @@ def _error(response: "httpx.Response") -> ManyveilsError:
     """The server's refusal as an error of the same class, with the same problems."""
     try:
         body = response.json()
-        problems = [
-            Problem(problem["where"], problem["what"], problem["remedy"]) for problem in body["problems"]
-        ]
+        problems = [Problem(**problem) for problem in body["problems"]]
         name = str(body["error"])
     except (ValueError, KeyError, TypeError):
         problems, name = [Problem("server", f"answers with status {response.status_code}.")], ""

@@ -1,148 +1,143 @@
 """The server's tables, and transactions on them that are the same on SQLite and on PostgreSQL."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Annotated, Any
 
-from sqlalchemy import (
-    DDL,
-    URL,
-    BigInteger,
-    Boolean,
-    CheckConstraint,
-    Column,
-    Connection,
-    Double,
-    Engine,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    Text,
-    UniqueConstraint,
-    create_engine,
-    event,
-    inspect,
-    text,
-)
+import sqlalchemy as sa
+from pydantic import PlainSerializer, WithJsonSchema
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from manyveils.errors import InputError
 
-metadata = MetaData()
+# A time as the log writes it; the API leaves a fraction of zero out.
+Moment = Annotated[
+    str,
+    PlainSerializer(lambda text: text.replace(".000000Z", "Z"), return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+
+
+def moment(seconds: float) -> str:
+    """A time as text.
+
+    >>> moment(0)
+    '1970-01-01T00:00:00.000000Z'
+    """
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+metadata = sa.MetaData()
+ROLES = "role IN ('owner', 'researcher', 'auditor')"
 STATES = "state IN ('queued', 'running', 'done', 'failed')"
 
-meta = Table(
-    "meta", metadata, Column("name", String(32), primary_key=True), Column("value", Text, nullable=False)
+
+def _table(name: str, *columns: Any, **options: Any) -> sa.Table:
+    return sa.Table(name, metadata, *columns, **options)
+
+
+meta = sa.Table(
+    "meta",
+    metadata,
+    sa.Column("name", sa.String(32), primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
 )
-users = Table(
+users = _table(
     "users",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("name", String(64), unique=True, nullable=False),
-    Column("role", String(16), CheckConstraint("role IN ('owner', 'researcher', 'auditor')"), nullable=False),
-    Column("password", Text, nullable=False),
-    Column("active", Boolean, nullable=False),
-    Column("created", Double, nullable=False),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.String(64), unique=True, nullable=False),
+    sa.Column("role", sa.String(16), sa.CheckConstraint(ROLES), nullable=False),
+    sa.Column("password", sa.Text, nullable=False),
+    sa.Column("active", sa.Boolean, nullable=False),
+    sa.Column("created", sa.Double, nullable=False),
 )
-tokens = Table(
+tokens = _table(
     "tokens",
-    metadata,
-    Column("digest", String(64), primary_key=True),
-    Column("user_id", ForeignKey("users.id"), nullable=False),
-    Column("expires", Double, nullable=False),
-    Column("revoked", Boolean, nullable=False),
+    sa.Column("digest", sa.String(64), primary_key=True),
+    sa.Column("user_id", sa.ForeignKey("users.id"), nullable=False),
+    sa.Column("expires", sa.Double, nullable=False),
+    sa.Column("revoked", sa.Boolean, nullable=False),
 )
-sessions = Table(
+sessions = _table(
     "sessions",
-    metadata,
-    Column("digest", String(64), primary_key=True),
-    Column("user_id", ForeignKey("users.id"), nullable=False),
-    Column("expires", Double, nullable=False),
-    Column("seen", Double, nullable=False),
+    sa.Column("digest", sa.String(64), primary_key=True),
+    sa.Column("user_id", sa.ForeignKey("users.id"), nullable=False),
+    sa.Column("expires", sa.Double, nullable=False),
+    sa.Column("seen", sa.Double, nullable=False),
 )
-attempts = Table(
+attempts = _table(
     "attempts",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("account", String(64), nullable=False),
-    Column("address", String(64), nullable=False),
-    Column("time", Double, nullable=False),
-    Index("attempts_by_account", "account", "time"),
-    Index("attempts_by_address", "address", "time"),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("account", sa.String(64), nullable=False),
+    sa.Column("address", sa.String(64), nullable=False),
+    sa.Column("time", sa.Double, nullable=False),
+    sa.Index("attempts_by_account", "account", "time"),
+    sa.Index("attempts_by_address", "address", "time"),
 )
-releases = Table(
+releases = _table(
     "releases",
-    metadata,
-    Column("id", String(16), primary_key=True),
-    Column("title", Text, nullable=False),
-    Column("folder", Text, nullable=False),
-    Column("manifest", Text, nullable=False),
-    Column("key", LargeBinary),
-    Column("listed", Boolean, nullable=False),
-    Column("created", Double, nullable=False),
+    sa.Column("id", sa.String(16), primary_key=True),
+    sa.Column("title", sa.Text, nullable=False),
+    sa.Column("folder", sa.Text, nullable=False),
+    sa.Column("manifest", sa.Text, nullable=False),
+    sa.Column("key", sa.LargeBinary),
+    sa.Column("listed", sa.Boolean, nullable=False),
+    sa.Column("created", sa.Double, nullable=False),
 )
-grants = Table(
+grants = _table(
     "grants",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("user_id", ForeignKey("users.id"), nullable=False),
-    Column("release_id", ForeignKey("releases.id"), nullable=False),
-    Column("daily_limit", Integer, CheckConstraint("daily_limit > 0"), nullable=False),
-    Column("expires", Double, nullable=False),
-    UniqueConstraint("user_id", "release_id"),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("user_id", sa.ForeignKey("users.id"), nullable=False),
+    sa.Column("release_id", sa.ForeignKey("releases.id"), nullable=False),
+    sa.Column("daily_limit", sa.Integer, sa.CheckConstraint("daily_limit > 0"), nullable=False),
+    sa.Column("expires", sa.Double, nullable=False),
+    sa.UniqueConstraint("user_id", "release_id"),
 )
-answers = Table(
+answers = _table(
     "answers",
-    metadata,
-    Column("grant_id", ForeignKey("grants.id"), primary_key=True),
-    Column("day", String(10), primary_key=True),
-    Column("used", Integer, CheckConstraint("used >= 0"), nullable=False),
+    sa.Column("grant_id", sa.ForeignKey("grants.id"), primary_key=True),
+    sa.Column("day", sa.String(10), primary_key=True),
+    sa.Column("used", sa.Integer, sa.CheckConstraint("used >= 0"), nullable=False),
 )
-jobs = Table(
+jobs = _table(
     "jobs",
-    metadata,
-    Column("id", String(16), primary_key=True),
-    Column("title", Text, nullable=False),
-    Column("format", String(8), nullable=False),
-    Column("instance", String(32), nullable=False),
-    Column("asked_by", ForeignKey("users.id"), nullable=False),
-    Column("state", String(8), CheckConstraint(STATES), nullable=False),
-    Column("stage", Text, nullable=False),
-    Column("share", Double, nullable=False),
-    Column("error", Text),
-    Column("audit", Text),
-    Column("release_id", ForeignKey("releases.id")),
-    Column("created", Double, nullable=False),
-    Column("ended", Double),
+    sa.Column("id", sa.String(16), primary_key=True),
+    sa.Column("title", sa.Text, nullable=False),
+    sa.Column("format", sa.String(8), nullable=False),
+    sa.Column("instance", sa.String(32), nullable=False),
+    sa.Column("asked_by", sa.ForeignKey("users.id"), nullable=False),
+    sa.Column("state", sa.String(8), sa.CheckConstraint(STATES), nullable=False),
+    sa.Column("stage", sa.Text, nullable=False),
+    sa.Column("share", sa.Double, nullable=False),
+    sa.Column("error", sa.Text),
+    sa.Column("audit", sa.Text),
+    sa.Column("release_id", sa.ForeignKey("releases.id")),
+    sa.Column("created", sa.Double, nullable=False),
+    sa.Column("ended", sa.Double),
 )
-log = Table(
+log = _table(
     "log",
-    metadata,
-    Column("number", BigInteger, primary_key=True, autoincrement=False),
-    Column("time", String(32), nullable=False),
-    Column("actor", String(64), nullable=False),
-    Column("action", String(32), nullable=False),
-    Column("subject", String(64), nullable=False),
-    Column("details", Text, nullable=False),
-    Column("previous", String(64), nullable=False),
-    Column("hash", String(64), nullable=False),
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("time", sa.String(32), nullable=False),
+    sa.Column("actor", sa.String(64), nullable=False),
+    sa.Column("action", sa.String(32), nullable=False),
+    sa.Column("subject", sa.String(64), nullable=False),
+    sa.Column("details", sa.Text, nullable=False),
+    sa.Column("previous", sa.String(64), nullable=False),
+    sa.Column("hash", sa.String(64), nullable=False),
     # A hidden row number would be another way to replace a row.
     sqlite_with_rowid=False,
 )
 # One row: where the log ends. Whoever appends holds it, so entries come one after the other.
-chain = Table(
+chain = _table(
     "chain",
-    metadata,
-    Column("id", Integer, primary_key=True, autoincrement=False),
-    Column("number", BigInteger, nullable=False),
-    Column("hash", String(64), nullable=False),
-    Column("seal", String(64), nullable=False),
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("number", sa.BigInteger, nullable=False),
+    sa.Column("hash", sa.String(64), nullable=False),
+    sa.Column("seal", sa.String(64), nullable=False),
 )
 # The database itself refuses every change of what is in the log: rows can be added, never altered or removed.
 REFUSE_IN_SQLITE = """
@@ -171,8 +166,8 @@ def _guard_log() -> None:
 
 
 def _after_log(dialect: str, statement: str) -> None:
-    definition: Any = DDL(statement)  # type: ignore[no-untyped-call]
-    event.listen(log, "after_create", definition.execute_if(dialect=dialect))
+    definition: Any = sa.DDL(statement)  # type: ignore[no-untyped-call]
+    sa.event.listen(log, "after_create", definition.execute_if(dialect=dialect))
 
 
 _guard_log()
@@ -191,7 +186,7 @@ PRAGMAS = (
 class Database:
     """One database and its transactions."""
 
-    def __init__(self, url: str | URL, *, existing: bool = False) -> None:
+    def __init__(self, url: str | sa.URL, *, existing: bool = False) -> None:
         self.engine = _engine(url)
         # SQLite lets one write at a time; waiting in line here is fairer and faster than in its busy loop.
         self._turn: AbstractContextManager[Any] = Lock() if self.is_sqlite else nullcontext()
@@ -206,22 +201,26 @@ class Database:
         """Whether this is a SQLite file."""
         return self.engine.dialect.name == "sqlite"
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A transaction that only reads."""
-        with self.engine.connect() as connection:
-            yield connection
+    def rows(self, query: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
+        """The rows of one query."""
+        with self.reading() as connection:
+            return connection.execute(query).all()
+
+    def row(self, query: sa.Select[Any]) -> Any:
+        """The row of a query that has one; None if it has none."""
+        with self.reading() as connection:
+            return connection.execute(query).one_or_none()
 
     @contextmanager
-    def snapshot(self) -> Iterator[Connection]:
-        """A transaction that reads several times and sees one moment."""
+    def reading(self) -> Iterator[sa.Connection]:
+        """A transaction that only reads, and sees one moment."""
         with self.engine.connect() as connection:
             if not self.is_sqlite:
                 connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> Iterator[sa.Connection]:
         """A transaction that writes: committed whole at the end, or not at all."""
         with (
             self._turn,
@@ -230,17 +229,17 @@ class Database:
         ):
             yield connection
 
-    def lock(self, connection: Connection, number: int) -> None:
+    def lock(self, connection: sa.Connection, number: int) -> None:
         """Let one transaction at a time past this point, on any server of the database."""
         if not self.is_sqlite:
-            connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": number})
+            connection.execute(sa.text("SELECT pg_advisory_xact_lock(:number)"), {"number": number})
 
     def close(self) -> None:
         """Close every connection."""
         self.engine.dispose()
 
     def _refuse_missing(self) -> None:
-        if not inspect(self.engine).has_table(meta.name):
+        if not sa.inspect(self.engine).has_table(meta.name):
             raise InputError.at("database", "holds no server.", "Check --folder and --database.")
 
     def _create(self) -> None:
@@ -249,19 +248,19 @@ class Database:
             metadata.create_all(connection)
 
 
-def sqlite_url(path: Path) -> URL:
+def sqlite_url(path: Path) -> sa.URL:
     """The address of a SQLite file, whatever characters its path has."""
-    return URL.create("sqlite", database=str(path))
+    return sa.URL.create("sqlite", database=str(path))
 
 
-def _engine(url: str | URL) -> Engine:
+def _engine(url: str | sa.URL) -> sa.Engine:
     if isinstance(url, str) and url.startswith("postgresql://"):
         url = url.replace("postgresql://", "postgresql+psycopg://", 1)
     if isinstance(url, str) and not url.startswith(("sqlite:///", "postgresql+psycopg://")):
         raise InputError.at("database", "must start with sqlite:/// or postgresql+psycopg://.")
     try:
         # Parameters may be secret, and would otherwise be told in errors.
-        engine = create_engine(
+        engine = sa.create_engine(
             url,
             hide_parameters=True,
             pool_size=10,
@@ -272,8 +271,8 @@ def _engine(url: str | URL) -> Engine:
     except (ArgumentError, ValueError):
         raise InputError.at("database", "is not an address of a database.") from None
     if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _set_up_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
+        sa.event.listen(engine, "connect", _set_up_sqlite)
+        sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
@@ -284,6 +283,6 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _begin_sqlite(connection: Connection) -> None:
+def _begin_sqlite(connection: sa.Connection) -> None:
     writes = connection.get_execution_options().get("writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -13,7 +13,7 @@ from manyveils.server.accounts import add_owner, add_user, has_owner, log_in
 from manyveils.server.catalogue import set_listed
 from manyveils.server.grants import give_grant
 from manyveils.server.jobs import Worker, job
-from manyveils.server.people import ROLES, Person
+from manyveils.server.refusals import ROLES, Person
 from manyveils.server.uploads import Upload
 
 ROWS = 1000

@@ -1,5 +1,6 @@
 """Grants: which researcher may have how many meanings of which release a day, and until when."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -8,10 +9,9 @@ from sqlalchemy import Connection, Row, and_, insert, select, text, update
 
 from manyveils.errors import InputError, Problem
 from manyveils.server.chain import append
-from manyveils.server.database import answers, grants, releases, users
-from manyveils.server.keeper import Keeper, Moment, moment
-from manyveils.server.people import Person, require
-from manyveils.server.refusals import no_such
+from manyveils.server.database import Moment, answers, grants, moment, releases, users
+from manyveils.server.keeper import Keeper
+from manyveils.server.refusals import Person, no_such, require
 
 MOST = 1_000_000
 LOCK = 4
@@ -40,7 +40,7 @@ def give_grant(
     What was used today stays used.
     """
     require(actor, "owner")
-    _refuse_unfit(keeper, daily_limit, expires)
+    InputError.refuse(_problems(keeper, daily_limit, expires))
     with keeper.database.writing() as connection:
         keeper.database.lock(connection, LOCK)
         user_id = _researcher(connection, researcher)
@@ -68,11 +68,10 @@ def end_grant(keeper: Keeper, actor: Person, number: int) -> Grant:
 def all_grants(keeper: Keeper, actor: Person) -> list[Grant]:
     """Every grant for an owner, their own for a researcher."""
     require(actor, "owner", "researcher")
-    with keeper.database.reading() as connection:
-        query = _query(keeper).order_by(users.c.name, grants.c.release_id)
-        if actor.role != "owner":
-            query = query.where(grants.c.user_id == actor.id)
-        return [_grant(keeper, row) for row in connection.execute(query)]
+    query = _query(keeper).order_by(users.c.name, grants.c.release_id)
+    if actor.role != "owner":
+        query = query.where(grants.c.user_id == actor.id)
+    return [_grant(keeper, row) for row in keeper.database.rows(query)]
 
 
 def good_grant(keeper: Keeper, connection: Connection, user_id: int, release: str) -> tuple[int, int] | None:
@@ -114,14 +113,11 @@ def today(keeper: Keeper) -> str:
     return datetime.fromtimestamp(keeper.now(), UTC).strftime("%Y-%m-%d")
 
 
-def _refuse_unfit(keeper: Keeper, daily_limit: int, expires: float) -> None:
-    problems = []
+def _problems(keeper: Keeper, daily_limit: int, expires: float) -> Iterator[Problem]:
     if not 1 <= daily_limit <= MOST:
-        problems.append(Problem("daily_limit", f"must be from 1 to {MOST}."))
+        yield Problem("daily_limit", f"must be from 1 to {MOST}.")
     if not keeper.now() < expires <= LAST:
-        problems.append(Problem("expires", "must be in the future."))
-    if problems:
-        raise InputError(problems)
+        yield Problem("expires", "must be in the future.")
 
 
 def _researcher(connection: Connection, name: str) -> int:

@@ -13,17 +13,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from manyveils.server.settings import Settings
 
 logger = logging.getLogger("manyveils.server")
-POLICY = "; ".join(
-    [
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data:",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    ]
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 ALWAYS = {
     "Content-Security-Policy": POLICY,

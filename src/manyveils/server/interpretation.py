@@ -20,8 +20,7 @@ from manyveils.server.catalogue import Item, item, key_of
 from manyveils.server.chain import append
 from manyveils.server.grants import charge, good_grant
 from manyveils.server.keeper import Keeper
-from manyveils.server.people import Person
-from manyveils.server.refusals import Conflict, Forbidden, Refusal, TooMany
+from manyveils.server.refusals import Conflict, Forbidden, Person, Refusal, TooMany
 from manyveils.server.throttle import WINDOW, note_refusal
 
 T = TypeVar("T")
@@ -100,11 +99,9 @@ def _refuse_large(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def _names(rule: str) -> list[str]:
     """The attributes of a rule, also of conditions without values; none of one that cannot be read."""
+    conditions = QUOTED_OR_ARROW.sub(lambda match: match[1] or " and ", rule)
     try:
-        return [
-            condition.name
-            for condition in parse(QUOTED_OR_ARROW.sub(lambda match: match[1] or " and ", rule))
-        ]
+        return [condition.name for condition in parse(conditions)]
     except InputError:
         return []
 
@@ -123,43 +120,47 @@ def _answer(keeper: Keeper, actor: Person, question: Question[T]) -> Answer[T]:
         }
         is_logged = note_refusal(keeper, actor.name, "interpret refused", question.release, details)
         if isinstance(error, Forbidden) and not is_logged:
-            raise _too_often() from None
+            remedy = f"Ask an owner, or wait {int(WINDOW // 60)} minutes."
+            what = "there is none, and you asked often."
+            raise TooMany.at("grant", what, remedy, wait=int(WINDOW)) from None
         raise
 
 
 def _counted_answer(keeper: Keeper, actor: Person, question: Question[T]) -> Answer[T]:
     release = item(keeper, actor, question.release)
-    _refuse_ungranted(keeper, actor, question.release)
-    key = _key(keeper, release)
+    # Whoever has no grant is refused before anything is read.
+    with keeper.database.reading() as connection:
+        _grant(keeper, connection, actor, question.release)
+    key = key_of(keeper, release.id)
+    if key is None:
+        raise Conflict.at("release", "has no key: what it publishes stands for itself.")
     _refuse_unknown(release, question.names)
     value, used = question.read(key)
     _refuse_unknown(release, [meaning.attribute for meaning in used])
-    answer = Answer(
-        value, tuple({(meaning.attribute, meaning.published): meaning for meaning in used}.values())
-    )
+    meanings = {(meaning.attribute, meaning.published): meaning for meaning in used}
+    answer = Answer(value, tuple(meanings.values()))
     with keeper.database.writing() as connection:
-        refusal = _counted(keeper, connection, actor, question.release, answer.cost)
-        if refusal is None:
-            _record(keeper, connection, actor, question, answer)
-    if refusal is not None:
-        raise refusal
+        _charge(keeper, connection, actor, question.release, answer.cost)
+        _record(keeper, connection, actor, question, answer)
     return answer
 
 
-def _counted(
-    keeper: Keeper, connection: Connection, actor: Person, release: str, cost: int
-) -> Refusal | None:
-    """Count an answer against its grant; the refusal if there is no grant or not enough of it is left."""
+def _grant(keeper: Keeper, connection: Connection, actor: Person, release: str) -> tuple[int, int] | None:
+    """The number and the daily limit of a researcher's grant; None for owners, who need none."""
     if actor.role == "owner":
         return None
-    grant = good_grant(keeper, connection, actor.id, release)
+    grant = good_grant(keeper, connection, actor.id, release) if actor.role == "researcher" else None
     if grant is None:
-        return _ungranted()
-    number, limit = grant
-    if charge(keeper, connection, number, cost):
-        return None
-    what = f"this answer takes {cost} of {limit} meanings a day, and fewer are left."
-    return TooMany.at("daily limit", what, "Ask for less, or tomorrow (UTC).")
+        raise Forbidden.at("grant", "there is none for this release, or it has expired.", "Ask an owner.")
+    return grant
+
+
+def _charge(keeper: Keeper, connection: Connection, actor: Person, release: str, cost: int) -> None:
+    """Count an answer against its grant, or refuse it."""
+    grant = _grant(keeper, connection, actor, release)
+    if grant is not None and not charge(keeper, connection, grant[0], cost):
+        what = f"this answer takes {cost} of {grant[1]} meanings a day, and fewer are left."
+        raise TooMany.at("daily limit", what, "Ask for less, or tomorrow (UTC).")
 
 
 def _record(
@@ -191,32 +192,6 @@ def _logged(keeper: Keeper, question: Question[Any], answer: Answer[Any] | None 
     for meaning in answer.meanings:
         published.setdefault(meaning.attribute, []).append(meaning.published)
     return {**short, "published": published}
-
-
-def _refuse_ungranted(keeper: Keeper, actor: Person, release: str) -> None:
-    """Refuse whoever has no good grant before anything is read."""
-    if actor.role == "owner":
-        return
-    with keeper.database.reading() as connection:
-        if actor.role == "researcher" and good_grant(keeper, connection, actor.id, release) is not None:
-            return
-    raise _ungranted()
-
-
-def _too_often() -> TooMany:
-    remedy = f"Ask an owner, or wait {int(WINDOW // 60)} minutes."
-    return TooMany.at("grant", "there is none, and you asked often.", remedy, wait=int(WINDOW))
-
-
-def _ungranted() -> Forbidden:
-    return Forbidden.at("grant", "there is none for this release, or it has expired.", "Ask an owner.")
-
-
-def _key(keeper: Keeper, release: Item) -> Key:
-    key = key_of(keeper, release.id)
-    if key is None:
-        raise Conflict.at("release", "has no key: what it publishes stands for itself.")
-    return key
 
 
 def _refuse_unknown(release: Item, names: Sequence[str]) -> None:

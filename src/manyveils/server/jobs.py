@@ -2,29 +2,27 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from math import isfinite
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from secrets import token_bytes, token_hex
 from threading import Event
 from time import monotonic
-from traceback import extract_tb
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Row, insert, select, update
+from sqlalchemy import ColumnElement, Row, insert, select, update
 
-from manyveils.errors import InputError, ManyveilsError, Problem
+from manyveils.errors import InputError, ManyveilsError, Problem, fault
+from manyveils.plain import plain
 from manyveils.policy import Policy
-from manyveils.publishing import Published, publish_to
+from manyveils.publishing import publish_to
 from manyveils.server import instances
 from manyveils.server.catalogue import enter, move_in
 from manyveils.server.chain import append
-from manyveils.server.database import jobs, releases
-from manyveils.server.keeper import Keeper, Moment, moment
-from manyveils.server.people import Person, require
-from manyveils.server.refusals import no_such
+from manyveils.server.database import Moment, jobs, moment, releases
+from manyveils.server.keeper import Keeper
+from manyveils.server.refusals import Person, no_such, require
 from manyveils.server.uploads import DATA, MOST_POLICY, POLICY, Upload, store, uploaded_policy
 
 State = Literal["queued", "running", "done", "failed"]
@@ -76,7 +74,7 @@ class Worker:
     ) -> Job:
         """Store an upload and queue its publication; for owners. A wrong policy is refused immediately."""
         require(actor, "owner")
-        _refuse_unfit(title, format)
+        InputError.refuse(_problems(title, format))
         number = token_hex(8)
         folder = self.instance.work / number
         folder.mkdir(mode=0o700)
@@ -112,28 +110,24 @@ class Worker:
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
             _remove_unnamed(self.keeper, jobs.c.id == number)
-            self._fail(number, _reason(folder, error))
+            _mark_failed(self.keeper, jobs.c.id == number, _reason(folder, error))
 
     def _publish(self, number: str, actor: str, policy: Policy, data: Path, folder: Path) -> None:
-        title, form = self._asked(number)
+        asked = self.keeper.database.row(select(jobs.c.title, jobs.c.format).where(jobs.c.id == number))
         # The key is kept in the database; nobody can read the copy that is written beside the release.
         lost, progress = token_bytes(32), self._progress(number)
         published = publish_to(
-            policy, folder / "release", data=data, format=form, secret=lost, progress=progress
+            policy, folder / "release", data=data, format=asked.format, secret=lost, progress=progress
         )
-        arrival = move_in(self.keeper, published.folder, number, title=title, key=published.release.key)
+        arrival = move_in(self.keeper, published.folder, number, title=asked.title, key=published.release.key)
         # The original data stay no longer than they are needed, and are gone when the job is said to be over.
         shutil.rmtree(folder, ignore_errors=True)
+        audit = json.dumps(plain(published.audit.describe()), default=str)
         with self.keeper.database.writing() as connection:
             enter(self.keeper, connection, arrival, actor)
-            values = {"state": "done", "stage": "", "share": 1.0, "audit": _audit(published)}
+            values = {"state": "done", "stage": "", "share": 1.0, "audit": audit}
             ending = {"release_id": number, "ended": self.keeper.now()}
             connection.execute(update(jobs).where(jobs.c.id == number).values(**values, **ending))
-
-    def _asked(self, number: str) -> tuple[str, str]:
-        with self.keeper.database.reading() as connection:
-            row = connection.execute(select(jobs.c.title, jobs.c.format).where(jobs.c.id == number)).one()
-        return row.title, row.format
 
     def _progress(self, number: str) -> Callable[[str, float], None]:
         """Note progress a few times a second at most."""
@@ -152,31 +146,25 @@ class Worker:
         with self.keeper.database.writing() as connection:
             connection.execute(update(jobs).where(jobs.c.id == number).values(**values))
 
-    def _fail(self, number: str, error: str) -> None:
-        with self.keeper.database.writing() as connection:
-            _mark_failed(self.keeper, connection, jobs.c.id == number, error)
-
 
 def _reason(folder: Path, error: BaseException) -> str:
     """Why a job failed, as far as its owner may know."""
     if isinstance(error, ManyveilsError):
         return str(_without(folder, error))
-    return STOPPED if isinstance(error, Stopping) else _fault(error)
+    return STOPPED if isinstance(error, Stopping) else f"This is a fault of manyveils: {fault(error)}"
 
 
 def all_jobs(keeper: Keeper, actor: Person, *, most: int = 100) -> list[Job]:
     """The last jobs, newest first; for owners."""
     require(actor, "owner")
     query = select(jobs).order_by(jobs.c.created.desc(), jobs.c.id).limit(most)
-    with keeper.database.reading() as connection:
-        return [_job(row) for row in connection.execute(query)]
+    return [_job(row) for row in keeper.database.rows(query)]
 
 
 def job(keeper: Keeper, actor: Person, number: str) -> Job:
     """One job; for owners."""
     require(actor, "owner")
-    with keeper.database.reading() as connection:
-        row = connection.execute(select(jobs).where(jobs.c.id == number)).one_or_none()
+    row = keeper.database.row(select(jobs).where(jobs.c.id == number))
     if row is None:
         raise no_such("job")
     return _job(row)
@@ -191,67 +179,35 @@ def _job(row: Row[Any]) -> Job:
 def _settle(keeper: Keeper, names: list[str]) -> None:
     """Mark what servers that end, or are dead, left undone as failed, and remove what no row names of theirs."""
     theirs = jobs.c.instance.in_(names)
-    unfinished = theirs & jobs.c.state.in_(("queued", "running"))
-    with keeper.database.writing() as connection:
-        _mark_failed(keeper, connection, unfinished, STOPPED)
+    _mark_failed(keeper, theirs & jobs.c.state.in_(("queued", "running")), STOPPED)
     _remove_unnamed(keeper, theirs)
 
 
-def _mark_failed(keeper: Keeper, connection: Connection, which: ColumnElement[bool], error: str) -> None:
-    numbers = connection.execute(select(jobs.c.id).where(which)).scalars().all()
-    connection.execute(update(jobs).where(which).values(state="failed", error=error, ended=keeper.now()))
-    for number in numbers:
-        append(keeper, connection, "(server)", "job failed", number)
+def _mark_failed(keeper: Keeper, which: ColumnElement[bool], error: str) -> None:
+    with keeper.database.writing() as connection:
+        numbers = connection.execute(select(jobs.c.id).where(which)).scalars().all()
+        connection.execute(update(jobs).where(which).values(state="failed", error=error, ended=keeper.now()))
+        for number in numbers:
+            append(keeper, connection, "(server)", "job failed", number)
 
 
 def _remove_unnamed(keeper: Keeper, which: ColumnElement[bool]) -> None:
     """Remove release folders of jobs that the catalogue does not name: they ended between the two."""
     unnamed = select(jobs.c.id).where(which, jobs.c.id.not_in(select(releases.c.id)))
-    with keeper.database.reading() as connection:
-        numbers = connection.execute(unnamed).scalars().all()
-    for number in numbers:
+    for (number,) in keeper.database.rows(unnamed):
         shutil.rmtree(keeper.settings.releases / number, ignore_errors=True)
 
 
-def _refuse_unfit(title: str, form: str) -> None:
-    problems = []
+def _problems(title: str, form: str) -> Iterator[Problem]:
     if not 1 <= len(title.strip()) <= MOST_TITLE or "\x00" in title:
-        problems.append(Problem("title", f"must have 1 to {MOST_TITLE} characters."))
+        yield Problem("title", f"must have 1 to {MOST_TITLE} characters.")
     if form not in ("csv", "parquet"):
-        problems.append(Problem("format", "must be csv or parquet."))
-    if problems:
-        raise InputError(problems)
+        yield Problem("format", "must be csv or parquet.")
 
 
 def _without(folder: Path, error: BaseException) -> BaseException:
     """The same error without the server's own paths."""
     if not isinstance(error, ManyveilsError):
         return error
-    path = f"{folder}/"
-    return type(error)(
-        Problem(
-            problem.where.replace(path, ""), problem.what.replace(path, ""), problem.remedy.replace(path, "")
-        )
-        for problem in error.problems
-    )
-
-
-def _audit(published: Published) -> str:
-    return json.dumps(_finite(published.audit.describe()), default=str)
-
-
-def _finite(value: Any) -> Any:
-    """Plain values without infinities, which JSON cannot say."""
-    if isinstance(value, float) and not isfinite(value):
-        return None
-    if isinstance(value, dict):
-        return {str(key): _finite(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(entry) for entry in value]
-    return value.item() if hasattr(value, "item") else value
-
-
-def _fault(error: BaseException) -> str:
-    """Where something unforeseen happened; its message is left out, because it may quote cells."""
-    frame = extract_tb(error.__traceback__)[-1]
-    return f"This is a fault of manyveils: {type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}."
+    parts = [map(str, astuple(problem)) for problem in error.problems]
+    return type(error)(Problem(*(part.replace(f"{folder}/", "") for part in texts)) for texts in parts)

@@ -1,64 +1,35 @@
 """What everything on the server works on: its settings, its database, its secret and its clock."""
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from hmac import compare_digest
-from threading import Lock
-from typing import Annotated
 
-from pydantic import PlainSerializer, WithJsonSchema
 from sqlalchemy import Connection, insert, select
 
 from manyveils.errors import InputError
-from manyveils.keys import Key
-from manyveils.server import head
+from manyveils.server.chain import begin
 from manyveils.server.database import Database, meta, sqlite_url, users
 from manyveils.server.instances import alone
 from manyveils.server.secret import Secret, read_secret
 from manyveils.server.settings import Settings
 
 SCHEMA = "2"
-MOST_KEYS = 32
 
 
 @dataclass(frozen=True, repr=False)
 class Keeper:
-    """A server's settings, database, secret and clock, and the keys it has read lately."""
+    """A server's settings, database, secret and clock."""
 
     settings: Settings
     database: Database
     secret: Secret
     told: str | None = None
     now: Callable[[], float] = time.time
-    read_keys: "KeyShelf" = field(default_factory=lambda: KeyShelf())
 
     def close(self) -> None:
         """Close the database."""
         self.database.close()
-
-
-class KeyShelf:
-    """The keys read last, so that they need not be decrypted for every answer; a release never changes its key."""
-
-    def __init__(self) -> None:
-        self._keys: OrderedDict[str, Key] = OrderedDict()
-        self._turn = Lock()
-
-    def get(self, name: str, read: Callable[[], Key]) -> Key:
-        """The key of this name, read now if it is not here."""
-        with self._turn:
-            if name in self._keys:
-                self._keys.move_to_end(name)
-                return self._keys[name]
-        key = read()
-        with self._turn:
-            self._keys[name] = key
-            if len(self._keys) > MOST_KEYS:
-                self._keys.popitem(last=False)
-        return key
 
 
 def open_keeper(settings: Settings, *, existing: bool = False) -> Keeper:
@@ -79,23 +50,6 @@ def open_keeper(settings: Settings, *, existing: bool = False) -> Keeper:
             database.close()
             raise
     return keeper
-
-
-# A time as the log writes it; the API leaves a fraction of zero out.
-Moment = Annotated[
-    str,
-    PlainSerializer(lambda text: text.replace(".000000Z", "Z"), return_type=str),
-    WithJsonSchema({"type": "string", "format": "date-time"}),
-]
-
-
-def moment(seconds: float) -> str:
-    """A time as text.
-
-    >>> moment(0)
-    '1970-01-01T00:00:00.000000Z'
-    """
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _refuse_missing(settings: Settings) -> None:
@@ -127,7 +81,7 @@ def _begin(connection: Connection, secret: Secret, expected: dict[str, str]) -> 
         what = "has accounts, but not with which server key it was begun."
         raise InputError.at("database", what, "Restore a copy.")
     connection.execute(insert(meta), [{"name": name, "value": value} for name, value in expected.items()])
-    head.begin(connection, secret)
+    begin(connection, secret)
 
 
 def _refuse_other_secret(keeper: Keeper) -> None:

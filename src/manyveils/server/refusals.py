@@ -1,4 +1,4 @@
-"""Why the server says no, and the HTTP status that goes with it.
+"""Whoever is asking, what their role lets them do, and why the server says no, with the HTTP status that goes with it.
 
 ::
 
@@ -11,9 +11,22 @@
     └── TooMany           429   later, or no more today
 """
 
-from typing import Self
+from dataclasses import dataclass
+from typing import Literal, Self
 
 from manyveils.errors import ManyveilsError
+
+Role = Literal["owner", "researcher", "auditor"]
+ROLES: tuple[Role, ...] = ("owner", "researcher", "auditor")
+
+
+@dataclass(frozen=True)
+class Person:
+    """An account that has shown who it is."""
+
+    id: int
+    name: str
+    role: Role
 
 
 class Refusal(ManyveilsError):
@@ -75,3 +88,9 @@ class TooMany(Refusal):
 def no_such(what: str) -> Missing:
     """Refuse because there is no such thing; the same words whether it is absent or only hidden."""
     return Missing.at(what, "there is no such one.")
+
+
+def require(person: Person, *roles: Role) -> None:
+    """Refuse anyone without one of these roles."""
+    if person.role not in roles:
+        raise Forbidden.at("role", f"this needs the role {' or '.join(roles)}.", noted=False)

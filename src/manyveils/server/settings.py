@@ -42,11 +42,6 @@ class Settings:
         """Where uploads and unfinished releases are."""
         return self.folder / "work"
 
-    @property
-    def is_loopback(self) -> bool:
-        """Whether only this machine can reach the server."""
-        return is_loopback(self.host)
-
 
 def is_loopback(host: str) -> bool:
     """Whether a host name means this machine alone.

@@ -1,7 +1,7 @@
 """Uploads: data and a policy, stored under names the server chooses, and read without following paths in them."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
@@ -48,7 +48,7 @@ def store(upload: Upload, folder: Path, stem: str, endings: set[str], most: int)
 def uploaded_policy(path: Path) -> Policy:
     """Read an uploaded policy; the data are those that came with it, and files it names are refused."""
     document = read_document(path)
-    _refuse_files(document, path.name)
+    PolicyError.refuse(_file_problems(document, path.name))
     data = document.get("data")
     if isinstance(data, dict):
         data.pop("source", None)
@@ -57,16 +57,13 @@ def uploaded_policy(path: Path) -> Policy:
     return policy
 
 
-def _refuse_files(document: Mapping[str, Any], name: str) -> None:
+def _file_problems(document: Mapping[str, Any], name: str) -> Iterator[Problem]:
     attributes = document.get("attributes")
-    problems = [
-        Problem(
-            f"{name}: attributes.{attribute}.hierarchy.file",
-            "names a file, and an uploaded policy cannot.",
-            "Write the hierarchy as a tree.",
-        )
-        for attribute, body in (attributes.items() if isinstance(attributes, dict) else ())
-        if isinstance(body, dict) and isinstance(body.get("hierarchy"), dict) and "file" in body["hierarchy"]
-    ]
-    if problems:
-        raise PolicyError(problems)
+    for attribute, body in attributes.items() if isinstance(attributes, dict) else ():
+        hierarchy = body.get("hierarchy") if isinstance(body, dict) else None
+        if isinstance(hierarchy, dict) and "file" in hierarchy:
+            where, what = (
+                f"{name}: attributes.{attribute}.hierarchy.file",
+                "names a file, and an uploaded policy cannot.",
+            )
+            yield Problem(where, what, "Write the hierarchy as a tree.")

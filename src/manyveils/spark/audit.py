@@ -125,7 +125,8 @@ class _Auditing:
                 ),
                 *loss_findings(evidence),
                 *self._secrets(),
-            )
+            ),
+            self.held.sketch.derived,
         )
 
     @cached_property

@@ -11,11 +11,9 @@ from manyveils.errors import ManyveilsError
 from manyveils.server.api.models import Refused
 from manyveils.server.headers import is_upload
 from manyveils.server.keeper import Keeper
-from manyveils.server.people import Person, require
-from manyveils.server.refusals import Refusal, Unauthenticated
-from manyveils.server.sessions import Session, cookie_name, find_session, require_csrf
+from manyveils.server.logins import Session, cookie_name, find_session, find_token, require_csrf
+from manyveils.server.refusals import Person, Refusal, Unauthenticated, require
 from manyveils.server.throttle import note_refusal
-from manyveils.server.tokens import find_token
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
 MOST_SUBJECT = 64

@@ -8,7 +8,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstrai
 from manyveils.server.accounts import LONGEST, NAME, SHORTEST
 from manyveils.server.grants import MOST
 from manyveils.server.interpretation import MOST_CELL, MOST_TEXT
-from manyveils.server.people import Role
+from manyveils.server.refusals import Role
 
 CLEAN = r"^[^\x00]*$"
 Name = Annotated[str, StringConstraints(pattern=NAME)]

@@ -1,21 +1,19 @@
 """How pages are made: templates, and forms that only this server's pages can send."""
 
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from fastapi.routing import APIRoute
-from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from manyveils.errors import InputError
 from manyveils.server.api.access import session_of
-from manyveils.server.people import Person
-from manyveils.server.refusals import Forbidden, Unauthenticated
-from manyveils.server.sessions import Session
+from manyveils.server.logins import Session
+from manyveils.server.refusals import Forbidden, Person, Unauthenticated
 
 TEMPLATES = Path(__file__).with_name("templates")
 
@@ -27,11 +25,6 @@ class PageRoute(APIRoute):
         super().__init__(*arguments, **named)
         if self.methods and "GET" in self.methods:
             self.methods.add("HEAD")
-
-
-def pages() -> APIRouter:
-    """A router of pages."""
-    return APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 # The visitor's session; a form must carry its token.
@@ -70,13 +63,23 @@ def go(path: str) -> Response:
     return RedirectResponse(path, 303)
 
 
-async def fields(request: Request) -> dict[str, str]:
+async def form_of(request: Request) -> FormData:
+    """The form that a request brings, read once."""
+    return await request.form(max_files=4, max_fields=50)
+
+
+Form = Annotated[FormData, Depends(form_of)]
+
+
+async def fields_of(form: Form) -> dict[str, str]:
     """The texts of a form; none may hold the character that no database takes."""
-    form = await request.form(max_files=4, max_fields=50)
     texts = {name: value for name, value in form.items() if isinstance(value, str)}
     if any("\x00" in value for value in texts.values()):
         raise InputError.at("form", "holds a character that cannot be kept (NUL).", "Type it again.")
     return texts
+
+
+Fields = Annotated[dict[str, str], Depends(fields_of)]
 
 
 def text(form: dict[str, str], name: str, most: int = 1000) -> str:
@@ -105,15 +108,10 @@ def yes_or_no(form: dict[str, str], name: str) -> bool:
     return value == "yes"
 
 
-def refuse_other_sites(request: Request) -> None:
+async def refuse_other_sites(request: Request) -> None:
     """Refuse a form that another site's page sent; before a login there is no token to ask for."""
     # Browsers that are told to send no referrer call the origin null, and say the same in another header.
     origin = request.headers.get("origin", "null")
     is_other = origin != "null" and urlsplit(origin).netloc != request.headers.get("host", "")
     if is_other or request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
         raise Forbidden.at("request", "comes from another site.", "Log in on this server's own page.")
-
-
-async def call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """Call a function that blocks in a thread, beside the event loop."""
-    return await run_in_threadpool(function, *arguments, **named)

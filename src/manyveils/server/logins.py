@@ -1,5 +1,9 @@
-"""Sessions for browsers: a signed cookie names one, the server keeps only its SHA-256, and logging out ends it."""
+"""Logins: tokens for programs and sessions for browsers; the server keeps only the SHA-256 of either.
 
+A signed cookie names a session, and logging out ends it.
+"""
+
+import hashlib
 from dataclasses import dataclass
 from hmac import compare_digest
 from secrets import token_urlsafe
@@ -9,19 +13,71 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from manyveils.server.accounts import log_in
 from manyveils.server.chain import append
-from manyveils.server.database import sessions, users
+from manyveils.server.database import Moment, moment, sessions, tokens, users
 from manyveils.server.keeper import Keeper
-from manyveils.server.people import Person
-from manyveils.server.refusals import Forbidden
-from manyveils.server.tokens import digest
+from manyveils.server.refusals import Forbidden, Person
+from manyveils.server.settings import is_loopback
 
 if TYPE_CHECKING:
     from itsdangerous import Signer
     from starlette.responses import Response
 
+PREFIX = "mvt_"
 PLAIN, SECURE = "manyveils", "__Host-manyveils"
 # A session that is in use is noted as such once a minute.
 RESOLUTION = 60.0
+
+
+@dataclass(frozen=True, repr=False)
+class Token:
+    """A token, shown this once, and until when it is good."""
+
+    token: str
+    expires: Moment
+
+
+def issue_token(keeper: Keeper, name: str, password: str, address: str, hours: int | None = None) -> Token:
+    """Log in and get a token."""
+    token = PREFIX + token_urlsafe(32)
+    expires = keeper.now() + 3600.0 * min(hours or keeper.settings.token_hours, 24 * 90)
+
+    def begin(connection: Connection, person: Person) -> None:
+        connection.execute(delete(tokens).where(tokens.c.expires < keeper.now()))
+        connection.execute(
+            insert(tokens).values(digest=digest(token), user_id=person.id, expires=expires, revoked=False)
+        )
+        append(keeper, connection, person.name, "issue token", person.name, {"expires": moment(expires)})
+
+    log_in(keeper, name, password, address, then=begin)
+    return Token(token, moment(expires))
+
+
+def find_token(keeper: Keeper, token: str) -> Person | None:
+    """Whoever a token belongs to, if it is good."""
+    query = (
+        select(users.c.id, users.c.name, users.c.role)
+        .join(tokens, tokens.c.user_id == users.c.id)
+        .where(tokens.c.digest == digest(token), tokens.c.expires > keeper.now())
+        .where(~tokens.c.revoked, users.c.active)
+    )
+    row = keeper.database.row(query)
+    return Person(row.id, row.name, row.role) if row else None
+
+
+def revoke_token(keeper: Keeper, actor: Person, token: str) -> None:
+    """End a token before its time."""
+    with keeper.database.writing() as connection:
+        connection.execute(
+            update(tokens)
+            .where(tokens.c.digest == digest(token), tokens.c.user_id == actor.id)
+            .values(revoked=True)
+        )
+        append(keeper, connection, actor.name, "revoke token", actor.name)
+
+
+def digest(text: str) -> str:
+    """The SHA-256 of a random text, under which it is kept."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,8 +114,7 @@ def find_session(keeper: Keeper, cookie: str | None) -> Session | None:
         .where(sessions.c.digest == digest(number), sessions.c.expires > now, users.c.active)
         .where(sessions.c.seen > now - 60.0 * keeper.settings.idle_minutes)
     )
-    with keeper.database.reading() as connection:
-        row = connection.execute(query).one_or_none()
+    row = keeper.database.row(query)
     if row is None:
         return None
     if row.seen < now - RESOLUTION:
@@ -102,7 +157,7 @@ def _cookie(keeper: Keeper, scheme: str) -> dict[str, Any]:
 def is_secure(keeper: Keeper, scheme: str) -> bool:
     """Whether cookies are for TLS alone: always, unless the server speaks plainly on this machine only."""
     settings = keeper.settings
-    return scheme == "https" or settings.behind_proxy or not settings.is_loopback
+    return scheme == "https" or settings.behind_proxy or not is_loopback(settings.host)
 
 
 def cookie_name(keeper: Keeper, scheme: str) -> str:
@@ -111,8 +166,6 @@ def cookie_name(keeper: Keeper, scheme: str) -> str:
 
 
 def _signer(keeper: Keeper) -> "Signer":
-    import hashlib
-
     from itsdangerous import Signer
 
     return Signer(keeper.secret.cookies, salt="session", digest_method=hashlib.sha256, key_derivation="hmac")

@@ -1,0 +1,218 @@
+"""What is asked of a release: `manyveils audit`, `measure`, `query` and `report`."""
+
+import json
+from collections.abc import Mapping
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from manyveils.cli.door import open_door, show_table
+from manyveils.cli.options import (
+    AsJson,
+    Data,
+    Engine,
+    Force,
+    Master,
+    Only,
+    PolicyOption,
+    ReleaseFolder,
+    Seed,
+    option,
+)
+from manyveils.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from manyveils.audits import Audit
+    from manyveils.reading import Count
+
+# What stands over a column, and the field of a finding that it shows.
+COLUMNS = {
+    "promise": "promise",
+    "of": "attribute",
+    "view": "view",
+    "reading": "reading",
+    "promised": "promised",
+    "required": "required",
+    "measured": "measured",
+    "kept": "kept",
+    "worst group": "worst_group_size",
+    "groups short": "groups_short",
+    "rows short": "rows_short",
+}
+
+
+def audit(
+    release: ReleaseFolder,
+    policy: PolicyOption,
+    data: Data = None,
+    level: Annotated[
+        list[str] | None, option("Also count what falls short of a level, such as k=10.")
+    ] = None,
+    engine: Engine = "local",
+    master: Master = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check every promise from the released files and the original alone; exit status 1 if one is broken."""
+    with open_door(as_json=as_json) as door:
+        from manyveils.examining import audit
+
+        levels = dict(map(_level, level or []))
+        verdict = audit(
+            release, data, policy, levels=levels, engine=engine, master=master, progress=door.progress
+        )
+        door.show(verdict.describe(), lambda: show_audit(verdict))
+        if not verdict.kept:
+            raise typer.Exit(1)
+
+
+def _level(text: str) -> tuple[str, float]:
+    name, _, number = text.partition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        value = float("nan")
+    if not isfinite(value):
+        raise InputError.at("--level", "must look like k=10.")
+    return name.strip(), value
+
+
+def show_audit(verdict: "Audit") -> None:
+    """Print findings as a table, promises first, and the verdict in words."""
+    findings = sorted(verdict.findings, key=lambda finding: not finding.promised)
+    rows = [[getattr(finding, field) for field in COLUMNS.values()] for finding in findings]
+    show_table("Audit", list(COLUMNS), rows)
+    if verdict.kept:
+        typer.echo("Every promise is kept.")
+    else:
+        names = ", ".join(sorted({finding.promise for finding in verdict.broken}))
+        typer.echo(f"{len(verdict.broken)} promises are BROKEN: {names}.")
+
+
+def measure(
+    release: ReleaseFolder,
+    policy: PolicyOption,
+    data: Data = None,
+    learn: Annotated[str | None, option("An attribute for models to learn; needs --held-out.")] = None,
+    held_out: Annotated[Path | None, option("People not in the release, in the same columns.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure loss, distortion, divergence, the error of counts and more; with --learn, what models still learn."""
+    with open_door(as_json=as_json) as door:
+        from manyveils.examining import measure
+
+        utility = measure(release, data, policy, learn=learn, held_out=held_out).describe()
+        door.show(utility, lambda: _show_utility(utility))
+
+
+def _show_utility(utility: Mapping[str, Any]) -> None:
+    single = [[key, value] for key, value in utility.items() if not isinstance(value, dict)]
+    by_part = [
+        [f"{key}: {part}", value]
+        for key, values in utility.items()
+        if isinstance(values, dict)
+        for part, value in values.items()
+    ]
+    show_table("Utility", ["measure", "value"], single + by_part)
+
+
+def query(
+    release: ReleaseFolder,
+    conditions: Annotated[str, typer.Argument(help="Conditions joined by `and`.")],
+    as_json: AsJson = False,
+) -> None:
+    """Estimate for how many people conditions hold, and what the number must lie between."""
+    with open_door(as_json=as_json) as door:
+        from manyveils.release import Release
+
+        count = Release.load(release).count(conditions)
+        numbers: dict[str, Any] = {key: getattr(count, key) for key in ("estimate", "low", "high", "how")}
+        door.show(
+            numbers | ({"compares_codes": True} if count.compares_codes else {}), lambda: _show_count(count)
+        )
+
+
+def _show_count(count: "Count") -> None:
+    if count.compares_codes:
+        typer.echo("Codes and grades are compared as they are published; what they stand for is secret.")
+    if count.low == count.high:
+        typer.echo(f"Exactly {count.low:,} people.")
+        return
+    number = f"{count.estimate:,.0f}" if count.estimate >= 100 else f"{count.estimate:.3g}"
+    drawn = ", estimated from rows drawn at random" if count.how == "sample" else ""
+    typer.echo(f"About {number} people{drawn}; between {count.low:,} and {count.high:,} for certain.")
+
+
+def report(
+    release: ReleaseFolder,
+    policy: PolicyOption = Path("policy.toml"),
+    data: Data = None,
+    out: Annotated[
+        Path | None,
+        option("The page; by default in the private folder, or beside the release with --public."),
+    ] = None,
+    public: Annotated[bool, option("A page to ship: from the release alone.", "--public")] = False,
+    private: Annotated[Path | None, option("Where the plan is; <release>.private by default.")] = None,
+    comparison: Annotated[Path | None, option("The folder of a comparison, to show it as well.")] = None,
+    only: Only = None,
+    seed: Seed = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write an HTML page: promises, groups, values and associations before and after, utility, attacks, plan."""
+    with open_door(as_json=as_json) as door:
+        from manyveils.examining import public_report
+        from manyveils.release.folder import REPORT, refuse_file, write_file
+        from manyveils.run import report
+
+        # "." has no name to put anything beside.
+        release = release.absolute() if not release.name else release
+        aside = private or release.with_name(f"{release.name}.private")
+        target = out or (release.with_name(f"{release.name}.html") if public else aside / REPORT)
+        _refuse_inside(target, release)
+        refuse_file(target, force=force)
+        if public:
+            idle = {"data": data, "comparison": comparison, "private": private, "only": only}
+            what = "cannot go with --public, which uses the release alone."
+            InputError.refuse(Problem(f"--{name}", what, "Drop it.") for name in idle if idle[name])
+            page = public_report(release)
+        else:
+            page = report(
+                release,
+                data,
+                policy,
+                only=only,
+                seed=seed,
+                plan=_read(aside / "plan.json"),
+                comparison=_read(comparison / "comparison.json", needed=True) if comparison else None,
+                progress=door.progress,
+            )
+        # What compares with the original is for the owner's eyes.
+        write_file(target, page.html, force=force, mode=0o644 if public else 0o600)
+        words = f"The {'public ' if public else ''}report is {target}."
+        door.show({"file": str(target), **page.document}, lambda: typer.echo(words))
+
+
+def _refuse_inside(target: Path, release: Path) -> None:
+    """Nothing but what its manifest lists may stand in a release, least of all what only the owner may see."""
+    if target.resolve().is_relative_to(release.resolve()):
+        what = "is inside the release, where only its own files may be."
+        raise InputError.at(str(target), what, "Choose another place.")
+
+
+def _read(path: Path, *, needed: bool = False) -> Mapping[str, Any]:
+    """A JSON object; an empty one where there is no file and none is needed."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        if not needed:
+            return {}
+        problem = Problem(str(path), "does not exist.", "Make it with manyveils compare.")
+        raise InputError([problem]) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError.at(str(path), f"cannot be read as JSON ({type(error).__name__}).") from None
+    if not isinstance(document, dict) or (needed and not document):
+        what = "must be a JSON object with something in it."
+        raise InputError.at(str(path), what, "Make it again.")
+    return document
