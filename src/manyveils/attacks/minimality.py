@@ -19,7 +19,8 @@ from manyveils.attacks.people import Bools, Floats, Ids, looked_up
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Tally, bound_of, counted, harm, look, outcome, protected
 from manyveils.attacks.sightings import first_originals
-from manyveils.policy.guarantees import DistinctDiversity, FrequencyDiversity, KAnonymity, Promise
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import DistinctDiversity, FrequencyDiversity, KAnonymity
 from manyveils.reading.views import PublishedView
 from manyveils.table import Table
 

@@ -32,10 +32,11 @@ class AlphaBetaK(Section):
         None, description="with consecutive pairs: the attributes in order"
     )
 
-    @classmethod
-    def of(cls, publish: Mapping[str, Any]) -> "AlphaBetaK":
-        """The keys among those of a [publish] section; others belong to the method alone."""
-        return cls.model_validate({key: value for key, value in publish.items() if key in cls.model_fields})
+
+def keys_of(publish: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The keys of the method among those of a [publish] section; None if that names another method."""
+    is_meant = publish.get("method") == METHOD
+    return {key: publish[key] for key in AlphaBetaK.model_fields if key in publish} if is_meant else None
 
 
 def ruled_out(

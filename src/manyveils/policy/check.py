@@ -11,8 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from manyveils.errors import Problem
 from manyveils.policy import alpha_beta_k
-from manyveils.policy.guarantees import COMPANIONS, GuaranteeKeys
-from manyveils.policy.sections import LISTS, SECTIONS, AttributeSection, DateUnit
+from manyveils.policy.sections import COMPANIONS, LISTS, SECTIONS, AttributeSection, DateUnit, GuaranteeKeys
 
 TOP_KEYS = ("data", "attributes", "guarantee", "rules", "dependencies", "publish")
 RESERVED = "bucket"
@@ -267,7 +266,7 @@ def _elimination_problems(
             what = f"rules out values of other sensitive attributes, and there are {len(sensitive)} in all."
             yield Problem(f"{where}.eliminations", what, "Ask for l instead.")
     publish = document.get("publish")
-    if isinstance(publish, Mapping) and publish.get("method") == alpha_beta_k.METHOD:
-        keys = {key: publish[key] for key in alpha_beta_k.AlphaBetaK.model_fields if key in publish}
+    keys = alpha_beta_k.keys_of(publish) if isinstance(publish, Mapping) else None
+    if keys is not None:
         yield from section_problems(alpha_beta_k.AlphaBetaK, keys, "publish")
         yield from alpha_beta_k.keys_problems(keys, sensitive, general)

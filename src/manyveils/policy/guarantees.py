@@ -6,13 +6,11 @@ the other. The maker decides it in `promises/decisions.py`, the audit measures i
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from fractions import Fraction
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import Field
-
-from manyveils.policy.keys import Count, Eliminations, Number, Pairs, Section, Text
+from manyveils.policy.sections import GuaranteeKeys
 
 Ground = Literal["equal", "ordered", "hierarchical"]
 Worst = Literal["smallest", "largest"]
@@ -42,6 +40,7 @@ class Guarantee:
     `counts_values`: an attribute with fewer than l values cannot keep it.
     `worst` and `bound`: whether small or large measures are bad, and the threshold they are compared with.
     `keys`: the keys of the policy for its thresholds, where they have other names.
+    `only_if`: what other keys of the policy must say for it to be asked for.
     """
 
     kind: ClassVar[str]
@@ -54,11 +53,16 @@ class Guarantee:
     worst: ClassVar[Worst] = "largest"
     bound: ClassVar[str]
     keys: ClassVar[Mapping[str, str]] = {}
+    only_if: ClassVar[Mapping[str, object]] = {}
 
     @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """The guarantee that the keys of a policy ask for, if they do."""
-        return None
+    def asked(cls, keys: GuaranteeKeys) -> Self | None:
+        """The guarantee that the keys of a policy ask for: every threshold needs its key."""
+        values = {field: getattr(keys, cls.keys.get(field.name, field.name)) for field in fields(cls)}
+        given = {field.name: _read(field.type, value) for field, value in values.items() if value is not None}
+        needed = {field.name for field in values if field.default is MISSING}
+        is_meant = all(getattr(keys, key) == value for key, value in cls.only_if.items())
+        return cls(**given) if is_meant and needed <= given.keys() else None
 
     @property
     def parameters(self) -> dict[str, int | float | str | list[str]]:
@@ -97,6 +101,11 @@ class Guarantee:
         return math.inf
 
 
+def _read(kind: object, value: Any) -> Any:
+    """What a key says, as the type of a threshold."""
+    return exact(value) if kind is Fraction else tuple(value) if isinstance(value, list) else value
+
+
 def _plain(value: object) -> int | float | str | list[str]:
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else float(value)
@@ -126,15 +135,9 @@ class KAnonymity(Guarantee):
 class Diversity(Guarantee):
     """How many values stay possible in a group; the kinds of l differ in how they are counted."""
 
-    l_kind: ClassVar[str]
     worst: ClassVar[Worst] = "smallest"
     bound: ClassVar[str] = "l"
     l: int
-
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by l, and l_kind."""
-        return cls(keys.l) if keys.l is not None and keys.l_kind == cls.l_kind else None
 
     @property
     def variety(self) -> int:
@@ -151,7 +154,7 @@ class DistinctDiversity(Diversity):
     """Every group has at least l different values (p-sensitivity is the same)."""
 
     kind: ClassVar[str] = "distinct-l-diversity"
-    l_kind: ClassVar[str] = "distinct"
+    only_if: ClassVar[Mapping[str, object]] = {"l_kind": "distinct"}
     one_part_heals: ClassVar[bool] = True
     counts_values: ClassVar[bool] = True
 
@@ -161,7 +164,7 @@ class FrequencyDiversity(Diversity):
     """No value fills more than one l-th of a group."""
 
     kind: ClassVar[str] = "frequency-l-diversity"
-    l_kind: ClassVar[str] = "frequency"
+    only_if: ClassVar[Mapping[str, object]] = {"l_kind": "frequency"}
 
     def most_belief(self, share: float, text: str) -> float:
         """One l-th."""
@@ -173,7 +176,7 @@ class EntropyDiversity(Diversity):
     """The entropy of every group is at least log l."""
 
     kind: ClassVar[str] = "entropy-l-diversity"
-    l_kind: ClassVar[str] = "entropy"
+    only_if: ClassVar[Mapping[str, object]] = {"l_kind": "entropy"}
     excepts_harmless: ClassVar[bool] = True
     counts_values: ClassVar[bool] = True
 
@@ -186,14 +189,9 @@ class RecursiveDiversity(Guarantee):
     excepts_harmless: ClassVar[bool] = True
     counts_values: ClassVar[bool] = True
     bound: ClassVar[str] = "c"
+    only_if: ClassVar[Mapping[str, object]] = {"l_kind": "recursive"}
     c: Fraction
     l: int
-
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by l, l_kind and c."""
-        asks = keys.l is not None and keys.c is not None and keys.l_kind == "recursive"
-        return cls(exact(keys.c), keys.l) if asks else None  # type: ignore[arg-type]
 
     @property
     def variety(self) -> int:
@@ -227,14 +225,9 @@ class Closeness(_Distance):
     """The distribution in every group is within earth mover's distance t of the whole table's."""
 
     kind: ClassVar[str] = "t-closeness"
+    only_if: ClassVar[Mapping[str, object]] = {"n": None}
     t: Fraction
-    ground: Ground
-
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by t without n."""
-        asks = keys.t is not None and keys.n is None
-        return cls(exact(keys.t), keys.ground or "") if asks else None  # type: ignore[arg-type]
+    ground: Ground = ""  # type: ignore[assignment]
 
     def most_belief(self, share: float, text: str) -> float:
         """With the equal ground, no share rises by more than t."""
@@ -249,13 +242,7 @@ class SupersetCloseness(_Distance):
     merging_keeps: ClassVar[bool] = False
     n: int
     t: Fraction
-    ground: Ground
-
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by t with n."""
-        asks = keys.t is not None and keys.n is not None
-        return cls(keys.n, exact(keys.t), keys.ground or "") if asks else None  # type: ignore[arg-type]
+    ground: Ground = ""  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -264,13 +251,9 @@ class CappedShare(Guarantee):
 
     kind: ClassVar[str] = "alpha-k-anonymity"
     bound: ClassVar[str] = "alpha"
+    keys: ClassVar[Mapping[str, str]] = {"values": "alpha_values"}
     alpha: Fraction
     values: tuple[str, ...] = ()
-
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by alpha."""
-        return cls(exact(keys.alpha), tuple(keys.alpha_values or ())) if keys.alpha is not None else None
 
     @property
     def variety(self) -> int:
@@ -304,11 +287,6 @@ class NumericSpread(Guarantee):
     bound: ClassVar[str] = "e"
     e: Fraction
 
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by e."""
-        return cls(exact(keys.e)) if keys.e is not None else None
-
 
 @dataclass(frozen=True)
 class Proximity(Guarantee):
@@ -322,12 +300,6 @@ class Proximity(Guarantee):
     epsilon: Fraction
     m: int
 
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by epsilon with m."""
-        asks = keys.epsilon is not None and keys.m is not None
-        return cls(exact(keys.epsilon), keys.m) if asks else None  # type: ignore[arg-type]
-
 
 @dataclass(frozen=True)
 class Likeness(Guarantee):
@@ -336,11 +308,6 @@ class Likeness(Guarantee):
     kind: ClassVar[str] = "beta-likeness"
     bound: ClassVar[str] = "beta"
     beta: Fraction
-
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by beta."""
-        return cls(exact(keys.beta)) if keys.beta is not None else None
 
     def most_belief(self, share: float, text: str) -> float:
         """The share and its largest gain."""
@@ -356,11 +323,6 @@ class Disclosure(Guarantee):
     bound: ClassVar[str] = "delta"
     delta: Fraction
 
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by delta."""
-        return cls(exact(keys.delta)) if keys.delta is not None else None
-
     def most_belief(self, share: float, text: str) -> float:
         """The share times the factor."""
         return min(share * math.exp(min(float(self.delta), 700.0)), 1.0)
@@ -374,11 +336,6 @@ class Linkability(Guarantee):
     bound: ClassVar[str] = "epsilon"
     keys: ClassVar[Mapping[str, str]] = {"epsilon": "epsilon_link"}
     epsilon: Fraction
-
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by epsilon_link."""
-        return cls(exact(keys.epsilon_link)) if keys.epsilon_link is not None else None
 
     @property
     def variety(self) -> int:
@@ -421,98 +378,3 @@ OF_VALUES: tuple[type[Guarantee], ...] = (
 )
 GUARANTEES: tuple[type[Guarantee], ...] = (KAnonymity, Elimination, *OF_VALUES)
 WORST: Mapping[str, Worst] = {guarantee.kind: guarantee.worst for guarantee in GUARANTEES}
-# Keys that go with another one, without which they say nothing.
-COMPANIONS = (("c", "l"), ("n", "t"), ("ground", "t"), ("alpha_values", "alpha"))
-
-
-class GuaranteeKeys(Section):
-    """What is promised of every group of rows."""
-
-    k: Count | None = Field(None, description="rows in every group, at least")
-    l: Count | None = Field(None, description="diversity of every group, at least; l_kind says of which kind")
-    l_kind: Literal["distinct", "frequency", "entropy", "recursive"] = "distinct"
-    c: Number | None = Field(None, gt=0, description="recursive diversity's factor")
-    t: Number | None = Field(
-        None, ge=0, le=1, description="distance from the whole table's distribution, at most"
-    )
-    ground: Literal["equal", "ordered", "hierarchical"] | None = Field(
-        None, description="ground distance of t"
-    )
-    n: Count | None = Field(None, description="with t: closeness to a superset of at least n rows")
-    alpha: Number | None = Field(
-        None, gt=0, le=1, description="share of any listed value in a group, at most"
-    )
-    alpha_values: list[Text] | None = Field(None, description="the values alpha speaks of; all when left out")
-    beta: Number | None = Field(None, gt=0, description="relative gain of any value, at most")
-    delta: Number | None = Field(None, gt=0, description="absolute log ratio of any value's shares, below")
-    e: Number | None = Field(None, gt=0, description="range of a numeric attribute in a group, at least")
-    epsilon: Number | None = Field(None, ge=0, description="with m: how near two numbers are alike")
-    m: Count | None = Field(None, description="with epsilon: at most one m-th of a group is alike")
-    epsilon_link: Number | None = Field(
-        None, gt=0, le=1, description="confidence of any value in a group, at most"
-    )
-    eliminations: Eliminations | None = Field(
-        None,
-        description="values of other sensitive attributes that someone may rule out without learning one",
-    )
-    pairs: Pairs | None = Field(None, description="with eliminations: whose values may be ruled out")
-    sensitive_order: list[str] | None = Field(
-        None, description="with consecutive pairs: the sensitive attributes in order"
-    )
-    conditional: bool = Field(
-        False, description="hold even against someone who knows the other sensitive values"
-    )
-    joint: list[list[str]] = Field([], description="attributes protected as one")
-
-
-@dataclass(frozen=True)
-class Promise:
-    """A guarantee for those who know `given`, about `protects` taken as one attribute.
-
-    `protects` is empty where the guarantee speaks of rows alone (k-anonymity).
-    `conditional` adds the other sensitive attributes to what is known.
-    """
-
-    guarantee: Guarantee
-    given: tuple[str, ...]
-    protects: tuple[str, ...] = ()
-    insensitive: frozenset[str] = frozenset()
-    conditional: bool = False
-    is_rule: bool = False
-
-    @property
-    def merging_keeps(self) -> bool:
-        """Whether two groups that keep the promise keep it as one.
-
-        What a group without a sensitive value keeps as an exception does not survive merging.
-        """
-        excepted = self.guarantee.excepts_harmless and bool(self.insensitive)
-        return self.guarantee.merging_keeps and not excepted
-
-    @property
-    def one_part_heals(self) -> bool:
-        """Whether merging with one good group mends any group."""
-        return self.guarantee.one_part_heals and not self.conditional and not self.insensitive
-
-    @property
-    def minds_company(self) -> bool:
-        """Whether it matters which other sensitive attributes stand beside the protected one."""
-        return self.conditional or isinstance(self.guarantee, Elimination)
-
-    @property
-    def subject(self) -> str:
-        """What is protected, in one word or several joined by `+`."""
-        return "+".join(self.protects)
-
-    def describe(self) -> dict[str, object]:
-        """The promise as the public manifest lists it."""
-        described: dict[str, object] = {"kind": self.guarantee.kind, "parameters": self.guarantee.parameters}
-        if self.is_rule:
-            return described | {"rule": {"given": list(self.given), "protect": self.subject}}
-        if self.protects:
-            described |= (
-                {"attribute": self.protects[0]}
-                if len(self.protects) == 1
-                else {"attributes": list(self.protects)}
-            )
-        return described | ({"conditional": True} if self.conditional else {})

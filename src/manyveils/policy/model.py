@@ -12,9 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from manyveils.errors import PolicyError, Problem
 from manyveils.notebook import as_table
 from manyveils.policy.check import check_document
-from manyveils.policy.guarantees import GuaranteeKeys
 from manyveils.policy.hierarchies import Lines, line_problems, read_lines, tree_lines
-from manyveils.policy.sections import AttributeSection, Data, Dependency, Publish, Role, Rule
+from manyveils.policy.sections import AttributeSection, Data, Dependency, GuaranteeKeys, Publish, Role, Rule
 
 
 class Policy(BaseModel):

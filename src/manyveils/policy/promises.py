@@ -5,20 +5,19 @@ from dataclasses import replace
 from functools import partial
 
 from manyveils.errors import InfeasibleError, Problem
-from manyveils.policy.alpha_beta_k import METHOD, AlphaBetaK, ruled_out
+from manyveils.policy.alpha_beta_k import AlphaBetaK, keys_of, ruled_out
 from manyveils.policy.guarantees import (
     OF_VALUES,
     DistinctDiversity,
     Elimination,
     FrequencyDiversity,
     Guarantee,
-    GuaranteeKeys,
     KAnonymity,
-    Promise,
 )
 from manyveils.policy.model import Policy
+from manyveils.policy.promise import Promise
 from manyveils.policy.rules import Dependency, PrivacyRule, Rules, breaking, settle
-from manyveils.policy.sections import Rule
+from manyveils.policy.sections import GuaranteeKeys, Rule
 
 
 def promises_of(policy: Policy) -> tuple[Promise, ...]:
@@ -42,7 +41,8 @@ def _about_rows(policy: Policy) -> Iterator[Promise]:
 
 def alpha_beta_k_of(policy: Policy) -> AlphaBetaK | None:
     """What the method of that name promises by its own keys; None for other methods."""
-    return AlphaBetaK.of(policy.publish.options) if policy.publish.method == METHOD else None
+    keys = keys_of(policy.publish.model_dump(exclude_unset=True))
+    return None if keys is None else AlphaBetaK.model_validate(keys)
 
 
 def _about_attributes(policy: Policy) -> Iterator[Promise]:

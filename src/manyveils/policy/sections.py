@@ -1,24 +1,39 @@
 """The sections of a policy, key by key, as pydantic models; meaning that spans sections is in `check`."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from manyveils.policy.guarantees import GuaranteeKeys
-from manyveils.policy.keys import (
-    Count,
-    DateUnit,
-    Delimiter,
-    Eliminations,
-    Kind,
-    Number,
-    Pairs,
-    Role,
-    Section,
-    Text,
-)
+Role = Literal["identifier", "quasi", "sensitive", "neutral", "choice"]
+Pairs = Literal["all", "consecutive"]
+DateUnit = Literal["day", "month", "quarter", "year", "decade"]
+Kind = Literal["numeric", "ordinal", "categorical"]
 
-__all__ = ["Count", "DateUnit", "Eliminations", "Kind", "Number", "Pairs", "Role", "Section", "Text"]
+
+def _as_text(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _one_plain_character(value: str) -> str:
+    if len(value) != 1 or not value.isascii() or value in '"\r\n':
+        raise ValueError("must be one ASCII character, and neither a quote nor a line end")
+    return value
+
+
+Text = Annotated[str, BeforeValidator(_as_text)]
+Delimiter = Annotated[str, AfterValidator(_one_plain_character)]
+Count = Annotated[int, Field(strict=True, ge=1)]
+# The search for leaks grows as (2 * others) ** eliminations.
+Eliminations = Annotated[int, Field(strict=True, ge=1, le=5)]
+Number = Annotated[float, Field(strict=True)]
+
+
+class Section(BaseModel):
+    """A table of the policy file; keys that are not listed are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Data(Section):
@@ -46,6 +61,46 @@ class Hierarchy(Section):
     dates: list[DateUnit] | None = Field(
         None, min_length=1, description="parts of the calendar, each coarser than the last"
     )
+
+
+class GuaranteeKeys(Section):
+    """What is promised of every group of rows."""
+
+    k: Count | None = Field(None, description="rows in every group, at least")
+    l: Count | None = Field(None, description="diversity of every group, at least; l_kind says of which kind")
+    l_kind: Literal["distinct", "frequency", "entropy", "recursive"] = "distinct"
+    c: Number | None = Field(None, gt=0, description="recursive diversity's factor")
+    t: Number | None = Field(
+        None, ge=0, le=1, description="distance from the whole table's distribution, at most"
+    )
+    ground: Literal["equal", "ordered", "hierarchical"] | None = Field(
+        None, description="ground distance of t"
+    )
+    n: Count | None = Field(None, description="with t: closeness to a superset of at least n rows")
+    alpha: Number | None = Field(
+        None, gt=0, le=1, description="share of any listed value in a group, at most"
+    )
+    alpha_values: list[Text] | None = Field(None, description="the values alpha speaks of; all when left out")
+    beta: Number | None = Field(None, gt=0, description="relative gain of any value, at most")
+    delta: Number | None = Field(None, gt=0, description="absolute log ratio of any value's shares, below")
+    e: Number | None = Field(None, gt=0, description="range of a numeric attribute in a group, at least")
+    epsilon: Number | None = Field(None, ge=0, description="with m: how near two numbers are alike")
+    m: Count | None = Field(None, description="with epsilon: at most one m-th of a group is alike")
+    epsilon_link: Number | None = Field(
+        None, gt=0, le=1, description="confidence of any value in a group, at most"
+    )
+    eliminations: Eliminations | None = Field(
+        None,
+        description="values of other sensitive attributes that someone may rule out without learning one",
+    )
+    pairs: Pairs | None = Field(None, description="with eliminations: whose values may be ruled out")
+    sensitive_order: list[str] | None = Field(
+        None, description="with consecutive pairs: the sensitive attributes in order"
+    )
+    conditional: bool = Field(
+        False, description="hold even against someone who knows the other sensitive values"
+    )
+    joint: list[list[str]] = Field([], description="attributes protected as one")
 
 
 class AttributeSection(Section):
@@ -97,3 +152,5 @@ class Publish(Section):
 
 SECTIONS: dict[str, type[Section]] = {"data": Data, "guarantee": GuaranteeKeys, "publish": Publish}
 LISTS: dict[str, type[Section]] = {"rules": Rule, "dependencies": Dependency}
+# Keys that go with another one, without which they say nothing.
+COMPANIONS = (("c", "l"), ("n", "t"), ("ground", "t"), ("alpha_values", "alpha"))

@@ -1,5 +1,6 @@
 """How varied a group must be, before anything is counted."""
 
+from manyveils.policy import Promise
 from manyveils.policy.guarantees import (
     CappedShare,
     DistinctDiversity,
@@ -7,7 +8,6 @@ from manyveils.policy.guarantees import (
     FrequencyDiversity,
     KAnonymity,
     Linkability,
-    Promise,
     RecursiveDiversity,
 )
 

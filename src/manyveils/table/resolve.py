@@ -5,7 +5,8 @@ from dataclasses import replace
 from itertools import product
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.policy.guarantees import Ground, Guarantee, KAnonymity, Promise
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import Ground, Guarantee, KAnonymity
 from manyveils.policy.model import Policy
 from manyveils.policy.promises import alpha_beta_k_of, promises_of
 from manyveils.table.attributes import Table

@@ -19,7 +19,8 @@ from manyveils.methods.anatomize.deal import excess
 from manyveils.methods.dealing import Deal
 from manyveils.methods.dealt import Dealt
 from manyveils.methods.work import Decided, Made, Method, Options, drafted
-from manyveils.policy.guarantees import KAnonymity, Promise
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import KAnonymity
 from manyveils.promises.entries import Entries, Ids, count, dense
 from manyveils.promises.explain import refuse
 from manyveils.promises.keeping import Watch, all_kept, count_for, watch

@@ -24,7 +24,8 @@ from manyveils.methods.codip.refusals import refuse_many
 from manyveils.methods.codip.search import find
 from manyveils.methods.leveled import Leveled
 from manyveils.methods.work import Decided, Made, Method, Options, drafted
-from manyveils.policy.guarantees import KAnonymity, Promise, exact
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import KAnonymity, exact
 from manyveils.policy.sections import Number
 from manyveils.promises.work import Work
 from manyveils.release import Draft

@@ -8,7 +8,8 @@ from typing import Any
 from manyveils.methods.guardian.demands import Demand
 from manyveils.methods.guardian.pieces import Piece
 from manyveils.methods.work import Made, Method
-from manyveils.policy.guarantees import FrequencyDiversity, KAnonymity, Promise
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import FrequencyDiversity, KAnonymity
 from manyveils.promises.work import Work
 
 ONLY_SENSITIVE = ("insensitive", "guarantee", "multivalued")
