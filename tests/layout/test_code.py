@@ -23,8 +23,6 @@ NAMING = {
     "datasets/registry_policy.py",
     "server/demo.py",
     "reports/figures.py",
-    "utility/held_out.py",
-    "utility/measures.py",
     "spark/publish.py",
 }
 HEAVY = {"polars", "numba", "numpy", "pandas", "sklearn", "fastapi", "scipy", *SPARKS}

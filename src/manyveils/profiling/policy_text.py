@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from manyveils.policy.rules import Dependency, PrivacyRule, breaking, tellers
-from manyveils.profiling.dependencies import FoundDependency
 from manyveils.profiling.facts import Facts
 from manyveils.profiling.guesses import percent
-from manyveils.profiling.levels import Diversity, weakest
+from manyveils.profiling.hierarchies import Diversity, weakest
 from manyveils.profiling.roles import SELDOM_ALONE, name_of
+from manyveils.profiling.uniqueness import FoundDependency
 
 if TYPE_CHECKING:
     from manyveils.profiling.profile import Profile

@@ -10,14 +10,12 @@ import polars as pl
 from manyveils.errors import DataError, InfeasibleError, InputError, Problem
 from manyveils.notebook import as_table
 from manyveils.policy.check import RESERVED
-from manyveils.profiling.dependencies import FoundDependency, dependencies_of
 from manyveils.profiling.facts import Facts, facts_of, markers_in
 from manyveils.profiling.guesses import guess
-from manyveils.profiling.hierarchies import Coarser, coarser
-from manyveils.profiling.levels import Diversity, diversity_of, rows_per_group
+from manyveils.profiling.hierarchies import Coarser, Diversity, coarser, diversity_of, rows_per_group
 from manyveils.profiling.policy_text import policy_text
 from manyveils.profiling.roles import Decided, decide, name_of
-from manyveils.profiling.uniqueness import Uniqueness, uniqueness_of
+from manyveils.profiling.uniqueness import FoundDependency, Uniqueness, dependencies_of, uniqueness_of
 from manyveils.table import Attribute, take_in
 
 MOST_LISTED = 12

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from manyveils.policy.sections import Role
-from manyveils.profiling.dependencies import Found, solid_pairs
 from manyveils.profiling.facts import Facts
 from manyveils.profiling.guesses import MANY_VALUES, MOSTLY_DIFFERENT, Guess, Seeming, percent, unique_by_it
 from manyveils.profiling.hierarchies import coarser
+from manyveils.profiling.uniqueness import Found, solid_pairs
 
 MOST_QUASI = 12
 MOST_SENSITIVE = 10

@@ -10,7 +10,7 @@ from manyveils.errors import DataError, Problem
 from manyveils.policy import Policy
 from manyveils.spark.names import refuse_alike
 from manyveils.spark.places import address, schema_of
-from manyveils.table.read import read_header
+from manyveils.table.door import read_header
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -11,11 +11,9 @@ import polars as pl
 from manyveils.errors import DataError, InputError, PolicyError, Problem
 from manyveils.policy.model import Policy
 from manyveils.policy.sections import AttributeSection, Kind
-from manyveils.table.attributes import Attribute, Table
-from manyveils.table.bits import bits_of
-from manyveils.table.dates import dated
+from manyveils.table.attributes import Attribute, Table, bits_of
 from manyveils.table.kinds import as_number, spelled_as, typed, with_one_zero
-from manyveils.table.levels import Codes, Levels, intervals, masked, value_or_top, written
+from manyveils.table.levels import Codes, Levels, dated, intervals, masked, value_or_top, written
 
 MANY_VALUES = 100_000
 

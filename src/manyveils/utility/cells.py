@@ -7,8 +7,15 @@ from statistics import fmean
 import numpy as np
 
 from manyveils.reading.cover import Floats
-from manyveils.utility.comparison import Comparison, Coverages, Measures, mean_per_cell
-from manyveils.utility.coverage import Coverage, domain_size, first_known
+from manyveils.utility.comparison import (
+    Comparison,
+    Coverage,
+    Coverages,
+    Measures,
+    domain_size,
+    first_known,
+    mean_per_cell,
+)
 
 
 def loss(comparison: Comparison) -> Measures:
