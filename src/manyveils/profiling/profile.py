@@ -46,16 +46,14 @@ class Profile:
     @property
     def diversities(self) -> Mapping[str, Diversity]:
         """What can be promised of each sensitive attribute."""
-        return {
-            name: diversity_of(self.facts[name], self.k[0], self.facts) for name in self.having("sensitive")
-        }
+        names = self.having("sensitive")
+        return {name: diversity_of(self.facts[name], self.k[0], self.facts) for name in names}
 
     @property
     def coarsenings(self) -> Mapping[str, Coarser]:
         """How each published column could become coarser."""
-        return {
-            name: coarser(self.facts[name]) for name in (*self.having("quasi"), *self.having("sensitive"))
-        }
+        names = (*self.having("quasi"), *self.having("sensitive"))
+        return {name: coarser(self.facts[name]) for name in names}
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -128,16 +126,16 @@ def _attributes(facts: Mapping[str, Facts], names: Sequence[str]) -> list[Attrib
 def _refuse_delimiter(delimiter: str | None) -> None:
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
         what = "must be one character, and neither a quote nor a line end."
-        raise InputError([Problem("delimiter", what, "For example ; or ^.")])
+        raise InputError.at("delimiter", what, "For example ; or ^.")
 
 
 def _refuse(frame: pl.DataFrame, path: Path | None) -> None:
     place = "data" if path is None else str(path)
     if frame.height == 0:
-        raise DataError([Problem(place, "there is a header but no row.", "Give data with rows.")])
+        raise DataError.at(place, "there is a header but no row.", "Give data with rows.")
     if RESERVED in frame.columns:
         what = f"a column is called {RESERVED!r}, a name that releases use themselves."
-        raise DataError([Problem(place, what, "Rename it.")])
+        raise DataError.at(place, what, "Rename it.")
     if path is not None:
         _refuse_cells_as_names(frame, place)
 
@@ -150,7 +148,7 @@ def _refuse_cells_as_names(frame: pl.DataFrame, place: str) -> None:
     for count, what in ((numbers, "are numbers"), (cells if cells > 1 else 0, "stand among their own cells")):
         if count * 3 > frame.width:
             problem = f"{count} of {frame.width} column names {what}, as if the header were missing."
-            raise DataError([Problem(place, problem, "Write the columns' names into the first line.")])
+            raise DataError.at(place, problem, "Write the columns' names into the first line.")
 
 
 def _is_cell(name: str, frame: pl.DataFrame) -> bool:

@@ -88,8 +88,7 @@ def refuse_damaged(document: Plain) -> None:
     problems = problems or [*_unpublished(plan, document["manifest"])]
     if comparison:
         problems += _problems(_Comparison, comparison, "comparison", "manyveils compare")
-    if problems:
-        raise InputError(problems)
+    InputError.refuse(problems)
 
 
 def _problems(model: type[BaseModel], document: Plain, name: str, maker: str) -> Iterator[Problem]:

@@ -3,7 +3,7 @@
 import codecs
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,8 @@ def take_in(data: object, *, delimiter: str | None = None) -> tuple[pl.DataFrame
         remedy = "Publish and audit take it; elsewhere give toPandas() of it, or of a sample."
         raise DataError.at("data", "a Spark dataframe is not collected here.", remedy)
     if isinstance(data, pl.Series) or not _is_tabular(data):
-        kind = type(data).__name__
-        raise DataError.at(
-            "data", f"{kind} is not a table.", "Give a path, or pandas, Polars or PyArrow data."
-        )
+        remedy = "Give a path, or pandas, Polars or PyArrow data."
+        raise DataError.at("data", f"{type(data).__name__} is not a table.", remedy)
     _refuse_repeated_names(data)
     try:
         return _as_polars(data), _restorer(data)
@@ -75,12 +73,10 @@ def _refuse_repeated_names(data: Any) -> None:
         return
     names = data.column_names if hasattr(data, "column_names") else getattr(data, "columns", ())
     names = [str(name) for name in names]
-    doubled = sorted({name for name in names if names.count(name) > 1})
-    if doubled:
-        raise DataError(
-            Problem("data", f"column {name!r} occurs {names.count(name)} times.", "Rename one.")
-            for name in doubled
-        )
+    DataError.refuse(
+        Problem("data", f"column {name!r} occurs {names.count(name)} times.", "Rename one.")
+        for name in sorted({name for name in names if names.count(name) > 1})
+    )
 
 
 def _unreadable(error: Exception) -> DataError:
@@ -91,13 +87,8 @@ def _unreadable(error: Exception) -> DataError:
 
 
 def _restorer(data: object) -> Restore:
-    match type(data).__module__.partition(".")[0]:
-        case "pandas":
-            return lambda frame: frame.to_pandas()
-        case "pyarrow":
-            return lambda frame: frame.to_arrow()
-        case _:
-            return _unchanged
+    library = type(data).__module__.partition(".")[0]
+    return {"pandas": pl.DataFrame.to_pandas, "pyarrow": pl.DataFrame.to_arrow}.get(library, _unchanged)
 
 
 def read_file(path: Path, *, delimiter: str | None = None) -> pl.DataFrame:
@@ -138,7 +129,8 @@ def _read_csv(path: Path, delimiter: str | None) -> pl.DataFrame:
         raise _damaged(path)
     # A blank line is nobody; the reader makes it a row of missing cells.
     # With one column only it is a missing cell.
-    return frame.filter(_all_but(blank - 1, frame.height)) if blank.size and len(names) > 1 else frame
+    is_person = ~np.isin(np.arange(frame.height), blank - 1)
+    return frame.filter(is_person) if blank.size and len(names) > 1 else frame
 
 
 def read_header(path: Path, delimiter: str | None = None) -> tuple[list[str], str]:
@@ -148,16 +140,8 @@ def read_header(path: Path, delimiter: str | None = None) -> tuple[list[str], st
         raise DataError.at(str(path), "is empty.", "It needs a header line and rows.")
     delimiter = delimiter or _find_delimiter(start.split("\n", 1)[0])
     names = _header(path, start, delimiter)
-    problems = _header_problems(names)
-    if problems:
-        raise DataError(problem.within(str(path)) for problem in problems)
+    DataError.refuse(problem.within(str(path)) for problem in _header_problems(names))
     return names, delimiter
-
-
-def _all_but(rows: Numbers, n_rows: int) -> pl.Series:
-    wanted = np.ones(n_rows, dtype=bool)
-    wanted[rows] = False
-    return pl.Series(wanted)
 
 
 def _damaged(path: Path, message: str = "") -> DataError:
@@ -199,20 +183,19 @@ def _find_delimiter(header: str) -> str:
     return max(DELIMITERS, key=outside_quotes.count)
 
 
-def _header_problems(names: list[str]) -> list[Problem]:
+def _header_problems(names: list[str]) -> Iterator[Problem]:
     # A file without a header has cells in its first line, so columns are told by their positions.
     positions: dict[str, list[str]] = {}
     for position, name in enumerate(names, start=1):
         positions.setdefault(name, []).append(str(position))
-    problems = [
-        Problem("header", f"columns {' and '.join(same)} have the same name.", "Rename all but one.")
-        for name, same in sorted(positions.items())
-        if name and len(same) > 1
-    ]
+    for name, same in sorted(positions.items()):
+        if name and len(same) > 1:
+            yield Problem(
+                "header", f"columns {' and '.join(same)} have the same name.", "Rename all but one."
+            )
     n_nameless = sum(not name.strip() for name in names)
     if n_nameless:
-        problems.append(Problem("header", f"{n_nameless} columns have no name.", "Name them."))
-    return problems
+        yield Problem("header", f"{n_nameless} columns have no name.", "Name them.")
 
 
 def _check_shape(path: Path, *, n_fields: int, delimiter: str) -> tuple[int, Numbers]:

@@ -1,7 +1,5 @@
 """From a frame and a policy to a table of codes, or to the list of all that does not fit."""
 
-import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
@@ -9,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from manyveils.errors import DataError, InputError, PolicyError, Problem
+from manyveils.plain import toml_key
 from manyveils.policy.model import Policy
 from manyveils.policy.sections import AttributeSection, Kind
 from manyveils.table.attributes import Attribute, Table, bits_of
@@ -56,9 +55,8 @@ def encode_attributes(
         attributes.update({attribute.name: attribute for attribute in coded})
         if policy.attributes[name].multivalued:
             derived[name] = tuple(attribute.name for attribute in coded)
-    if errors:
-        kind = DataError if any(isinstance(error, DataError) for error in errors) else PolicyError
-        raise kind(problem for error in errors for problem in error.problems)
+    kind = DataError if any(isinstance(error, DataError) for error in errors) else PolicyError
+    kind.refuse(problem for error in errors for problem in error.problems)
     return attributes, derived
 
 
@@ -79,21 +77,18 @@ def refuse_columns(columns: Sequence[str], policy: Policy) -> None:
     ]
     remedy = 'Add [attributes.{}] with a role ("neutral" publishes it as it is).'
     problems += [
-        Problem("data", f"column {name!r} has no role.", remedy.format(_key(name))) for name in extra
+        Problem("data", f"column {name!r} has no role.", remedy.format(toml_key(name))) for name in extra
     ]
-    if problems:
-        raise DataError(problems)
+    DataError.refuse(problems)
 
 
 def _refuse_other_types(frame: pl.DataFrame) -> None:
     remedy = "Make them texts, numbers, dates or true and false, or drop the column."
-    problems = [
+    DataError.refuse(
         Problem(f"data: {name}", f"cells of type {type(dtype).__name__} cannot be published.", remedy)
         for name, dtype in frame.schema.items()
         if dtype.is_nested() or dtype in (pl.Binary, pl.Duration, pl.Object)
-    ]
-    if problems:
-        raise DataError(problems)
+    )
 
 
 def _nothing_in_common(width: int, policy: Policy) -> Problem:
@@ -108,11 +103,6 @@ def _nothing_in_common(width: int, policy: Policy) -> Problem:
 def _hint(name: str, columns: Sequence[str]) -> str:
     near = [column for column in columns if column.strip().lower() == name.strip().lower()]
     return f"There is {near[0]!r}." if near else "Correct the name or drop the attribute."
-
-
-def _key(name: str) -> str:
-    """The name as a key of a TOML file."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
 
 
 def _plain(values: pl.Series) -> pl.Series:
@@ -157,13 +147,11 @@ def _treat_missing(frame: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, i
 def refuse_missing(counts: Mapping[str, int], n_rows: int) -> None:
     """Refuse missing cells."""
     remedy = 'Fill them, or set missing = "category" or "drop" in [data].'
-    problems = [
+    DataError.refuse(
         Problem(f"data: {name}", f"{count} of {n_rows} cells are missing.", remedy)
         for name, count in counts.items()
         if count
-    ]
-    if problems:
-        raise DataError(problems)
+    )
 
 
 def encode_attribute(values: pl.Series, attribute: AttributeSection, policy: Policy) -> list[Attribute]:

@@ -23,8 +23,7 @@ def resolve(policy: Policy, table: Table) -> tuple[Promise, ...]:
     resolved = tuple(
         part for promise in promises for part in _resolve_promise(promise, policy, table, problems)
     )
-    if problems:
-        raise PolicyError(problem.within(policy.name) for problem in dict.fromkeys(problems))
+    PolicyError.refuse(problem.within(policy.name) for problem in dict.fromkeys(problems))
     return resolved
 
 

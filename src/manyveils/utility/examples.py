@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.errors import DataError, InputError, Problem
+from manyveils.errors import DataError, InputError
 from manyveils.policy import Policy
 from manyveils.policy.sections import AttributeSection
 from manyveils.reading.sampling import draw
@@ -123,7 +123,7 @@ def read_held_out(data: object, table: Table, policy: Policy) -> Table:
 
 
 def _refusal(what: str) -> InputError:
-    return InputError([Problem("held-out", what, REMEDY)])
+    return InputError.at("held-out", what, REMEDY)
 
 
 def _reading_policy(policy: Policy, table: Table) -> Policy:
@@ -147,7 +147,9 @@ def _refuse_the_original(held_out: Table, table: Table, policy: Policy) -> None:
     names = [name for name in table.expand(policy.published) if name in held_out.attributes]
     if not names:
         return
-    tested, published = _rows(held_out, names), _rows(table, names)
+    tested, published = (
+        pl.DataFrame({name: _cells(rows, name) for name in names}).sort(names) for rows in (held_out, table)
+    )
     if tested.height == published.height and tested.equals(published):
         raise _refusal(f"these are the {table.n_rows:,} rows that were published.")
     if _are_surely_from(published, tested):
@@ -163,8 +165,3 @@ def _are_surely_from(published: pl.DataFrame, tested: pl.DataFrame) -> bool:
         return False
     unique = int((~published.is_duplicated()).sum()) / published.height
     return unique == 1 or -tested.height * log1p(-unique) > UNLIKELY
-
-
-def _rows(table: Table, names: list[str]) -> pl.DataFrame:
-    texts = {name: pl.Series(table[name].texts, dtype=pl.String).gather(table[name].codes) for name in names}
-    return pl.DataFrame(texts).sort(names)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.policy import Policy
 from manyveils.policy.check import suggest
 from manyveils.release import Release
@@ -67,7 +67,9 @@ class Lesson:
     def baseline(self) -> float:
         """The accuracy of always naming the original's commonest class."""
         taught, tested = (
-            self.classes.of(examples.rows_of(table, (self.target,), _rng())[self.target])
+            self.classes.of(
+                examples.rows_of(table, (self.target,), STREAMS.of("learning.held-out"))[self.target]
+            )
             for table in (self.table, self.held_out)
         )
         return float((tested == np.bincount(taught).argmax()).mean())
@@ -110,14 +112,14 @@ class Lesson:
         shown = {name for view in release.views for name in view.attributes} - {*release.manifest.secret}
         if self.target not in shown:
             what = "the release does not show it in the open."
-            raise _refusal(f"learn: {self.table.home(self.target)}", what, "Learn another attribute.")
+            raise InputError.at(f"learn: {self.table.home(self.target)}", what, "Learn another attribute.")
         readable = tuple(name for name in self.features if name in shown)
         if not readable:
-            raise _refusal("learn", "the release shows no other attribute in the open.")
+            raise InputError.at("learn", "the release shows no other attribute in the open.")
         return readable
 
     def _scores(self, rows: Texts, features: tuple[str, ...]) -> Scores:
-        held_out = examples.rows_of(self.held_out, (*features, self.target), _rng())
+        held_out = examples.rows_of(self.held_out, (*features, self.target), STREAMS.of("learning.held-out"))
         numeric = tuple(name for name in features if self.table[name].kind == "numeric")
         both = [{name: cells[name] for name in features} for cells in (rows, held_out)]
         taught, tested = zip(
@@ -134,15 +136,11 @@ def refuse_target(target: str, table: Table, policy: Policy) -> None:
     where = f"learn: {table.home(target) if target in table.attributes else target}"
     if target in table.derived:
         remedy = f'Name one of its values: "{target}=VALUE".'
-        raise _refusal(where, "has several values in one cell.", remedy)
+        raise InputError.at(where, "has several values in one cell.", remedy)
     if target not in table.expand(policy.published):
         if target in policy.attributes:
-            raise _refusal(where, "is never published.", "Learn another attribute.")
-        raise _refusal(where, "is not an attribute.", suggest(target, policy.published))
-
-
-def _refusal(where: str, what: str, remedy: str = "") -> InputError:
-    return InputError([Problem(where, what, remedy)])
+            raise InputError.at(where, "is never published.", "Learn another attribute.")
+        raise InputError.at(where, "is not an attribute.", suggest(target, policy.published))
 
 
 def _refuse_missing_library() -> None:
@@ -150,11 +148,7 @@ def _refuse_missing_library() -> None:
         import sklearn  # noqa: F401
     except ImportError:
         remedy = "Install it with: pip install 'manyveils[learn]'"
-        raise _refusal("learn", "needs scikit-learn, which is not installed.", remedy) from None
-
-
-def _rng() -> np.random.Generator:
-    return STREAMS.of("learning.held-out")
+        raise InputError.at("learn", "needs scikit-learn, which is not installed.", remedy) from None
 
 
 def _models() -> "Mapping[str, ClassifierMixin]":
