@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeGuard
 from pydantic import Field
 
 from manyveils.errors import Problem
-from manyveils.policy.sections import Count, Eliminations, Pairs, Section
+from manyveils.policy.sections import Count, Eliminations, Pairs, Section, optional
 
 METHOD = "alpha-beta-k"
 CROSS = ("pairs", "sensitive_order")
@@ -20,17 +20,13 @@ NAMESAKES = {
 class AlphaBetaK(Section):
     """The keys of [publish] that promise something: α is what `eliminations` and `pairs` say."""
 
-    k: Count | None = Field(None, description="rows in every group, at least")
-    beta: Annotated[int, Field(strict=True, ge=2)] = Field(
-        2, description="different values of every sensitive attribute in a group, at least"
+    k: Count | None = optional("rows in every group, at least")
+    beta: Annotated[int, Field(strict=True, ge=2)] = optional(
+        "different values of every sensitive attribute in a group, at least", 2
     )
-    eliminations: Eliminations = Field(1, description="values of other attributes that someone may rule out")
-    pairs: Pairs = Field(
-        "all", description="whose values may be ruled out: of every other attribute, or of one"
-    )
-    sensitive_order: list[str] | None = Field(
-        None, description="with consecutive pairs: the attributes in order"
-    )
+    eliminations: Eliminations = optional("values of other attributes that someone may rule out", 1)
+    pairs: Pairs = optional("whose values may be ruled out: of every other attribute, or of one", "all")
+    sensitive_order: list[str] | None = optional("with consecutive pairs: the attributes in order")
 
 
 def keys_of(publish: Mapping[str, Any]) -> dict[str, Any] | None:

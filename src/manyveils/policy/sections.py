@@ -30,6 +30,11 @@ Eliminations = Annotated[int, Field(strict=True, ge=1, le=5)]
 Number = Annotated[float, Field(strict=True)]
 
 
+def optional(description: str, default: object = None, **limits: Any) -> Any:
+    """A key that may be left out."""
+    return Field(default, description=description, **limits)
+
+
 class Section(BaseModel):
     """A table of the policy file; keys that are not listed are refused."""
 
@@ -39,82 +44,59 @@ class Section(BaseModel):
 class Data(Section):
     """Where the rows are and what an empty cell means."""
 
-    source: str | None = Field(None, description="csv, parquet or arrow/feather file, relative to the policy")
-    missing: Literal["category", "drop", "error"] = Field("category", description="what a missing cell means")
-    missing_markers: list[Text] = Field(
-        [], description="texts that stand for a missing cell, besides an empty one"
-    )
-    delimiter: Delimiter | None = Field(None, description="of a csv file; found by itself")
+    source: str | None = optional("csv, parquet or arrow/feather file, relative to the policy")
+    missing: Literal["category", "drop", "error"] = optional("what a missing cell means", "category")
+    missing_markers: list[Text] = optional("texts that stand for a missing cell, besides an empty one", [])
+    delimiter: Delimiter | None = optional("of a csv file; found by itself")
 
 
 class Hierarchy(Section):
     """How values become coarser; exactly one of the keys."""
 
-    file: str | None = Field(
-        None, description="ARX's format: a line per value, level after level, `;`-separated"
-    )
-    widths: list[Number] | None = Field(
-        None, min_length=1, description="interval widths, each a multiple of the last"
-    )
-    mask: Literal["right", "left"] | None = Field(None, description="which end of the text is masked first")
-    tree: dict[str, Any] | None = Field(None, min_length=1, description="groups of values, groups of groups")
-    dates: list[DateUnit] | None = Field(
-        None, min_length=1, description="parts of the calendar, each coarser than the last"
-    )
+    file: str | None = optional("ARX's format: a line per value, level after level, `;`-separated")
+    widths: list[Number] | None = optional("interval widths, each a multiple of the last", min_length=1)
+    mask: Literal["right", "left"] | None = optional("which end of the text is masked first")
+    tree: dict[str, Any] | None = optional("groups of values, groups of groups", min_length=1)
+    dates: list[DateUnit] | None = optional("parts of the calendar, each coarser than the last", min_length=1)
 
 
 class GuaranteeKeys(Section):
     """What is promised of every group of rows."""
 
-    k: Count | None = Field(None, description="rows in every group, at least")
-    l: Count | None = Field(None, description="diversity of every group, at least; l_kind says of which kind")
+    k: Count | None = optional("rows in every group, at least")
+    l: Count | None = optional("diversity of every group, at least; l_kind says of which kind")
     l_kind: Literal["distinct", "frequency", "entropy", "recursive"] = "distinct"
-    c: Number | None = Field(None, gt=0, description="recursive diversity's factor")
-    t: Number | None = Field(
-        None, ge=0, le=1, description="distance from the whole table's distribution, at most"
+    c: Number | None = optional("recursive diversity's factor", gt=0)
+    t: Number | None = optional("distance from the whole table's distribution, at most", ge=0, le=1)
+    ground: Literal["equal", "ordered", "hierarchical"] | None = optional("ground distance of t")
+    n: Count | None = optional("with t: closeness to a superset of at least n rows")
+    alpha: Number | None = optional("share of any listed value in a group, at most", gt=0, le=1)
+    alpha_values: list[Text] | None = optional("the values alpha speaks of; all when left out")
+    beta: Number | None = optional("relative gain of any value, at most", gt=0)
+    delta: Number | None = optional("absolute log ratio of any value's shares, below", gt=0)
+    e: Number | None = optional("range of a numeric attribute in a group, at least", gt=0)
+    epsilon: Number | None = optional("with m: how near two numbers are alike", ge=0)
+    m: Count | None = optional("with epsilon: at most one m-th of a group is alike")
+    epsilon_link: Number | None = optional("confidence of any value in a group, at most", gt=0, le=1)
+    eliminations: Eliminations | None = optional(
+        "values of other sensitive attributes that someone may rule out without learning one"
     )
-    ground: Literal["equal", "ordered", "hierarchical"] | None = Field(
-        None, description="ground distance of t"
-    )
-    n: Count | None = Field(None, description="with t: closeness to a superset of at least n rows")
-    alpha: Number | None = Field(
-        None, gt=0, le=1, description="share of any listed value in a group, at most"
-    )
-    alpha_values: list[Text] | None = Field(None, description="the values alpha speaks of; all when left out")
-    beta: Number | None = Field(None, gt=0, description="relative gain of any value, at most")
-    delta: Number | None = Field(None, gt=0, description="absolute log ratio of any value's shares, below")
-    e: Number | None = Field(None, gt=0, description="range of a numeric attribute in a group, at least")
-    epsilon: Number | None = Field(None, ge=0, description="with m: how near two numbers are alike")
-    m: Count | None = Field(None, description="with epsilon: at most one m-th of a group is alike")
-    epsilon_link: Number | None = Field(
-        None, gt=0, le=1, description="confidence of any value in a group, at most"
-    )
-    eliminations: Eliminations | None = Field(
-        None,
-        description="values of other sensitive attributes that someone may rule out without learning one",
-    )
-    pairs: Pairs | None = Field(None, description="with eliminations: whose values may be ruled out")
-    sensitive_order: list[str] | None = Field(
-        None, description="with consecutive pairs: the sensitive attributes in order"
-    )
-    conditional: bool = Field(
-        False, description="hold even against someone who knows the other sensitive values"
-    )
-    joint: list[list[str]] = Field([], description="attributes protected as one")
+    pairs: Pairs | None = optional("with eliminations: whose values may be ruled out")
+    sensitive_order: list[str] | None = optional("with consecutive pairs: the sensitive attributes in order")
+    conditional: bool = optional("hold even against someone who knows the other sensitive values", False)
+    joint: list[list[str]] = optional("attributes protected as one", [])
 
 
 class AttributeSection(Section):
     """What a column of the data is."""
 
     role: Role
-    kind: Kind | None = Field(None, description="found from the data when left out")
-    order: list[Text] | None = Field(None, description="the values of an ordinal attribute, lowest first")
+    kind: Kind | None = optional("found from the data when left out")
+    order: list[Text] | None = optional("the values of an ordinal attribute, lowest first")
     hierarchy: Hierarchy | None = None
-    multivalued: str | None = Field(
-        None, min_length=1, description="what separates several values in one cell"
-    )
-    insensitive: list[Text] = Field([], description="values that need no protection")
-    guarantee: GuaranteeKeys | None = Field(None, description="overrides [guarantee] key by key")
+    multivalued: str | None = optional("what separates several values in one cell", min_length=1)
+    insensitive: list[Text] = optional("values that need no protection", [])
+    guarantee: GuaranteeKeys | None = optional("overrides [guarantee] key by key")
 
 
 class Rule(Section):
@@ -140,9 +122,7 @@ class Publish(Section):
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
 
     method: str = "generalize"
-    suppression: Number = Field(
-        0.0, ge=0, le=1, description="share of rows that may be left out, rounded down"
-    )
+    suppression: Number = optional("share of rows that may be left out, rounded down", 0.0, ge=0, le=1)
 
     @property
     def options(self) -> dict[str, Any]:

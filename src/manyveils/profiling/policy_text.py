@@ -12,7 +12,7 @@ from manyveils.profiling.roles import SELDOM_ALONE, name_of
 from manyveils.profiling.uniqueness import FoundDependency
 
 if TYPE_CHECKING:
-    from manyveils.profiling.profile import Profile
+    from manyveils.profiling import Profile
 
 MOST_COMMENTED = 20
 Lines = Iterator[str]

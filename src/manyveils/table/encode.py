@@ -162,8 +162,9 @@ def encode_attribute(values: pl.Series, attribute: AttributeSection, policy: Pol
     _refuse_far_dates(domain)
     kind, domain_typed = typed(values, domain, attribute)
     _refuse_many_values(domain, kind, attribute, policy)
-    codes, ordered = _code(values, domain, domain_typed, kind, attribute, policy)
-    levels = _levels(ordered, codes, kind, attribute, values.name, policy)
+    order = _order(domain_typed, kind, attribute, policy)
+    codes, ordered = _code(values, domain.gather(order), domain_typed.gather(order), kind)
+    levels = _levels(ordered, codes, kind, attribute, policy)
     return [Attribute(values.name, kind, codes, ordered, levels)]
 
 
@@ -185,18 +186,8 @@ def _refuse_many_values(domain: pl.Series, kind: Kind, attribute: AttributeSecti
         )
 
 
-def _code(
-    values: pl.Series,
-    domain: pl.Series,
-    typed: pl.Series,
-    kind: Kind,
-    attribute: AttributeSection,
-    policy: Policy,
-) -> tuple[Codes, pl.Series]:
+def _code(values: pl.Series, raw: pl.Series, ordered: pl.Series, kind: Kind) -> tuple[Codes, pl.Series]:
     """Number the distinct values in their order and give every row its number; a missing cell gets the last."""
-    order = _order(typed, kind, attribute, values.name, policy)
-    ordered = typed.gather(order)
-    raw = domain.gather(order)
     if raw.dtype == pl.String:
         # Two spellings of one number ("7", "7.0") are one value.
         new = np.ones(len(raw), dtype=bool)
@@ -215,23 +206,24 @@ def _code(
     return codes, ordered.alias(values.name)
 
 
-def _order(typed: pl.Series, kind: Kind, attribute: AttributeSection, name: str, policy: Policy) -> pl.Series:
-    listed = attribute.order or [line[0] for line in policy.lines(name) or ()]
+def _order(typed: pl.Series, kind: Kind, attribute: AttributeSection, policy: Policy) -> pl.Series:
+    listed = attribute.order or [line[0] for line in policy.lines(typed.name) or ()]
     if kind == "numeric" or not listed:
         return typed.arg_sort()
     rank_of = {text: rank for rank, text in enumerate(listed)}
     texts = typed.cast(pl.String)
     unlisted = sum(text not in rank_of for text in texts.to_list())
     if attribute.order and unlisted:
-        where = f"{policy.name}: attributes.{name}.order"
+        where = f"{policy.name}: attributes.{typed.name}.order"
         raise PolicyError.at(where, f"misses {unlisted} of {len(typed)} values.", "List every value.")
     ranks = pl.Series([rank_of.get(text, len(rank_of)) for text in texts.to_list()], dtype=pl.Int64)
     return pl.DataFrame({"rank": ranks, "text": texts}).select(pl.arg_sort_by("rank", "text")).to_series()
 
 
 def _levels(
-    ordered: pl.Series, codes: Codes, kind: Kind, attribute: AttributeSection, name: str, policy: Policy
+    ordered: pl.Series, codes: Codes, kind: Kind, attribute: AttributeSection, policy: Policy
 ) -> Levels:
+    name = ordered.name
     texts = [text if text is not None else "" for text in ordered.cast(pl.String).to_list()]
     has_missing = len(ordered) > 0 and ordered[-1] is None
     where = f"{policy.name}: attributes.{name}.hierarchy"

@@ -6,7 +6,7 @@ from itertools import product
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import Ground, Guarantee, KAnonymity
+from manyveils.policy.guarantees import Guarantee, KAnonymity
 from manyveils.policy.model import Policy
 from manyveils.policy.promises import alpha_beta_k_of, promises_of
 from manyveils.table.attributes import Table
@@ -82,13 +82,9 @@ def _concerns(promise: Promise, names: tuple[str, ...], table: Table) -> bool:
 def _grounded(guarantee: Guarantee, names: tuple[str, ...], table: Table) -> Guarantee:
     if len(names) > 1:
         return guarantee.for_combination()
-    is_derived = _is_derived(names, table)
-    return guarantee.for_one_value() if is_derived else guarantee.with_ground(_ground(names[0], table))
-
-
-def _ground(name: str, table: Table) -> Ground:
-    """The natural ground distance of an attribute."""
-    return "equal" if table[name].kind == "categorical" else "ordered"
+    if _is_derived(names, table):
+        return guarantee.for_one_value()
+    return guarantee.with_ground("equal" if table[names[0]].kind == "categorical" else "ordered")
 
 
 def _unknown_values(promises: tuple[Promise, ...], table: Table) -> Iterator[Problem]:
