@@ -12,9 +12,9 @@ from manyveils.audits import Finding
 from manyveils.datasets import tumour_sections
 from manyveils.run import judge, make
 from manyveils.table import Restore, Table, hold
+from manyveils.utility import discernibility
 from manyveils.utility.cells import distortion
 from manyveils.utility.comparison import Comparison
-from manyveils.utility import discernibility
 
 OURS, KL, EXPONENTIAL = "(α,β,k)", "k-ℓ", "Exponential-ℓ"
 BY_SIZE, FULL_DOMAIN, K_ALONE = "Exponential-ℓ, by size", "k-ℓ, full-domain", "k alone"

@@ -212,7 +212,7 @@ def test_held_out_people_are_needed():
         with pytest.raises(mv.InputError) as error:
             mv.measure(release, taught, policy, learn="income", held_out=wrong)
         assert said in str(error.value)
-    with pytest.raises(mv.InputError, match="nothing is to be learnt"):
+    with pytest.raises(mv.InputError, match="no attribute is to be learnt"):
         mv.measure(release, taught, policy, held_out=tested)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from manyveils.errors import DataError
+from manyveils.table.kinds import as_number
 
 Kind = Literal["value", "group", "number", "public"]
 FORMAT = "manyveils-key/1"
@@ -108,11 +109,8 @@ def number_of(text: str) -> float | None:
     >>> number_of("1"), number_of("nan")
     (1.0, None)
     """
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if isfinite(number) else None
+    number = as_number(text)
+    return number if number is not None and isfinite(number) else None
 
 
 @dataclass(frozen=True, repr=False)

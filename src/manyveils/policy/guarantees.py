@@ -30,7 +30,7 @@ def exact(number: float | int | str | Fraction) -> Fraction:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """Something that can hold for a group of rows.
+    """Something that can hold for a group of rows; a subclass declares the following in its first line.
 
     `merging_keeps`: two groups that keep it still keep it as one group.
     `one_part_heals`: a group that breaks it keeps it as soon as it is merged with one that does; only then can a
@@ -54,6 +54,11 @@ class Guarantee:
     bound: ClassVar[str]
     keys: ClassVar[Mapping[str, str]] = {}
     only_if: ClassVar[Mapping[str, object]] = {}
+
+    def __init_subclass__(cls, **declared: object) -> None:
+        assert declared.keys() <= Guarantee.__annotations__.keys(), "a misspelt declaration would be lost"
+        for name, value in declared.items():
+            setattr(cls, name, value)
 
     @classmethod
     def asked(cls, keys: GuaranteeKeys) -> Self | None:
@@ -116,13 +121,9 @@ def _plain(value: object) -> int | float | str | list[str]:
 
 
 @dataclass(frozen=True)
-class KAnonymity(Guarantee):
+class KAnonymity(Guarantee, kind="k-anonymity", one_part_heals=True, worst="smallest", bound="k"):
     """Every group has at least k rows."""
 
-    kind: ClassVar[str] = "k-anonymity"
-    one_part_heals: ClassVar[bool] = True
-    worst: ClassVar[Worst] = "smallest"
-    bound: ClassVar[str] = "k"
     k: int
 
     @property
@@ -132,11 +133,9 @@ class KAnonymity(Guarantee):
 
 
 @dataclass(frozen=True)
-class Diversity(Guarantee):
+class Diversity(Guarantee, worst="smallest", bound="l"):
     """How many values stay possible in a group; the kinds of l differ in how they are counted."""
 
-    worst: ClassVar[Worst] = "smallest"
-    bound: ClassVar[str] = "l"
     l: int
 
     @property
@@ -150,21 +149,19 @@ class Diversity(Guarantee):
 
 
 @dataclass(frozen=True)
-class DistinctDiversity(Diversity):
+class DistinctDiversity(
+    Diversity,
+    kind="distinct-l-diversity",
+    only_if={"l_kind": "distinct"},
+    one_part_heals=True,
+    counts_values=True,
+):
     """Every group has at least l different values (p-sensitivity is the same)."""
-
-    kind: ClassVar[str] = "distinct-l-diversity"
-    only_if: ClassVar[Mapping[str, object]] = {"l_kind": "distinct"}
-    one_part_heals: ClassVar[bool] = True
-    counts_values: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
-class FrequencyDiversity(Diversity):
+class FrequencyDiversity(Diversity, kind="frequency-l-diversity", only_if={"l_kind": "frequency"}):
     """No value fills more than one l-th of a group."""
-
-    kind: ClassVar[str] = "frequency-l-diversity"
-    only_if: ClassVar[Mapping[str, object]] = {"l_kind": "frequency"}
 
     def most_belief(self, share: float, text: str) -> float:
         """One l-th."""
@@ -172,24 +169,27 @@ class FrequencyDiversity(Diversity):
 
 
 @dataclass(frozen=True)
-class EntropyDiversity(Diversity):
+class EntropyDiversity(
+    Diversity,
+    kind="entropy-l-diversity",
+    only_if={"l_kind": "entropy"},
+    excepts_harmless=True,
+    counts_values=True,
+):
     """The entropy of every group is at least log l."""
-
-    kind: ClassVar[str] = "entropy-l-diversity"
-    only_if: ClassVar[Mapping[str, object]] = {"l_kind": "entropy"}
-    excepts_harmless: ClassVar[bool] = True
-    counts_values: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
-class RecursiveDiversity(Guarantee):
+class RecursiveDiversity(
+    Guarantee,
+    kind="recursive-c-l-diversity",
+    excepts_harmless=True,
+    counts_values=True,
+    bound="c",
+    only_if={"l_kind": "recursive"},
+):
     """The commonest value has fewer than c times the rows of the l-th commonest and rarer ones together."""
 
-    kind: ClassVar[str] = "recursive-c-l-diversity"
-    excepts_harmless: ClassVar[bool] = True
-    counts_values: ClassVar[bool] = True
-    bound: ClassVar[str] = "c"
-    only_if: ClassVar[Mapping[str, object]] = {"l_kind": "recursive"}
     c: Fraction
     l: int
 
@@ -203,11 +203,8 @@ class RecursiveDiversity(Guarantee):
         return FrequencyDiversity(self.l)
 
 
-class _Distance(Guarantee):
+class _Distance(Guarantee, spares_insensitive=False, bound="t"):
     """An earth mover's distance; an empty ground stands for the attribute's natural one, which only the data can tell."""
-
-    spares_insensitive: ClassVar[bool] = False
-    bound: ClassVar[str] = "t"
 
     def with_ground(self, natural: Ground) -> Guarantee:
         """The ground that was asked for, or the natural one."""
@@ -221,11 +218,9 @@ class _Distance(Guarantee):
 
 
 @dataclass(frozen=True)
-class Closeness(_Distance):
+class Closeness(_Distance, kind="t-closeness", only_if={"n": None}):
     """The distribution in every group is within earth mover's distance t of the whole table's."""
 
-    kind: ClassVar[str] = "t-closeness"
-    only_if: ClassVar[Mapping[str, object]] = {"n": None}
     t: Fraction
     ground: Ground = ""  # type: ignore[assignment]
 
@@ -235,23 +230,18 @@ class Closeness(_Distance):
 
 
 @dataclass(frozen=True)
-class SupersetCloseness(_Distance):
+class SupersetCloseness(_Distance, kind="n-t-closeness", merging_keeps=False):
     """Every group is within distance t of some natural superset with at least n rows."""
 
-    kind: ClassVar[str] = "n-t-closeness"
-    merging_keeps: ClassVar[bool] = False
     n: int
     t: Fraction
     ground: Ground = ""  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
-class CappedShare(Guarantee):
+class CappedShare(Guarantee, kind="alpha-k-anonymity", bound="alpha", keys={"values": "alpha_values"}):
     """No listed value fills more than the share alpha of a group; an empty list means every value."""
 
-    kind: ClassVar[str] = "alpha-k-anonymity"
-    bound: ClassVar[str] = "alpha"
-    keys: ClassVar[Mapping[str, str]] = {"values": "alpha_values"}
     alpha: Fraction
     values: tuple[str, ...] = ()
 
@@ -277,36 +267,28 @@ class CappedShare(Guarantee):
 
 
 @dataclass(frozen=True)
-class NumericSpread(Guarantee):
+class NumericSpread(
+    Guarantee, kind="k-e-anonymity", one_part_heals=True, numeric_only=True, worst="smallest", bound="e"
+):
     """The values of every group are spread over at least e."""
 
-    kind: ClassVar[str] = "k-e-anonymity"
-    one_part_heals: ClassVar[bool] = True
-    numeric_only: ClassVar[bool] = True
-    worst: ClassVar[Worst] = "smallest"
-    bound: ClassVar[str] = "e"
     e: Fraction
 
 
 @dataclass(frozen=True)
-class Proximity(Guarantee):
+class Proximity(
+    Guarantee, kind="epsilon-m-anonymity", merging_keeps=False, numeric_only=True, worst="smallest", bound="m"
+):
     """Around any value of a group, at most one m-th of its rows lie within epsilon."""
 
-    kind: ClassVar[str] = "epsilon-m-anonymity"
-    merging_keeps: ClassVar[bool] = False
-    numeric_only: ClassVar[bool] = True
-    worst: ClassVar[Worst] = "smallest"
-    bound: ClassVar[str] = "m"
     epsilon: Fraction
     m: int
 
 
 @dataclass(frozen=True)
-class Likeness(Guarantee):
+class Likeness(Guarantee, kind="beta-likeness", bound="beta"):
     """No value gains more than the factor beta over its share in the table, nor more than -ln of that share."""
 
-    kind: ClassVar[str] = "beta-likeness"
-    bound: ClassVar[str] = "beta"
     beta: Fraction
 
     def most_belief(self, share: float, text: str) -> float:
@@ -316,11 +298,9 @@ class Likeness(Guarantee):
 
 
 @dataclass(frozen=True)
-class Disclosure(Guarantee):
+class Disclosure(Guarantee, kind="delta-disclosure", bound="delta"):
     """The share of every value stays within the factor e^delta of its share in the table."""
 
-    kind: ClassVar[str] = "delta-disclosure"
-    bound: ClassVar[str] = "delta"
     delta: Fraction
 
     def most_belief(self, share: float, text: str) -> float:
@@ -329,12 +309,9 @@ class Disclosure(Guarantee):
 
 
 @dataclass(frozen=True)
-class Linkability(Guarantee):
+class Linkability(Guarantee, kind="linkability", bound="epsilon", keys={"epsilon": "epsilon_link"}):
     """Knowing the group, no value can be named with more confidence than epsilon."""
 
-    kind: ClassVar[str] = "linkability"
-    bound: ClassVar[str] = "epsilon"
-    keys: ClassVar[Mapping[str, str]] = {"epsilon": "epsilon_link"}
     epsilon: Fraction
 
     @property
@@ -348,15 +325,12 @@ class Linkability(Guarantee):
 
 
 @dataclass(frozen=True)
-class Elimination(Guarantee):
+class Elimination(Guarantee, kind="elimination", worst="smallest", bound="eliminations"):
     """Ruling out so many values of other attributes, or fewer, never leaves one value only ((α,β,k)'s α).
 
     Merging keeps it: what is left of a group is nothing or two values, so together it is nothing or two as well.
     """
 
-    kind: ClassVar[str] = "elimination"
-    worst: ClassVar[Worst] = "smallest"
-    bound: ClassVar[str] = "eliminations"
     eliminations: int
     ruled_out: tuple[str, ...]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from manyveils.reports.drawing import BAD, DEEP, LINE, PALE, SOFT, Chart, chart_of, coloured, labels
+from manyveils.reports.charts import BAD, DEEP, LINE, PALE, SOFT, Chart, chart_of, coloured, labels
 
 MOST_NODES = 400
 WIDTH = 520
