@@ -73,15 +73,12 @@ def _keys(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
     """The keys that are known where an error stands, which may be in a table inside the section."""
     for part in loc[:-1]:
         field = model.model_fields.get(str(part))
-        inner = [kind for kind in get_args(field.annotation) if _is_model(kind)] if field else []
-        if not inner:
+        kinds = [kind for kind in get_args(field.annotation) if isinstance(kind, type)] if field else []
+        inner = next((kind for kind in kinds if issubclass(kind, BaseModel)), None)
+        if inner is None:
             return []
-        model = inner[0]
+        model = inner
     return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def _is_model(kind: object) -> bool:
-    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
 def _nearest(entry: Mapping[str, Any]) -> str:

@@ -145,16 +145,13 @@ def _refuse(frame: pl.DataFrame, path: Path | None) -> None:
 def _refuse_cells_as_names(frame: pl.DataFrame, place: str) -> None:
     """Without a header the names are cells, so they are not quoted."""
     numbers = pl.Series(frame.columns).str.strip_chars().cast(pl.Float64, strict=False).count()
-    cells = sum(_is_cell(name, frame) for name in frame.columns)
+    texts = (name for name in frame.columns if frame.schema[name] == pl.String)
+    cells = sum(bool((frame[name] == name).any()) for name in texts)
     # One name may well be a value too, such as "male".
     for count, what in ((numbers, "are numbers"), (cells if cells > 1 else 0, "stand among their own cells")):
         if count * 3 > frame.width:
             problem = f"{count} of {frame.width} column names {what}, as if the header were missing."
             raise DataError.at(place, problem, "Write the columns' names into the first line.")
-
-
-def _is_cell(name: str, frame: pl.DataFrame) -> bool:
-    return frame.schema[name] == pl.String and bool((frame[name] == name).any())
 
 
 def _refuse_nothing(decided: Mapping[str, Decided]) -> None:

@@ -80,8 +80,8 @@ def _names_a_person(facts: Facts) -> Guess | None:
 
 def _by_topic(facts: Facts) -> Guess | None:
     sensitive, quasi = topic_of(facts.name, SENSITIVE), topic_of(facts.name, QUASI)
-    if (sensitive or quasi) and _is_free_text(facts):
-        return _free_text()
+    if (sensitive or quasi) and (left_out := _free_text(facts)):
+        return left_out
     if sensitive and _numbers_something(facts):
         return _left_out(
             f"its name suggests {sensitive}, but it nearly identifies the row: {_differing(facts)}"
@@ -103,19 +103,16 @@ def _numbers_something(facts: Facts) -> bool:
 def _stands_out(facts: Facts) -> Guess | None:
     if facts.type == "date":
         return Guess("quasi", "A date, and an adversary may know when something happened")
-    if _is_free_text(facts):
-        return _free_text()
+    if left_out := _free_text(facts):
+        return left_out
     if facts.share_distinct >= NEARLY_UNIQUE and facts.type != "decimal" and facts.distinct > 1:
         return Guess("identifier", f"It nearly identifies the row: {_differing(facts)}")
     return None
 
 
-def _is_free_text(facts: Facts) -> bool:
-    return facts.type == "text" and facts.share_distinct >= MOSTLY_DIFFERENT
-
-
-def _free_text() -> Guess:
-    return _left_out("it is free text, which may name anybody")
+def _free_text(facts: Facts) -> Guess | None:
+    is_free = facts.type == "text" and facts.share_distinct >= MOSTLY_DIFFERENT
+    return _left_out("it is free text, which may name anybody") if is_free else None
 
 
 def _differing(facts: Facts) -> str:

@@ -32,7 +32,11 @@ def _resolve_promise(
 ) -> Iterator[Promise]:
     given = table.expand(promise.given)
     if isinstance(promise.guarantee, KAnonymity):
-        problems += _too_few_rows(promise.guarantee, policy, table)
+        k = promise.guarantee.k
+        if k > table.n_people:
+            section = "guarantee" if policy.guarantee.k == k else "publish"
+            what = f"k = {k} but there are {table.n_people} rows."
+            problems.append(Problem(f"{section}.k", what, "Lower k."))
         yield replace(promise, given=given)
         return
     for names in product(*(table.expand((name,)) for name in promise.protects)):
@@ -44,12 +48,6 @@ def _resolve_promise(
         if not misfits:
             insensitive = _insensitive(promise, names, table)
             yield replace(promise, guarantee=guarantee, given=given, protects=names, insensitive=insensitive)
-
-
-def _too_few_rows(guarantee: KAnonymity, policy: Policy, table: Table) -> Iterator[Problem]:
-    if guarantee.k > table.n_people:
-        section = "guarantee" if policy.guarantee.k == guarantee.k else "publish"
-        yield Problem(f"{section}.k", f"k = {guarantee.k} but there are {table.n_people} rows.", "Lower k.")
 
 
 def _is_derived(names: tuple[str, ...], table: Table) -> bool:

@@ -91,7 +91,8 @@ class Lesson:
         }
         best = max(self.original, key=lambda name: self.original[name])
         gain = self.original[best] - self.baseline
-        if gain <= 2 * self._error():
+        error = np.sqrt(self.baseline * (1 - self.baseline) / self.held_out.n_rows)
+        if gain <= 2 * error:
             return measures
         return {"learning": (scores[best] - self.baseline) / gain, **measures}
 
@@ -102,10 +103,6 @@ class Lesson:
         draws = [examples.rows_from(release, (*features, self.target), rng) for _ in range(n_draws)]
         scores = [self._scores(rows, features) for rows in draws]
         return {model: fmean(draw[model] for draw in scores) for model in scores[0]}
-
-    def _error(self) -> float:
-        """The standard error of the baseline's accuracy."""
-        return float(np.sqrt(self.baseline * (1 - self.baseline) / self.held_out.n_rows))
 
     def _readable(self, release: Release) -> tuple[str, ...]:
         """What the release shows of the features in the open."""
