@@ -16,6 +16,8 @@ Ground = Literal["equal", "ordered", "hierarchical"]
 Worst = Literal["smallest", "largest"]
 
 PRECISION = 10**9
+# In the order in which they are defined here and a policy's promises are listed.
+GUARANTEES: list[type["Guarantee"]] = []
 
 
 def exact(number: float | int | str | Fraction) -> Fraction:
@@ -59,6 +61,8 @@ class Guarantee:
         assert declared.keys() <= Guarantee.__annotations__.keys(), "a misspelt declaration would be lost"
         for name, value in declared.items():
             setattr(cls, name, value)
+        if "kind" in declared:
+            GUARANTEES.append(cls)
 
     @classmethod
     def asked(cls, keys: GuaranteeKeys) -> Self | None:
@@ -267,25 +271,6 @@ class CappedShare(Guarantee, kind="alpha-k-anonymity", bound="alpha", keys={"val
 
 
 @dataclass(frozen=True)
-class NumericSpread(
-    Guarantee, kind="k-e-anonymity", one_part_heals=True, numeric_only=True, worst="smallest", bound="e"
-):
-    """The values of every group are spread over at least e."""
-
-    e: Fraction
-
-
-@dataclass(frozen=True)
-class Proximity(
-    Guarantee, kind="epsilon-m-anonymity", merging_keeps=False, numeric_only=True, worst="smallest", bound="m"
-):
-    """Around any value of a group, at most one m-th of its rows lie within epsilon."""
-
-    epsilon: Fraction
-    m: int
-
-
-@dataclass(frozen=True)
 class Likeness(Guarantee, kind="beta-likeness", bound="beta"):
     """No value gains more than the factor beta over its share in the table, nor more than -ln of that share."""
 
@@ -306,6 +291,25 @@ class Disclosure(Guarantee, kind="delta-disclosure", bound="delta"):
     def most_belief(self, share: float, text: str) -> float:
         """The share times the factor."""
         return min(share * math.exp(min(float(self.delta), 700.0)), 1.0)
+
+
+@dataclass(frozen=True)
+class NumericSpread(
+    Guarantee, kind="k-e-anonymity", one_part_heals=True, numeric_only=True, worst="smallest", bound="e"
+):
+    """The values of every group are spread over at least e."""
+
+    e: Fraction
+
+
+@dataclass(frozen=True)
+class Proximity(
+    Guarantee, kind="epsilon-m-anonymity", merging_keeps=False, numeric_only=True, worst="smallest", bound="m"
+):
+    """Around any value of a group, at most one m-th of its rows lie within epsilon."""
+
+    epsilon: Fraction
+    m: int
 
 
 @dataclass(frozen=True)
@@ -335,20 +339,6 @@ class Elimination(Guarantee, kind="elimination", worst="smallest", bound="elimin
     ruled_out: tuple[str, ...]
 
 
-# In the order in which a policy's promises are listed; k and eliminations speak of more than one attribute's values.
-OF_VALUES: tuple[type[Guarantee], ...] = (
-    DistinctDiversity,
-    FrequencyDiversity,
-    EntropyDiversity,
-    RecursiveDiversity,
-    Closeness,
-    SupersetCloseness,
-    CappedShare,
-    Likeness,
-    Disclosure,
-    NumericSpread,
-    Proximity,
-    Linkability,
-)
-GUARANTEES: tuple[type[Guarantee], ...] = (KAnonymity, Elimination, *OF_VALUES)
+# k and eliminations speak of more than one attribute's values.
+OF_VALUES = tuple(guarantee for guarantee in GUARANTEES if guarantee not in (KAnonymity, Elimination))
 WORST: Mapping[str, Worst] = {guarantee.kind: guarantee.worst for guarantee in GUARANTEES}

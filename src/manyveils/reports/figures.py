@@ -161,7 +161,7 @@ def _merges(plan: Plain) -> Figure:
 
 def _lattice(levels: Mapping[str, int], heights: Mapping[str, int]) -> Figure:
     chosen = ", ".join(f"{name} {levels[name]} of {height}" for name, height in heights.items())
-    if plans.is_small(heights):
+    if plans.n_nodes(heights) <= plans.MOST_NODES:
         says = f"All {plans.n_nodes(heights):,} ways to generalize; the large dot was chosen: {chosen}."
         return _figure("plan", "The lattice", says, plans.lattice(levels, heights))
     says = f"One of {plans.n_nodes(heights):,} ways to generalize was chosen: {chosen}."

@@ -88,11 +88,6 @@ def _side(x: float, y: float) -> str:
     return "above" if y > 0 else "below"
 
 
-def is_small(heights: Levels) -> bool:
-    """Whether a lattice has room in a picture."""
-    return n_nodes(heights) <= MOST_NODES
-
-
 def n_nodes(heights: Levels) -> int:
     """The nodes of a lattice.
 

@@ -165,26 +165,20 @@ def are_dates(texts: pl.Series) -> pl.Series:
     return texts.str.contains(ISO_DATE) & days.is_not_null()
 
 
-def labels_of(date: str, units: Sequence[DateUnit]) -> tuple[str, ...]:
-    """A date as each part of the calendar writes it.
-
-    >>> labels_of("2024-03-05", ["month", "quarter", "year", "decade"])
-    ('2024-03', '2024-Q1', '2024', '2020s')
-    """
-    return tuple(LABELS[unit](date) for unit in units)
-
-
 def dated(texts: Sequence[str], units: Sequence[DateUnit], *, where: str, has_missing: bool) -> Levels:
-    """Levels by parts of the calendar, each nested in the next, then `*`; the last text is empty if one is missing."""
+    """Levels by parts of the calendar, each nested in the next, then `*`; the last text is empty if one is missing.
+
+    >>> dated(["2024-03-05"], ["quarter", "decade"], where="", has_missing=False)[2].labels
+    ('2020s',)
+    """
     dates = list(texts[:-1] if has_missing else texts)
     n_others = int((~are_dates(pl.Series(dates, dtype=pl.String))).sum())
     if n_others:
         what = f"{n_others} of {len(dates)} values are not dates."
         remedy = "Write them as 2024-12-31, list them in missing_markers, or use a tree."
         raise PolicyError.at(where, what, remedy)
-    lines = tuple((date, *labels_of(date, units), TOP) for date in dates) or (
-        ("", *("" for _ in units), TOP),
-    )
+    lines = tuple((date, *(LABELS[unit](date) for unit in units), TOP) for date in dates)
+    lines = lines or (("", *("" for _ in units), TOP),)
     return written(
         texts, lines, where=where, counts=np.zeros(len(texts), dtype=np.int64), has_missing=has_missing
     )
