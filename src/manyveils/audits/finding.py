@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from manyveils.errors import BrokenPromise, Problem
-from manyveils.notebook import as_table
+from manyveils.plain import as_table
 
 Reading = Literal["marginal", "conditional", "joint", "release"]
 

@@ -12,7 +12,7 @@ from manyveils.comparing.policy_file import policy_text
 from manyveils.comparing.ranking import Preference, Recommendation, frontier, ordered, recommend
 from manyveils.comparing.result import Result
 from manyveils.errors import InfeasibleError, InputError, Problem
-from manyveils.notebook import as_table
+from manyveils.plain import as_table
 from manyveils.policy import Policy
 from manyveils.release.folder import staged, write_text
 

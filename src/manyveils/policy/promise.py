@@ -49,10 +49,8 @@ class Promise:
         described: dict[str, object] = {"kind": self.guarantee.kind, "parameters": self.guarantee.parameters}
         if self.is_rule:
             return described | {"rule": {"given": list(self.given), "protect": self.subject}}
-        if self.protects:
-            described |= (
-                {"attribute": self.protects[0]}
-                if len(self.protects) == 1
-                else {"attributes": list(self.protects)}
-            )
+        if len(self.protects) == 1:
+            described["attribute"] = self.subject
+        elif self.protects:
+            described["attributes"] = list(self.protects)
         return described | ({"conditional": True} if self.conditional else {})

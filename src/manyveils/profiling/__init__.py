@@ -8,13 +8,13 @@ from pathlib import Path
 import polars as pl
 
 from manyveils.errors import DataError, InfeasibleError, InputError, Problem
-from manyveils.notebook import as_table
+from manyveils.plain import as_table
 from manyveils.policy.check import RESERVED
 from manyveils.profiling.facts import Facts, facts_of, markers_in
 from manyveils.profiling.guesses import guess
 from manyveils.profiling.hierarchies import Coarser, Diversity, coarser, diversity_of, rows_per_group
 from manyveils.profiling.policy_text import policy_text
-from manyveils.profiling.roles import Decided, decide, name_of
+from manyveils.profiling.roles import Guesses, decide, name_of
 from manyveils.profiling.uniqueness import FoundDependency, Uniqueness, dependencies_of, uniqueness_of
 from manyveils.table import Attribute, take_in
 
@@ -29,7 +29,7 @@ class Profile:
 
     n_rows: int
     facts: Mapping[str, Facts]
-    decided: Mapping[str, Decided]
+    decided: Guesses
     uniqueness: Uniqueness
     dependencies: tuple[FoundDependency, ...]
     markers: Mapping[str, int]
@@ -112,7 +112,7 @@ def profile(
         facts[name] = facts_of(frame[name], markers[name], tuple(all_markers))
     progress("looking at combinations", 0.0)
     guesses = {name: guess(facts[name]) for name in facts}
-    telling = [name for name in facts if guesses[name].seeming not in ("identifier", "neutral")]
+    telling = [name for name in facts if guesses[name].role not in ("identifier", "neutral")]
     dependencies = dependencies_of(_attributes(facts, telling), frame.height)
     decided = decide(facts, guesses, dependencies)
     _refuse_nothing(decided)
@@ -154,7 +154,7 @@ def _refuse_cells_as_names(frame: pl.DataFrame, place: str) -> None:
             raise DataError.at(place, problem, "Write the columns' names into the first line.")
 
 
-def _refuse_nothing(decided: Mapping[str, Decided]) -> None:
+def _refuse_nothing(decided: Guesses) -> None:
     if all(column.role == "identifier" for column in decided.values()):
         remedy = "Write a policy by hand if one of these guesses is wrong."
         reasons = [Problem(name, column.reason) for name, column in decided.items()]

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from manyveils.policy.sections import Role
 from manyveils.profiling import words
 from manyveils.profiling.facts import Facts
 from manyveils.profiling.words import QUASI, SENSITIVE, says, topic_of
 
 # "open" is a column that neither name nor shape tells anything of.
-Seeming = Literal["identifier", "quasi", "sensitive", "neutral", "open"]
+Guessed = Role | Literal["open"]
 
 NEARLY_UNIQUE = 0.95
 MOSTLY_DIFFERENT = 0.5
@@ -24,7 +25,7 @@ FEW_TEXTS = 50
 class Guess:
     """A role and its reason; `topic` is what the column's name suggests, if that gave it away."""
 
-    seeming: Seeming
+    role: Guessed
     reason: str
     topic: str = ""
 

@@ -14,6 +14,13 @@ from manyveils.reports.figures import figures, named_columns
 
 Plain = Mapping[str, Any]
 Step = str | int
+PAGES = Environment(
+    loader=PackageLoader("manyveils.reports"),
+    autoescape=select_autoescape(["html"]),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
 Steps = Step | tuple[Step, ...]
 MEASURES = {
     "loss": "how much of the detail of quasi-identifiers is gone (0 none, 1 all)",
@@ -89,7 +96,7 @@ def render(document: Plain) -> Report:
     """Lay out the results of a document as a page."""
     document = plain(document)
     numbers, public = Numbers(document), bool(document.get("public"))
-    page = _environment().get_template("report.html")
+    page = PAGES.get_template("report.html")
     html = page.render(
         document=document,
         at=numbers.shown,
@@ -182,13 +189,3 @@ def verdict_of(document: Plain) -> Plain:
 
 def _is_joined(finding: Plain) -> bool:
     return finding["reading"] == "conditional" and not finding["promised"] and not finding["kept"]
-
-
-def _environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("manyveils.reports"),
-        autoescape=select_autoescape(["html"]),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )

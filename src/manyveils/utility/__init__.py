@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from manyveils.notebook import as_table
+from manyveils.plain import as_table
 from manyveils.policy import Policy
 from manyveils.policy.guarantees import KAnonymity
 from manyveils.policy.promises import promises_of
