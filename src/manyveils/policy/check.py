@@ -1,6 +1,5 @@
 """Find everything that is wrong with a policy document, at once."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from itertools import pairwise
@@ -15,6 +14,7 @@ from manyveils.policy.sections import COMPANIONS, LISTS, SECTIONS, AttributeSect
 
 TOP_KEYS = ("data", "attributes", "guarantee", "rules", "dependencies", "publish")
 RESERVED = "bucket"
+UNPUBLISHED = ("identifier", "choice")
 WHOLE_TABLE_KEYS = ("k", "joint", *alpha_beta_k.CROSS)
 
 
@@ -100,12 +100,17 @@ def _meaning_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]
     section = document.get("guarantee", {})
     general = section if isinstance(section, Mapping) else {}
     yield from _guarantee_problems(general, general, "guarantee")
-    for name, attribute in attributes.items():
-        if isinstance(attribute, Mapping):
-            yield from _attribute_problems(name, attribute, general)
-    yield from _name_problems(document, attributes)
-    yield from _role_problems(document, attributes)
-    yield from _elimination_problems(document, attributes, general)
+    bodies = {name: body for name, body in attributes.items() if isinstance(body, Mapping)}
+    for name, body in bodies.items():
+        yield from _attribute_problems(name, body, general)
+    for where, names in _named_attributes(document, general):
+        for name in (name for name in names if name not in attributes):
+            yield Problem(where, f"attribute {name!r} is not described.", suggest(name, list(attributes)))
+    yield from _role_problems(document, bodies, general)
+    if len(bodies) == len(attributes) and all(body.get("role") in UNPUBLISHED for body in bodies.values()):
+        remedy = "Give some attribute the role quasi, sensitive or neutral."
+        yield Problem("attributes", "nothing is left to publish.", remedy)
+    yield from _elimination_problems(document, bodies, general)
 
 
 def _attribute_problems(
@@ -191,25 +196,19 @@ def _readable_part(section: Mapping[str, Any]) -> GuaranteeKeys:
                 keys.pop(str(entry["loc"][0]), None)
 
 
-def _name_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -> Iterator[Problem]:
-    for where, names in _named_attributes(document):
-        for name in names:
-            if name not in attributes:
-                yield Problem(where, f"attribute {name!r} is not described.", suggest(name, list(attributes)))
-
-
-def _named_attributes(document: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+def _named_attributes(
+    document: Mapping[str, Any], general: Mapping[str, Any]
+) -> Iterator[tuple[str, list[str]]]:
     for number, rule in enumerate(_tables(document.get("rules")), start=1):
         yield f"rules[{number}]", [*_texts(rule.get("given")), *_texts([rule.get("protect")])]
     for number, dependency in enumerate(_tables(document.get("dependencies")), start=1):
         yield f"dependencies[{number}]", [*_texts(dependency.get("from")), *_texts([dependency.get("to")])]
-    for joint in _joints(document):
+    for joint in _joints(general):
         yield "guarantee.joint", joint
 
 
-def _joints(document: Mapping[str, Any]) -> list[list[str]]:
-    guarantee = document.get("guarantee")
-    joints = guarantee.get("joint") if isinstance(guarantee, Mapping) else None
+def _joints(general: Mapping[str, Any]) -> list[list[str]]:
+    joints = general.get("joint")
     return [_texts(joint) for joint in joints if isinstance(joint, list)] if isinstance(joints, list) else []
 
 
@@ -221,12 +220,14 @@ def _texts(value: object) -> list[str]:
     return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
 
 
-def _role_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -> Iterator[Problem]:
-    roles = {name: str(body.get("role")) for name, body in attributes.items() if isinstance(body, Mapping)}
-    counted = Counter(roles.values())
-    if counted["choice"] > 1:
-        yield Problem("attributes", f"{counted['choice']} attributes have the role choice.", "One at most.")
-    for joint in _joints(document):
+def _role_problems(
+    document: Mapping[str, Any], bodies: Mapping[str, Any], general: Mapping[str, Any]
+) -> Iterator[Problem]:
+    roles = {name: str(body.get("role")) for name, body in bodies.items()}
+    n_choices = [*roles.values()].count("choice")
+    if n_choices > 1:
+        yield Problem("attributes", f"{n_choices} attributes have the role choice.", "One at most.")
+    for joint in _joints(general):
         for name in joint:
             if name in roles and roles[name] != "sensitive":
                 what = f"{name!r} is not sensitive."
@@ -238,18 +239,14 @@ def _role_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -
             what = "protects an attribute that it gives."
             yield Problem(f"rules[{number}]", what, "Take it out of `given`.")
         for name in [*_texts(rule.get("given")), *_texts([rule.get("protect")])]:
-            if roles.get(name) in ("identifier", "choice"):
+            if roles.get(name) in UNPUBLISHED:
                 yield Problem(f"rules[{number}]", f"{name!r} is never published.", "Drop it from the rule.")
-    if len(roles) == len(attributes) and set(roles.values()) <= {"identifier", "choice"}:
-        remedy = "Give some attribute the role quasi, sensitive or neutral."
-        yield Problem("attributes", "nothing is left to publish.", remedy)
 
 
 def _elimination_problems(
-    document: Mapping[str, Any], attributes: Mapping[str, Any], general: Mapping[str, Any]
+    document: Mapping[str, Any], bodies: Mapping[str, Any], general: Mapping[str, Any]
 ) -> Iterator[Problem]:
     """What is wrong with promises that look at several sensitive attributes at once."""
-    bodies = {name: body for name, body in attributes.items() if isinstance(body, Mapping)}
     sensitive = [name for name, body in bodies.items() if body.get("role") == "sensitive"]
     yield from alpha_beta_k.order_problems(general, sensitive, "guarantee")
     owns = {name: own for name in sensitive if isinstance(own := bodies[name].get("guarantee"), Mapping)}

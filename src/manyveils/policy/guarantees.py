@@ -5,7 +5,7 @@ the other. The maker decides it in `promises/decisions.py`, the audit measures i
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Self
@@ -339,6 +339,10 @@ class Elimination(Guarantee, kind="elimination", worst="smallest", bound="elimin
     ruled_out: tuple[str, ...]
 
 
-# k and eliminations speak of more than one attribute's values.
-OF_VALUES = tuple(guarantee for guarantee in GUARANTEES if guarantee not in (KAnonymity, Elimination))
 WORST: Mapping[str, Worst] = {guarantee.kind: guarantee.worst for guarantee in GUARANTEES}
+
+
+def asked_by(keys: GuaranteeKeys) -> Iterator[Guarantee]:
+    """The guarantees of single attributes that keys ask for; k and eliminations speak of more than one's values."""
+    kinds = (kind for kind in GUARANTEES if kind not in (KAnonymity, Elimination))
+    return (guarantee for kind in kinds if (guarantee := kind.asked(keys)) is not None)

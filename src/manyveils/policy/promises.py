@@ -6,12 +6,11 @@ from dataclasses import replace
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.policy.alpha_beta_k import AlphaBetaK, keys_of, ruled_out
 from manyveils.policy.guarantees import (
-    OF_VALUES,
     DistinctDiversity,
     Elimination,
     FrequencyDiversity,
-    Guarantee,
     KAnonymity,
+    asked_by,
 )
 from manyveils.policy.model import Policy
 from manyveils.policy.promise import Promise
@@ -49,7 +48,7 @@ def _about_attributes(policy: Policy) -> Iterator[Promise]:
     for name in policy.sensitive:
         section = effective(policy, name)
         insensitive = frozenset(policy.attributes[name].insensitive)
-        for guarantee in _guarantees(section):
+        for guarantee in asked_by(section):
             promise = Promise(guarantee, policy.quasi, (name,), insensitive, section.conditional)
             if promise.conditional and not promise.merging_keeps:
                 # Holding for those who know more does not imply holding for those who know less.
@@ -92,7 +91,7 @@ def dependencies_of(policy: Policy) -> list[Dependency]:
 
 def _about_combinations(policy: Policy) -> Iterator[Promise]:
     for joint in policy.guarantee.joint:
-        for guarantee in _guarantees(policy.guarantee):
+        for guarantee in asked_by(policy.guarantee):
             if not guarantee.numeric_only:
                 yield Promise(guarantee, policy.quasi, tuple(joint))
 
@@ -132,8 +131,3 @@ def effective(policy: Policy, attribute: str) -> GuaranteeKeys:
         return policy.guarantee
     keys = policy.guarantee.model_dump(exclude_unset=True) | own.model_dump(exclude_unset=True)
     return GuaranteeKeys.model_validate(keys)
-
-
-def _guarantees(keys: GuaranteeKeys) -> Iterator[Guarantee]:
-    asked = (guarantee.asked(keys) for guarantee in OF_VALUES)
-    return (guarantee for guarantee in asked if guarantee is not None)

@@ -8,14 +8,7 @@ from statistics import fmean
 import numpy as np
 
 from manyveils.reading.cover import Floats
-from manyveils.utility.comparison import (
-    Comparison,
-    Coverage,
-    Measures,
-    domain_size,
-    first_known,
-    mean_per_cell,
-)
+from manyveils.utility.comparison import Comparison, Coverage, Measures, first_known, mean_per_cell
 
 
 def loss(comparison: Comparison) -> Measures:
@@ -106,7 +99,7 @@ def distortion(comparison: Comparison) -> Measures:
 
 
 def _cost_of_star(comparison: Comparison, name: str) -> float:
-    return 1 - 1 / domain_size(comparison.table[name], comparison.policy.lines(name))
+    return 1 - 1 / len(comparison.policy.lines(name) or comparison.table[name].domain)
 
 
 def _distortion_of_labels(view: Coverage) -> Floats:

@@ -69,8 +69,8 @@ class Coverage:
 
     @property
     def n_leaves(self) -> int:
-        """The size of the attribute's domain."""
-        return domain_size(self.attribute, self.lines)
+        """The size of the attribute's domain: the lines of a written hierarchy, else the values of the original."""
+        return len(self.lines or self.attribute.domain)
 
     def leaves_by_name(self) -> Floats:
         """The leaves of the domain under each label that the hierarchy has; not a number for others."""
@@ -124,11 +124,6 @@ class Coverage:
         written = texts.cast(pl.Float64, strict=False).drop_nulls().to_numpy()
         numbers = written if written.size else self.attribute.numbers
         return numbers[np.isfinite(numbers)]
-
-
-def domain_size(attribute: Attribute, lines: Lines | None) -> int:
-    """Count the lines of a written hierarchy, else the values of the original."""
-    return len(lines) if lines else attribute.n_values
 
 
 def first_known(*amounts: Floats | float) -> Floats:
