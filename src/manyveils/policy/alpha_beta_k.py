@@ -8,6 +8,7 @@ from pydantic import Field
 from manyveils.errors import Problem
 from manyveils.policy.sections import Count, Eliminations, Pairs, Section, optional
 
+Keys = Mapping[str, Any]
 METHOD = "alpha-beta-k"
 CROSS = ("pairs", "sensitive_order")
 # Keys of [guarantee] that mean something else than the letters of the method's name, and what would.
@@ -29,7 +30,7 @@ class AlphaBetaK(Section):
     sensitive_order: list[str] | None = optional("with consecutive pairs: the attributes in order")
 
 
-def keys_of(publish: Mapping[str, Any]) -> dict[str, Any] | None:
+def keys_of(publish: Keys) -> dict[str, Any] | None:
     """The keys of the method among those of a [publish] section; None if that names another method."""
     is_meant = publish.get("method") == METHOD
     return {key: publish[key] for key in AlphaBetaK.model_fields if key in publish} if is_meant else None
@@ -50,7 +51,7 @@ def ruled_out(
     return tuple(ordered[max(index - 1, 0) : index])
 
 
-def order_problems(keys: Mapping[str, Any], sensitive: Sequence[str], where: str) -> Iterator[Problem]:
+def order_problems(keys: Keys, sensitive: Sequence[str], where: str) -> Iterator[Problem]:
     """What is wrong with the order of sensitive attributes that consecutive pairs are taken from."""
     order = keys.get("sensitive_order")
     if not isinstance(order, list):
@@ -63,9 +64,7 @@ def order_problems(keys: Mapping[str, Any], sensitive: Sequence[str], where: str
         yield Problem(f"{where}.sensitive_order", what, f"They are {', '.join(sensitive)}.")
 
 
-def keys_problems(
-    keys: Mapping[str, Any], sensitive: Sequence[str], general: Mapping[str, Any]
-) -> Iterator[Problem]:
+def keys_problems(keys: Keys, sensitive: Sequence[str], general: Keys) -> Iterator[Problem]:
     """Contradictions between the method's keys, and with those of [guarantee]."""
     yield from order_problems(keys, sensitive, "publish")
     yield from _namesake_problems(keys, general)
@@ -83,7 +82,7 @@ def _is_count(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
-def _namesake_problems(keys: Mapping[str, Any], general: Mapping[str, Any]) -> Iterator[Problem]:
+def _namesake_problems(keys: Keys, general: Keys) -> Iterator[Problem]:
     """Letters in [guarantee] that were probably meant for the method; not where its own stand beside them."""
     for key, (meaning, ours) in NAMESAKES.items():
         if general.get(key) is not None and not any(keys.get(own) is not None for own in ours):

@@ -13,12 +13,13 @@ from manyveils.policy import alpha_beta_k
 from manyveils.policy.sections import COMPANIONS, LISTS, SECTIONS, AttributeSection, DateUnit, GuaranteeKeys
 
 TOP_KEYS = ("data", "attributes", "guarantee", "rules", "dependencies", "publish")
+Keys = Mapping[str, Any]
 RESERVED = "bucket"
 UNPUBLISHED = ("identifier", "choice")
 WHOLE_TABLE_KEYS = ("k", "joint", *alpha_beta_k.CROSS)
 
 
-def check_document(document: Mapping[str, Any]) -> Iterator[Problem]:
+def check_document(document: Keys) -> Iterator[Problem]:
     """List the problems of a policy: its shape first, then what its sections say of each other."""
     for key in document:
         if key not in TOP_KEYS:
@@ -81,7 +82,7 @@ def _keys(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _nearest(entry: Mapping[str, Any]) -> str:
+def _nearest(entry: Keys) -> str:
     """A guess at what a misspelt choice stands for."""
     choices = entry["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
     near = get_close_matches(str(entry["input"]), choices, n=1)
@@ -96,7 +97,7 @@ def suggest(key: str, known: list[str] | tuple[str, ...]) -> str:
     return f"Known are {', '.join(known)}." if known else "Drop it."
 
 
-def _meaning_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -> Iterator[Problem]:
+def _meaning_problems(document: Keys, attributes: Keys) -> Iterator[Problem]:
     section = document.get("guarantee", {})
     general = section if isinstance(section, Mapping) else {}
     yield from _guarantee_problems(general, general, "guarantee")
@@ -113,9 +114,7 @@ def _meaning_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]
     yield from _elimination_problems(document, bodies, general)
 
 
-def _attribute_problems(
-    name: str, attribute: Mapping[str, Any], general: Mapping[str, Any]
-) -> Iterator[Problem]:
+def _attribute_problems(name: str, attribute: Keys, general: Keys) -> Iterator[Problem]:
     where = f"attributes.{name}"
     role = attribute.get("role")
     if name == RESERVED:
@@ -139,7 +138,7 @@ def _attribute_problems(
             yield from _guarantee_problems(merged, own, f"{where}.guarantee")
 
 
-def _hierarchy_problems(hierarchy: Mapping[str, Any], where: str) -> Iterator[Problem]:
+def _hierarchy_problems(hierarchy: Keys, where: str) -> Iterator[Problem]:
     if len(hierarchy) != 1:
         yield Problem(where, "needs exactly one of file, widths, mask, tree, dates.")
     widths, dates = hierarchy.get("widths"), hierarchy.get("dates")
@@ -165,7 +164,7 @@ def _is_coarsening(units: list[Any]) -> bool:
     return all(coarse > fine for fine, coarse in pairwise(ranks))
 
 
-def _guarantee_problems(keys: Mapping[str, Any], own: Mapping[str, Any], where: str) -> Iterator[Problem]:
+def _guarantee_problems(keys: Keys, own: Keys, where: str) -> Iterator[Problem]:
     """Contradictions in what is said in effect; `own` is the part of it that stands in this section."""
     guarantee = _readable_part(keys)
     if guarantee.k and guarantee.l and guarantee.l > guarantee.k:
@@ -185,7 +184,7 @@ def _guarantee_problems(keys: Mapping[str, Any], own: Mapping[str, Any], where: 
             yield Problem(f"{where}.{key}", f"goes with {needed}, which is not set.")
 
 
-def _readable_part(section: Mapping[str, Any]) -> GuaranteeKeys:
+def _readable_part(section: Keys) -> GuaranteeKeys:
     """The keys that are fine by themselves, so that one bad key does not hide another problem."""
     keys = dict(section)
     while True:
@@ -196,9 +195,7 @@ def _readable_part(section: Mapping[str, Any]) -> GuaranteeKeys:
                 keys.pop(str(entry["loc"][0]), None)
 
 
-def _named_attributes(
-    document: Mapping[str, Any], general: Mapping[str, Any]
-) -> Iterator[tuple[str, list[str]]]:
+def _named_attributes(document: Keys, general: Keys) -> Iterator[tuple[str, list[str]]]:
     for number, rule in enumerate(_tables(document.get("rules")), start=1):
         yield f"rules[{number}]", [*_texts(rule.get("given")), *_texts([rule.get("protect")])]
     for number, dependency in enumerate(_tables(document.get("dependencies")), start=1):
@@ -207,12 +204,12 @@ def _named_attributes(
         yield "guarantee.joint", joint
 
 
-def _joints(general: Mapping[str, Any]) -> list[list[str]]:
+def _joints(general: Keys) -> list[list[str]]:
     joints = general.get("joint")
     return [_texts(joint) for joint in joints if isinstance(joint, list)] if isinstance(joints, list) else []
 
 
-def _tables(value: object) -> list[Mapping[str, Any]]:
+def _tables(value: object) -> list[Keys]:
     return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
 
 
@@ -220,9 +217,7 @@ def _texts(value: object) -> list[str]:
     return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
 
 
-def _role_problems(
-    document: Mapping[str, Any], bodies: Mapping[str, Any], general: Mapping[str, Any]
-) -> Iterator[Problem]:
+def _role_problems(document: Keys, bodies: Keys, general: Keys) -> Iterator[Problem]:
     roles = {name: str(body.get("role")) for name, body in bodies.items()}
     n_choices = [*roles.values()].count("choice")
     if n_choices > 1:
@@ -243,9 +238,7 @@ def _role_problems(
                 yield Problem(f"rules[{number}]", f"{name!r} is never published.", "Drop it from the rule.")
 
 
-def _elimination_problems(
-    document: Mapping[str, Any], bodies: Mapping[str, Any], general: Mapping[str, Any]
-) -> Iterator[Problem]:
+def _elimination_problems(document: Keys, bodies: Keys, general: Keys) -> Iterator[Problem]:
     """What is wrong with promises that look at several sensitive attributes at once."""
     sensitive = [name for name, body in bodies.items() if body.get("role") == "sensitive"]
     yield from alpha_beta_k.order_problems(general, sensitive, "guarantee")

@@ -77,9 +77,8 @@ def joined(columns: Sequence[Ids]) -> Ids:
     ids = np.zeros(len(columns[0]), dtype=np.int64)
     for codes in columns:
         # Numbers stay below the number of rows, so that products stay small.
-        ids = np.unique(ids * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1].astype(
-            np.int64
-        )
+        numbers = ids * (int(codes.max(initial=0)) + 1) + codes
+        ids = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
     return ids
 
 
