@@ -40,17 +40,11 @@ class Coarser:
 
 def coarser(facts: Facts) -> Coarser:
     """What suits the type of the column."""
-    match facts.type:
-        case "date" if facts.form.is_other_date:
-            return _other_dates(facts)
-        case "date":
-            return _dates(facts)
-        case "whole number" | "decimal":
-            return _intervals(facts)
-        case "code":
-            return _codes(facts)
-        case _:
-            return Coarser(None, "", None, NO_HIERARCHY)
+    if facts.type == "date":
+        return _other_dates(facts) if facts.form.is_other_date else _dates(facts)
+    if facts.type in ("whole number", "decimal"):
+        return _intervals(facts)
+    return _codes(facts) if facts.type == "code" else Coarser(None, "", None, NO_HIERARCHY)
 
 
 def _dates(facts: Facts) -> Coarser:

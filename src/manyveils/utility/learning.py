@@ -66,12 +66,11 @@ class Lesson:
     @cached_property
     def baseline(self) -> float:
         """The accuracy of always naming the original's commonest class."""
-        taught, tested = (
-            self.classes.of(
-                examples.rows_of(table, (self.target,), STREAMS.of("learning.held-out"))[self.target]
-            )
+        rows = [
+            examples.rows_of(table, (self.target,), STREAMS.of("learning.held-out"))
             for table in (self.table, self.held_out)
-        )
+        ]
+        taught, tested = (self.classes.of(cells[self.target]) for cells in rows)
         return float((tested == np.bincount(taught).argmax()).mean())
 
     def of(self, release: Release) -> Measures:
@@ -119,11 +118,8 @@ class Lesson:
         held_out = examples.rows_of(self.held_out, (*features, self.target), STREAMS.of("learning.held-out"))
         numeric = tuple(name for name in features if self.table[name].kind == "numeric")
         both = [{name: cells[name] for name in features} for cells in (rows, held_out)]
-        taught, tested = zip(
-            examples.matrices(*both, numeric=numeric),
-            (self.classes.of(cells[self.target]) for cells in (rows, held_out)),
-            strict=True,
-        )
+        labels = [self.classes.of(cells[self.target]) for cells in (rows, held_out)]
+        taught, tested = zip(examples.matrices(*both, numeric=numeric), labels, strict=True)
         is_number = np.array([name in numeric for name in features])
         return {name: _accuracy(model, is_number, taught, tested) for name, model in _models().items()}
 
