@@ -116,14 +116,13 @@ def _meaning_problems(document: Keys, attributes: Keys) -> Iterator[Problem]:
 
 def _attribute_problems(name: str, attribute: Keys, general: Keys) -> Iterator[Problem]:
     where = f"attributes.{name}"
-    role = attribute.get("role")
     if name == RESERVED:
         what = f"the name {RESERVED!r} is taken by the releases themselves."
         yield Problem(where, what, "Rename the column.")
     if isinstance(attribute.get("hierarchy"), Mapping):
         yield from _hierarchy_problems(attribute["hierarchy"], f"{where}.hierarchy")
     for key in ("multivalued", "insensitive", "guarantee"):
-        if attribute.get(key) and role != "sensitive":
+        if attribute.get(key) and attribute.get("role") != "sensitive":
             what = "belongs to sensitive attributes only."
             yield Problem(f"{where}.{key}", what, 'Set role = "sensitive" or drop it.')
     if attribute.get("order") is not None and attribute.get("kind") != "ordinal":

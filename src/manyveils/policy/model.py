@@ -79,9 +79,8 @@ class Policy(BaseModel):
     @property
     def published(self) -> tuple[str, ...]:
         """The attributes that may appear in a release, in the order of the policy."""
-        return tuple(
-            name for name, body in self.attributes.items() if body.role not in ("identifier", "choice")
-        )
+        unpublished = {*self.having("identifier"), *self.having("choice")}
+        return tuple(name for name in self.attributes if name not in unpublished)
 
     def replaced(self, **sections: Any) -> "Policy":
         """The same policy with some sections replaced; hierarchy files are found where they were."""
@@ -130,10 +129,8 @@ def read_document(path: Path) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise PolicyError.at(path.name, "must be a table of sections.")
     # Sections that begin with an underline are the policy's own, and no file may set them.
-    private = [key for key in document if key.startswith("_")]
-    PolicyError.refuse(
-        Problem(f"{path.name}: {key}", "is not a section.", "Leave it out.") for key in private
-    )
+    private = [f"{path.name}: {key}" for key in document if key.startswith("_")]
+    PolicyError.refuse(Problem(where, "is not a section.", "Leave it out.") for where in private)
     return document
 
 

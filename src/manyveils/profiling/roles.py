@@ -106,12 +106,10 @@ def _fewer_sensitive(guesses: Guesses, facts: AllFacts, pairs: Pairs) -> Guesses
 
 def _fewer(guesses: Guesses, ranked: Sequence[str], role: str, most: int) -> Guesses:
     """Leave out the columns beyond a number; why they would be published otherwise is still said."""
-    more = (
-        f"Left out, because {len(ranked)} columns seem {role} and {most} are kept; set the role to publish it"
-    )
-    return _changed(
-        guesses, "identifier", {name: f"{guesses[name].reason}. {more}" for name in ranked[most:]}
-    )
+    more = f"Left out, because {len(ranked)} columns seem {role} and {most} are kept"
+    more += "; set the role to publish it"
+    reasons = {name: f"{guesses[name].reason}. {more}" for name in ranked[most:]}
+    return _changed(guesses, "identifier", reasons)
 
 
 def _follows(name: str, among: Sequence[str], pairs: Pairs) -> bool:

@@ -34,11 +34,8 @@ def discernibility(comparison: Comparison) -> Measures:
 
 def class_size(comparison: Comparison) -> Measures:
     """Divide the published rows by the number of groups; with a k, also all rows by k times that number."""
-    measures: Measures = {
-        "average_class_size": _mean_over_views(
-            comparison, lambda sizes: float(sizes.sum()) / max(len(sizes), 1)
-        )
-    }
+    average = _mean_over_views(comparison, lambda sizes: float(sizes.sum()) / max(len(sizes), 1))
+    measures: Measures = {"average_class_size": average}
     k, n_rows = promised_k(comparison.policy), comparison.n_rows
     if k is not None:
         measures["c_avg"] = _mean_over_views(comparison, lambda sizes: n_rows / (k * max(len(sizes), 1)))
@@ -120,11 +117,8 @@ def measure(release: Release, table: Table, policy: Policy) -> Utility:
 
 def _without(policy: Policy, names: set[str]) -> Policy:
     """The policy about the other attributes; of its promises, only the size of groups."""
-    attributes = {
-        name: body.model_dump(exclude_unset=True)
-        for name, body in policy.attributes.items()
-        if name not in names
-    }
+    bodies = {name: body for name, body in policy.attributes.items() if name not in names}
+    attributes = {name: body.model_dump(exclude_unset=True) for name, body in bodies.items()}
     k = promised_k(policy)
     guarantee = {} if k is None else {"k": k}
     return policy.replaced(attributes=attributes, guarantee=guarantee, rules=[], dependencies=[], publish={})
