@@ -13,9 +13,9 @@ from manyveils.datasets import tumour_sections
 from manyveils.engines import judge
 from manyveils.run import make
 from manyveils.table import Restore, Table, hold
+from manyveils.utility import discernibility
 from manyveils.utility.cells import distortion
 from manyveils.utility.comparison import Comparison
-from manyveils.utility.groups import discernibility
 
 OURS, KL, EXPONENTIAL = "(α,β,k)", "k-ℓ", "Exponential-ℓ"
 BY_SIZE, FULL_DOMAIN, K_ALONE = "Exponential-ℓ, by size", "k-ℓ, full-domain", "k alone"

@@ -15,8 +15,7 @@ from benchmarks.reproductions import clusters, occ, pictures
 from benchmarks.reproductions.table import counted, markdown
 from manyveils.table import hold
 from manyveils.utility.comparison import Comparison
-from manyveils.utility.matching import buckets_of
-from manyveils.utility.membership import ENUMERATED, tuples_of
+from manyveils.utility.membership import ENUMERATED, buckets_of, tuples_of
 from manyveils.utility.membership import membership as measured
 
 SIZES = (10, 100, 500, 1000)

@@ -16,7 +16,7 @@ from manyveils.release import Release
 from manyveils.table import Table, hold
 from manyveils.utility import Utility
 from manyveils.utility import measure as weigh
-from manyveils.utility.held_out import read_held_out
+from manyveils.utility.examples import read_held_out
 from manyveils.utility.learning import Lesson
 
 if TYPE_CHECKING:

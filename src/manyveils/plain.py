@@ -1,5 +1,9 @@
-"""Results as JSON can say them, and as people read them."""
+"""Results as JSON can say them, names and texts as TOML writes them, and values as people read them."""
 
+import json
+import re
+from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 
@@ -18,6 +22,20 @@ def plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
+def toml_key(name: str) -> str:
+    """A name as a key of a TOML file."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_text(name)
+
+
+def toml_text(text: str) -> str:
+    """A text as a TOML string.
+
+    >>> toml_text('a "b"')
+    '"a \\\\"b\\\\""'
+    """
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
 def readable(value: object) -> str:
     """A value as people read it.
 
@@ -33,3 +51,22 @@ def readable(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
     return str(value)
+
+
+_CELL = 'style="text-align:left;padding:2px 12px 2px 0"'
+
+
+def as_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]], *, note: str = "") -> str:
+    """An HTML table with a caption, and a note under it.
+
+    >>> as_table("A & B", ["x"], [[0.25], [True]])[:47]
+    '<div><p><strong>A &amp; B</strong></p><table><t'
+    """
+    head = "".join(f'<th scope="col" {_CELL}>{escape(name)}</th>' for name in header)
+    body = "".join(
+        "<tr>" + "".join(f"<td {_CELL}>{escape(readable(entry))}</td>" for entry in row) + "</tr>"
+        for row in rows
+    )
+    below = f"<p>{escape(note)}</p>" if note else ""
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<div><p><strong>{escape(title)}</strong></p>{table}{below}</div>"

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 import manyveils as mv
 from manyveils.audits import audit
 from manyveils.datasets import versatile_patients, versatile_rules
+from manyveils.policy import Promise
 from manyveils.policy.gnf import Schema, check_gnf
-from manyveils.policy.guarantees import FrequencyDiversity, Promise
+from manyveils.policy.guarantees import FrequencyDiversity
 from manyveils.policy.rules import PrivacyRule
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.guardians import views_beyond_the_guardian

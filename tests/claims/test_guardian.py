@@ -15,8 +15,9 @@ from manyveils.methods.guardian.demands import Demand
 from manyveils.methods.guardian.gd import by_repair, repaired
 from manyveils.methods.guardian.pieces import Demands, Piece
 from manyveils.methods.guardian.uad import by_colouring
+from manyveils.policy import Promise
 from manyveils.policy.gnf import Schema, check_gnf
-from manyveils.policy.guarantees import FrequencyDiversity, Promise
+from manyveils.policy.guarantees import FrequencyDiversity
 from manyveils.policy.rules import Dependency, PrivacyRule, settle
 from manyveils.reading.counting import share
 from manyveils.run import make

@@ -133,7 +133,7 @@ def test_the_largest_k_that_is_promised_counts(monkeypatch: pytest.MonkeyPatch) 
     promised = promises_of(policy)
     for k, expected in ((1, 8 / (2 * 2)), (4, 8 / (4 * 2))):
         more = (*promised, Promise(KAnonymity(k), given=policy.quasi))
-        monkeypatch.setattr("manyveils.utility.groups.promises_of", lambda _, more=more: more)
+        monkeypatch.setattr("manyveils.utility.promises_of", lambda _, more=more: more)
         draft = Draft("main", (("sex", "disease"),), ALL)
         assert _measured(table, policy, draft)["c_avg"] == expected
 

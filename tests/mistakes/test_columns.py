@@ -113,7 +113,7 @@ def test_order_misses_values(desk):
 
 def test_separator_makes_too_many_values(desk, monkeypatch):
     """A separator that tears cells into very many values is suspected."""
-    monkeypatch.setattr("manyveils.table.bits.MANY_BITS", 3)
+    monkeypatch.setattr("manyveils.table.attributes.MANY_BITS", 3)
     desk.policy(attributes={"illness": {"multivalued": "|"}})
     assert "gives 4 different values, 3 at most" in desk.refused()
 

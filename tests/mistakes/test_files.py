@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manyveils.errors import DataError
-from manyveils.table import read
+from manyveils.table import door
 
 SHORT, LONG = "Zq7x,30,Zq7city0", "Zq7x,30,Zq7city0,Zq7ill0,Zq7more"
 HEADER = "name,age,city,illness\n"
@@ -60,7 +60,7 @@ def test_names_are_no_patterns(tmp_path, name, ending):
     for stem, cell in (("x1", "wrong"), (name, "right")):
         with (tmp_path / f"{stem}.{ending}").open("wb") as file:
             getattr(pl.DataFrame({"a": [cell]}), write)(file)
-    assert read.read_file(tmp_path / f"{name}.{ending}")["a"].to_list() == ["right"]
+    assert door.read_file(tmp_path / f"{name}.{ending}")["a"].to_list() == ["right"]
 
 
 def test_no_source(desk):
@@ -252,8 +252,8 @@ def test_well_formed_is_read_as_written(tmp_path_factory, rows, chunk, end, blan
     path = tmp_path_factory.getbasetemp() / "written.csv"
     path.write_bytes(text.getvalue().encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(read, "CHUNK", chunk)
-        found = read.read_file(path, delimiter=",")
+        patch.setattr(door, "CHUNK", chunk)
+        found = door.read_file(path, delimiter=",")
     assert [[cell or "" for cell in row] for row in found.rows()] == rows
 
 
@@ -271,9 +271,9 @@ def test_ragged_is_never_read(tmp_path_factory, widths, chunk, cell, end, ended)
     path = tmp_path_factory.getbasetemp() / "ragged.csv"
     path.write_bytes(text.encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(read, "CHUNK", chunk)
+        patch.setattr(door, "CHUNK", chunk)
         try:
-            height = read.read_file(path, delimiter=",").height
+            height = door.read_file(path, delimiter=",").height
         except DataError:
             height = None
     assert height == (len(widths) if set(widths) == {3} else None)
@@ -284,4 +284,4 @@ def test_every_delimiter_in_every_cell(desk):
     for outer, inner in product(",;", ";,"):
         if outer != inner:
             path = desk.data(f'"a{inner}b"{outer}"c{inner}{inner}d"\n1{outer}2\n', "odd.csv")
-            assert read.read_file(path).columns == [f"a{inner}b", f"c{inner}{inner}d"]
+            assert door.read_file(path).columns == [f"a{inner}b", f"c{inner}{inner}d"]

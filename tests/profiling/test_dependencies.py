@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from manyveils.profiling import profile
-from manyveils.profiling.dependencies import solid_pairs
+from manyveils.profiling.uniqueness import solid_pairs
 
 
 def table(n, seed=0):

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import manyveils as mv
-from manyveils.reports.charts import shares
-from manyveils.reports.drawing import LONGEST, as_svg, chart_of, drawable, labels
+from manyveils.reports.charts import LONGEST, as_svg, chart_of, drawable, labels, shares
 
 HOSTILE = [
     "<script>alert(1)</script>",

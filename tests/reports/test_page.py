@@ -10,7 +10,7 @@ import pytest
 
 import manyveils as mv
 from manyveils.datasets import hospital_sections, write_hospital
-from manyveils.reports.words import GLOSSARY, MEASURES
+from manyveils.reports.page import GLOSSARY, MEASURES
 from manyveils.utility import Utility
 
 METHODS = {

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 import manyveils as mv
 from manyveils.table import hold
 from manyveils.utility.portrait import portrait, public_portrait, sized
-from manyveils.utility.portrait.associations import cramers_v
-from manyveils.utility.portrait.scale import by_name, by_rank, by_width, has_ranges
+from manyveils.utility.portrait.values import by_name, by_rank, by_width, cramers_v, has_ranges
 
 # Each example is a whole publication.
 few = settings(max_examples=30)

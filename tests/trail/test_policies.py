@@ -6,8 +6,7 @@ import polars as pl
 import pytest
 
 import manyveils as mv
-from manyveils.policy.guarantees import GuaranteeKeys
-from manyveils.policy.sections import AttributeSection
+from manyveils.policy.sections import AttributeSection, GuaranteeKeys
 
 ROWS = [(age, city, illness) for age in (20, 30, 40) for city in ("a", "b") for illness in ("x", "y", "z")]
 

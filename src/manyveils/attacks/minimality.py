@@ -18,7 +18,8 @@ from manyveils.attacks.people import Bools, Floats, Ids, People, alike, looked_u
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Tally, bound_of, counted, harm, look, outcome, protected
 from manyveils.attacks.sightings import Sighting, labels_of
-from manyveils.policy.guarantees import DistinctDiversity, FrequencyDiversity, Promise
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import DistinctDiversity, FrequencyDiversity
 from manyveils.reading.views import PublishedView
 from manyveils.table import Attribute, Table
 

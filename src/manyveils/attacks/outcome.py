@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import hypot
 from typing import Any, Literal
 
-from manyveils.notebook import as_table
+from manyveils.plain import as_table
 
 TOLERANCE = 1e-9
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from manyveils.errors import BrokenPromise, Problem
-from manyveils.notebook import as_table
+from manyveils.plain import as_table
 
 Reading = Literal["marginal", "conditional", "joint", "release"]
 

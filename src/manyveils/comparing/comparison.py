@@ -15,7 +15,7 @@ from manyveils.comparing.configurations import Configuration, without_none
 from manyveils.comparing.ranking import Preference, Recommendation, frontier, ordered, recommend
 from manyveils.comparing.trial import Result
 from manyveils.errors import InfeasibleError, InputError, Problem
-from manyveils.notebook import as_table
+from manyveils.plain import as_table
 from manyveils.policy import Policy
 from manyveils.policy.model import read_document
 from manyveils.release.folder import path_from, staged, write_text
@@ -126,7 +126,7 @@ class Comparison:
 
     def picture(self) -> str | None:
         """The frontier as SVG, for a page or by itself; None if no configuration has both numbers."""
-        from manyveils.reports.frontier import frontier_picture
+        from manyveils.reports.charts import frontier_picture
 
         return frontier_picture(self.describe())
 

@@ -11,7 +11,7 @@ from manyveils.errors import InputError, Problem
 from manyveils.methods import METHODS, load, method_problems
 from manyveils.policy import Policy
 from manyveils.policy.check import section_problems, suggest
-from manyveils.policy.guarantees import GuaranteeKeys
+from manyveils.policy.sections import GuaranteeKeys
 
 MOST = 64
 SHARED = "suppression"

@@ -24,7 +24,7 @@ from manyveils.release import Release
 from manyveils.run import make
 from manyveils.table import Restore, Streams, Table, hold, take_in
 from manyveils.utility import measure
-from manyveils.utility.held_out import read_held_out
+from manyveils.utility.examples import read_held_out
 from manyveils.utility.learning import Lesson
 
 DESCRIBED = ["rows", "suppressed", "keeps_policy", "risk", "worst_attack", "utility", "attacks", "secret"]

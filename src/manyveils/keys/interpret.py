@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import TypeVar
 
 from manyveils.errors import InputError
 from manyveils.keys.key import Grades, Key, Meaning, number_of
@@ -12,6 +13,7 @@ ARROWS = ("->", "=>", "⇒", "→")
 PLAIN = re.compile(r"[^\s<>=!(),'\"`]+")
 EXAMPLE = "Write, for example: age > 2.5 and disease = 'KX7Q2M9A' -> income >= 3.2."
 MOST_CELLS = 1_000
+Read = TypeVar("Read", float, Meaning)
 # The sign that says the same of the outermost original as this one says of a grade beyond all published ones.
 BEYOND_ALL = {">": ">=", "<=": "<", ">=": ">", "<": "<="}
 
@@ -42,7 +44,7 @@ def _written(key: Key, condition: Condition, used: list[Meaning]) -> str:
     grades = key.grades.get(condition.name)
     if grades is not None and condition.sign not in ("=", "!=", "in"):
         return _compared(name, condition, grades, used)
-    meanings = [_meaning(key, condition.name, value) for value in condition.values]
+    meanings = [_graded(condition.name, key.meaning(condition.name, value)) for value in condition.values]
     used += meanings
     texts = [_quoted(meaning) for meaning in meanings]
     if condition.sign == "between":
@@ -53,7 +55,7 @@ def _written(key: Key, condition: Condition, used: list[Meaning]) -> str:
 
 def _compared(name: str, condition: Condition, grades: Grades, used: list[Meaning]) -> str:
     """A comparison with originals that holds for exactly the rows whose grades it holds for."""
-    numbers = [_number(condition.name, value) for value in condition.values]
+    numbers = [_graded(condition.name, number_of(value)) for value in condition.values]
     if condition.sign == "between":
         first, last = grades.at_least(numbers[0]), grades.at_most(numbers[1])
         if first is None or last is None or float(first) > float(last):
@@ -70,29 +72,18 @@ def _compared(name: str, condition: Condition, grades: Grades, used: list[Meanin
     return f"{name} {sign} {original}"
 
 
-def _number(name: str, value: str) -> float:
-    number = number_of(value)
-    if number is None:
-        raise _no_grade(name)
-    return number
-
-
 def _quoted(meaning: Meaning) -> str:
     if meaning.kind == "number" or (meaning.kind == "public" and number_of(meaning.meaning) is not None):
         return meaning.meaning
     return "'" + meaning.meaning.replace("'", "''") + "'"
 
 
-def _meaning(key: Key, attribute: str, published: str) -> Meaning:
-    meaning = key.meaning(attribute, published)
-    if meaning is None:
-        raise _no_grade(attribute)
-    return meaning
-
-
-def _no_grade(attribute: str) -> InputError:
-    what = "is published as grades, and this is none of them."
-    return InputError.at(attribute, what, "Ask with a published value.")
+def _graded(attribute: str, read: Read | None) -> Read:
+    """What was read of a published value; an error if nothing was, as it is no grade."""
+    if read is None:
+        what = "is published as grades, and this is none of them."
+        raise InputError.at(attribute, what, "Ask with a published value.")
+    return read
 
 
 def interpret_table(
@@ -103,6 +94,9 @@ def interpret_table(
         raise InputError.at("table", f"has more than {MOST_CELLS} cells.", "Ask about fewer.")
     if any(len(row) != len(names) for row in rows):
         raise InputError.at("table", "has lines of different lengths.", "Give every line each field.")
-    meanings = [[_meaning(key, name, cell) for name, cell in zip(names, row, strict=True)] for row in rows]
+    meanings = [
+        [_graded(name, key.meaning(name, cell)) for name, cell in zip(names, row, strict=True)]
+        for row in rows
+    ]
     texts = [[meaning.meaning for meaning in row] for row in meanings]
     return texts, tuple(meaning for row in meanings for meaning in row)

@@ -6,8 +6,9 @@ from typing import Annotated, Any, TypeGuard
 from pydantic import Field
 
 from manyveils.errors import Problem
-from manyveils.policy.sections import Count, Eliminations, Pairs, Section
+from manyveils.policy.sections import Count, Eliminations, Pairs, Section, optional
 
+Keys = Mapping[str, Any]
 METHOD = "alpha-beta-k"
 CROSS = ("pairs", "sensitive_order")
 # Keys of [guarantee] that mean something else than the letters of the method's name, and what would.
@@ -20,22 +21,19 @@ NAMESAKES = {
 class AlphaBetaK(Section):
     """The keys of [publish] that promise something: α is what `eliminations` and `pairs` say."""
 
-    k: Count | None = Field(None, description="rows in every group, at least")
-    beta: Annotated[int, Field(strict=True, ge=2)] = Field(
-        2, description="different values of every sensitive attribute in a group, at least"
+    k: Count | None = optional("rows in every group, at least")
+    beta: Annotated[int, Field(strict=True, ge=2)] = optional(
+        "different values of every sensitive attribute in a group, at least", 2
     )
-    eliminations: Eliminations = Field(1, description="values of other attributes that someone may rule out")
-    pairs: Pairs = Field(
-        "all", description="whose values may be ruled out: of every other attribute, or of one"
-    )
-    sensitive_order: list[str] | None = Field(
-        None, description="with consecutive pairs: the attributes in order"
-    )
+    eliminations: Eliminations = optional("values of other attributes that someone may rule out", 1)
+    pairs: Pairs = optional("whose values may be ruled out: of every other attribute, or of one", "all")
+    sensitive_order: list[str] | None = optional("with consecutive pairs: the attributes in order")
 
-    @classmethod
-    def of(cls, publish: Mapping[str, Any]) -> "AlphaBetaK":
-        """The keys among those of a [publish] section; others belong to the method alone."""
-        return cls.model_validate({key: value for key, value in publish.items() if key in cls.model_fields})
+
+def keys_of(publish: Keys) -> dict[str, Any] | None:
+    """The keys of the method among those of a [publish] section; None if that names another method."""
+    is_meant = publish.get("method") == METHOD
+    return {key: publish[key] for key in AlphaBetaK.model_fields if key in publish} if is_meant else None
 
 
 def ruled_out(
@@ -53,7 +51,7 @@ def ruled_out(
     return tuple(ordered[max(index - 1, 0) : index])
 
 
-def order_problems(keys: Mapping[str, Any], sensitive: Sequence[str], where: str) -> Iterator[Problem]:
+def order_problems(keys: Keys, sensitive: Sequence[str], where: str) -> Iterator[Problem]:
     """What is wrong with the order of sensitive attributes that consecutive pairs are taken from."""
     order = keys.get("sensitive_order")
     if not isinstance(order, list):
@@ -66,9 +64,7 @@ def order_problems(keys: Mapping[str, Any], sensitive: Sequence[str], where: str
         yield Problem(f"{where}.sensitive_order", what, f"They are {', '.join(sensitive)}.")
 
 
-def keys_problems(
-    keys: Mapping[str, Any], sensitive: Sequence[str], general: Mapping[str, Any]
-) -> Iterator[Problem]:
+def keys_problems(keys: Keys, sensitive: Sequence[str], general: Keys) -> Iterator[Problem]:
     """Contradictions between the method's keys, and with those of [guarantee]."""
     yield from order_problems(keys, sensitive, "publish")
     yield from _namesake_problems(keys, general)
@@ -86,7 +82,7 @@ def _is_count(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
-def _namesake_problems(keys: Mapping[str, Any], general: Mapping[str, Any]) -> Iterator[Problem]:
+def _namesake_problems(keys: Keys, general: Keys) -> Iterator[Problem]:
     """Letters in [guarantee] that were probably meant for the method; not where its own stand beside them."""
     for key, (meaning, ours) in NAMESAKES.items():
         if general.get(key) is not None and not any(keys.get(own) is not None for own in ours):

@@ -1,6 +1,5 @@
 """Find everything that is wrong with a policy document, at once."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from itertools import pairwise
@@ -11,15 +10,16 @@ from pydantic import BaseModel, ValidationError
 
 from manyveils.errors import Problem
 from manyveils.policy import alpha_beta_k
-from manyveils.policy.guarantees import COMPANIONS, GuaranteeKeys
-from manyveils.policy.sections import LISTS, SECTIONS, AttributeSection, DateUnit
+from manyveils.policy.sections import COMPANIONS, LISTS, SECTIONS, AttributeSection, DateUnit, GuaranteeKeys
 
 TOP_KEYS = ("data", "attributes", "guarantee", "rules", "dependencies", "publish")
+Keys = Mapping[str, Any]
 RESERVED = "bucket"
+UNPUBLISHED = ("identifier", "choice")
 WHOLE_TABLE_KEYS = ("k", "joint", *alpha_beta_k.CROSS)
 
 
-def check_document(document: Mapping[str, Any]) -> Iterator[Problem]:
+def check_document(document: Keys) -> Iterator[Problem]:
     """List the problems of a policy: its shape first, then what its sections say of each other."""
     for key in document:
         if key not in TOP_KEYS:
@@ -74,18 +74,15 @@ def _keys(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
     """The keys that are known where an error stands, which may be in a table inside the section."""
     for part in loc[:-1]:
         field = model.model_fields.get(str(part))
-        inner = [kind for kind in get_args(field.annotation) if _is_model(kind)] if field else []
-        if not inner:
+        kinds = [kind for kind in get_args(field.annotation) if isinstance(kind, type)] if field else []
+        inner = next((kind for kind in kinds if issubclass(kind, BaseModel)), None)
+        if inner is None:
             return []
-        model = inner[0]
+        model = inner
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _is_model(kind: object) -> bool:
-    return isinstance(kind, type) and issubclass(kind, BaseModel)
-
-
-def _nearest(entry: Mapping[str, Any]) -> str:
+def _nearest(entry: Keys) -> str:
     """A guess at what a misspelt choice stands for."""
     choices = entry["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
     near = get_close_matches(str(entry["input"]), choices, n=1)
@@ -100,30 +97,32 @@ def suggest(key: str, known: list[str] | tuple[str, ...]) -> str:
     return f"Known are {', '.join(known)}." if known else "Drop it."
 
 
-def _meaning_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -> Iterator[Problem]:
+def _meaning_problems(document: Keys, attributes: Keys) -> Iterator[Problem]:
     section = document.get("guarantee", {})
     general = section if isinstance(section, Mapping) else {}
     yield from _guarantee_problems(general, general, "guarantee")
-    for name, attribute in attributes.items():
-        if isinstance(attribute, Mapping):
-            yield from _attribute_problems(name, attribute, general)
-    yield from _name_problems(document, attributes)
-    yield from _role_problems(document, attributes)
-    yield from _elimination_problems(document, attributes, general)
+    bodies = {name: body for name, body in attributes.items() if isinstance(body, Mapping)}
+    for name, body in bodies.items():
+        yield from _attribute_problems(name, body, general)
+    for where, names in _named_attributes(document, general):
+        for name in (name for name in names if name not in attributes):
+            yield Problem(where, f"attribute {name!r} is not described.", suggest(name, list(attributes)))
+    yield from _role_problems(document, bodies, general)
+    if len(bodies) == len(attributes) and all(body.get("role") in UNPUBLISHED for body in bodies.values()):
+        remedy = "Give some attribute the role quasi, sensitive or neutral."
+        yield Problem("attributes", "nothing is left to publish.", remedy)
+    yield from _elimination_problems(document, bodies, general)
 
 
-def _attribute_problems(
-    name: str, attribute: Mapping[str, Any], general: Mapping[str, Any]
-) -> Iterator[Problem]:
+def _attribute_problems(name: str, attribute: Keys, general: Keys) -> Iterator[Problem]:
     where = f"attributes.{name}"
-    role = attribute.get("role")
     if name == RESERVED:
         what = f"the name {RESERVED!r} is taken by the releases themselves."
         yield Problem(where, what, "Rename the column.")
     if isinstance(attribute.get("hierarchy"), Mapping):
         yield from _hierarchy_problems(attribute["hierarchy"], f"{where}.hierarchy")
     for key in ("multivalued", "insensitive", "guarantee"):
-        if attribute.get(key) and role != "sensitive":
+        if attribute.get(key) and attribute.get("role") != "sensitive":
             what = "belongs to sensitive attributes only."
             yield Problem(f"{where}.{key}", what, 'Set role = "sensitive" or drop it.')
     if attribute.get("order") is not None and attribute.get("kind") != "ordinal":
@@ -138,7 +137,7 @@ def _attribute_problems(
             yield from _guarantee_problems(merged, own, f"{where}.guarantee")
 
 
-def _hierarchy_problems(hierarchy: Mapping[str, Any], where: str) -> Iterator[Problem]:
+def _hierarchy_problems(hierarchy: Keys, where: str) -> Iterator[Problem]:
     if len(hierarchy) != 1:
         yield Problem(where, "needs exactly one of file, widths, mask, tree, dates.")
     widths, dates = hierarchy.get("widths"), hierarchy.get("dates")
@@ -164,7 +163,7 @@ def _is_coarsening(units: list[Any]) -> bool:
     return all(coarse > fine for fine, coarse in pairwise(ranks))
 
 
-def _guarantee_problems(keys: Mapping[str, Any], own: Mapping[str, Any], where: str) -> Iterator[Problem]:
+def _guarantee_problems(keys: Keys, own: Keys, where: str) -> Iterator[Problem]:
     """Contradictions in what is said in effect; `own` is the part of it that stands in this section."""
     guarantee = _readable_part(keys)
     if guarantee.k and guarantee.l and guarantee.l > guarantee.k:
@@ -184,7 +183,7 @@ def _guarantee_problems(keys: Mapping[str, Any], own: Mapping[str, Any], where: 
             yield Problem(f"{where}.{key}", f"goes with {needed}, which is not set.")
 
 
-def _readable_part(section: Mapping[str, Any]) -> GuaranteeKeys:
+def _readable_part(section: Keys) -> GuaranteeKeys:
     """The keys that are fine by themselves, so that one bad key does not hide another problem."""
     keys = dict(section)
     while True:
@@ -195,29 +194,21 @@ def _readable_part(section: Mapping[str, Any]) -> GuaranteeKeys:
                 keys.pop(str(entry["loc"][0]), None)
 
 
-def _name_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -> Iterator[Problem]:
-    for where, names in _named_attributes(document):
-        for name in names:
-            if name not in attributes:
-                yield Problem(where, f"attribute {name!r} is not described.", suggest(name, list(attributes)))
-
-
-def _named_attributes(document: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+def _named_attributes(document: Keys, general: Keys) -> Iterator[tuple[str, list[str]]]:
     for number, rule in enumerate(_tables(document.get("rules")), start=1):
         yield f"rules[{number}]", [*_texts(rule.get("given")), *_texts([rule.get("protect")])]
     for number, dependency in enumerate(_tables(document.get("dependencies")), start=1):
         yield f"dependencies[{number}]", [*_texts(dependency.get("from")), *_texts([dependency.get("to")])]
-    for joint in _joints(document):
+    for joint in _joints(general):
         yield "guarantee.joint", joint
 
 
-def _joints(document: Mapping[str, Any]) -> list[list[str]]:
-    guarantee = document.get("guarantee")
-    joints = guarantee.get("joint") if isinstance(guarantee, Mapping) else None
+def _joints(general: Keys) -> list[list[str]]:
+    joints = general.get("joint")
     return [_texts(joint) for joint in joints if isinstance(joint, list)] if isinstance(joints, list) else []
 
 
-def _tables(value: object) -> list[Mapping[str, Any]]:
+def _tables(value: object) -> list[Keys]:
     return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
 
 
@@ -225,12 +216,12 @@ def _texts(value: object) -> list[str]:
     return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
 
 
-def _role_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -> Iterator[Problem]:
-    roles = {name: str(body.get("role")) for name, body in attributes.items() if isinstance(body, Mapping)}
-    counted = Counter(roles.values())
-    if counted["choice"] > 1:
-        yield Problem("attributes", f"{counted['choice']} attributes have the role choice.", "One at most.")
-    for joint in _joints(document):
+def _role_problems(document: Keys, bodies: Keys, general: Keys) -> Iterator[Problem]:
+    roles = {name: str(body.get("role")) for name, body in bodies.items()}
+    n_choices = [*roles.values()].count("choice")
+    if n_choices > 1:
+        yield Problem("attributes", f"{n_choices} attributes have the role choice.", "One at most.")
+    for joint in _joints(general):
         for name in joint:
             if name in roles and roles[name] != "sensitive":
                 what = f"{name!r} is not sensitive."
@@ -242,18 +233,12 @@ def _role_problems(document: Mapping[str, Any], attributes: Mapping[str, Any]) -
             what = "protects an attribute that it gives."
             yield Problem(f"rules[{number}]", what, "Take it out of `given`.")
         for name in [*_texts(rule.get("given")), *_texts([rule.get("protect")])]:
-            if roles.get(name) in ("identifier", "choice"):
+            if roles.get(name) in UNPUBLISHED:
                 yield Problem(f"rules[{number}]", f"{name!r} is never published.", "Drop it from the rule.")
-    if len(roles) == len(attributes) and set(roles.values()) <= {"identifier", "choice"}:
-        remedy = "Give some attribute the role quasi, sensitive or neutral."
-        yield Problem("attributes", "nothing is left to publish.", remedy)
 
 
-def _elimination_problems(
-    document: Mapping[str, Any], attributes: Mapping[str, Any], general: Mapping[str, Any]
-) -> Iterator[Problem]:
+def _elimination_problems(document: Keys, bodies: Keys, general: Keys) -> Iterator[Problem]:
     """What is wrong with promises that look at several sensitive attributes at once."""
-    bodies = {name: body for name, body in attributes.items() if isinstance(body, Mapping)}
     sensitive = [name for name, body in bodies.items() if body.get("role") == "sensitive"]
     yield from alpha_beta_k.order_problems(general, sensitive, "guarantee")
     owns = {name: own for name in sensitive if isinstance(own := bodies[name].get("guarantee"), Mapping)}
@@ -267,7 +252,7 @@ def _elimination_problems(
             what = f"rules out values of other sensitive attributes, and there are {len(sensitive)} in all."
             yield Problem(f"{where}.eliminations", what, "Ask for l instead.")
     publish = document.get("publish")
-    if isinstance(publish, Mapping) and publish.get("method") == alpha_beta_k.METHOD:
-        keys = {key: publish[key] for key in alpha_beta_k.AlphaBetaK.model_fields if key in publish}
+    keys = alpha_beta_k.keys_of(publish) if isinstance(publish, Mapping) else None
+    if keys is not None:
         yield from section_problems(alpha_beta_k.AlphaBetaK, keys, "publish")
         yield from alpha_beta_k.keys_problems(keys, sensitive, general)

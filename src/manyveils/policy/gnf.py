@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from manyveils.policy.rules import Dependency, PrivacyRule, as_names, known_from, tellers
+from manyveils.policy.rules import Dependency, PrivacyRule, as_names, grown, known_from, tellers
 
 
 @dataclass(frozen=True)
@@ -95,14 +95,8 @@ def _candidates(tables: Sequence[Schema], rule: PrivacyRule) -> Iterator[int]:
 
 def reachable(known: frozenset[str], tables: Sequence[Schema]) -> frozenset[str]:
     """Everything that a chain of overlapping tables joins to something known."""
-    reached, grew = set(known), True
-    while grew:
-        before = len(reached)
-        for table in tables:
-            if not reached.isdisjoint(table.attributes):
-                reached |= table.attributes
-        grew = len(reached) > before
-    return frozenset(reached)
+    sets = [table.attributes for table in tables]
+    return frozenset(grown(known, lambda reached: (names for names in sets if not reached.isdisjoint(names))))
 
 
 def _path(tables: Sequence[Schema], rule: PrivacyRule, *, without: int | None) -> tuple[int, ...]:
@@ -111,24 +105,16 @@ def _path(tables: Sequence[Schema], rule: PrivacyRule, *, without: int | None) -
         table.attributes - {rule.protect} if index == without and not table.tells else table.attributes
         for index, table in enumerate(tables)
     ]
-    came_from: dict[int, int | None] = {
-        index: None for index, attributes in enumerate(visible) if not attributes.isdisjoint(rule.given)
-    }
-    waiting = list(came_from)
-    while waiting:
-        current = waiting.pop(0)
-        if rule.protect in visible[current]:
-            return tuple(_back(current, came_from))
-        for index, attributes in enumerate(visible):
-            if index not in came_from and not attributes.isdisjoint(visible[current]):
-                came_from[index] = current
-                waiting.append(index)
+    paths: list[tuple[int, ...]] = [
+        (index,) for index, attributes in enumerate(visible) if not attributes.isdisjoint(rule.given)
+    ]
+    seen = {index for index, *_ in paths}
+    # The list grows while it is read, shorter paths first.
+    for path in paths:
+        if rule.protect in visible[path[-1]]:
+            return path
+        touching = (index for index, names in enumerate(visible) if not names.isdisjoint(visible[path[-1]]))
+        for index in (index for index in touching if index not in seen):
+            seen.add(index)
+            paths.append((*path, index))
     return ()
-
-
-def _back(index: int | None, came_from: dict[int, int | None]) -> list[int]:
-    steps: list[int] = []
-    while index is not None:
-        steps.insert(0, index)
-        index = came_from[index]
-    return steps

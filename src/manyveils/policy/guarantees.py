@@ -5,19 +5,19 @@ the other. The maker decides it in `promises/decisions.py`, the audit measures i
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields, replace
 from fractions import Fraction
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import Field
-
-from manyveils.policy.keys import Count, Eliminations, Number, Pairs, Section, Text
+from manyveils.policy.sections import GuaranteeKeys
 
 Ground = Literal["equal", "ordered", "hierarchical"]
 Worst = Literal["smallest", "largest"]
 
 PRECISION = 10**9
+# In the order in which they are defined here and a policy's promises are listed.
+GUARANTEES: list[type["Guarantee"]] = []
 
 
 def exact(number: float | int | str | Fraction) -> Fraction:
@@ -32,7 +32,7 @@ def exact(number: float | int | str | Fraction) -> Fraction:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """Something that can hold for a group of rows.
+    """Something that can hold for a group of rows; a subclass declares the following in its first line.
 
     `merging_keeps`: two groups that keep it still keep it as one group.
     `one_part_heals`: a group that breaks it keeps it as soon as it is merged with one that does; only then can a
@@ -42,6 +42,7 @@ class Guarantee:
     `counts_values`: an attribute with fewer than l values cannot keep it.
     `worst` and `bound`: whether small or large measures are bad, and the threshold they are compared with.
     `keys`: the keys of the policy for its thresholds, where they have other names.
+    `only_if`: what other keys of the policy must say for it to be asked for.
     """
 
     kind: ClassVar[str]
@@ -54,11 +55,23 @@ class Guarantee:
     worst: ClassVar[Worst] = "largest"
     bound: ClassVar[str]
     keys: ClassVar[Mapping[str, str]] = {}
+    only_if: ClassVar[Mapping[str, object]] = {}
+
+    def __init_subclass__(cls, **declared: object) -> None:
+        assert declared.keys() <= Guarantee.__annotations__.keys(), "a misspelt declaration would be lost"
+        for name, value in declared.items():
+            setattr(cls, name, value)
+        if "kind" in declared:
+            GUARANTEES.append(cls)
 
     @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """The guarantee that the keys of a policy ask for, if they do."""
-        return None
+    def asked(cls, keys: GuaranteeKeys) -> Self | None:
+        """The guarantee that the keys of a policy ask for: every threshold needs its key."""
+        values = {field: getattr(keys, cls.keys.get(field.name, field.name)) for field in fields(cls)}
+        given = {field.name: _read(field.type, value) for field, value in values.items() if value is not None}
+        needed = {field.name for field in values if field.default is MISSING}
+        is_meant = all(getattr(keys, key) == value for key, value in cls.only_if.items())
+        return cls(**given) if is_meant and needed <= given.keys() else None
 
     @property
     def parameters(self) -> dict[str, int | float | str | list[str]]:
@@ -102,6 +115,11 @@ class Guarantee:
         return math.inf
 
 
+def _read(kind: object, value: Any) -> Any:
+    """What a key says, as the type of a threshold."""
+    return exact(value) if kind is Fraction else tuple(value) if isinstance(value, list) else value
+
+
 def _plain(value: object) -> int | float | str | list[str]:
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else float(value)
@@ -112,13 +130,9 @@ def _plain(value: object) -> int | float | str | list[str]:
 
 
 @dataclass(frozen=True)
-class KAnonymity(Guarantee):
+class KAnonymity(Guarantee, kind="k-anonymity", one_part_heals=True, worst="smallest", bound="k"):
     """Every group has at least k rows."""
 
-    kind: ClassVar[str] = "k-anonymity"
-    one_part_heals: ClassVar[bool] = True
-    worst: ClassVar[Worst] = "smallest"
-    bound: ClassVar[str] = "k"
     k: int
 
     @property
@@ -133,18 +147,10 @@ class KAnonymity(Guarantee):
 
 
 @dataclass(frozen=True)
-class Diversity(Guarantee):
+class Diversity(Guarantee, worst="smallest", bound="l"):
     """How many values stay possible in a group; the kinds of l differ in how they are counted."""
 
-    l_kind: ClassVar[str]
-    worst: ClassVar[Worst] = "smallest"
-    bound: ClassVar[str] = "l"
     l: int
-
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by l, and l_kind."""
-        return cls(keys.l) if keys.l is not None and keys.l_kind == cls.l_kind else None
 
     @property
     def variety(self) -> int:
@@ -157,21 +163,19 @@ class Diversity(Guarantee):
 
 
 @dataclass(frozen=True)
-class DistinctDiversity(Diversity):
+class DistinctDiversity(
+    Diversity,
+    kind="distinct-l-diversity",
+    only_if={"l_kind": "distinct"},
+    one_part_heals=True,
+    counts_values=True,
+):
     """Every group has at least l different values (p-sensitivity is the same)."""
-
-    kind: ClassVar[str] = "distinct-l-diversity"
-    l_kind: ClassVar[str] = "distinct"
-    one_part_heals: ClassVar[bool] = True
-    counts_values: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
-class FrequencyDiversity(Diversity):
+class FrequencyDiversity(Diversity, kind="frequency-l-diversity", only_if={"l_kind": "frequency"}):
     """No value fills more than one l-th of a group."""
-
-    kind: ClassVar[str] = "frequency-l-diversity"
-    l_kind: ClassVar[str] = "frequency"
 
     def most_belief(self, share: float, text: str) -> float:
         """One l-th."""
@@ -179,31 +183,29 @@ class FrequencyDiversity(Diversity):
 
 
 @dataclass(frozen=True)
-class EntropyDiversity(Diversity):
+class EntropyDiversity(
+    Diversity,
+    kind="entropy-l-diversity",
+    only_if={"l_kind": "entropy"},
+    excepts_harmless=True,
+    counts_values=True,
+):
     """The entropy of every group is at least log l."""
-
-    kind: ClassVar[str] = "entropy-l-diversity"
-    l_kind: ClassVar[str] = "entropy"
-    excepts_harmless: ClassVar[bool] = True
-    counts_values: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
-class RecursiveDiversity(Guarantee):
+class RecursiveDiversity(
+    Guarantee,
+    kind="recursive-c-l-diversity",
+    excepts_harmless=True,
+    counts_values=True,
+    bound="c",
+    only_if={"l_kind": "recursive"},
+):
     """The commonest value has fewer than c times the rows of the l-th commonest and rarer ones together."""
 
-    kind: ClassVar[str] = "recursive-c-l-diversity"
-    excepts_harmless: ClassVar[bool] = True
-    counts_values: ClassVar[bool] = True
-    bound: ClassVar[str] = "c"
     c: Fraction
     l: int
-
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by l, l_kind and c."""
-        asks = keys.l is not None and keys.c is not None and keys.l_kind == "recursive"
-        return cls(exact(keys.c), keys.l) if asks else None  # type: ignore[arg-type]
 
     @property
     def variety(self) -> int:
@@ -215,11 +217,8 @@ class RecursiveDiversity(Guarantee):
         return FrequencyDiversity(self.l)
 
 
-class _Distance(Guarantee):
+class _Distance(Guarantee, spares_insensitive=False, bound="t"):
     """An earth mover's distance; an empty ground stands for the attribute's natural one, which only the data can tell."""
-
-    spares_insensitive: ClassVar[bool] = False
-    bound: ClassVar[str] = "t"
 
     def with_ground(self, natural: Ground) -> Guarantee:
         """The ground that was asked for, or the natural one."""
@@ -233,18 +232,11 @@ class _Distance(Guarantee):
 
 
 @dataclass(frozen=True)
-class Closeness(_Distance):
+class Closeness(_Distance, kind="t-closeness", only_if={"n": None}):
     """The distribution in every group is within earth mover's distance t of the whole table's."""
 
-    kind: ClassVar[str] = "t-closeness"
     t: Fraction
-    ground: Ground
-
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by t without n."""
-        asks = keys.t is not None and keys.n is None
-        return cls(exact(keys.t), keys.ground or "") if asks else None  # type: ignore[arg-type]
+    ground: Ground = ""  # type: ignore[assignment]
 
     def most_belief(self, share: float, text: str) -> float:
         """With the equal ground, no share rises by more than t."""
@@ -252,35 +244,20 @@ class Closeness(_Distance):
 
 
 @dataclass(frozen=True)
-class SupersetCloseness(_Distance):
+class SupersetCloseness(_Distance, kind="n-t-closeness", merging_keeps=False):
     """Every group is within distance t of some natural superset with at least n rows."""
 
-    kind: ClassVar[str] = "n-t-closeness"
-    merging_keeps: ClassVar[bool] = False
     n: int
     t: Fraction
-    ground: Ground
-
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by t with n."""
-        asks = keys.t is not None and keys.n is not None
-        return cls(keys.n, exact(keys.t), keys.ground or "") if asks else None  # type: ignore[arg-type]
+    ground: Ground = ""  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
-class CappedShare(Guarantee):
+class CappedShare(Guarantee, kind="alpha-k-anonymity", bound="alpha", keys={"values": "alpha_values"}):
     """No listed value fills more than the share alpha of a group; an empty list means every value."""
 
-    kind: ClassVar[str] = "alpha-k-anonymity"
-    bound: ClassVar[str] = "alpha"
     alpha: Fraction
     values: tuple[str, ...] = ()
-
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by alpha."""
-        return cls(exact(keys.alpha), tuple(keys.alpha_values or ())) if keys.alpha is not None else None
 
     @property
     def variety(self) -> int:
@@ -304,53 +281,10 @@ class CappedShare(Guarantee):
 
 
 @dataclass(frozen=True)
-class NumericSpread(Guarantee):
-    """The values of every group are spread over at least e."""
-
-    kind: ClassVar[str] = "k-e-anonymity"
-    one_part_heals: ClassVar[bool] = True
-    numeric_only: ClassVar[bool] = True
-    worst: ClassVar[Worst] = "smallest"
-    bound: ClassVar[str] = "e"
-    e: Fraction
-
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by e."""
-        return cls(exact(keys.e)) if keys.e is not None else None
-
-
-@dataclass(frozen=True)
-class Proximity(Guarantee):
-    """Around any value of a group, at most one m-th of its rows lie within epsilon."""
-
-    kind: ClassVar[str] = "epsilon-m-anonymity"
-    merging_keeps: ClassVar[bool] = False
-    numeric_only: ClassVar[bool] = True
-    worst: ClassVar[Worst] = "smallest"
-    bound: ClassVar[str] = "m"
-    epsilon: Fraction
-    m: int
-
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by epsilon with m."""
-        asks = keys.epsilon is not None and keys.m is not None
-        return cls(exact(keys.epsilon), keys.m) if asks else None  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
-class Likeness(Guarantee):
+class Likeness(Guarantee, kind="beta-likeness", bound="beta"):
     """No value gains more than the factor beta over its share in the table, nor more than -ln of that share."""
 
-    kind: ClassVar[str] = "beta-likeness"
-    bound: ClassVar[str] = "beta"
     beta: Fraction
-
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by beta."""
-        return cls(exact(keys.beta)) if keys.beta is not None else None
 
     def most_belief(self, share: float, text: str) -> float:
         """The share and its largest gain."""
@@ -359,17 +293,10 @@ class Likeness(Guarantee):
 
 
 @dataclass(frozen=True)
-class Disclosure(Guarantee):
+class Disclosure(Guarantee, kind="delta-disclosure", bound="delta"):
     """The share of every value stays within the factor e^delta of its share in the table."""
 
-    kind: ClassVar[str] = "delta-disclosure"
-    bound: ClassVar[str] = "delta"
     delta: Fraction
-
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by delta."""
-        return cls(exact(keys.delta)) if keys.delta is not None else None
 
     def most_belief(self, share: float, text: str) -> float:
         """The share times the factor."""
@@ -377,18 +304,29 @@ class Disclosure(Guarantee):
 
 
 @dataclass(frozen=True)
-class Linkability(Guarantee):
+class NumericSpread(
+    Guarantee, kind="k-e-anonymity", one_part_heals=True, numeric_only=True, worst="smallest", bound="e"
+):
+    """The values of every group are spread over at least e."""
+
+    e: Fraction
+
+
+@dataclass(frozen=True)
+class Proximity(
+    Guarantee, kind="epsilon-m-anonymity", merging_keeps=False, numeric_only=True, worst="smallest", bound="m"
+):
+    """Around any value of a group, at most one m-th of its rows lie within epsilon."""
+
+    epsilon: Fraction
+    m: int
+
+
+@dataclass(frozen=True)
+class Linkability(Guarantee, kind="linkability", bound="epsilon", keys={"epsilon": "epsilon_link"}):
     """Knowing the group, no value can be named with more confidence than epsilon."""
 
-    kind: ClassVar[str] = "linkability"
-    bound: ClassVar[str] = "epsilon"
-    keys: ClassVar[Mapping[str, str]] = {"epsilon": "epsilon_link"}
     epsilon: Fraction
-
-    @classmethod
-    def asked(cls, keys: "GuaranteeKeys") -> Self | None:
-        """Asked for by epsilon_link."""
-        return cls(exact(keys.epsilon_link)) if keys.epsilon_link is not None else None
 
     @property
     def variety(self) -> int:
@@ -401,128 +339,20 @@ class Linkability(Guarantee):
 
 
 @dataclass(frozen=True)
-class Elimination(Guarantee):
+class Elimination(Guarantee, kind="elimination", worst="smallest", bound="eliminations"):
     """Ruling out so many values of other attributes, or fewer, never leaves one value only ((α,β,k)'s α).
 
     Merging keeps it: what is left of a group is nothing or two values, so together it is nothing or two as well.
     """
 
-    kind: ClassVar[str] = "elimination"
-    worst: ClassVar[Worst] = "smallest"
-    bound: ClassVar[str] = "eliminations"
     eliminations: int
     ruled_out: tuple[str, ...]
 
 
-# In the order in which a policy's promises are listed; k and eliminations speak of more than one attribute's values.
-OF_VALUES: tuple[type[Guarantee], ...] = (
-    DistinctDiversity,
-    FrequencyDiversity,
-    EntropyDiversity,
-    RecursiveDiversity,
-    Closeness,
-    SupersetCloseness,
-    CappedShare,
-    Likeness,
-    Disclosure,
-    NumericSpread,
-    Proximity,
-    Linkability,
-)
-GUARANTEES: tuple[type[Guarantee], ...] = (KAnonymity, Elimination, *OF_VALUES)
 WORST: Mapping[str, Worst] = {guarantee.kind: guarantee.worst for guarantee in GUARANTEES}
-# Keys that go with another one, without which they say nothing.
-COMPANIONS = (("c", "l"), ("n", "t"), ("ground", "t"), ("alpha_values", "alpha"))
 
 
-class GuaranteeKeys(Section):
-    """What is promised of every group of rows."""
-
-    k: Count | None = Field(None, description="rows in every group, at least")
-    l: Count | None = Field(None, description="diversity of every group, at least; l_kind says of which kind")
-    l_kind: Literal["distinct", "frequency", "entropy", "recursive"] = "distinct"
-    c: Number | None = Field(None, gt=0, description="recursive diversity's factor")
-    t: Number | None = Field(
-        None, ge=0, le=1, description="distance from the whole table's distribution, at most"
-    )
-    ground: Literal["equal", "ordered", "hierarchical"] | None = Field(
-        None, description="ground distance of t"
-    )
-    n: Count | None = Field(None, description="with t: closeness to a superset of at least n rows")
-    alpha: Number | None = Field(
-        None, gt=0, le=1, description="share of any listed value in a group, at most"
-    )
-    alpha_values: list[Text] | None = Field(None, description="the values alpha speaks of; all when left out")
-    beta: Number | None = Field(None, gt=0, description="relative gain of any value, at most")
-    delta: Number | None = Field(None, gt=0, description="absolute log ratio of any value's shares, below")
-    e: Number | None = Field(None, gt=0, description="range of a numeric attribute in a group, at least")
-    epsilon: Number | None = Field(None, ge=0, description="with m: how near two numbers are alike")
-    m: Count | None = Field(None, description="with epsilon: at most one m-th of a group is alike")
-    epsilon_link: Number | None = Field(
-        None, gt=0, le=1, description="confidence of any value in a group, at most"
-    )
-    eliminations: Eliminations | None = Field(
-        None,
-        description="values of other sensitive attributes that someone may rule out without learning one",
-    )
-    pairs: Pairs | None = Field(None, description="with eliminations: whose values may be ruled out")
-    sensitive_order: list[str] | None = Field(
-        None, description="with consecutive pairs: the sensitive attributes in order"
-    )
-    conditional: bool = Field(
-        False, description="hold even against someone who knows the other sensitive values"
-    )
-    joint: list[list[str]] = Field([], description="attributes protected as one")
-
-
-@dataclass(frozen=True)
-class Promise:
-    """A guarantee for those who know `given`, about `protects` taken as one attribute.
-
-    `protects` is empty where the guarantee speaks of rows alone (k-anonymity).
-    `conditional` adds the other sensitive attributes to what is known.
-    """
-
-    guarantee: Guarantee
-    given: tuple[str, ...]
-    protects: tuple[str, ...] = ()
-    insensitive: frozenset[str] = frozenset()
-    conditional: bool = False
-    is_rule: bool = False
-
-    @property
-    def merging_keeps(self) -> bool:
-        """Whether two groups that keep the promise keep it as one.
-
-        What a group without a sensitive value keeps as an exception does not survive merging.
-        """
-        excepted = self.guarantee.excepts_harmless and bool(self.insensitive)
-        return self.guarantee.merging_keeps and not excepted
-
-    @property
-    def one_part_heals(self) -> bool:
-        """Whether merging with one good group mends any group."""
-        return self.guarantee.one_part_heals and not self.conditional and not self.insensitive
-
-    @property
-    def minds_company(self) -> bool:
-        """Whether it matters which other sensitive attributes stand beside the protected one."""
-        return self.conditional or isinstance(self.guarantee, Elimination)
-
-    @property
-    def subject(self) -> str:
-        """What is protected, in one word or several joined by `+`."""
-        return "+".join(self.protects)
-
-    def describe(self) -> dict[str, object]:
-        """The promise as the public manifest lists it."""
-        described: dict[str, object] = {"kind": self.guarantee.kind, "parameters": self.guarantee.parameters}
-        if self.is_rule:
-            return described | {"rule": {"given": list(self.given), "protect": self.subject}}
-        if self.protects:
-            described |= (
-                {"attribute": self.protects[0]}
-                if len(self.protects) == 1
-                else {"attributes": list(self.protects)}
-            )
-        return described | ({"conditional": True} if self.conditional else {})
+def asked_by(keys: GuaranteeKeys) -> Iterator[Guarantee]:
+    """The guarantees of single attributes that keys ask for; k and eliminations speak of more than one's values."""
+    kinds = (kind for kind in GUARANTEES if kind not in (KAnonymity, Elimination))
+    return (guarantee for kind in kinds if (guarantee := kind.asked(keys)) is not None)

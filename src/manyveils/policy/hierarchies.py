@@ -57,7 +57,8 @@ def line_problems(lines: Lines) -> Iterator[Problem]:
         return
     depths = {len(line) for line in lines}
     if len(depths) > 1 or max(depths) < 2:
-        what = f"lines have different depths or only one level ({_spread(depths)})."
+        levels = f"{min(depths)} to {max(depths)} levels" if len(depths) > 1 else f"{max(depths)} level"
+        what = f"lines have different depths or only one level ({levels})."
         remedy = "Give every value the same number of levels, two or more; repeat a label to fill a level."
         yield Problem("", what, remedy)
         return
@@ -78,10 +79,6 @@ def line_problems(lines: Lines) -> Iterator[Problem]:
     if n_tops > 1:
         remedy = f"End every line with one common top, such as {TOP}."
         yield Problem("", f"the last level has {n_tops} labels.", remedy)
-
-
-def _spread(depths: set[int]) -> str:
-    return f"{min(depths)} to {max(depths)} levels" if len(depths) > 1 else f"{max(depths)} level"
 
 
 def _circle(lines: Lines) -> int:

@@ -10,11 +10,10 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.notebook import as_table
+from manyveils.plain import as_table
 from manyveils.policy.check import check_document
-from manyveils.policy.guarantees import GuaranteeKeys
 from manyveils.policy.hierarchies import Lines, line_problems, read_lines, tree_lines
-from manyveils.policy.sections import AttributeSection, Data, Dependency, Publish, Role, Rule
+from manyveils.policy.sections import AttributeSection, Data, Dependency, GuaranteeKeys, Publish, Role, Rule
 
 
 class Policy(BaseModel):
@@ -39,8 +38,7 @@ class Policy(BaseModel):
         document = {key: _plain(value) for key, value in sections.items()}
         problems = list(check_document(document))
         lines = _written_hierarchies(document, folder, problems)
-        if problems:
-            raise PolicyError(problem.within(name) for problem in problems)
+        PolicyError.refuse(problem.within(name) for problem in problems)
         super().__init__(**document)
         self._folder, self._name, self._lines = folder, name, lines
 
@@ -81,9 +79,8 @@ class Policy(BaseModel):
     @property
     def published(self) -> tuple[str, ...]:
         """The attributes that may appear in a release, in the order of the policy."""
-        return tuple(
-            name for name, body in self.attributes.items() if body.role not in ("identifier", "choice")
-        )
+        unpublished = {*self.having("identifier"), *self.having("choice")}
+        return tuple(name for name in self.attributes if name not in unpublished)
 
     def replaced(self, **sections: Any) -> "Policy":
         """The same policy with some sections replaced; hierarchy files are found where they were."""
@@ -131,28 +128,17 @@ def read_document(path: Path) -> dict[str, Any]:
         raise PolicyError.at(path.name, "has a number that is too long.", "Shorten it.") from None
     if not isinstance(document, dict):
         raise PolicyError.at(path.name, "must be a table of sections.")
-    _refuse_private(document, path.name)
+    # Sections that begin with an underline are the policy's own, and no file may set them.
+    private = [f"{path.name}: {key}" for key in document if key.startswith("_")]
+    PolicyError.refuse(Problem(where, "is not a section.", "Leave it out.") for where in private)
     return document
-
-
-def _refuse_private(document: Mapping[str, Any], name: str) -> None:
-    """Refuse sections that begin with an underline: they are the policy's own, and no file may set them."""
-    problems = [
-        Problem(f"{name}: {key}", "is not a section.", "Leave it out.")
-        for key in document
-        if key.startswith("_")
-    ]
-    if problems:
-        raise PolicyError(problems)
 
 
 def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A table of a JSON file without repeated keys; TOML refuses those by itself."""
-    table = dict(pairs)
-    if len(table) < len(pairs):
-        counts = Counter(key for key, _ in pairs)
-        raise PolicyError(Problem(key, "is there twice.", "Keep one.") for key, n in counts.items() if n > 1)
-    return table
+    counts = Counter(key for key, _ in pairs)
+    PolicyError.refuse(Problem(key, "is there twice.", "Keep one.") for key, n in counts.items() if n > 1)
+    return dict(pairs)
 
 
 def _plain(value: Any) -> Any:

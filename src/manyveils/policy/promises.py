@@ -2,23 +2,20 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 from manyveils.errors import InfeasibleError, Problem
-from manyveils.policy.alpha_beta_k import METHOD, AlphaBetaK, ruled_out
+from manyveils.policy.alpha_beta_k import AlphaBetaK, keys_of, ruled_out
 from manyveils.policy.guarantees import (
-    OF_VALUES,
     DistinctDiversity,
     Elimination,
     FrequencyDiversity,
-    Guarantee,
-    GuaranteeKeys,
     KAnonymity,
-    Promise,
+    asked_by,
 )
 from manyveils.policy.model import Policy
+from manyveils.policy.promise import Promise
 from manyveils.policy.rules import Dependency, PrivacyRule, Rules, breaking, settle
-from manyveils.policy.sections import Rule
+from manyveils.policy.sections import GuaranteeKeys, Rule
 
 
 def promises_of(policy: Policy) -> tuple[Promise, ...]:
@@ -42,21 +39,17 @@ def _about_rows(policy: Policy) -> Iterator[Promise]:
 
 def alpha_beta_k_of(policy: Policy) -> AlphaBetaK | None:
     """What the method of that name promises by its own keys; None for other methods."""
-    return AlphaBetaK.of(policy.publish.options) if policy.publish.method == METHOD else None
+    keys = keys_of(policy.publish.model_dump(exclude_unset=True))
+    return None if keys is None else AlphaBetaK.model_validate(keys)
 
 
 def _about_attributes(policy: Policy) -> Iterator[Promise]:
     _refuse_hopeless_roles(policy)
     for name in policy.sensitive:
         section = effective(policy, name)
-        for guarantee in _guarantees(section):
-            promise = Promise(
-                guarantee,
-                policy.quasi,
-                (name,),
-                frozenset(policy.attributes[name].insensitive),
-                section.conditional,
-            )
+        insensitive = frozenset(policy.attributes[name].insensitive)
+        for guarantee in asked_by(section):
+            promise = Promise(guarantee, policy.quasi, (name,), insensitive, section.conditional)
             if promise.conditional and not promise.merging_keeps:
                 # Holding for those who know more does not imply holding for those who know less.
                 yield replace(promise, conditional=False)
@@ -67,35 +60,28 @@ def _about_eliminations(policy: Policy) -> Iterator[Promise]:
     """(α,β,k)-anonymity: β is diversity under its own name, and α speaks of pairs of attributes."""
     method_keys = alpha_beta_k_of(policy)
     for name in policy.sensitive:
-        about = partial(
-            Promise,
-            given=policy.quasi,
-            protects=(name,),
-            insensitive=frozenset(policy.attributes[name].insensitive),
-        )
+        insensitive = frozenset(policy.attributes[name].insensitive)
         if method_keys:
-            yield about(DistinctDiversity(method_keys.beta))
+            yield Promise(DistinctDiversity(method_keys.beta), policy.quasi, (name,), insensitive)
         for keys in (effective(policy, name), method_keys):
             if keys is not None and keys.eliminations is not None:
                 others = ruled_out(name, policy.sensitive, keys.pairs or "all", keys.sensitive_order)
                 if others:
-                    yield about(Elimination(keys.eliminations, others))
+                    elimination = Elimination(keys.eliminations, others)
+                    yield Promise(elimination, policy.quasi, (name,), insensitive)
 
 
 def _refuse_hopeless_roles(policy: Policy) -> None:
     """Roles are rules too: what the quasi-identifiers decide, or what decides one of them, cannot be promised."""
     known = dependencies_of(policy)
     rules = [PrivacyRule(frozenset(policy.quasi), name) for name in policy.sensitive]
-    hopeless = [(rule.protect, chain) for rule in rules if (chain := breaking(rule, known))]
-    if hopeless:
-        raise InfeasibleError(
-            Problem(
-                f"{policy.name}: {name}",
-                f"nothing can be promised of it against someone who knows {'; '.join(map(str, chain))}.",
-                "Drop the dependency if it need not be known, or change the roles.",
-            )
-            for name, chain in hopeless
-        )
+    what = "nothing can be promised of it against someone who knows {}."
+    remedy = "Drop the dependency if it need not be known, or change the roles."
+    InfeasibleError.refuse(
+        Problem(f"{policy.name}: {rule.protect}", what.format("; ".join(map(str, chain))), remedy)
+        for rule in rules
+        if (chain := breaking(rule, known))
+    )
 
 
 def dependencies_of(policy: Policy) -> list[Dependency]:
@@ -105,7 +91,7 @@ def dependencies_of(policy: Policy) -> list[Dependency]:
 
 def _about_combinations(policy: Policy) -> Iterator[Promise]:
     for joint in policy.guarantee.joint:
-        for guarantee in _guarantees(policy.guarantee):
+        for guarantee in asked_by(policy.guarantee):
             if not guarantee.numeric_only:
                 yield Promise(guarantee, policy.quasi, tuple(joint))
 
@@ -113,16 +99,15 @@ def _about_combinations(policy: Policy) -> Iterator[Promise]:
 def _by_rule(policy: Policy) -> Iterator[Promise]:
     """A promise for every rule as written, and for those that known dependencies add."""
     settled = rules_of(policy)
-    if settled.hopeless:
-        raise InfeasibleError(
-            Problem(
-                f"{policy.name}: rule {rule}",
-                f"cannot be promised against someone who knows {'; '.join(str(dependency) for dependency in chain)}: "
-                "it leads from what is given to what is protected, or rules values out.",
-                "Drop the rule, or the dependency if it need not be known.",
-            )
-            for rule, chain in settled.hopeless
-        )
+    what = (
+        "cannot be promised against someone who knows {}: it leads from what is given to what is protected, "
+    )
+    what += "or rules values out."
+    remedy = "Drop the rule, or the dependency if it need not be known."
+    InfeasibleError.refuse(
+        Problem(f"{policy.name}: rule {rule}", what.format("; ".join(map(str, chain))), remedy)
+        for rule, chain in settled.hopeless
+    )
     written = [_written(policy, rule) for rule in policy.rules]
     for rule in dict.fromkeys([*written, *(rule for rule, _ in settled.derived)]):
         given = tuple(name for name in policy.attributes if name in rule.given)
@@ -146,8 +131,3 @@ def effective(policy: Policy, attribute: str) -> GuaranteeKeys:
         return policy.guarantee
     keys = policy.guarantee.model_dump(exclude_unset=True) | own.model_dump(exclude_unset=True)
     return GuaranteeKeys.model_validate(keys)
-
-
-def _guarantees(keys: GuaranteeKeys) -> Iterator[Guarantee]:
-    asked = (guarantee.asked(keys) for guarantee in OF_VALUES)
-    return (guarantee for guarantee in asked if guarantee is not None)

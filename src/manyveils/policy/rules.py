@@ -1,6 +1,6 @@
 """Privacy rules between arbitrary attributes: what follows from what, and what known dependencies add (paper 002)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -121,14 +121,12 @@ def tellers(rule: PrivacyRule, dependencies: Sequence[Dependency]) -> frozenset[
     Who sees one of them can rule out values of what is protected, even if it does not decide it.
     """
     known = known_from(rule.given, dependencies)
-    tied, grew = {rule.protect}, True
-    while grew:
-        before = len(tied)
-        for dependency in dependencies:
-            if not tied.isdisjoint(dependency.source | {dependency.target}):
-                tied |= (dependency.source | {dependency.target}) - known
-        grew = len(tied) > before
-    return frozenset(tied - {rule.protect})
+    ends = [dependency.source | {dependency.target} for dependency in dependencies]
+
+    def tied_to(tied: set[str]) -> Iterator[frozenset[str]]:
+        return (names - known for names in ends if not tied.isdisjoint(names))
+
+    return frozenset(grown({rule.protect}, tied_to) - {rule.protect})
 
 
 def _needed(used: list[Dependency], rule: PrivacyRule) -> Iterator[Dependency]:
@@ -143,12 +141,17 @@ def _needed(used: list[Dependency], rule: PrivacyRule) -> Iterator[Dependency]:
 
 def known_from(given: frozenset[str], dependencies: Sequence[Dependency]) -> set[str]:
     """Everything that dependencies give away to those who know something."""
-    known, grew = set(given), True
-    while grew:
-        before = len(known)
-        known |= {dependency.target for dependency in dependencies if dependency.source <= known}
-        grew = len(known) > before
-    return known
+    return grown(given, lambda known: ({step.target} for step in dependencies if step.source <= known))
+
+
+def grown(names: Iterable[str], following: Callable[[set[str]], Iterable[Collection[str]]]) -> set[str]:
+    """Names, and those that follow from them, and from those, until nothing more does."""
+    reached: set[str] = set()
+    more = set(names)
+    while not more <= reached:
+        reached |= more
+        more = set().union(*following(reached))
+    return reached
 
 
 def _expanded(

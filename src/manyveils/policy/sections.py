@@ -1,65 +1,102 @@
 """The sections of a policy, key by key, as pydantic models; meaning that spans sections is in `check`."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from manyveils.policy.guarantees import GuaranteeKeys
-from manyveils.policy.keys import (
-    Count,
-    DateUnit,
-    Delimiter,
-    Eliminations,
-    Kind,
-    Number,
-    Pairs,
-    Role,
-    Section,
-    Text,
-)
+Role = Literal["identifier", "quasi", "sensitive", "neutral", "choice"]
+Pairs = Literal["all", "consecutive"]
+DateUnit = Literal["day", "month", "quarter", "year", "decade"]
+Kind = Literal["numeric", "ordinal", "categorical"]
 
-__all__ = ["Count", "DateUnit", "Eliminations", "Kind", "Number", "Pairs", "Role", "Section", "Text"]
+
+def _as_text(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _one_plain_character(value: str) -> str:
+    if len(value) != 1 or not value.isascii() or value in '"\r\n':
+        raise ValueError("must be one ASCII character, and neither a quote nor a line end")
+    return value
+
+
+Text = Annotated[str, BeforeValidator(_as_text)]
+Delimiter = Annotated[str, AfterValidator(_one_plain_character)]
+Count = Annotated[int, Field(strict=True, ge=1)]
+# The search for leaks grows as (2 * others) ** eliminations.
+Eliminations = Annotated[int, Field(strict=True, ge=1, le=5)]
+Number = Annotated[float, Field(strict=True)]
+
+
+def optional(description: str, default: object = None, **limits: Any) -> Any:
+    """A key that may be left out."""
+    return Field(default, description=description, **limits)
+
+
+class Section(BaseModel):
+    """A table of the policy file; keys that are not listed are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Data(Section):
     """Where the rows are and what an empty cell means."""
 
-    source: str | None = Field(None, description="csv, parquet or arrow/feather file, relative to the policy")
-    missing: Literal["category", "drop", "error"] = Field("category", description="what a missing cell means")
-    missing_markers: list[Text] = Field(
-        [], description="texts that stand for a missing cell, besides an empty one"
-    )
-    delimiter: Delimiter | None = Field(None, description="of a csv file; found by itself")
+    source: str | None = optional("csv, parquet or arrow/feather file, relative to the policy")
+    missing: Literal["category", "drop", "error"] = optional("what a missing cell means", "category")
+    missing_markers: list[Text] = optional("texts that stand for a missing cell, besides an empty one", [])
+    delimiter: Delimiter | None = optional("of a csv file; found by itself")
 
 
 class Hierarchy(Section):
     """How values become coarser; exactly one of the keys."""
 
-    file: str | None = Field(
-        None, description="ARX's format: a line per value, level after level, `;`-separated"
+    file: str | None = optional("ARX's format: a line per value, level after level, `;`-separated")
+    widths: list[Number] | None = optional("interval widths, each a multiple of the last", min_length=1)
+    mask: Literal["right", "left"] | None = optional("which end of the text is masked first")
+    tree: dict[str, Any] | None = optional("groups of values, groups of groups", min_length=1)
+    dates: list[DateUnit] | None = optional("parts of the calendar, each coarser than the last", min_length=1)
+
+
+class GuaranteeKeys(Section):
+    """What is promised of every group of rows."""
+
+    k: Count | None = optional("rows in every group, at least")
+    l: Count | None = optional("diversity of every group, at least; l_kind says of which kind")
+    l_kind: Literal["distinct", "frequency", "entropy", "recursive"] = "distinct"
+    c: Number | None = optional("recursive diversity's factor", gt=0)
+    t: Number | None = optional("distance from the whole table's distribution, at most", ge=0, le=1)
+    ground: Literal["equal", "ordered", "hierarchical"] | None = optional("ground distance of t")
+    n: Count | None = optional("with t: closeness to a superset of at least n rows")
+    alpha: Number | None = optional("share of any listed value in a group, at most", gt=0, le=1)
+    alpha_values: list[Text] | None = optional("the values alpha speaks of; all when left out")
+    beta: Number | None = optional("relative gain of any value, at most", gt=0)
+    delta: Number | None = optional("absolute log ratio of any value's shares, below", gt=0)
+    e: Number | None = optional("range of a numeric attribute in a group, at least", gt=0)
+    epsilon: Number | None = optional("with m: how near two numbers are alike", ge=0)
+    m: Count | None = optional("with epsilon: at most one m-th of a group is alike")
+    epsilon_link: Number | None = optional("confidence of any value in a group, at most", gt=0, le=1)
+    eliminations: Eliminations | None = optional(
+        "values of other sensitive attributes that someone may rule out without learning one"
     )
-    widths: list[Number] | None = Field(
-        None, min_length=1, description="interval widths, each a multiple of the last"
-    )
-    mask: Literal["right", "left"] | None = Field(None, description="which end of the text is masked first")
-    tree: dict[str, Any] | None = Field(None, min_length=1, description="groups of values, groups of groups")
-    dates: list[DateUnit] | None = Field(
-        None, min_length=1, description="parts of the calendar, each coarser than the last"
-    )
+    pairs: Pairs | None = optional("with eliminations: whose values may be ruled out")
+    sensitive_order: list[str] | None = optional("with consecutive pairs: the sensitive attributes in order")
+    conditional: bool = optional("hold even against someone who knows the other sensitive values", False)
+    joint: list[list[str]] = optional("attributes protected as one", [])
 
 
 class AttributeSection(Section):
     """What a column of the data is."""
 
     role: Role
-    kind: Kind | None = Field(None, description="found from the data when left out")
-    order: list[Text] | None = Field(None, description="the values of an ordinal attribute, lowest first")
+    kind: Kind | None = optional("found from the data when left out")
+    order: list[Text] | None = optional("the values of an ordinal attribute, lowest first")
     hierarchy: Hierarchy | None = None
-    multivalued: str | None = Field(
-        None, min_length=1, description="what separates several values in one cell"
-    )
-    insensitive: list[Text] = Field([], description="values that need no protection")
-    guarantee: GuaranteeKeys | None = Field(None, description="overrides [guarantee] key by key")
+    multivalued: str | None = optional("what separates several values in one cell", min_length=1)
+    insensitive: list[Text] = optional("values that need no protection", [])
+    guarantee: GuaranteeKeys | None = optional("overrides [guarantee] key by key")
 
 
 class Rule(Section):
@@ -85,9 +122,7 @@ class Publish(Section):
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
 
     method: str = "generalize"
-    suppression: Number = Field(
-        0.0, ge=0, le=1, description="share of rows that may be left out, rounded down"
-    )
+    suppression: Number = optional("share of rows that may be left out, rounded down", 0.0, ge=0, le=1)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -97,3 +132,5 @@ class Publish(Section):
 
 SECTIONS: dict[str, type[Section]] = {"data": Data, "guarantee": GuaranteeKeys, "publish": Publish}
 LISTS: dict[str, type[Section]] = {"rules": Rule, "dependencies": Dependency}
+# Keys that go with another one, without which they say nothing.
+COMPANIONS = (("c", "l"), ("n", "t"), ("ground", "t"), ("alpha_values", "alpha"))

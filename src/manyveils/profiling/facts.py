@@ -1,4 +1,4 @@
-"""What can be counted about one column: its type, distinct values, missing cells, how far it singles out rows."""
+"""What can be counted about one column: its type, distinct values, missing cells, the shape of its texts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,18 +9,62 @@ import polars as pl
 
 from manyveils.errors import InputError
 from manyveils.policy import Policy
-from manyveils.profiling.forms import Form, form_of
 from manyveils.profiling.words import NUMBERS, POSTCODES, says
 from manyveils.table import Attribute, encode
+from manyveils.table.kinds import NUMBER
+from manyveils.table.levels import are_dates
 
 Type = Literal["whole number", "decimal", "date", "true or false", "code", "category", "text", "unreadable"]
 
 # Whole numbers with so few values are as likely codes as amounts.
 FEW_VALUES = 10
-NO_FORM = Form()
 WRITTEN = ("?", "NA", "N/A", "n/a", "na", "#N/A", "-", "--", ".", "NULL", "null", "NaN", "nan", "Nan")
 # What people write where a value is missing; fields of some files begin with a blank.
 MARKERS = tuple(blank + text for text in WRITTEN for blank in ("", " "))
+FORMS = {
+    "e-mail addresses": r"^[^@\s]+@[^@\s]+\.[A-Za-z]{2,}$",
+    "UUIDs": r"^\{?[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\}?$",
+    "web addresses": r"^(https?://|www\.)\S+$",
+    "IP addresses": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$",
+    "phone numbers": r"^(\+[0-9]{1,3}|\(?0[0-9]{2,4}\)?|\(?[0-9]{3}\)?)[ /-][0-9][0-9 /.-]{5,14}$",
+    "social security numbers": r"^[0-9]{3}-[0-9]{2}-[0-9]{4}$",
+}
+YEAR_LAST = r"^[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{2}|[0-9]{4})$"
+YEAR_FIRST = r"^[0-9]{4}[./][0-9]{1,2}[./][0-9]{1,2}$"
+DECIMAL_COMMA = r"^\s*[+-]?[0-9][0-9. ]*,[0-9]+\s*$"
+CODE = r"^[A-Za-z0-9][A-Za-z0-9 .-]*$"
+# A column of some form may have slips in it.
+MOST = 0.9
+LOOKED_AT = 10_000
+LONG_TEXT = 40
+SHORTEST_CODE, LONGEST_CODE = 3, 12
+SEPARATORS = "|;"
+FEW_WORDS = 20
+
+
+@dataclass(frozen=True)
+class Form:
+    """The shape of a column's texts."""
+
+    identifies: str | None = None
+    is_date: bool = False
+    has_time: bool = False
+    year_last: bool = False
+    year_first: bool = False
+    has_decimal_comma: bool = False
+    length: int | None = None
+    is_free_text: bool = False
+    code_length: int | None = None
+    separator: str | None = None
+    words_among_numbers: int = 0
+
+    @property
+    def is_other_date(self) -> bool:
+        """Whether the texts look like dates, but not as 2024-12-31."""
+        return not self.is_date and (self.year_last or self.year_first)
+
+
+NO_FORM = Form()
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,3 +178,53 @@ def _spread(attribute: Attribute) -> float:
     low, high = np.searchsorted(running, (0.01 * running[-1], 0.99 * running[-1]))
     inner = float(numbers[high] - numbers[low])
     return inner if inner > 0 else float(numbers[-1] - numbers[0])
+
+
+def form_of(domain: pl.Series) -> Form:
+    """The shape of distinct texts, from ten thousand of them at most, and from all where it matters."""
+    sample = domain.head(LOOKED_AT)
+    if len(sample) == 0:
+        return Form()
+    lengths = domain.str.len_chars().unique()
+    length = int(lengths[0]) if len(lengths) == 1 else None
+    return Form(
+        identifies=next((form for form, pattern in FORMS.items() if _have_form(sample, pattern)), None),
+        is_date=bool(are_dates(sample).all()) and bool(are_dates(domain).all()),
+        has_time=bool((sample.str.len_chars() > len("2000-01-01")).any()),
+        year_last=_have_form(sample, YEAR_LAST),
+        year_first=_have_form(sample, YEAR_FIRST),
+        has_decimal_comma=_have_form(sample, DECIMAL_COMMA),
+        length=length,
+        is_free_text=float(sample.str.len_chars().sum()) / len(sample) > LONG_TEXT,
+        code_length=length if _are_codes(domain, length) else None,
+        separator=_separator(sample),
+        words_among_numbers=_words_among_numbers(sample),
+    )
+
+
+def _have_form(texts: pl.Series, pattern: str) -> bool:
+    return float(texts.str.contains(pattern).sum()) / len(texts) >= MOST
+
+
+def _are_codes(domain: pl.Series, length: int | None) -> bool:
+    """Whether texts of one length are codes: letters and digits, with a digit in most."""
+    if length is None or not SHORTEST_CODE <= length <= LONGEST_CODE:
+        return False
+    return bool(domain.str.contains(CODE).all()) and _have_form(domain, "[0-9]")
+
+
+def _words_among_numbers(texts: pl.Series) -> int:
+    """How many of the texts are not numbers, if these are very few beside many numbers."""
+    words = len(texts) - int(texts.str.contains(NUMBER).sum())
+    return words if words * FEW_WORDS <= len(texts) else 0
+
+
+def _separator(texts: pl.Series) -> str | None:
+    """What separates several values in a cell: cells are then made of fewer pieces than there are cells."""
+    for mark in SEPARATORS:
+        n_separated = int(texts.str.contains(mark, literal=True).sum())
+        if n_separated * 20 >= len(texts) and n_separated > 1:
+            pieces = texts.str.split(mark).explode().str.strip_chars().unique()
+            if len(pieces) < len(texts):
+                return mark
+    return None

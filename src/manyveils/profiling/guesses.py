@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from manyveils.policy.sections import Role
 from manyveils.profiling import words
 from manyveils.profiling.facts import Facts
 from manyveils.profiling.words import QUASI, SENSITIVE, says, topic_of
 
 # "open" is a column that neither name nor shape tells anything of.
-Seeming = Literal["identifier", "quasi", "sensitive", "neutral", "open"]
+Guessed = Role | Literal["open"]
 
 NEARLY_UNIQUE = 0.95
 MOSTLY_DIFFERENT = 0.5
@@ -24,7 +25,7 @@ FEW_TEXTS = 50
 class Guess:
     """A role and its reason; `topic` is what the column's name suggests, if that gave it away."""
 
-    seeming: Seeming
+    role: Guessed
     reason: str
     topic: str = ""
 
@@ -80,8 +81,8 @@ def _names_a_person(facts: Facts) -> Guess | None:
 
 def _by_topic(facts: Facts) -> Guess | None:
     sensitive, quasi = topic_of(facts.name, SENSITIVE), topic_of(facts.name, QUASI)
-    if (sensitive or quasi) and _is_free_text(facts):
-        return _free_text()
+    if (sensitive or quasi) and (left_out := _free_text(facts)):
+        return left_out
     if sensitive and _numbers_something(facts):
         return _left_out(
             f"its name suggests {sensitive}, but it nearly identifies the row: {_differing(facts)}"
@@ -103,19 +104,16 @@ def _numbers_something(facts: Facts) -> bool:
 def _stands_out(facts: Facts) -> Guess | None:
     if facts.type == "date":
         return Guess("quasi", "A date, and an adversary may know when something happened")
-    if _is_free_text(facts):
-        return _free_text()
+    if left_out := _free_text(facts):
+        return left_out
     if facts.share_distinct >= NEARLY_UNIQUE and facts.type != "decimal" and facts.distinct > 1:
         return Guess("identifier", f"It nearly identifies the row: {_differing(facts)}")
     return None
 
 
-def _is_free_text(facts: Facts) -> bool:
-    return facts.type == "text" and facts.share_distinct >= MOSTLY_DIFFERENT
-
-
-def _free_text() -> Guess:
-    return _left_out("it is free text, which may name anybody")
+def _free_text(facts: Facts) -> Guess | None:
+    is_free = facts.type == "text" and facts.share_distinct >= MOSTLY_DIFFERENT
+    return _left_out("it is free text, which may name anybody") if is_free else None
 
 
 def _differing(facts: Facts) -> str:

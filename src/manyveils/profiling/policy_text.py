@@ -1,19 +1,18 @@
 """A profile written as a policy: every setting has its reason in a comment above it."""
 
-import json
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from manyveils.plain import toml_key, toml_text
 from manyveils.policy.rules import Dependency, PrivacyRule, breaking, tellers
-from manyveils.profiling.dependencies import FoundDependency
 from manyveils.profiling.facts import Facts
 from manyveils.profiling.guesses import percent
-from manyveils.profiling.levels import Diversity, weakest
+from manyveils.profiling.hierarchies import Diversity, weakest
 from manyveils.profiling.roles import SELDOM_ALONE, name_of
+from manyveils.profiling.uniqueness import FoundDependency
 
 if TYPE_CHECKING:
-    from manyveils.profiling.profile import Profile
+    from manyveils.profiling import Profile
 
 MOST_COMMENTED = 20
 Lines = Iterator[str]
@@ -53,23 +52,25 @@ def _data(profile: "Profile", source: str | None) -> Lines:
     yield "[data]"
     if source is not None:
         yield "# The data, seen from this file."
-        yield f"source = {quoted(source)}"
+        yield f"source = {toml_text(source)}"
     if profile.delimiter is not None:
         yield "# What stands between fields."
-        yield f"delimiter = {quoted(profile.delimiter)}"
+        yield f"delimiter = {toml_text(profile.delimiter)}"
     lacking = sum(facts.missing > 0 for facts in profile.facts.values())
     missing = f"Cells are missing in {lacking} of the columns" if lacking else "No cell is missing"
     yield f"# {missing}; a missing cell counts as a value of its own."
     yield 'missing = "category"'
     if profile.markers:
-        counts = ", ".join(f"{quoted(marker)} {count:,} times" for marker, count in profile.markers.items())
+        counts = ", ".join(
+            f"{toml_text(marker)} {count:,} times" for marker, count in profile.markers.items()
+        )
         yield f"# Texts that usually mean a missing cell: {counts}."
-        yield f"missing_markers = [{', '.join(map(quoted, profile.markers))}]"
+        yield f"missing_markers = [{', '.join(map(toml_text, profile.markers))}]"
 
 
 def _attribute(profile: "Profile", name: str) -> Lines:
     decided, suits = profile.decided[name], profile.coarsenings.get(name)
-    yield f"[attributes.{key(name)}]"
+    yield f"[attributes.{toml_key(name)}]"
     yield f"# {_summary(profile.facts[name])}"
     yield f"# {decided.reason}{_adds(profile, name)}"
     yield f'role = "{decided.role}"'
@@ -116,13 +117,13 @@ def _own_guarantee(profile: "Profile", name: str) -> Lines:
     own, separator = profile.diversities[name], profile.facts[name].form.separator
     if own.separator:
         yield f"# Cells hold several values, separated by {own.separator}."
-        yield f"multivalued = {quoted(own.separator)}"
+        yield f"multivalued = {toml_text(own.separator)}"
     elif separator:
         yield f"# Cells seem to hold several values, separated by {separator}, but each cell counts as one value here:"
-        yield f"# multivalued = {quoted(separator)} would protect each value, but one is too common, or there are too many."
+        yield f"# multivalued = {toml_text(separator)} would protect each value, but one is too common, or there are too many."
     if own.strength > weakest(profile.diversities)[1].strength:
         yield ""
-        yield f"[attributes.{key(name)}.guarantee]"
+        yield f"[attributes.{toml_key(name)}.guarantee]"
         yield from _diversity(own)
 
 
@@ -179,8 +180,8 @@ def _is_accepted(profile: "Profile", dependencies: Sequence[Dependency]) -> bool
 def _declared(dependency: FoundDependency) -> Lines:
     yield "[[dependencies]]"
     yield f"# Holds in all rows; {dependency.repeated:,} left sides occur in several rows and show it."
-    yield f"from = [{', '.join(map(quoted, dependency.left))}]"
-    yield f"to = {quoted(dependency.right)}"
+    yield f"from = [{', '.join(map(toml_text, dependency.left))}]"
+    yield f"to = {toml_text(dependency.right)}"
 
 
 def _undeclared(dependencies: Sequence[FoundDependency]) -> Lines:
@@ -208,17 +209,3 @@ def _publish(profile: "Profile") -> Lines:
         yield 'method = "slice"'
         yield "# Combinations in fewer rows than this are generalized."
         yield f"column_k = {profile.k[0]}"
-
-
-def key(name: str) -> str:
-    """A name as a key of a TOML file."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted(name)
-
-
-def quoted(text: str) -> str:
-    """A text as a TOML string.
-
-    >>> quoted('a "b"')
-    '"a \\\\"b\\\\""'
-    """
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,13 +1,12 @@
 """Which role every column gets, and why: guesses about single columns, weighed against each other."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from manyveils.policy.sections import Role
-from manyveils.profiling.dependencies import Found, solid_pairs
 from manyveils.profiling.facts import Facts
-from manyveils.profiling.guesses import MANY_VALUES, MOSTLY_DIFFERENT, Guess, Seeming, percent, unique_by_it
+from manyveils.profiling.guesses import MANY_VALUES, MOSTLY_DIFFERENT, Guess, Guessed, percent, unique_by_it
 from manyveils.profiling.hierarchies import coarser
+from manyveils.profiling.uniqueness import Found, solid_pairs
 
 MOST_QUASI = 12
 MOST_SENSITIVE = 10
@@ -20,20 +19,12 @@ MERE_GUESS = (
 )
 
 
-@dataclass(frozen=True)
-class Decided:
-    """A role and its reason, one sentence or more."""
-
-    role: Role
-    reason: str
-
-
 Guesses = Mapping[str, Guess]
 AllFacts = Mapping[str, Facts]
 Pairs = Sequence[tuple[str, str]]
 
 
-def decide(facts: AllFacts, guesses: Guesses, dependencies: Found) -> Mapping[str, Decided]:
+def decide(facts: AllFacts, guesses: Guesses, dependencies: Found) -> Guesses:
     """A role for every column; nothing becomes neutral that tells rows apart."""
     pairs = solid_pairs(dependencies)
     settled = _telling(_tied(guesses, pairs), facts)
@@ -42,21 +33,16 @@ def decide(facts: AllFacts, guesses: Guesses, dependencies: Found) -> Mapping[st
     settled = _open_as_quasi(settled)
     settled = _readable(settled, facts)
     settled = _fewer_quasi(settled, facts, pairs)
-    return {name: Decided(_role(guess), f"{guess.reason}.") for name, guess in settled.items()}
+    return {name: replace(guess, reason=f"{guess.reason}.") for name, guess in settled.items()}
 
 
-def _role(guess: Guess) -> Role:
-    assert guess.seeming != "open"
-    return guess.seeming
+def _having(guesses: Guesses, role: str) -> list[str]:
+    return [name for name, guess in guesses.items() if guess.role == role]
 
 
-def _having(guesses: Guesses, seeming: str) -> list[str]:
-    return [name for name, guess in guesses.items() if guess.seeming == seeming]
-
-
-def _changed(guesses: Guesses, seeming: Seeming, reasons: Mapping[str, str]) -> Guesses:
+def _changed(guesses: Guesses, role: Guessed, reasons: Mapping[str, str]) -> Guesses:
     """The guesses, with another role for the columns that have a new reason."""
-    changed = {name: replace(guesses[name], seeming=seeming, reason=why) for name, why in reasons.items()}
+    changed = {name: replace(guesses[name], role=role, reason=why) for name, why in reasons.items()}
     return {**guesses, **changed}
 
 
@@ -71,7 +57,7 @@ def _tied(guesses: Guesses, pairs: Pairs) -> Guesses:
 
 
 def _tied_pair(settled: Guesses, left: str, right: str) -> dict[str, Guess]:
-    match settled[left].seeming, settled[right].seeming:
+    match settled[left].role, settled[right].role:
         case "open", "sensitive":
             return {left: Guess("sensitive", f"{name_of(right)}, which is sensitive, follows from it")}
         case "sensitive", "open":
@@ -120,12 +106,10 @@ def _fewer_sensitive(guesses: Guesses, facts: AllFacts, pairs: Pairs) -> Guesses
 
 def _fewer(guesses: Guesses, ranked: Sequence[str], role: str, most: int) -> Guesses:
     """Leave out the columns beyond a number; why they would be published otherwise is still said."""
-    more = (
-        f"Left out, because {len(ranked)} columns seem {role} and {most} are kept; set the role to publish it"
-    )
-    return _changed(
-        guesses, "identifier", {name: f"{guesses[name].reason}. {more}" for name in ranked[most:]}
-    )
+    more = f"Left out, because {len(ranked)} columns seem {role} and {most} are kept"
+    more += "; set the role to publish it"
+    reasons = {name: f"{guesses[name].reason}. {more}" for name in ranked[most:]}
+    return _changed(guesses, "identifier", reasons)
 
 
 def _follows(name: str, among: Sequence[str], pairs: Pairs) -> bool:

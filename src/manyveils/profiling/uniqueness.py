@@ -1,5 +1,6 @@
-"""How far rows stand out by combinations of columns: alone, in pairs and threes, and one column after another."""
+"""How far rows stand out by combinations of columns, and which columns follow from which."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -7,7 +8,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.table import Attribute
+from manyveils.table import Attribute, Table
+from manyveils.table.dependencies import find_dependencies
 
 Ids = NDArray[np.int64]
 Names = tuple[str, ...]
@@ -16,6 +18,10 @@ SAMPLE = 20_000
 # Pairs and threes are looked at among so many columns, those with the most values.
 LOOKED_AT = 20
 SHOWN = 5
+# Pairs on the left are looked for among so many columns at most.
+FEW_COLUMNS = 16
+# Unrelated columns would show the dependency in less than one table in a billion.
+UNLIKELY = math.log(1e9)
 
 
 @dataclass(frozen=True)
@@ -71,9 +77,8 @@ def joined(columns: Sequence[Ids]) -> Ids:
     ids = np.zeros(len(columns[0]), dtype=np.int64)
     for codes in columns:
         # Numbers stay below the number of rows, so that products stay small.
-        ids = np.unique(ids * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1].astype(
-            np.int64
-        )
+        numbers = ids * (int(codes.max(initial=0)) + 1) + codes
+        ids = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
     return ids
 
 
@@ -118,3 +123,41 @@ def _pairs_and_threes(
 def _most_telling(codes: Mapping[str, Ids], sets: Iterable[Names]) -> tuple[Combination, ...]:
     telling = [Combination(names, share_alone([codes[name] for name in names])) for names in sets]
     return tuple(sorted(telling, key=lambda measured: (-measured.alone, measured.names))[:SHOWN])
+
+
+@dataclass(frozen=True)
+class FoundDependency:
+    """Equal values on the left always go with equal values on the right; `repeated` left sides show it."""
+
+    left: Names
+    right: str
+    repeated: int
+    is_solid: bool
+
+
+Found = Sequence[FoundDependency]
+
+
+def dependencies_of(attributes: Sequence[Attribute], n_rows: int) -> tuple[FoundDependency, ...]:
+    """The exact dependencies between columns, with one on the left, or two where columns are few."""
+    table = Table({attribute.name: attribute for attribute in attributes}, n_rows)
+    most = 2 if len(attributes) <= FEW_COLUMNS else 1
+    pairs = find_dependencies(table, tuple(table.attributes), most=most).found
+    return tuple(_weighed(left, right, table) for left, right in pairs)
+
+
+def _weighed(left: Names, right: str, table: Table) -> FoundDependency:
+    counts = np.bincount(joined([table[name].codes.astype(np.int64) for name in left]))
+    shares = table[right].counts / table.n_rows
+    # Each row beyond the first of its left side would have to meet its right side by chance.
+    surprise = (table.n_rows - counts.size) * -math.log(min(float((shares**2).sum()), 1.0))
+    return FoundDependency(left, right, int((counts > 1).sum()), surprise > UNLIKELY)
+
+
+def solid_pairs(dependencies: Found) -> list[tuple[str, str]]:
+    """Single columns and what follows from them, beyond accident."""
+    return [
+        (dependency.left[0], dependency.right)
+        for dependency in dependencies
+        if dependency.is_solid and len(dependency.left) == 1
+    ]

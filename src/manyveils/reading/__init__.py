@@ -1,6 +1,6 @@
 """The distribution a release implies, and what can be read off it: counts, probabilities, synthetic rows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,15 +10,17 @@ import numpy as np
 import polars as pl
 
 from manyveils.errors import InputError, Problem
+from manyveils.policy.hierarchies import Lines
 from manyveils.reading.bounds import bounds
 from manyveils.reading.columns import Masks
 from manyveils.reading.counting import TooMany, share
-from manyveils.reading.cover import Ids
+from manyveils.reading.cover import Cover, Ids
+from manyveils.reading.meanings import Listing, Meanings
 from manyveils.reading.model import Estimate, estimate_of
 from manyveils.reading.predicates import Condition, as_number, masks_of, parse
 from manyveils.reading.sampling import draw
 from manyveils.release import Release
-from manyveils.table import Table
+from manyveils.table import Attribute, Table
 
 __all__ = ["Count", "Estimate", "Reading", "beside", "estimate_of"]
 
@@ -85,6 +87,16 @@ class Reading:
         views = self.estimate.shapes
         covers = (cover for view in views for column in view.parts for cover in column.covers.values())
         return bool(self.release.recodings) or any(cover.is_coarse for cover in covers)
+
+    def shown(self, attribute: Attribute, lines: Lines | None) -> Iterator[tuple[pl.Series, Ids, Cover]]:
+        """What each view shows of an attribute of the original: its labels, their rows and the originals they cover."""
+        for view in (view for view in self.estimate.shapes if attribute.name in view.attributes):
+            column = view.column_of(attribute.name)
+            texts, labels = column.texts[attribute.name], column.labels[attribute.name]
+            rows = np.bincount(labels, weights=column.counts, minlength=len(texts)).astype(np.int64)
+            recoding = self.release.recodings.get((view.name, attribute.name))
+            listed = None if recoding is None else Listing(recoding)
+            yield texts, rows, Meanings(attribute, lines).cover(texts.to_list(), listed)
 
     def count(self, query: str) -> Count:
         """Estimate for how many people the conditions hold, such as "age >= 20 and disease = 'Flu'"."""

@@ -14,7 +14,7 @@ import polars.selectors as cs
 from numpy.typing import NDArray
 
 from manyveils.errors import DataError, Problem
-from manyveils.notebook import as_table
+from manyveils.plain import as_table
 from manyveils.release.folder import staged, write_text
 from manyveils.release.views import FORMAT, Manifest, View, parse_manifest, stem_of
 from manyveils.table import Restore

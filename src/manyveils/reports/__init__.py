@@ -1,6 +1,6 @@
 """Results laid side by side, for people who decide by looking; computes nothing."""
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 
 try:
     from manyveils.reports.given import started
@@ -8,6 +8,6 @@ try:
 except ModuleNotFoundError as error:
     what = f"needs the library {error.name}, which is not installed."
     remedy = "Install it with: pip install 'manyveils[report]'"
-    raise InputError([Problem("report", what, remedy)]) from None
+    raise InputError.at("report", what, remedy) from None
 
 __all__ = ["Report", "render", "started"]

@@ -1,25 +1,18 @@
 """The charts of a report, each drawn from the plain values of one command."""
 
+import re
 from collections.abc import Mapping, Sequence
+from hashlib import blake2s
+from html import escape
+from itertools import count
 from typing import Any
 
 import altair as alt
+from vl_convert import vegalite_to_svg
 
-from manyveils.reports.drawing import (
-    BAD,
-    DEEP,
-    GOOD,
-    INK,
-    LINE,
-    PALE,
-    SOFT,
-    WARM,
-    Chart,
-    chart_of,
-    coloured,
-    labels,
-)
-
+# The page's style sheet gives each of these colours its light and its dark shade.
+INK, SOFT, LINE, DEEP = "#1c2428", "#5d6b72", "#d8dfe2", "#1f4e5f"
+WARM, BAD, GOOD, PALE = "#b86e00", "#a3281f", "#1d6b45", "#9cc3cf"
 WIDTH = 520
 SHORT = 18
 WIDEST_BAR = 80
@@ -28,6 +21,32 @@ PERCENT = alt.Axis(format="~%", tickCount=6)
 Plain = Mapping[str, Any]
 SIDES = {"before": "original", "after": "release"}
 STANDINGS = {"nothing learnt": GOOD, "within bounds": DEEP, "not promised": WARM, "broken": BAD}
+MOST_LABELS = 12
+PLACES = {"recommended": WARM, "not beaten": DEEP, "beaten": PALE, "breaks the policy": SOFT}
+RISK = "what attacks learn beyond guessing, and beyond what they learn of non-members"
+Point = dict[str, Any]
+Chart = alt.Chart | alt.LayerChart | alt.FacetChart
+# Below this a drawing is moved sideways rather than made smaller.
+NARROWEST = 420.0
+# Letters are wider in some readers' fonts than in the one that labels were measured in.
+MARGIN = 16.0
+LONGEST = 30
+FONT = "system-ui, sans-serif"
+_BREAKS = re.compile(r"[\t\n\r\x85\u2028\u2029]+")
+_NOT_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_WORDS = {"labelFont": FONT, "titleFont": FONT, "labelColor": INK, "titleColor": SOFT, "titleFontWeight": 500}
+CONFIG: dict[str, Any] = {
+    "background": "transparent",
+    "font": FONT,
+    "aria": False,
+    "view": {"stroke": "transparent"},
+    "axis": {**_WORDS, "gridColor": LINE, "domainColor": LINE, "tickColor": LINE, "labelLimit": 220},
+    "axisQuantitative": {"labelOverlap": True, "labelSeparation": 12},
+    "legend": {**_WORDS, "orient": "top", "labelLimit": 300, "columnPadding": 24},
+    "header": {**_WORDS, "titleFontSize": 12},
+    "title": {"font": FONT, "color": INK, "fontSize": 13, "fontWeight": 600, "anchor": "start"},
+    "text": {"font": FONT, "color": INK},
+}
 
 
 def group_sizes(view: Plain) -> Chart:
@@ -122,3 +141,127 @@ def standing(columns: Sequence[tuple[str, Sequence[str]]], attributes: Sequence[
     )
     marked = encoded.mark_square(size=150, color=DEEP, opacity=1)
     return marked.properties(width=alt.Step(34), height=alt.Step(SHORT))
+
+
+def frontier_picture(comparison: Plain) -> str | None:
+    """Draw the description of a comparison as SVG; nothing if no configuration has both numbers."""
+    points = _merged([point for result in comparison["results"] if (point := _point(result, comparison))])
+    if not points:
+        return None
+    measure = comparison["measure"]["words"]
+    listed = "; ".join(
+        f"{point['name']}: risk {point['risk']:.3g}, {measure} {point['value']:.4g}, {point['standing']}"
+        for point in points
+    )
+    description = f"Each configuration by its risk ({RISK}) and its {measure}. {listed}."
+    return as_svg(_chart(points, measure), title=f"Risk and {measure}", description=description)
+
+
+def _point(result: Plain, comparison: Plain) -> Point | None:
+    value = result.get("utility", {}).get(comparison["measure"]["key"])
+    if value is None or result["risk"] is None or result["secret"]:
+        return None
+    standing = "not beaten" if result["name"] in comparison["frontier"] else "beaten"
+    if result["name"] == comparison["recommendation"]["name"]:
+        standing = "recommended"
+    elif not result["keeps_policy"]:
+        standing = "breaks the policy"
+    return {"name": result["name"], "risk": result["risk"], "value": value, "standing": standing}
+
+
+def _merged(points: Sequence[Point]) -> list[Point]:
+    """Points in one place and of one standing as one, with all their names."""
+    merged: dict[tuple[str, ...], Point] = {}
+    for point in points:
+        place = (f"{point['risk']:.3g}", f"{point['value']:.3g}", point["standing"])
+        before = merged.get(place)
+        merged[place] = point if before is None else before | {"name": f"{before['name']} / {point['name']}"}
+    return list(merged.values())
+
+
+def _chart(points: list[Point], measure: str) -> Chart:
+    base = chart_of(points).properties(width=520, height=360)
+    base = base.encode(
+        alt.X("risk:Q", title=f"risk: {RISK}", axis=alt.Axis(format="%")),
+        alt.Y("value:Q", title=measure, scale=alt.Scale(zero=False, padding=20)),
+    )
+    unbeaten = alt.FieldOneOfPredicate(field="standing", oneOf=["recommended", "not beaten"])
+    shape = alt.Shape("standing:N", title=None, scale=alt.Scale(domain=list(PLACES)))
+    line = base.mark_line(color=DEEP, strokeDash=[4, 3], interpolate="step-after")
+    marks = base.mark_point(filled=True, size=90, opacity=1)
+    names = base.mark_text(align="left", dx=8, dy=-6, fontSize=10).encode(text="name:N")
+    return alt.layer(
+        line.transform_filter(unbeaten).encode(order="risk:Q"),
+        marks.encode(color=coloured("standing", PLACES), shape=shape),
+        names.transform_filter(unbeaten) if len(points) > MOST_LABELS else names,
+    )
+
+
+def as_svg(chart: Chart, *, title: str, description: str) -> str:
+    """Draw a chart as SVG that stands inside a page or by itself, as wide as there is room for."""
+    document = drawable(chart.to_dict())
+    # Readers' letters may be wider than those that the drawing was measured with.
+    document.setdefault("padding", {"left": 16, "right": 16, "top": 4, "bottom": 4})
+    document["config"] = CONFIG | document.get("config", {})
+    return accessible(vegalite_to_svg(document), title=drawable(title), description=drawable(description))
+
+
+def drawable(value: Any) -> Any:
+    """A document whose texts a drawing can hold: line breaks are spaces, other control characters a mark.
+
+    The library that draws ends the whole program at a character that XML does not know.
+
+    >>> drawable({"name": ["a\\nb", "\\x1b[31m", 3]})
+    {'name': ['a b', '\ufffd[31m', 3]}
+    """
+    if isinstance(value, dict):
+        return {key: drawable(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [drawable(entry) for entry in value]
+    return _NOT_XML.sub("\ufffd", _BREAKS.sub(" ", value)) if isinstance(value, str) else value
+
+
+def labels(texts: Sequence[str]) -> list[str]:
+    """Labels that a chart has room for, no two alike: a chart takes equal labels for one thing.
+
+    >>> labels(["a", "b", "a", "x" * 40])
+    ['a', 'b', 'a (2)', 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxx…']
+    """
+    chosen: dict[str, None] = {}
+    for text in texts:
+        short = drawable(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+        candidates = (short if number == 1 else f"{short} ({number})" for number in count(1))
+        chosen[next(label for label in candidates if label not in chosen)] = None
+    return list(chosen)
+
+
+def chart_of(rows: list[dict[str, Any]]) -> alt.Chart:
+    """A chart of some rows, still to be drawn."""
+    return alt.Chart(alt.Data(values=rows))  # type: ignore[no-untyped-call]
+
+
+def coloured(field: str, colours: Mapping[str, str]) -> alt.Color:
+    """A colour for each value of a field, with a legend."""
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    return alt.Color(f"{field}:N", title=None, scale=scale)
+
+
+def accessible(svg: str, *, title: str, description: str) -> str:
+    """An SVG that says what it shows, and whose inner names collide with no other drawing's of the page.
+
+    >>> print(accessible('<svg class="marks" width="9" height="4" viewBox="0 0 9 4"><g/></svg>', title="A", description="B"))
+    <svg class="drawing" role="img" viewBox="-16 0 41 4" style="max-width:41px;min-width:41px"><title>A</title><desc>B</desc><g/></svg>
+    """
+    start, rest = svg.split(">", 1)
+    box = re.search(r'viewBox="([^"]*)"', start)
+    assert box is not None
+    left, top, wide, high = (float(number) for number in box[1].split())
+    width = wide + 2 * MARGIN
+    space = ' xmlns="http://www.w3.org/2000/svg"' if "xmlns=" in start else ""
+    narrowest = min(width, NARROWEST)
+    prefix = blake2s(f"{title} {rest}".encode(), digest_size=6).hexdigest()
+    rest = re.sub(r'(id="|url\(#)(clip|gradient)', rf"\g<1>{prefix}-\g<2>", rest)
+    return (
+        f'<svg{space} class="drawing" role="img" viewBox="{left - MARGIN:g} {top:g} {width:g} {high:g}" style="max-width:{width:g}px;min-width:{narrowest:g}px">'
+        f"<title>{escape(title)}</title><desc>{escape(description)}</desc>{rest}"
+    )

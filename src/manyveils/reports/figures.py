@@ -8,8 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from manyveils.reports import charts, plans
-from manyveils.reports.drawing import Chart, as_svg
-from manyveils.reports.frontier import frontier_picture
+from manyveils.reports.charts import Chart, as_svg, frontier_picture
 
 MOST_TABLES = 40
 MOST_VIEWS = 6
@@ -162,7 +161,7 @@ def _merges(plan: Plain) -> Figure:
 
 def _lattice(levels: Mapping[str, int], heights: Mapping[str, int]) -> Figure:
     chosen = ", ".join(f"{name} {levels[name]} of {height}" for name, height in heights.items())
-    if plans.is_small(heights):
+    if plans.n_nodes(heights) <= plans.MOST_NODES:
         says = f"All {plans.n_nodes(heights):,} ways to generalize; the large dot was chosen: {chosen}."
         return _figure("plan", "The lattice", says, plans.lattice(levels, heights))
     says = f"One of {plans.n_nodes(heights):,} ways to generalize was chosen: {chosen}."

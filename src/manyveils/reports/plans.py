@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from manyveils.reports.drawing import BAD, DEEP, LINE, PALE, SOFT, Chart, chart_of, coloured, labels
+from manyveils.reports.charts import BAD, DEEP, LINE, PALE, SOFT, Chart, chart_of, coloured, labels
 
 MOST_NODES = 400
 WIDTH = 520
@@ -86,11 +86,6 @@ def _side(x: float, y: float) -> str:
     if abs(x) > 0.1:
         return "right" if x > 0 else "left"
     return "above" if y > 0 else "below"
-
-
-def is_small(heights: Levels) -> bool:
-    """Whether a lattice has room in a picture."""
-    return n_nodes(heights) <= MOST_NODES
 
 
 def n_nodes(heights: Levels) -> int:

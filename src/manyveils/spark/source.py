@@ -11,7 +11,7 @@ import polars as pl
 
 from manyveils.errors import DataError, Problem
 from manyveils.policy import Policy
-from manyveils.table.read import read_header
+from manyveils.table.door import read_header
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -1,7 +1,5 @@
 """The table: attributes as dense integer codes with dictionaries, levels as arrays, reading, random streams."""
 
-from pathlib import Path
-
 from manyveils.errors import DataError
 from manyveils.policy.model import Policy
 from manyveils.table.attributes import Attribute, Table
@@ -19,7 +17,5 @@ def hold(data: object, policy: Policy) -> tuple[Table, Restore]:
     if source is None:
         what = "data.source is not set and no data were given."
         raise DataError.at(policy.name, what, "Set it or give --data.")
-    frame, restore = take_in(
-        source if not isinstance(source, str) else Path(source), delimiter=policy.data.delimiter
-    )
+    frame, restore = take_in(source, delimiter=policy.data.delimiter)
     return encode(frame, policy), restore

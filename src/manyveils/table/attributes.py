@@ -1,4 +1,4 @@
-"""A table held as attributes of small integers, each with a dictionary of its values."""
+"""A table held as attributes of small integers, each with a dictionary; a multi-valued one as 0/1 attributes (paper 000)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -8,8 +8,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.policy.sections import Kind
-from manyveils.table.levels import Codes, Levels
+from manyveils.errors import DataError, PolicyError
+from manyveils.policy.model import Policy
+from manyveils.policy.sections import AttributeSection, Kind
+from manyveils.table.levels import Codes, Levels, value_or_top
+
+MANY_BITS = 1_000
 
 
 def tally(codes: NDArray[np.integer], weights: NDArray[np.int64] | None, n: int) -> NDArray[np.int64]:
@@ -135,3 +139,40 @@ class Table:
 
     def __repr__(self) -> str:
         return f"<Table: {self.n_rows} rows, {len(self.attributes)} attributes>"
+
+
+def bits_of(values: pl.Series, attribute: AttributeSection, policy: Policy) -> list[Attribute]:
+    """One derived attribute per atomic value; an empty cell has none of them, and is 0 everywhere."""
+    assert attribute.multivalued is not None
+    cells = values.cast(pl.String)
+    distinct = cells.drop_nulls().unique().sort()
+    members = [
+        sorted({part.strip() for part in cell.split(attribute.multivalued) if part.strip()})
+        for cell in distinct.to_list()
+    ]
+    atoms = sorted({atom for parts in members for atom in parts})
+    _refuse_unfit(str(values.name), atoms, {line[0] for line in policy.lines(str(values.name)) or ()}, policy)
+    cell_code = cells.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).fill_null(len(members)).to_numpy()
+    holds = np.zeros((len(atoms), len(members) + 1), dtype=np.int32)
+    number = {atom: row for row, atom in enumerate(atoms)}
+    for code, parts in enumerate(members):
+        holds[[number[part] for part in parts], code] = 1
+    return [_bit(f"{values.name}={name}", holds[row][cell_code]) for name, row in number.items()]
+
+
+def _refuse_unfit(name: str, atoms: list[str], listed: set[str], policy: Policy) -> None:
+    where = f"attributes.{name}"
+    if not atoms:
+        raise DataError.at(where, "no cell holds a value.", "Drop the column, or its separator.")
+    if len(atoms) > MANY_BITS:
+        what = f"gives {len(atoms):,} different values, {MANY_BITS:,} at most."
+        raise PolicyError.at(f"{where}.multivalued", what, "Check the separator, or group rare values.")
+    unlisted = len(set(atoms) - listed) if listed else 0
+    if unlisted:
+        what = f"misses {unlisted} of {len(atoms)} values."
+        raise PolicyError.at(f"{policy.name}: {where}.hierarchy", what, "Add a line for each.")
+
+
+def _bit(name: str, codes: Codes) -> Attribute:
+    domain = pl.Series(name, [0, 1], dtype=pl.Int64)
+    return Attribute(name, "categorical", codes, domain, value_or_top(["0", "1"]), absence=0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,11 +39,12 @@ def find_dependencies(table: Table, names: Sequence[str], most: int = 2) -> Depe
     Tested by: tests/claims/test_dependencies.py
     """
     distinct = tuple(dict.fromkeys(names))
-    varied = tuple(name for name in distinct if _varies(table[name].codes))
+    varied = tuple(name for name in distinct if np.ptp(table[name].codes) > 0) if table.n_rows else ()
     samples = tuple(_samples(table, varied))
     minimal: list[tuple[Names, str]] = []
     keys: list[Names] = []
-    for left in _left_sides(varied, most):
+    # Smaller left sides first, so that what they decide is known.
+    for left in chain.from_iterable(combinations(varied, size) for size in range(1, most + 1)):
         if any(set(key) <= set(left) for key in keys):
             continue
         decided = {right for smaller, right in minimal if set(smaller) <= set(left)}
@@ -54,16 +55,6 @@ def find_dependencies(table: Table, names: Sequence[str], most: int = 2) -> Depe
         else:
             minimal += [(left, right) for right in following]
     return Dependencies(tuple(minimal), tuple(keys), tuple(name for name in distinct if name not in varied))
-
-
-def _varies(codes: Codes) -> bool:
-    return codes.size > 0 and bool((codes != codes[0]).any())
-
-
-def _left_sides(names: Names, most: int) -> Iterator[Names]:
-    """Smaller ones first, so that what they decide is known."""
-    for size in range(1, most + 1):
-        yield from combinations(names, size)
 
 
 def _samples(table: Table, names: Names) -> Iterator[Mapping[str, Codes]]:

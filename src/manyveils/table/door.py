@@ -1,16 +1,25 @@
 """Data from outside: a path or a dataframe of any kind comes in, and dataframes of that kind go out."""
 
-from collections.abc import Callable
+import codecs
+import csv
+import io
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from manyveils.errors import DataError, Problem
-from manyveils.table.read import read_file
 
 Restore = Callable[[pl.DataFrame], Any]
+Numbers = NDArray[np.int64]
+DELIMITERS = ",;\t|"
+QUOTE, NEWLINE = 0x22, 0x0A
+HEADER_BYTES = 1 << 20
+CHUNK = 1 << 24
 
 
 def take_in(data: object, *, delimiter: str | None = None) -> tuple[pl.DataFrame, Restore]:
@@ -21,10 +30,8 @@ def take_in(data: object, *, delimiter: str | None = None) -> tuple[pl.DataFrame
         remedy = "Publish and audit take it; elsewhere give toPandas() of it, or of a sample."
         raise DataError.at("data", "a Spark dataframe is not collected here.", remedy)
     if isinstance(data, pl.Series) or not _is_tabular(data):
-        kind = type(data).__name__
-        raise DataError.at(
-            "data", f"{kind} is not a table.", "Give a path, or pandas, Polars or PyArrow data."
-        )
+        remedy = "Give a path, or pandas, Polars or PyArrow data."
+        raise DataError.at("data", f"{type(data).__name__} is not a table.", remedy)
     _refuse_repeated_names(data)
     try:
         return _as_polars(data), _restorer(data)
@@ -66,12 +73,10 @@ def _refuse_repeated_names(data: Any) -> None:
         return
     names = data.column_names if hasattr(data, "column_names") else getattr(data, "columns", ())
     names = [str(name) for name in names]
-    doubled = sorted({name for name in names if names.count(name) > 1})
-    if doubled:
-        raise DataError(
-            Problem("data", f"column {name!r} occurs {names.count(name)} times.", "Rename one.")
-            for name in doubled
-        )
+    DataError.refuse(
+        Problem("data", f"column {name!r} occurs {names.count(name)} times.", "Rename one.")
+        for name in sorted({name for name in names if names.count(name) > 1})
+    )
 
 
 def _unreadable(error: Exception) -> DataError:
@@ -82,11 +87,168 @@ def _unreadable(error: Exception) -> DataError:
 
 
 def _restorer(data: object) -> Restore:
-    match type(data).__module__.partition(".")[0]:
-        # Functions with a name, so that a release can be pickled.
-        case "pandas":
-            return pl.DataFrame.to_pandas
-        case "pyarrow":
-            return pl.DataFrame.to_arrow
+    library = type(data).__module__.partition(".")[0]
+    return {"pandas": pl.DataFrame.to_pandas, "pyarrow": pl.DataFrame.to_arrow}.get(library, _unchanged)
+
+
+def read_file(path: Path, *, delimiter: str | None = None) -> pl.DataFrame:
+    """Read csv (every cell as text), parquet or arrow/feather, by the file's ending."""
+    try:
+        if not path.exists():
+            raise DataError.at(str(path), "there is no such data file.", "Check the path, or give --data.")
+        if path.is_dir():
+            raise DataError.at(str(path), "is a folder.", "Name a csv, parquet or arrow file.")
+        return _read(path, delimiter)
+    except OSError as error:
+        raise DataError.at(str(path), f"cannot be read ({error.strerror or type(error).__name__}).") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        # The library's own message may quote cells.
+        raise DataError.at(str(path), "is damaged or not of the kind its ending says.") from None
+
+
+def _read(path: Path, delimiter: str | None) -> pl.DataFrame:
+    match path.suffix.lower():
+        case ".parquet" | ".pq":
+            return pl.read_parquet(path, glob=False)
+        case ".arrow" | ".feather" | ".ipc":
+            # By its name it would be taken for a pattern.
+            with path.open("rb") as file:
+                return pl.read_ipc(file)
         case _:
-            return _unchanged
+            return _read_csv(path, delimiter)
+
+
+def _read_csv(path: Path, delimiter: str | None) -> pl.DataFrame:
+    names, delimiter = read_header(path, delimiter)
+    n_records, blank = _check_shape(path, n_fields=len(names), delimiter=delimiter)
+    try:
+        frame = pl.read_csv(path, separator=delimiter, infer_schema=False, new_columns=names, glob=False)
+    except pl.exceptions.ComputeError as error:
+        raise _damaged(path, str(error)) from None
+    if frame.height != n_records - 1:
+        raise _damaged(path)
+    # A blank line is nobody; the reader makes it a row of missing cells.
+    # With one column only it is a missing cell.
+    is_person = ~np.isin(np.arange(frame.height), blank - 1)
+    return frame.filter(is_person) if blank.size and len(names) > 1 else frame
+
+
+def read_header(path: Path, delimiter: str | None = None) -> tuple[list[str], str]:
+    """The columns' names, and what is between them; names that are missing or there twice are refused."""
+    start = _start(path)
+    if not start.strip():
+        raise DataError.at(str(path), "is empty.", "It needs a header line and rows.")
+    delimiter = delimiter or _find_delimiter(start.split("\n", 1)[0])
+    names = _header(path, start, delimiter)
+    DataError.refuse(problem.within(str(path)) for problem in _header_problems(names))
+    return names, delimiter
+
+
+def _damaged(path: Path, message: str = "") -> DataError:
+    if "utf-8" in message.lower():
+        remedy = "Save it as UTF-8 (for example with iconv -t UTF-8)."
+        return DataError.at(str(path), "is not valid UTF-8.", remedy)
+    what = "is not a well-formed csv file: quotes are not closed or rows differ."
+    return DataError.at(str(path), what, "Correct the quotes.")
+
+
+def _start(path: Path) -> str:
+    """The beginning of the file, long enough to hold the header."""
+    with path.open("rb") as file:
+        start = file.read(HEADER_BYTES)
+    if start.startswith((b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd")):
+        raise DataError.at(str(path), "is compressed.", "Unpack it first.")
+    try:
+        # Decoded in steps, because the last character may be cut in two.
+        return codecs.getincrementaldecoder("utf-8-sig")().decode(start)
+    except UnicodeDecodeError:
+        raise DataError.at(str(path), "is not valid UTF-8.", "Save it as UTF-8.") from None
+
+
+def _header(path: Path, start: str, delimiter: str) -> list[str]:
+    """The column names; a quoted one may hold a line end."""
+    try:
+        names = next(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter))
+    except csv.Error:
+        remedy = "Lines end with a line feed, names are short and quotes are closed."
+        raise DataError.at(str(path), "the first line cannot be read as a header.", remedy) from None
+    if not names:
+        raise DataError.at(str(path), "the first line is blank.", "Start with the header.")
+    return names
+
+
+def _find_delimiter(header: str) -> str:
+    """The delimiter that a header line has most of, outside quotes."""
+    outside_quotes = "".join(header.split('"')[::2])
+    return max(DELIMITERS, key=outside_quotes.count)
+
+
+def _header_problems(names: list[str]) -> Iterator[Problem]:
+    # A file without a header has cells in its first line, so columns are told by their positions.
+    positions: dict[str, list[str]] = {}
+    for position, name in enumerate(names, start=1):
+        positions.setdefault(name, []).append(str(position))
+    for name, same in sorted(positions.items()):
+        if name and len(same) > 1:
+            yield Problem(
+                "header", f"columns {' and '.join(same)} have the same name.", "Rename all but one."
+            )
+    n_nameless = sum(not name.strip() for name in names)
+    if n_nameless:
+        yield Problem("header", f"{n_nameless} columns have no name.", "Name them.")
+
+
+def _check_shape(path: Path, *, n_fields: int, delimiter: str) -> tuple[int, Numbers]:
+    """Refuse rows with too few or too many fields, which readers fill up in silence; count records, list blank ones."""
+    wrong, first, blank = 0, 0, []
+    n_records, fields, quoted, empty = 0, 1, False, True
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            counts, fields, quoted, empty = _fields_per_record(
+                chunk, delimiter, fields, quoted=quoted, empty=empty
+            )
+            bad = np.flatnonzero((counts != n_fields) & (counts > 0))
+            if bad.size and not wrong:
+                first = n_records + int(bad[0]) + 1
+            wrong += bad.size
+            blank.append(n_records + np.flatnonzero(counts == 0))
+            n_records += len(counts)
+    if not empty:
+        n_records += 1
+        if fields != n_fields:
+            wrong, first = wrong + 1, first or n_records
+    if wrong:
+        raise DataError.at(
+            str(path),
+            f"{wrong} rows do not have the header's {n_fields} fields, the first is record {first}.",
+            f"Fields are separated by {delimiter!r}; if that is wrong, set delimiter in [data].",
+        )
+    return n_records, np.concatenate(blank)
+
+
+def _fields_per_record(
+    chunk: bytes, delimiter: str, fields: int, *, quoted: bool, empty: bool
+) -> tuple[Numbers, int, bool, bool]:
+    """Count the fields of the records that end in the chunk (0 for a blank line), and what is left open."""
+    data = np.frombuffer(chunk, dtype=np.uint8)
+    ends, marks = data == NEWLINE, data == ord(delimiter)
+    quotes = data == QUOTE
+    if quoted or quotes.any():
+        outside = ~(np.bitwise_xor.accumulate(quotes) ^ quoted)
+        ends, marks = ends & outside, marks & outside
+        quoted = not bool(outside[-1])
+    stops = np.flatnonzero(ends)
+    places = np.flatnonzero(marks)
+    before = np.searchsorted(places, stops)
+    counts = np.diff(before, prepend=0) + 1
+    starts = np.concatenate(([0], stops[:-1] + 1)) if stops.size else stops
+    blank = stops - starts <= (data[np.maximum(stops - 1, 0)] == 0x0D)
+    if stops.size:
+        counts[0] += fields - 1
+        blank[0] &= empty
+        counts[blank] = 0
+        last = int(stops[-1]) + 1
+        fields, empty = 1 + places.size - int(before[-1]), chunk[last:] in (b"", b"\r")
+    else:
+        fields, empty = fields + places.size, empty and chunk == b"\r"
+    return counts, fields, quoted, empty

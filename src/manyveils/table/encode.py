@@ -1,7 +1,5 @@
 """From a frame and a policy to a table of codes, or to the list of all that does not fit."""
 
-import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
@@ -9,13 +7,12 @@ import numpy as np
 import polars as pl
 
 from manyveils.errors import DataError, InputError, PolicyError, Problem
+from manyveils.plain import toml_key
 from manyveils.policy.model import Policy
 from manyveils.policy.sections import AttributeSection, Kind
-from manyveils.table.attributes import Attribute, Table
-from manyveils.table.bits import bits_of
-from manyveils.table.dates import dated
+from manyveils.table.attributes import Attribute, Table, bits_of
 from manyveils.table.kinds import as_number, spelled_as, typed, with_one_zero
-from manyveils.table.levels import Codes, Levels, intervals, masked, value_or_top, written
+from manyveils.table.levels import Codes, Levels, dated, intervals, masked, value_or_top, written
 
 MANY_VALUES = 100_000
 
@@ -58,9 +55,8 @@ def encode_attributes(
         attributes.update({attribute.name: attribute for attribute in coded})
         if policy.attributes[name].multivalued:
             derived[name] = tuple(attribute.name for attribute in coded)
-    if errors:
-        kind = DataError if any(isinstance(error, DataError) for error in errors) else PolicyError
-        raise kind(problem for error in errors for problem in error.problems)
+    kind = DataError if any(isinstance(error, DataError) for error in errors) else PolicyError
+    kind.refuse(problem for error in errors for problem in error.problems)
     return attributes, derived
 
 
@@ -81,21 +77,18 @@ def refuse_columns(columns: Sequence[str], policy: Policy) -> None:
     ]
     remedy = 'Add [attributes.{}] with a role ("neutral" publishes it as it is).'
     problems += [
-        Problem("data", f"column {name!r} has no role.", remedy.format(_key(name))) for name in extra
+        Problem("data", f"column {name!r} has no role.", remedy.format(toml_key(name))) for name in extra
     ]
-    if problems:
-        raise DataError(problems)
+    DataError.refuse(problems)
 
 
 def _refuse_other_types(frame: pl.DataFrame) -> None:
     remedy = "Make them texts, numbers, dates or true and false, or drop the column."
-    problems = [
+    DataError.refuse(
         Problem(f"data: {name}", f"cells of type {type(dtype).__name__} cannot be published.", remedy)
         for name, dtype in frame.schema.items()
         if dtype.is_nested() or dtype in (pl.Binary, pl.Duration, pl.Object)
-    ]
-    if problems:
-        raise DataError(problems)
+    )
 
 
 def _nothing_in_common(width: int, policy: Policy) -> Problem:
@@ -110,11 +103,6 @@ def _nothing_in_common(width: int, policy: Policy) -> Problem:
 def _hint(name: str, columns: Sequence[str]) -> str:
     near = [column for column in columns if column.strip().lower() == name.strip().lower()]
     return f"There is {near[0]!r}." if near else "Correct the name or drop the attribute."
-
-
-def _key(name: str) -> str:
-    """The name as a key of a TOML file."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
 
 
 def _plain(values: pl.Series) -> pl.Series:
@@ -159,13 +147,11 @@ def _treat_missing(frame: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, i
 def refuse_missing(counts: Mapping[str, int], n_rows: int) -> None:
     """Refuse missing cells."""
     remedy = 'Fill them, or set missing = "category" or "drop" in [data].'
-    problems = [
+    DataError.refuse(
         Problem(f"data: {name}", f"{count} of {n_rows} cells are missing.", remedy)
         for name, count in counts.items()
         if count
-    ]
-    if problems:
-        raise DataError(problems)
+    )
 
 
 def encode_attribute(values: pl.Series, attribute: AttributeSection, policy: Policy) -> list[Attribute]:
@@ -176,8 +162,9 @@ def encode_attribute(values: pl.Series, attribute: AttributeSection, policy: Pol
     _refuse_far_dates(domain)
     kind, domain_typed = typed(values, domain, attribute)
     _refuse_many_values(domain, kind, attribute, policy)
-    codes, ordered = _code(values, domain, domain_typed, kind, attribute, policy)
-    levels = _levels(ordered, codes, kind, attribute, values.name, policy)
+    order = _order(domain_typed, kind, attribute, policy)
+    codes, ordered = _code(values, domain.gather(order), domain_typed.gather(order), kind)
+    levels = _levels(ordered, codes, kind, attribute, policy)
     return [Attribute(values.name, kind, codes, ordered, levels)]
 
 
@@ -199,18 +186,8 @@ def _refuse_many_values(domain: pl.Series, kind: Kind, attribute: AttributeSecti
         )
 
 
-def _code(
-    values: pl.Series,
-    domain: pl.Series,
-    typed: pl.Series,
-    kind: Kind,
-    attribute: AttributeSection,
-    policy: Policy,
-) -> tuple[Codes, pl.Series]:
+def _code(values: pl.Series, raw: pl.Series, ordered: pl.Series, kind: Kind) -> tuple[Codes, pl.Series]:
     """Number the distinct values in their order and give every row its number; a missing cell gets the last."""
-    order = _order(typed, kind, attribute, values.name, policy)
-    ordered = typed.gather(order)
-    raw = domain.gather(order)
     if raw.dtype == pl.String:
         # Two spellings of one number ("7", "7.0") are one value.
         new = np.ones(len(raw), dtype=bool)
@@ -229,23 +206,24 @@ def _code(
     return codes, ordered.alias(values.name)
 
 
-def _order(typed: pl.Series, kind: Kind, attribute: AttributeSection, name: str, policy: Policy) -> pl.Series:
-    listed = attribute.order or [line[0] for line in policy.lines(name) or ()]
+def _order(typed: pl.Series, kind: Kind, attribute: AttributeSection, policy: Policy) -> pl.Series:
+    listed = attribute.order or [line[0] for line in policy.lines(typed.name) or ()]
     if kind == "numeric" or not listed:
         return typed.arg_sort()
     rank_of = {text: rank for rank, text in enumerate(listed)}
     texts = typed.cast(pl.String)
     unlisted = sum(text not in rank_of for text in texts.to_list())
     if attribute.order and unlisted:
-        where = f"{policy.name}: attributes.{name}.order"
+        where = f"{policy.name}: attributes.{typed.name}.order"
         raise PolicyError.at(where, f"misses {unlisted} of {len(typed)} values.", "List every value.")
     ranks = pl.Series([rank_of.get(text, len(rank_of)) for text in texts.to_list()], dtype=pl.Int64)
     return pl.DataFrame({"rank": ranks, "text": texts}).select(pl.arg_sort_by("rank", "text")).to_series()
 
 
 def _levels(
-    ordered: pl.Series, codes: Codes, kind: Kind, attribute: AttributeSection, name: str, policy: Policy
+    ordered: pl.Series, codes: Codes, kind: Kind, attribute: AttributeSection, policy: Policy
 ) -> Levels:
+    name = ordered.name
     texts = [text if text is not None else "" for text in ordered.cast(pl.String).to_list()]
     has_missing = len(ordered) > 0 and ordered[-1] is None
     where = f"{policy.name}: attributes.{name}.hierarchy"

@@ -1,7 +1,7 @@
-"""Hierarchies as arrays: for each level, the label of every value."""
+"""Hierarchies as arrays: for each level, the label of every value; dates become months, quarters, years and decades."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,8 +11,19 @@ from numpy.typing import NDArray
 
 from manyveils.errors import PolicyError
 from manyveils.policy.hierarchies import TOP, Lines
+from manyveils.policy.sections import DateUnit
 
 Codes = NDArray[np.int32]
+# A date of the calendar with the year first; a time of day may follow.
+ISO_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?$"
+DAY = len("2024-03-05")
+LABELS: Mapping[DateUnit, Callable[[str], str]] = {
+    "day": lambda date: date[:DAY],
+    "month": lambda date: date[:7],
+    "quarter": lambda date: f"{date[:4]}-Q{(int(date[5:7]) + 2) // 3}",
+    "year": lambda date: date[:4],
+    "decade": lambda date: f"{date[:3]}0s",
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -146,3 +157,28 @@ def _spans(
 
 def _number(value: float) -> str:
     return str(round(value)) if float(value).is_integer() else str(round(value, 12))
+
+
+def are_dates(texts: pl.Series) -> pl.Series:
+    """Which texts begin with a day of the calendar, year first."""
+    days = texts.str.slice(0, DAY).str.to_date("%Y-%m-%d", strict=False)
+    return texts.str.contains(ISO_DATE) & days.is_not_null()
+
+
+def dated(texts: Sequence[str], units: Sequence[DateUnit], *, where: str, has_missing: bool) -> Levels:
+    """Levels by parts of the calendar, each nested in the next, then `*`; the last text is empty if one is missing.
+
+    >>> dated(["2024-03-05"], ["quarter", "decade"], where="", has_missing=False)[2].labels
+    ('2020s',)
+    """
+    dates = list(texts[:-1] if has_missing else texts)
+    n_others = int((~are_dates(pl.Series(dates, dtype=pl.String))).sum())
+    if n_others:
+        what = f"{n_others} of {len(dates)} values are not dates."
+        remedy = "Write them as 2024-12-31, list them in missing_markers, or use a tree."
+        raise PolicyError.at(where, what, remedy)
+    lines = tuple((date, *(LABELS[unit](date) for unit in units), TOP) for date in dates)
+    lines = lines or (("", *("" for _ in units), TOP),)
+    return written(
+        texts, lines, where=where, counts=np.zeros(len(texts), dtype=np.int64), has_missing=has_missing
+    )

@@ -5,7 +5,8 @@ from dataclasses import replace
 from itertools import product
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.policy.guarantees import Ground, Guarantee, KAnonymity, Promise
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import Guarantee, KAnonymity
 from manyveils.policy.model import Policy
 from manyveils.policy.promises import alpha_beta_k_of, promises_of
 from manyveils.table.attributes import Table
@@ -22,8 +23,7 @@ def resolve(policy: Policy, table: Table) -> tuple[Promise, ...]:
     resolved = tuple(
         part for promise in promises for part in _resolve_promise(promise, policy, table, problems)
     )
-    if problems:
-        raise PolicyError(problem.within(policy.name) for problem in dict.fromkeys(problems))
+    PolicyError.refuse(problem.within(policy.name) for problem in dict.fromkeys(problems))
     return resolved
 
 
@@ -32,7 +32,11 @@ def _resolve_promise(
 ) -> Iterator[Promise]:
     given = table.expand(promise.given)
     if isinstance(promise.guarantee, KAnonymity):
-        problems += _too_few_rows(promise.guarantee, policy, table)
+        k = promise.guarantee.k
+        if k > table.n_people:
+            section = "guarantee" if policy.guarantee.k == k else "publish"
+            what = f"k = {k} but there are {table.n_people} rows."
+            problems.append(Problem(f"{section}.k", what, "Lower k."))
         yield replace(promise, given=given)
         return
     for names in product(*(table.expand((name,)) for name in promise.protects)):
@@ -44,12 +48,6 @@ def _resolve_promise(
         if not misfits:
             insensitive = _insensitive(promise, names, table)
             yield replace(promise, guarantee=guarantee, given=given, protects=names, insensitive=insensitive)
-
-
-def _too_few_rows(guarantee: KAnonymity, policy: Policy, table: Table) -> Iterator[Problem]:
-    if guarantee.k > table.n_people:
-        section = "guarantee" if policy.guarantee.k == guarantee.k else "publish"
-        yield Problem(f"{section}.k", f"k = {guarantee.k} but there are {table.n_people} rows.", "Lower k.")
 
 
 def _is_derived(names: tuple[str, ...], table: Table) -> bool:
@@ -82,13 +80,9 @@ def _concerns(promise: Promise, names: tuple[str, ...], table: Table) -> bool:
 def _grounded(guarantee: Guarantee, names: tuple[str, ...], table: Table) -> Guarantee:
     if len(names) > 1:
         return guarantee.for_combination()
-    is_derived = _is_derived(names, table)
-    return guarantee.for_one_value() if is_derived else guarantee.with_ground(_ground(names[0], table))
-
-
-def _ground(name: str, table: Table) -> Ground:
-    """The natural ground distance of an attribute."""
-    return "equal" if table[name].kind == "categorical" else "ordered"
+    if _is_derived(names, table):
+        return guarantee.for_one_value()
+    return guarantee.with_ground("equal" if table[names[0]].kind == "categorical" else "ordered")
 
 
 def _unknown_values(promises: tuple[Promise, ...], table: Table) -> Iterator[Problem]:

@@ -4,19 +4,16 @@ import hashlib
 import hmac
 import secrets
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
-
-
-def _fresh() -> int:
-    return secrets.randbits(128)
 
 
 @dataclass(frozen=True, repr=False)
 class Streams:
     """A source of random streams; without a seed, from the operating system's randomness."""
 
-    seed: int = field(default_factory=_fresh)
+    seed: int = field(default_factory=partial(secrets.randbits, 128))
 
     def of(self, purpose: str) -> np.random.Generator:
         """The stream for one purpose, independent of every other.

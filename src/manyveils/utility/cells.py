@@ -1,14 +1,14 @@
 """Measures of cells: how much less a published cell says than the original value."""
 
 from collections import defaultdict
+from functools import partial
 from math import fsum
 from statistics import fmean
 
 import numpy as np
 
 from manyveils.reading.cover import Floats
-from manyveils.utility.comparison import Comparison, Coverages, Measures, mean_per_cell
-from manyveils.utility.coverage import Coverage, domain_size, first_known
+from manyveils.utility.comparison import Comparison, Coverage, Measures, first_known, mean_per_cell
 
 
 def loss(comparison: Comparison) -> Measures:
@@ -83,24 +83,23 @@ def distortion(comparison: Comparison) -> Measures:
     The ratio is the cost of all these cells over what they cost as `*`, which is also what rows left out cost.
     """
     kinds = {"qi_disr": comparison.coverages, "sa_disr": comparison.sensitive_coverages}
-    costs = {key: _distortions(comparison, coverages) for key, coverages in kinds.items() if coverages}
+    unseen = partial(_cost_of_star, comparison)
+    costs = {
+        key: mean_per_cell(comparison, _distortion_of_labels, unseen, coverages)
+        for key, coverages in kinds.items()
+        if coverages
+    }
     if not costs:
         return {}
     means = {key: fmean(by_attribute.values()) for key, by_attribute in costs.items()}
-    most = sum(_cost_of_star(comparison, name) for by_attribute in costs.values() for name in by_attribute)
+    most = sum(unseen(name) for by_attribute in costs.values() for name in by_attribute)
     total = sum(cost for by_attribute in costs.values() for cost in by_attribute.values())
     ratio = min(total / most, 1.0) if most else 0.0
     return {**means, "t_disr": sum(means.values()), "distortion_ratio": ratio}
 
 
-def _distortions(comparison: Comparison, coverages: Coverages) -> dict[str, float]:
-    return mean_per_cell(
-        comparison, _distortion_of_labels, lambda name: _cost_of_star(comparison, name), coverages
-    )
-
-
 def _cost_of_star(comparison: Comparison, name: str) -> float:
-    return 1 - 1 / domain_size(comparison.table[name], comparison.policy.lines(name))
+    return 1 - 1 / len(comparison.policy.lines(name) or comparison.table[name].domain)
 
 
 def _distortion_of_labels(view: Coverage) -> Floats:

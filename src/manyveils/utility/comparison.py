@@ -1,22 +1,140 @@
-"""A release beside its original: what every measure looks at, prepared once."""
+"""A release beside its original: what every measure looks at, and what its labels leave open, prepared once."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
 from manyveils.policy import Policy
+from manyveils.policy.hierarchies import TOP, Lines
 from manyveils.reading.columns import read_column
-from manyveils.reading.cover import Floats, Ids
+from manyveils.reading.cover import Bools, Cover, Floats, Ids
+from manyveils.reading.meanings import range_ends
 from manyveils.release import Release, View
 from manyveils.release.views import ColumnFile
-from manyveils.table import Table
-from manyveils.utility.coverage import Coverage, coverages_of
+from manyveils.table import Attribute, Table
 
 Measures = dict[str, float | dict[str, float]]
-Coverages = dict[str, tuple[Coverage, ...]]
 Sizes = tuple[Ids, ...]
 Names = frozenset[str]
+UNKNOWN = np.nan
+
+
+@dataclass(frozen=True, repr=False)
+class Coverage:
+    """The labels of one attribute in one view, how many rows have each, and which originals they stand for."""
+
+    attribute: Attribute
+    lines: Lines | None
+    texts: pl.Series
+    rows: Ids
+    cover: Cover
+
+    @property
+    def height(self) -> int:
+        """The top level of the attribute's hierarchy."""
+        return len(self.attribute.levels) - 1
+
+    @cached_property
+    def is_value(self) -> Bools:
+        """Whether a label is a value of the original and stands for nothing else."""
+        originals = np.array([*self.attribute.texts, None], dtype=object)[self.cover.firsts]
+        return (self.cover.sizes == 1) & (originals == self.texts.to_numpy())
+
+    @cached_property
+    def hidden(self) -> Bools:
+        """Whether a label is `*` and tells nothing."""
+        return (self.texts == TOP).to_numpy() & ~self.is_value
+
+    @cached_property
+    def levels(self) -> tuple[Ids, Bools]:
+        """The lowest level that has each label, else the lowest with one label for all it covers; and which it is."""
+        by_name = np.full(self.rows.size, self.height + 1)
+        by_cover = np.full(self.rows.size, self.height)
+        texts = self.texts.to_numpy()
+        for number in range(self.height, -1, -1):
+            level = self.attribute.levels[number]
+            shared = self.cover.constant(level.label_of)
+            names = np.array([*level.labels, None], dtype=object)[shared]
+            by_cover[shared >= 0] = number
+            by_name[(shared >= 0) & (names == texts)] = number
+        named = self.hidden | (by_name <= self.height)
+        lowest = np.where(by_name <= self.height, by_name, by_cover)
+        return np.where(self.hidden, self.height, lowest), named
+
+    @property
+    def n_leaves(self) -> int:
+        """The size of the attribute's domain: the lines of a written hierarchy, else the values of the original."""
+        return len(self.lines or self.attribute.domain)
+
+    def leaves_by_name(self) -> Floats:
+        """The leaves of the domain under each label that the hierarchy has; not a number for others."""
+        counts = list(self._names())
+        levels, named = self.levels
+        leaves = (
+            counts[level].get(text, UNKNOWN) if is_named else UNKNOWN
+            for text, level, is_named in zip(self.texts, levels.tolist(), named.tolist(), strict=True)
+        )
+        return np.array(list(leaves), dtype=np.float64)
+
+    def _names(self) -> Iterator[Mapping[str, int]]:
+        """For each level, the leaves under every name: lines of a written hierarchy, else values of the original."""
+        for names in zip(*self.lines or (), strict=True):
+            yield Counter(names)
+        for level in () if self.lines else self.attribute.levels.each:
+            counts = np.bincount(level.label_of, minlength=len(level.labels))
+            yield dict(zip(level.labels, counts.tolist(), strict=True))
+
+    def covered(self) -> Floats:
+        """How many originals each label covers; not a number where it is none."""
+        return np.where(self.cover.sizes > 0, self.cover.sizes, UNKNOWN)
+
+    def spans(self) -> Floats:
+        """The length of each range as a share of the domain's; not a number where a label is no range of numbers."""
+        low, high = self._ends
+        domain = self._domain
+        first, last = (float(domain.min()), float(domain.max())) if domain.size else (0.0, 0.0)
+        length = np.clip(high, first, last) - np.clip(low, first, last)
+        return length / (last - first) if last > first else low * 0.0
+
+    def in_range(self) -> Floats:
+        """How many numbers of the domain lie in each range; not a number where a label is none."""
+        low, high = self._ends
+        numbers = np.unique(self._domain)
+        inside = np.searchsorted(numbers, high, side="right") - np.searchsorted(numbers, low)
+        return np.where(np.isnan(low), UNKNOWN, inside)
+
+    @cached_property
+    def _ends(self) -> tuple[Floats, Floats]:
+        if self.attribute.kind != "numeric":
+            return np.full(self.rows.size, UNKNOWN), np.full(self.rows.size, UNKNOWN)
+        low, high = (end.cast(pl.Float64).to_numpy() for end in range_ends(self.texts))
+        return low, high
+
+    @cached_property
+    def _domain(self) -> NDArray[np.float64]:
+        if self.attribute.kind != "numeric":
+            return np.zeros(0)
+        texts = pl.Series([line[0] for line in self.lines or ()], dtype=pl.String)
+        written = texts.cast(pl.Float64, strict=False).drop_nulls().to_numpy()
+        numbers = written if written.size else self.attribute.numbers
+        return numbers[np.isfinite(numbers)]
+
+
+def first_known(*amounts: Floats | float) -> Floats:
+    """Of several amounts for each label the first that is known."""
+    known = np.asarray(amounts[0], dtype=np.float64)
+    for amount in amounts[1:]:
+        known = np.where(np.isnan(known), amount, known)
+    return known
+
+
+Coverages = dict[str, tuple[Coverage, ...]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,15 +178,17 @@ class Comparison:
     @cached_property
     def coverages(self) -> Coverages:
         """What the labels of each quasi-identifier stand for, in every view that shows it."""
-        return {name: tuple(self._covered(name)) for name in self.quasi}
+        return {name: self._covered(name) for name in self.quasi}
 
     @cached_property
     def sensitive_coverages(self) -> Coverages:
         """What the labels of each sensitive attribute stand for, in every view that shows it."""
-        return {name: tuple(self._covered(name)) for name in self.sensitive}
+        return {name: self._covered(name) for name in self.sensitive}
 
-    def _covered(self, name: str) -> Iterator[Coverage]:
-        return coverages_of(self.release.reading, self.table[name], self.policy.lines(name))
+    def _covered(self, name: str) -> tuple[Coverage, ...]:
+        attribute, lines = self.table[name], self.policy.lines(name)
+        shown = self.release.reading.shown(attribute, lines)
+        return tuple(Coverage(attribute, lines, *labels) for labels in shown)
 
     @cached_property
     def groups(self) -> dict[str, Sizes]:

@@ -1,15 +1,20 @@
-"""Rows as a learner sees them: numbers and codes to learn from, and a class to learn."""
+"""Rows as a learner sees them, and people who are not in a release, on whom it is tested what can be learnt."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import log, log1p
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from manyveils.errors import DataError, InputError
+from manyveils.policy import Policy
+from manyveils.policy.sections import AttributeSection
 from manyveils.reading.sampling import draw
 from manyveils.release import Release
-from manyveils.table import Attribute, Table
+from manyveils.table import Attribute, Table, hold
 
 # More rows make models better by little, and slower by much.
 MOST_ROWS = 50_000
@@ -18,6 +23,12 @@ FIFTHS = (0.2, 0.4, 0.6, 0.8)
 Texts = Mapping[str, pl.Series]
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
+# Less than once in a billion tables.
+UNLIKELY = log(1e9)
+REMEDY = (
+    "Split the data before you publish, publish one part, and give the other part as held-out; "
+    "manyveils compare --learn does all of this by itself."
+)
 
 
 def rows_of(table: Table, names: tuple[str, ...], rng: np.random.Generator) -> Texts:
@@ -97,3 +108,60 @@ def _coded(tables: list[pl.Series], *, as_numbers: bool) -> list[Floats]:
 
 def _numbers(cells: pl.Series) -> Floats:
     return cells.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy().astype(np.float64)
+
+
+def read_held_out(data: object, table: Table, policy: Policy) -> Table:
+    """Read held-out people with the original's kinds; values that no hierarchy lists are fine among them."""
+    if data is None:
+        raise _refusal("learning is tested on people who are not in the release, and none were given.")
+    try:
+        held_out, _ = hold(data, _reading_policy(policy, table))
+    except InputError as error:
+        raise DataError(problem.within("held-out") for problem in error.problems) from None
+    _refuse_the_original(held_out, table, policy)
+    return held_out
+
+
+def _refusal(what: str) -> InputError:
+    return InputError.at("held-out", what, REMEDY)
+
+
+def _reading_policy(policy: Policy, table: Table) -> Policy:
+    """The policy as far as it says how to read the cells."""
+    attributes = {name: _as_read(name, body, table) for name, body in policy.attributes.items()}
+    return policy.replaced(attributes=attributes, guarantee={}, rules=[], dependencies=[], publish={})
+
+
+def _as_read(name: str, body: AttributeSection, table: Table) -> Mapping[str, Any]:
+    keys = body.model_dump(include={"kind", "multivalued"}, exclude_none=True)
+    if name in table.inferred and name in table.attributes:
+        keys["kind"] = table[name].kind
+    if keys.get("kind") == "ordinal":
+        # Its order need not list values that only held-out people have.
+        keys["kind"] = "categorical"
+    return {"role": "neutral" if body.role == "quasi" else body.role, **keys}
+
+
+def _refuse_the_original(held_out: Table, table: Table, policy: Policy) -> None:
+    """Refuse published rows: a test on them would measure what was learnt by heart."""
+    names = [name for name in table.expand(policy.published) if name in held_out.attributes]
+    if not names:
+        return
+    tested, published = (
+        pl.DataFrame({name: _cells(rows, name) for name in names}).sort(names) for rows in (held_out, table)
+    )
+    if tested.height == published.height and tested.equals(published):
+        raise _refusal(f"these are the {table.n_rows:,} rows that were published.")
+    if _are_surely_from(published, tested):
+        raise _refusal(f"all {tested.height:,} rows are among those that were published.")
+
+
+def _are_surely_from(published: pl.DataFrame, tested: pl.DataFrame) -> bool:
+    """Whether all tested rows were published, and that is too unlikely if they were of other people.
+
+    Of other people, about the share of unique published rows would be new (Good and Turing's estimate).
+    """
+    if tested.join(published.unique(), on=tested.columns, how="anti", nulls_equal=True).height:
+        return False
+    unique = int((~published.is_duplicated()).sum()) / published.height
+    return unique == 1 or -tested.height * log1p(-unique) > UNLIKELY

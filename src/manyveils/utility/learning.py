@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 from manyveils.policy import Policy
 from manyveils.policy.check import suggest
 from manyveils.release import Release
@@ -66,10 +66,11 @@ class Lesson:
     @cached_property
     def baseline(self) -> float:
         """The accuracy of always naming the original's commonest class."""
-        taught, tested = (
-            self.classes.of(examples.rows_of(table, (self.target,), _rng())[self.target])
+        rows = [
+            examples.rows_of(table, (self.target,), STREAMS.of("learning.held-out"))
             for table in (self.table, self.held_out)
-        )
+        ]
+        taught, tested = (self.classes.of(cells[self.target]) for cells in rows)
         return float((tested == np.bincount(taught).argmax()).mean())
 
     def of(self, release: Release) -> Measures:
@@ -89,7 +90,8 @@ class Lesson:
         }
         best = max(self.original, key=lambda name: self.original[name])
         gain = self.original[best] - self.baseline
-        if gain <= 2 * self._error():
+        error = np.sqrt(self.baseline * (1 - self.baseline) / self.held_out.n_rows)
+        if gain <= 2 * error:
             return measures
         return {"learning": (scores[best] - self.baseline) / gain, **measures}
 
@@ -101,30 +103,23 @@ class Lesson:
         scores = [self._scores(rows, features) for rows in draws]
         return {model: fmean(draw[model] for draw in scores) for model in scores[0]}
 
-    def _error(self) -> float:
-        """The standard error of the baseline's accuracy."""
-        return float(np.sqrt(self.baseline * (1 - self.baseline) / self.held_out.n_rows))
-
     def _readable(self, release: Release) -> tuple[str, ...]:
         """What the release shows of the features in the open."""
         shown = {name for view in release.views for name in view.attributes} - {*release.manifest.secret}
         if self.target not in shown:
             what = "the release does not show it in the open."
-            raise _refusal(f"learn: {self.table.home(self.target)}", what, "Learn another attribute.")
+            raise InputError.at(f"learn: {self.table.home(self.target)}", what, "Learn another attribute.")
         readable = tuple(name for name in self.features if name in shown)
         if not readable:
-            raise _refusal("learn", "the release shows no other attribute in the open.")
+            raise InputError.at("learn", "the release shows no other attribute in the open.")
         return readable
 
     def _scores(self, rows: Texts, features: tuple[str, ...]) -> Scores:
-        held_out = examples.rows_of(self.held_out, (*features, self.target), _rng())
+        held_out = examples.rows_of(self.held_out, (*features, self.target), STREAMS.of("learning.held-out"))
         numeric = tuple(name for name in features if self.table[name].kind == "numeric")
         both = [{name: cells[name] for name in features} for cells in (rows, held_out)]
-        taught, tested = zip(
-            examples.matrices(*both, numeric=numeric),
-            (self.classes.of(cells[self.target]) for cells in (rows, held_out)),
-            strict=True,
-        )
+        labels = [self.classes.of(cells[self.target]) for cells in (rows, held_out)]
+        taught, tested = zip(examples.matrices(*both, numeric=numeric), labels, strict=True)
         is_number = np.array([name in numeric for name in features])
         return {name: _accuracy(model, is_number, taught, tested) for name, model in _models().items()}
 
@@ -134,15 +129,11 @@ def refuse_target(target: str, table: Table, policy: Policy) -> None:
     where = f"learn: {table.home(target) if target in table.attributes else target}"
     if target in table.derived:
         remedy = f'Name one of its values: "{target}=VALUE".'
-        raise _refusal(where, "has several values in one cell.", remedy)
+        raise InputError.at(where, "has several values in one cell.", remedy)
     if target not in table.expand(policy.published):
         if target in policy.attributes:
-            raise _refusal(where, "is never published.", "Learn another attribute.")
-        raise _refusal(where, "is not an attribute.", suggest(target, policy.published))
-
-
-def _refusal(where: str, what: str, remedy: str = "") -> InputError:
-    return InputError([Problem(where, what, remedy)])
+            raise InputError.at(where, "is never published.", "Learn another attribute.")
+        raise InputError.at(where, "is not an attribute.", suggest(target, policy.published))
 
 
 def _refuse_missing_library() -> None:
@@ -150,11 +141,7 @@ def _refuse_missing_library() -> None:
         import sklearn  # noqa: F401
     except ImportError:
         remedy = "Install it with: pip install 'manyveils[learn]'"
-        raise _refusal("learn", "needs scikit-learn, which is not installed.", remedy) from None
-
-
-def _rng() -> np.random.Generator:
-    return STREAMS.of("learning.held-out")
+        raise InputError.at("learn", "needs scikit-learn, which is not installed.", remedy) from None
 
 
 def _models() -> "Mapping[str, ClassifierMixin]":

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from manyveils.kernels.eliminations import mend
 from manyveils.methods.alpha_beta_k.ladder import NOTHING, Ladder, ladder_of
-from manyveils.policy.guarantees import DistinctDiversity, Elimination, KAnonymity, Promise
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import DistinctDiversity, Elimination, KAnonymity
 from manyveils.promises.entries import Ids
 from manyveils.promises.work import Work
 from manyveils.release import Recoding

@@ -23,7 +23,8 @@ from manyveils.methods.codip.plans import Limits, Outcome, Search, given_plan
 from manyveils.methods.codip.refusals import refuse_many
 from manyveils.methods.codip.search import find
 from manyveils.methods.work import Gap, Method, Options
-from manyveils.policy.guarantees import KAnonymity, Promise, exact
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import KAnonymity, exact
 from manyveils.policy.sections import Number
 from manyveils.promises.work import Work
 from manyveils.release.draft import Draft, Drafts

@@ -8,7 +8,8 @@ from typing import Any
 from manyveils.methods.guardian.demands import Demand
 from manyveils.methods.guardian.pieces import Piece
 from manyveils.methods.work import Method
-from manyveils.policy.guarantees import FrequencyDiversity, Promise
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import FrequencyDiversity
 from manyveils.promises.work import Work
 
 

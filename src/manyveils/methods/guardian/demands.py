@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.policy.guarantees import FrequencyDiversity, KAnonymity, Promise
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import FrequencyDiversity, KAnonymity
 from manyveils.policy.rules import Dependency, PrivacyRule, known_from
 from manyveils.promises.work import Work
 

@@ -9,7 +9,8 @@ import numpy as np
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.guardian.demands import column_dependencies
 from manyveils.methods.multi_sa.blocks import Block
-from manyveils.policy.guarantees import EntropyDiversity, Promise, RecursiveDiversity
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import EntropyDiversity, RecursiveDiversity
 from manyveils.policy.rules import PrivacyRule, known_from, tellers
 from manyveils.promises.entries import Ids, dense
 from manyveils.promises.keeping import Watch, all_kept, count_for, watch

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.errors import PolicyError, Problem
+from manyveils.policy import Promise
 from manyveils.policy.guarantees import (
     CappedShare,
     DistinctDiversity,
@@ -14,7 +15,6 @@ from manyveils.policy.guarantees import (
     FrequencyDiversity,
     Guarantee,
     Linkability,
-    Promise,
     RecursiveDiversity,
 )
 from manyveils.promises.entries import Ids, dense

@@ -11,8 +11,8 @@ from manyveils.reading.secrets import without_secrets
 from manyveils.release import Release
 from manyveils.table import Table
 from manyveils.utility.comparison import Comparison, Sizes, group_sizes
-from manyveils.utility.portrait import associations, shares
-from manyveils.utility.portrait.shares import Shown
+from manyveils.utility.portrait import values
+from manyveils.utility.portrait.values import Shown
 
 # A picture of more cannot be read, and each takes time.
 MOST_ATTRIBUTES = 16
@@ -54,10 +54,10 @@ def portrait(release: Release, table: Table, policy: Policy) -> Portrait:
     return Portrait(
         _drawn_groups(comparison.groups),
         {
-            name: shares.compared(release, [table[derived] for derived in table.expand((name,))], name)
+            name: values.shares_compared(release, [table[derived] for derived in table.expand((name,))], name)
             for name in hidden[:MOST_SHARES]
         },
-        associations.compared(release, table, _first_of(published, protected, {*comparison.quasi})),
+        values.associations_compared(release, table, _first_of(published, protected, {*comparison.quasi})),
         _left_out(hidden, published),
     )
 
@@ -76,11 +76,8 @@ def public_portrait(release: Release) -> Portrait:
     }
     return Portrait(
         _drawn_groups(groups),
-        {
-            name: (shares.alone_by_atom if name in derived else shares.alone)(release, name)
-            for name in shown[:MOST_SHARES]
-        },
-        associations.alone(release, _first_of(plain, protected)),
+        {name: values.shares_alone(release, name) for name in shown[:MOST_SHARES]},
+        values.associations_alone(release, _first_of(plain, protected)),
         _left_out(shown, plain),
     )
 

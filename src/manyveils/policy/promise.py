@@ -1,0 +1,56 @@
+"""A promise: a guarantee about attributes, for what somebody knows."""
+
+from dataclasses import dataclass
+
+from manyveils.policy.guarantees import Elimination, Guarantee
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A guarantee for those who know `given`, about `protects` taken as one attribute.
+
+    `protects` is empty where the guarantee speaks of rows alone (k-anonymity).
+    `conditional` adds the other sensitive attributes to what is known.
+    """
+
+    guarantee: Guarantee
+    given: tuple[str, ...]
+    protects: tuple[str, ...] = ()
+    insensitive: frozenset[str] = frozenset()
+    conditional: bool = False
+    is_rule: bool = False
+
+    @property
+    def merging_keeps(self) -> bool:
+        """Whether two groups that keep the promise keep it as one.
+
+        What a group without a sensitive value keeps as an exception does not survive merging.
+        """
+        excepted = self.guarantee.excepts_harmless and bool(self.insensitive)
+        return self.guarantee.merging_keeps and not excepted
+
+    @property
+    def one_part_heals(self) -> bool:
+        """Whether merging with one good group mends any group."""
+        return self.guarantee.one_part_heals and not self.conditional and not self.insensitive
+
+    @property
+    def minds_company(self) -> bool:
+        """Whether it matters which other sensitive attributes stand beside the protected one."""
+        return self.conditional or isinstance(self.guarantee, Elimination)
+
+    @property
+    def subject(self) -> str:
+        """What is protected, in one word or several joined by `+`."""
+        return "+".join(self.protects)
+
+    def describe(self) -> dict[str, object]:
+        """The promise as the public manifest lists it."""
+        described: dict[str, object] = {"kind": self.guarantee.kind, "parameters": self.guarantee.parameters}
+        if self.is_rule:
+            return described | {"rule": {"given": list(self.given), "protect": self.subject}}
+        if len(self.protects) == 1:
+            described["attribute"] = self.subject
+        elif self.protects:
+            described["attributes"] = list(self.protects)
+        return described | ({"conditional": True} if self.conditional else {})
