@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from manyveils.audits import audit
-from manyveils.audits.losses import loss_findings
+from manyveils.audits.content import loss_findings
 from manyveils.errors import InfeasibleError, PolicyError
 from manyveils.policy import Policy
 from manyveils.reading import blocks

@@ -7,7 +7,14 @@ from functools import reduce
 import polars as pl
 
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import EXACT, HAS_SENSITIVE, ROWS, TIE, excepting_insensitive, measures
+from manyveils.audits.measures import (
+    EXACT,
+    HAS_SENSITIVE,
+    ROWS,
+    TOLERANCE_OF_SUMS,
+    excepting_insensitive,
+    measures,
+)
 from manyveils.policy.guarantees import (
     DistinctDiversity,
     EntropyDiversity,
@@ -49,7 +56,7 @@ def measure_entropy(guarantee: EntropyDiversity, groups: Groups) -> pl.DataFrame
     Claim: a group is kept exactly when its entropy is log l or more, except that very large groups within
     rounding of the bound are refused.
     Why: floats decide only outside `NEAR`; inside it n^n >= l^n * prod(c^c) is decided on whole numbers.
-    Shares that are no ratios of counts have no whole numbers: there a near tie is a tie.
+    Shares that are no ratios of counts have no whole numbers: there what is equal within a tolerance is equal.
     Tested by: tests/claims/test_audit_measures.py
     """
     count, size = pl.col("count").cast(pl.Float64), pl.col("size").cast(pl.Float64)
@@ -61,14 +68,14 @@ def measure_entropy(guarantee: EntropyDiversity, groups: Groups) -> pl.DataFrame
     beyond = pl.col("entropy") - math.log(guarantee.l)
     measured = counted.with_columns(measure=pl.col("entropy").exp(), beyond=beyond)
     is_exact = groups.arithmetic is EXACT
-    decided = _decided(measured, guarantee.l, groups) if is_exact else pl.col("beyond") >= -TIE
+    decided = _decided(measured, guarantee.l, groups) if is_exact else pl.col("beyond") >= -TOLERANCE_OF_SUMS
     return excepting_insensitive(measured.with_columns(kept=decided))
 
 
 def _decided(measured: pl.DataFrame, l: int, groups: Groups) -> pl.Expr:
     near = measured.filter((pl.col("beyond").abs() < NEAR) & pl.col("has_sensitive"))["group"]
     counts = groups.cells.filter(pl.col("group").is_in(near.implode())).group_by("group").agg("count")
-    exact = [group for group, found in counts.iter_rows() if _is_diverse(found, l)]
+    exact = [group for group, own in counts.iter_rows() if _is_diverse(own, l)]
     return (pl.col("beyond") >= NEAR) | pl.col("group").is_in(exact)
 
 

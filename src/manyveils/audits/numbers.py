@@ -1,5 +1,6 @@
 """Promises about numbers: how far they are spread, and how many are near each other."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -8,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import HAS_SENSITIVE, MARGIN, ROWS, excepting_insensitive, measures
+from manyveils.audits.measures import HAS_SENSITIVE, ROWS, TOLERANCE, excepting_insensitive, measures
 from manyveils.policy.guarantees import NumericSpread, Proximity
 
 MOST_PLACES = 9
@@ -29,18 +30,12 @@ class Scaled:
     def least(self, bound: Fraction) -> float:
         """The smallest difference that is surely at least the bound."""
         scaled = bound * self.scale
-        return (
-            float(-(-scaled.numerator // scaled.denominator))
-            if self.is_exact
-            else float(scaled) * (1 + MARGIN)
-        )
+        return float(math.ceil(scaled)) if self.is_exact else float(scaled) * (1 + TOLERANCE)
 
     def reach(self, bound: Fraction) -> float:
         """The largest difference that may still be within the bound."""
         scaled = bound * self.scale
-        return (
-            float(scaled.numerator // scaled.denominator) if self.is_exact else float(scaled) * (1 + MARGIN)
-        )
+        return float(math.floor(scaled)) if self.is_exact else float(scaled) * (1 + TOLERANCE)
 
 
 def scaled(texts: tuple[str, ...]) -> Scaled:
@@ -49,10 +44,8 @@ def scaled(texts: tuple[str, ...]) -> Scaled:
     numbers = np.where(np.isfinite(numbers), numbers, np.nan)
     known = numbers[~np.isnan(numbers)]
     for places in range(MOST_PLACES + 1):
-        if (
-            np.array_equal(np.round(known, places), known)
-            and np.abs(known).max(initial=0.0) * 10**places < EXACT_FLOAT
-        ):
+        is_small = np.abs(known).max(initial=0.0) * 10**places < EXACT_FLOAT
+        if is_small and np.array_equal(np.round(known, places), known):
             return Scaled(np.round(numbers * 10**places), 10**places, is_exact=True)
     return Scaled(numbers, 1, is_exact=False)
 
@@ -62,20 +55,11 @@ def measure_spread(guarantee: NumericSpread, groups: Groups) -> pl.DataFrame:
     """The distance between the largest and the smallest number of each group; none is no distance at all."""
     values = scaled(groups.labels[0].texts)
     number = pl.Series(values.numbers, nan_to_null=True).gather(groups.cells["value"])
-    counted = (
-        groups.cells.with_columns(number=number)
-        .group_by("group")
-        .agg(
-            ROWS,
-            HAS_SENSITIVE,
-            (pl.col("number").max() - pl.col("number").min()).fill_null(0.0).alias("spread"),
-        )
-    )
-    return excepting_insensitive(
-        counted.with_columns(
-            measure=pl.col("spread") / values.scale, kept=pl.col("spread") >= values.least(guarantee.e)
-        )
-    )
+    spread = (pl.col("number").max() - pl.col("number").min()).fill_null(0.0).alias("spread")
+    counted = groups.cells.with_columns(number=number).group_by("group").agg(ROWS, HAS_SENSITIVE, spread)
+    is_wide = pl.col("spread") >= values.least(guarantee.e)
+    measured = counted.with_columns(measure=pl.col("spread") / values.scale, kept=is_wide)
+    return excepting_insensitive(measured)
 
 
 @measures(Proximity)
@@ -85,11 +69,16 @@ def measure_proximity(guarantee: Proximity, groups: Groups) -> pl.DataFrame:
     What is no number (a missing cell, a label) is near everything else that is none, and far from numbers.
     """
     reckon, values = groups.arithmetic, scaled(groups.labels[0].texts)
-    cells = groups.cells.with_columns(
-        within=_rows_within(groups.cells, values, values.reach(guarantee.epsilon))
-    )
-    counted = cells.group_by("group").agg(
-        ROWS, HAS_SENSITIVE, reckon.number("size").first(), reckon.number("within").filter("sensitive").max()
+    within = _rows_within(groups.cells, values, values.reach(guarantee.epsilon))
+    counted = (
+        groups.cells.with_columns(within=within)
+        .group_by("group")
+        .agg(
+            ROWS,
+            HAS_SENSITIVE,
+            reckon.number("size").first(),
+            reckon.number("within").filter("sensitive").max(),
+        )
     )
     measured = counted.with_columns(
         measure=pl.col("size") / pl.col("within"),
@@ -103,13 +92,13 @@ def _rows_within(cells: pl.DataFrame, values: Scaled, reach: float) -> pl.Series
     rank, low, high = _neighbours(values.numbers, reach)
     value, group = cells["value"].to_numpy(), cells["group"].to_numpy().astype(np.int64)
     width = int(high.max(initial=0)) + 1
-    place = group * width + rank[value]
-    order = np.argsort(place, kind="stable")
-    sorted_places = place[order]
+    keys = group * width + rank[value]
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
     count = cells["count"].to_numpy()[order]
     total = cells[order].select(pl.col("count").cum_sum().over("group")).to_series().to_numpy()
-    first = np.searchsorted(sorted_places, group * width + low[value])
-    last = np.searchsorted(sorted_places, group * width + high[value])
+    first = np.searchsorted(keys, group * width + low[value])
+    last = np.searchsorted(keys, group * width + high[value])
     return pl.Series(total[last - 1] - total[first] + count[first])
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import polars as pl
 
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import MARGIN, ROWS, measures
+from manyveils.audits.measures import ROWS, TOLERANCE, measures
 from manyveils.policy.guarantees import CappedShare, Disclosure, Likeness, Linkability
 
 
@@ -34,7 +34,7 @@ def measure_gain(guarantee: Likeness, groups: Groups) -> pl.DataFrame:
     ceiling = -(pl.col("original") / groups.n_rows).log()
     # The ceiling is never met exactly: the logarithm of a fraction is not a fraction.
     within = reckon.at_most(pl.col("gained"), pl.col("expected"), guarantee.beta) & (
-        pl.col("gain") <= ceiling - MARGIN
+        pl.col("gain") <= ceiling - TOLERANCE
     )
     is_gain = ~reckon.at_most(pl.col("gained"), pl.col("expected"), Fraction(0))
     scale = pl.max_horizontal(pl.lit(1.0), float(guarantee.beta) / ceiling)
@@ -78,7 +78,7 @@ def measure_ratio(guarantee: Disclosure, groups: Groups) -> pl.DataFrame:
     measured = counted.with_columns(
         measure=pl.when(pl.col("present") < expected).then(math.inf).otherwise("ratio")
     )
-    return measured.with_columns(kept=pl.col("measure") < float(guarantee.delta) - MARGIN)
+    return measured.with_columns(kept=pl.col("measure") < float(guarantee.delta) - TOLERANCE)
 
 
 def _beside_original(groups: Groups) -> pl.DataFrame:

@@ -13,7 +13,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.policy.hierarchies import TOP, Lines
-from manyveils.reading.cover import Cover, Ids, cover_of_pairs, joined_covers
+from manyveils.reading.cover import Cover, cover_of_pairs, joined_covers
+from manyveils.reading.keys import Floats, Ids
 from manyveils.table import Attribute
 from manyveils.table.levels import Level
 
@@ -161,11 +162,11 @@ class Meanings:
         spans = zip(labels.tolist(), first.tolist(), last.tolist(), strict=True)
         return {label: (start, stop) for label, start, stop in spans if start <= stop}
 
-    def _ends(self, ends: pl.Series, numbers: NDArray[np.float64], side: str) -> Ids:
+    def _ends(self, ends: pl.Series, numbers: Floats, side: str) -> Ids:
         """Where ranges begin or stop; an end that is an original is found by its text, which is exact."""
-        places = np.searchsorted(numbers, ends.cast(pl.Float64).to_numpy(), side=side)  # type: ignore[call-overload]
+        nearest = np.searchsorted(numbers, ends.cast(pl.Float64).to_numpy(), side=side)  # type: ignore[call-overload]
         known = np.array([self.code_of.get(text, -1) for text in ends], dtype=np.int64)
-        return np.where(known >= 0, known + (side == "right"), places).astype(np.int64)
+        return np.where(known >= 0, known + (side == "right"), nearest).astype(np.int64)
 
 
 def _by_label(level: Level) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -187,15 +188,13 @@ def false_lines(listed: Listed, texts: Sequence[str], meanings: Meanings, n_supp
     An original that only suppressed rows have need not be listed. A value all of whose cells are recoded may stand
     there by itself.
     """
-    cover, wrong = meanings.cover(texts, listed), 0
-    attribute = meanings.attribute
+    cover, attribute, n_wrong = meanings.cover(texts, listed), meanings.attribute, 0
     for label, text in enumerate(texts):
-        runs = range(int(cover.starts[label]), int(cover.starts[label + 1]))
-        covered = [code for run in runs for code in range(int(cover.low[run]), int(cover.high[run]) + 1)]
+        covered = cover.taking(np.array([label])).pairs()[1].tolist()
         originals = listed.get(text, frozenset())
-        wrong += len(originals - {attribute.texts[code] for code in covered} - meanings.unseen(text))
+        n_wrong += len(originals - {attribute.texts[code] for code in covered} - meanings.unseen(text))
         missing = [code for code in covered if attribute.texts[code] not in originals]
-        wrong += len(missing) if int(attribute.counts[missing].sum()) > n_suppressed else 0
-    strange = {text: originals for text, originals in listed.items() if text not in set(texts)}
-    alone = sum(originals == {text} and text in meanings.code_of for text, originals in strange.items())
-    return wrong + sum(map(len, strange.values())) - alone
+        n_wrong += len(missing) if int(attribute.counts[missing].sum()) > n_suppressed else 0
+    unpublished = {text: originals for text, originals in listed.items() if text not in set(texts)}
+    n_alone = sum(originals == {text} and text in meanings.code_of for text, originals in unpublished.items())
+    return n_wrong + sum(map(len, unpublished.values())) - n_alone
