@@ -6,7 +6,7 @@ from itertools import groupby
 
 import polars as pl
 
-from manyveils.audits import closeness, diversity, numbers, shares, supersets
+from manyveils.audits import closeness, diversity, numbers, shares, supersets  # noqa: F401 (they register measures)
 from manyveils.audits.combinations import Way, product_groups, ways_of
 from manyveils.audits.eliminations import measure_eliminations
 from manyveils.audits.finding import Finding, Reading
@@ -24,18 +24,6 @@ from manyveils.reading.sight import (
     sight_of,
     views_beyond_the_guardian,
 )
-
-# Their measures are registered in MEASURES.
-__all__ = [
-    "closeness",
-    "diversity",
-    "judge",
-    "judge_columns",
-    "numbers",
-    "shares",
-    "supersets",
-    "worst_columns",
-]
 
 
 def judge(evidence: Evidence, promise: Promise, *, promised: bool) -> Iterator[Finding]:

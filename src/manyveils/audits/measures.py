@@ -18,7 +18,6 @@ TOLERANCE = 1e-12
 TOLERANCE_OF_SUMS = 1e-11
 
 ROWS = pl.col("rows").first()
-HAS_SENSITIVE = pl.col("sensitive").any().alias("has_sensitive")
 
 
 @dataclass(frozen=True)
@@ -72,8 +71,20 @@ EXACT = Arithmetic(pl.Int128, 0.0)
 ROUNDED = Arithmetic(pl.Float64, TOLERANCE_OF_SUMS)
 
 
-def excepting_insensitive(measured: pl.DataFrame) -> pl.DataFrame:
-    """Groups without a sensitive value pass, and are not measured."""
-    return measured.with_columns(
-        measure=pl.when("has_sensitive").then("measure"), kept=pl.col("kept") | ~pl.col("has_sensitive")
-    )
+def by_group(cells: pl.DataFrame, *amounts: pl.Expr) -> pl.DataFrame:
+    """The groups with their rows, whether they have a sensitive value, and some amounts of their cells."""
+    return cells.group_by("group").agg(ROWS, pl.col("sensitive").any().alias("has_sensitive"), *amounts)
+
+
+def sparing_insensitive(counted: pl.DataFrame, measure: pl.Expr, kept: pl.Expr) -> pl.DataFrame:
+    """The groups with their measure, and whether it is enough; those without a sensitive value pass unmeasured."""
+    has_sensitive = pl.col("has_sensitive")
+    return counted.with_columns(measure=pl.when(has_sensitive).then(measure), kept=kept | ~has_sensitive)
+
+
+def times_fitting(cells: pl.DataFrame, amount: str, times: int, reckon: Arithmetic) -> pl.DataFrame:
+    """How many times the largest amount of a sensitive value fits into its group, which must be `times` or more."""
+    largest = reckon.number(amount).filter("sensitive").max().alias("largest")
+    counted = by_group(cells, reckon.number("size").first(), largest)
+    kept = reckon.at_most(pl.col("largest"), pl.col("size"), Fraction(1, times))
+    return sparing_insensitive(counted, pl.col("size") / pl.col("largest"), kept)

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import HAS_SENSITIVE, ROWS, TOLERANCE, excepting_insensitive, measures
+from manyveils.audits.measures import TOLERANCE, by_group, measures, sparing_insensitive, times_fitting
 from manyveils.policy.guarantees import NumericSpread, Proximity
+from manyveils.reading.keys import Floats, Ids
 
 MOST_PLACES = 9
 EXACT_FLOAT = 2.0**53
@@ -23,7 +23,7 @@ class Scaled:
     Where `is_exact`, these are whole numbers and comparing them is exact.
     """
 
-    numbers: NDArray[np.float64]
+    numbers: Floats
     scale: int
     is_exact: bool
 
@@ -56,10 +56,9 @@ def measure_spread(guarantee: NumericSpread, groups: Groups) -> pl.DataFrame:
     values = scaled(groups.labels[0].texts)
     number = pl.Series(values.numbers, nan_to_null=True).gather(groups.cells["value"])
     spread = (pl.col("number").max() - pl.col("number").min()).fill_null(0.0).alias("spread")
-    counted = groups.cells.with_columns(number=number).group_by("group").agg(ROWS, HAS_SENSITIVE, spread)
+    counted = by_group(groups.cells.with_columns(number=number), spread)
     is_wide = pl.col("spread") >= values.least(guarantee.e)
-    measured = counted.with_columns(measure=pl.col("spread") / values.scale, kept=is_wide)
-    return excepting_insensitive(measured)
+    return sparing_insensitive(counted, pl.col("spread") / values.scale, is_wide)
 
 
 @measures(Proximity)
@@ -68,23 +67,9 @@ def measure_proximity(guarantee: Proximity, groups: Groups) -> pl.DataFrame:
 
     What is no number (a missing cell, a label) is near everything else that is none, and far from numbers.
     """
-    reckon, values = groups.arithmetic, scaled(groups.labels[0].texts)
+    values = scaled(groups.labels[0].texts)
     within = _rows_within(groups.cells, values, values.reach(guarantee.epsilon))
-    counted = (
-        groups.cells.with_columns(within=within)
-        .group_by("group")
-        .agg(
-            ROWS,
-            HAS_SENSITIVE,
-            reckon.number("size").first(),
-            reckon.number("within").filter("sensitive").max(),
-        )
-    )
-    measured = counted.with_columns(
-        measure=pl.col("size") / pl.col("within"),
-        kept=reckon.at_most(pl.col("within"), pl.col("size"), Fraction(1, guarantee.m)).fill_null(value=True),
-    )
-    return excepting_insensitive(measured)
+    return times_fitting(groups.cells.with_columns(within=within), "within", guarantee.m, groups.arithmetic)
 
 
 def _rows_within(cells: pl.DataFrame, values: Scaled, reach: float) -> pl.Series:
@@ -102,7 +87,7 @@ def _rows_within(cells: pl.DataFrame, values: Scaled, reach: float) -> pl.Series
     return pl.Series(total[last - 1] - total[first] + count[first])
 
 
-def _neighbours(numbers: NDArray[np.float64], reach: float) -> tuple[NDArray[np.int64], ...]:
+def _neighbours(numbers: Floats, reach: float) -> tuple[Ids, Ids, Ids]:
     """The rank of each number, and the ranks [low, high) of the numbers within reach; not-a-numbers rank last."""
     known, rank = np.unique(numbers, return_inverse=True)
     n_known = int((~np.isnan(known)).sum())

@@ -10,9 +10,8 @@ import numpy as np
 import polars as pl
 
 from manyveils.errors import InputError, Problem
-from manyveils.reading.bounds import bounds
 from manyveils.reading.columns import Masks
-from manyveils.reading.counting import TooMany, share
+from manyveils.reading.counting import TooMany, bounds, share
 from manyveils.reading.keys import Ids
 from manyveils.reading.model import Estimate, estimate_of
 from manyveils.reading.predicates import Condition, as_number, masks_of, parse

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from manyveils.reading.keys import Bools, Floats, Ids, ranges
 
-__all__ = ["Bools", "Cover", "Floats", "Ids", "cover_of_lists", "cover_of_pairs", "joined_covers"]
+__all__ = ["NOTHING", "Bools", "Cover", "Floats", "Ids", "cover_of_lists", "cover_of_pairs", "joined_covers"]
 
 MOST_SIGNS = 50_000_000
+NOTHING: Ids = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, repr=False)
@@ -179,16 +180,16 @@ class Cover:
         return inside
 
 
-def cover_of_lists(lists: Sequence[Sequence[int]], n_originals: int) -> Cover:
+def cover_of_lists(lists: Sequence[Sequence[int] | Ids], n_originals: int) -> Cover:
     """A cover from the codes under each label.
 
     >>> cover = cover_of_lists([[3, 1, 2], [0], []], 5)
     >>> cover.sizes.tolist(), cover.low.tolist(), cover.high.tolist(), cover.label_of.tolist()
     ([3, 1, 0], [1, 0], [3, 0], [1, 0, 0, 0, -1])
     """
-    sizes = np.array([len(codes) for codes in lists], dtype=np.int64)
-    flat = np.array([code for codes in lists for code in codes], dtype=np.int64)
-    return cover_of_pairs(np.repeat(np.arange(sizes.size), sizes), flat, sizes.size, n_originals)
+    arrays = [np.asarray(codes, dtype=np.int64) for codes in lists]
+    labels = np.repeat(np.arange(len(arrays)), [codes.size for codes in arrays])
+    return cover_of_pairs(labels, np.concatenate([NOTHING, *arrays]), len(arrays), n_originals)
 
 
 def cover_of_pairs(labels: Ids, codes: Ids, n_labels: int, n_originals: int) -> Cover:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.reading.columns import Masks, PublishedColumn
+from manyveils.reading.cover import NOTHING
 from manyveils.reading.keys import Floats, Ids, equal_rows, numbered, ranges
 
 MOST_BITS = 2**28
@@ -16,7 +17,6 @@ MOST_PAIRS = 2**25
 PER_PAIR = 64
 # So few pairs of combination and row, or so few combinations, are not worth halving.
 FEW_PAIRS, FEWEST = 2**19, 256
-NONE: Ids = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,7 +113,7 @@ def _by_bits(column: PublishedColumn, wanted: Mapping[str, Ids]) -> tuple[Ids, I
     Many combinations against many rows are halved first, along the attribute that parts them best, so that most
     rows need not be looked at.
     """
-    pairs = [(NONE, NONE)]
+    pairs = [(NOTHING, NOTHING)]
     spans = {name: _spans(column, name) for name in wanted}
     waiting = [(np.arange(next(iter(wanted.values())).size), np.arange(column.counts.size))]
     while waiting:
@@ -167,7 +167,7 @@ def _matched_bits(
     """The pairs among some combinations and some rows."""
     bits = [_row_bits(column, name, codes[combinations], rows) for name, codes in wanted.items()]
     step = max(1, MOST_BITS // rows.size)
-    pairs = [(NONE, NONE)]
+    pairs = [(NOTHING, NOTHING)]
     for start in range(0, combinations.size, step):
         chosen = (packed[numbers[start : start + step]] for packed, numbers in bits)
         both = reduce(np.bitwise_and, chosen)

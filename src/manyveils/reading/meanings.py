@@ -13,14 +13,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.policy.hierarchies import TOP, Lines
-from manyveils.reading.cover import Cover, cover_of_pairs, joined_covers
+from manyveils.reading.cover import NOTHING, Cover, cover_of_lists, joined_covers
 from manyveils.reading.keys import Floats, Ids
 from manyveils.table import Attribute
 from manyveils.table.levels import Level
 
 NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 RANGE = rf"^\[{NUMBER}, {NUMBER}\]$"
-NOTHING: Ids = np.zeros(0, dtype=np.int64)
 
 # The originals that a recoding file lists under each label.
 Listed = Mapping[str, frozenset[str]]
@@ -59,7 +58,7 @@ class Meanings:
         """
         low = np.array([self.code_of.get(text, -1) for text in texts], dtype=np.int64)
         high = np.where(low < 0, -2, low)
-        owners, codes = [NOTHING], [NOTHING]
+        codes = [NOTHING] * len(texts)
         ranges = self._ranges(texts)
         for label, text in enumerate(texts):
             if low[label] >= 0 and (listed is None or text not in listed):
@@ -70,11 +69,8 @@ class Meanings:
                 low[label], high[label] = ranges[label]
             elif meanings:
                 high[label] = low[label] - 1
-                codes.append(self._chosen(meanings, (listed or {}).get(text)))
-                owners.append(np.full(codes[-1].size, label))
-        n_originals = self.attribute.n_values
-        exact = cover_of_pairs(np.concatenate(owners), np.concatenate(codes), len(texts), n_originals)
-        return joined_covers(exact, low, high)
+                codes[label] = self._chosen(meanings, (listed or {}).get(text))
+        return joined_covers(cover_of_lists(codes, self.attribute.n_values), low, high)
 
     def unseen(self, text: str) -> frozenset[str]:
         """The values of a written hierarchy under a label that do not occur in the data."""
