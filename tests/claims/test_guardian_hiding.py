@@ -21,7 +21,7 @@ from manyveils.methods.guardian.pieces import Piece
 from manyveils.methods.work import drafted
 from manyveils.promises.work import shuffled_rows
 from manyveils.table import Streams, hold, resolve
-from tests.kit.compact import compact_table as counted_once
+from tests.kit.counting import counted_once
 
 few = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 PLAIN = mv.Policy(attributes={x: {"role": "neutral", "kind": "categorical"} for x in "xs"})

@@ -16,7 +16,7 @@ from manyveils.methods.grade.seen import seen
 from manyveils.methods.labelling import in_secret
 from manyveils.methods.work import drafted
 from manyveils.table import Streams, hold, resolve
-from tests.kit.compact import compact_table as counted_once
+from tests.kit.counting import counted_once
 
 few = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 # Two people who hide nothing, so that there are two different values, and two different labels.

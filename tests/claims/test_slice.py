@@ -22,7 +22,7 @@ from manyveils.methods.slice.medoids import medoid_clusters, silhouette
 from manyveils.methods.slice.posterior import beliefs
 from manyveils.methods.slice.regions import Region
 from manyveils.table import Streams, hold, resolve
-from tests.kit.compact import compact_table as counted_once
+from tests.kit.counting import counted_once
 from tests.kit.strategies import cases
 
 quick = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))

@@ -7,8 +7,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from manyveils.reading.cover import Cover
-from manyveils.reading.keys import Ids
+from manyveils.reading.cover import Cover, Ids
 from manyveils.reading.meanings import Listed, Meanings, texts_of
 from manyveils.table import Attribute
 
@@ -72,20 +71,24 @@ def unrecoded(attribute: Attribute) -> Labels:
 def labels_of(meanings: Meanings, published: Sequence[str], listed: Listed | None) -> Labels:
     """The values of an attribute: published texts in the order of what they stand for, and originals under none."""
     attribute = meanings.attribute
-    if {*published} <= meanings.code_of.keys() and (listed is None or listed.keys().isdisjoint(published)):
+    strange = [text for text in published if text not in meanings.code_of]
+    if not strange and not (listed and not set(published).isdisjoint(listed)):
         return unrecoded(attribute)
     cover = meanings.cover(published, listed)
     alone = np.flatnonzero(cover.depth == 0)
     texts = [*published, *(attribute.texts[code] for code in alone)]
     cover = cover.with_values(alone)
     # By the lowest original under a label, then by how many there are; labels without any come last.
-    ranks = zip((cover.sizes == 0).tolist(), cover.firsts.tolist(), cover.sizes.tolist(), texts, strict=True)
-    order = [label for *_, label in sorted((*rank, label) for label, rank in enumerate(ranks))]
+    is_empty, firsts, sizes = (cover.sizes == 0).tolist(), cover.firsts.tolist(), cover.sizes.tolist()
+    order = sorted(
+        range(len(texts)), key=lambda label: (is_empty[label], firsts[label], sizes[label], texts[label])
+    )
     return _numbered(attribute, tuple(texts[label] for label in order), cover.taking(np.array(order)))
 
 
 def _numbered(attribute: Attribute, texts: tuple[str, ...], cover: Cover) -> Labels:
-    if not cover.overlaps:
+    is_exact = not cover.overlaps
+    if is_exact:
         return Labels(attribute, texts, cover, cover.label_of, is_exact=True)
     number = {text: label for label, text in enumerate(texts)}
     labels, codes = cover.pairs()

@@ -1,6 +1,7 @@
 """What a method may claim of its release, and a release without the claims that are not its method's."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from manyveils.policy import Policy
 from manyveils.release import Release, View
@@ -15,8 +16,15 @@ class Licence:
     secret: bool = False
 
 
-def licensed(release: Release, table: Table, policy: Policy, licence: Licence) -> tuple[Release, int]:
-    """Leave out what the manifest claims without a licence, and count it: it would change how promises are judged.
+class Licensed(NamedTuple):
+    """A release with nothing but licensed claims, and how many others it made."""
+
+    release: Release
+    n_refused: int
+
+
+def licensed(release: Release, table: Table, policy: Policy, licence: Licence) -> Licensed:
+    """Leave out what the manifest claims without a licence: it would change how promises are judged.
 
     Only sensitive attributes can be secret, and a view enforces rules about what it shows.
     """
@@ -29,9 +37,9 @@ def licensed(release: Release, table: Table, policy: Policy, licence: Licence) -
     n_refused = len(release.manifest.secret) - len(secret)
     n_refused += sum(before != after for before, after in zip(release.views, views, strict=True))
     if not n_refused:
-        return release, 0
+        return Licensed(release, 0)
     manifest = replace(release.manifest, secret=secret, views=views)
-    return Release(manifest, release.frames, release.recodings, weights=release.weights), n_refused
+    return Licensed(Release(manifest, release.frames, release.recodings, weights=release.weights), n_refused)
 
 
 def _shows_protected(view: View, table: Table) -> bool:

@@ -13,13 +13,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.policy.hierarchies import TOP, Lines
-from manyveils.reading.cover import NOTHING, Cover, cover_of_lists, joined_covers
-from manyveils.reading.keys import Floats, Ids
+from manyveils.reading.cover import Cover, Ids, cover_of_pairs, joined_covers
 from manyveils.table import Attribute
 from manyveils.table.levels import Level
 
 NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 RANGE = rf"^\[{NUMBER}, {NUMBER}\]$"
+NOTHING: Ids = np.zeros(0, dtype=np.int64)
 
 # The originals that a recoding file lists under each label.
 Listed = Mapping[str, frozenset[str]]
@@ -58,7 +58,7 @@ class Meanings:
         """
         low = np.array([self.code_of.get(text, -1) for text in texts], dtype=np.int64)
         high = np.where(low < 0, -2, low)
-        codes = [NOTHING] * len(texts)
+        owners, codes = [NOTHING], [NOTHING]
         ranges = self._ranges(texts)
         for label, text in enumerate(texts):
             if low[label] >= 0 and (listed is None or text not in listed):
@@ -69,8 +69,11 @@ class Meanings:
                 low[label], high[label] = ranges[label]
             elif meanings:
                 high[label] = low[label] - 1
-                codes[label] = self._chosen(meanings, (listed or {}).get(text))
-        return joined_covers(cover_of_lists(codes, self.attribute.n_values), low, high)
+                codes.append(self._chosen(meanings, (listed or {}).get(text)))
+                owners.append(np.full(codes[-1].size, label))
+        n_originals = self.attribute.n_values
+        exact = cover_of_pairs(np.concatenate(owners), np.concatenate(codes), len(texts), n_originals)
+        return joined_covers(exact, low, high)
 
     def unseen(self, text: str) -> frozenset[str]:
         """The values of a written hierarchy under a label that do not occur in the data."""
@@ -158,11 +161,11 @@ class Meanings:
         spans = zip(labels.tolist(), first.tolist(), last.tolist(), strict=True)
         return {label: (start, stop) for label, start, stop in spans if start <= stop}
 
-    def _ends(self, ends: pl.Series, numbers: Floats, side: str) -> Ids:
+    def _ends(self, ends: pl.Series, numbers: NDArray[np.float64], side: str) -> Ids:
         """Where ranges begin or stop; an end that is an original is found by its text, which is exact."""
-        nearest = np.searchsorted(numbers, ends.cast(pl.Float64).to_numpy(), side=side)  # type: ignore[call-overload]
+        places = np.searchsorted(numbers, ends.cast(pl.Float64).to_numpy(), side=side)  # type: ignore[call-overload]
         known = np.array([self.code_of.get(text, -1) for text in ends], dtype=np.int64)
-        return np.where(known >= 0, known + (side == "right"), nearest).astype(np.int64)
+        return np.where(known >= 0, known + (side == "right"), places).astype(np.int64)
 
 
 def _by_label(level: Level) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -184,13 +187,15 @@ def false_lines(listed: Listed, texts: Sequence[str], meanings: Meanings, n_supp
     An original that only suppressed rows have need not be listed. A value all of whose cells are recoded may stand
     there by itself.
     """
-    cover, attribute, n_wrong = meanings.cover(texts, listed), meanings.attribute, 0
+    cover, wrong = meanings.cover(texts, listed), 0
+    attribute = meanings.attribute
     for label, text in enumerate(texts):
-        covered = cover.taking(np.array([label])).pairs()[1].tolist()
+        runs = range(int(cover.starts[label]), int(cover.starts[label + 1]))
+        covered = [code for run in runs for code in range(int(cover.low[run]), int(cover.high[run]) + 1)]
         originals = listed.get(text, frozenset())
-        n_wrong += len(originals - {attribute.texts[code] for code in covered} - meanings.unseen(text))
+        wrong += len(originals - {attribute.texts[code] for code in covered} - meanings.unseen(text))
         missing = [code for code in covered if attribute.texts[code] not in originals]
-        n_wrong += len(missing) if int(attribute.counts[missing].sum()) > n_suppressed else 0
-    unpublished = {text: originals for text, originals in listed.items() if text not in set(texts)}
-    n_alone = sum(originals == {text} and text in meanings.code_of for text, originals in unpublished.items())
-    return n_wrong + sum(map(len, unpublished.values())) - n_alone
+        wrong += len(missing) if int(attribute.counts[missing].sum()) > n_suppressed else 0
+    strange = {text: originals for text, originals in listed.items() if text not in set(texts)}
+    alone = sum(originals == {text} and text in meanings.code_of for text, originals in strange.items())
+    return wrong + sum(map(len, strange.values())) - alone
