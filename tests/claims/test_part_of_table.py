@@ -35,9 +35,7 @@ def test_groups_of_a_part_are_judged_by_the_whole(data):
     part = some_rows(table, here, lambda names: compact_table(table, names))
     part = replace(
         part,
-        attributes={
-            name: replace(column, of_all=table[name].counts) for name, column in part.attributes.items()
-        },
+        attributes={name: replace(column, of_all=table[name].counts) for name, column in part.attributes.items()},
     )
     every = [_kept(promises, table, groups, sensitive), _kept(promises, part, groups[here], sensitive)]
     present = np.unique(groups[here])
