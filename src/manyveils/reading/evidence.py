@@ -144,6 +144,8 @@ class Evidence:
     def bucket_numbers(self, files: Sequence[ColumnFile]) -> tuple[list[Ids], int]:
         """The bucket of each published row, numbered alike in all columns, and the number of buckets."""
         columns = [self.coded(file, BUCKET) for file in files]
+        if all(column.values.equals(columns[0].values) for column in columns):
+            return [column.codes for column in columns], len(columns[0].values)
         texts = [column.values.cast(pl.String).to_frame("text") for column in columns]
         buckets = pl.concat(texts).unique().with_row_index("number").cast({"number": pl.Int64})
         numbers = []
