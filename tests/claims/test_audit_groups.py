@@ -14,18 +14,20 @@ from hypothesis import strategies as st
 from manyveils.audits import audit
 from manyveils.audits.judge import judge
 from manyveils.policy import Policy, Promise
-from manyveils.policy.guarantees import Closeness, DistinctDiversity, FrequencyDiversity, KAnonymity, Likeness
+from manyveils.policy.guarantees import (
+    Closeness,
+    DistinctDiversity,
+    FrequencyDiversity,
+    KAnonymity,
+    Likeness,
+    SupersetCloseness,
+)
 from manyveils.reading.evidence import Evidence
 from manyveils.release import Draft, Recoding
 from tests.kit import sealed
 
-POLICY = Policy(
-    attributes={
-        "q": {"role": "quasi", "kind": "categorical"},
-        "a": {"role": "sensitive", "kind": "categorical"},
-        "b": {"role": "sensitive", "kind": "categorical"},
-    }
-)
+SENSITIVE = {"role": "sensitive", "kind": "categorical"}
+POLICY = Policy(attributes={"q": {"role": "quasi", "kind": "categorical"}, "a": SENSITIVE, "b": SENSITIVE})
 SCHEMA = {"q": pl.String, "a": pl.String, "b": pl.String}
 short_words = st.sampled_from(["x", "y", None])
 rows_of_three = st.lists(st.tuples(short_words, short_words, short_words), min_size=1, max_size=10)
@@ -230,6 +232,22 @@ def test_a_value_that_is_partly_recoded_stands_for_itself_and_its_parent_for_all
     promise = Promise(Likeness(Fraction(1)), ("q",), ("a",), insensitive=frozenset({"w"}))
     # In x, v has 1/2 against 2/6 of the table: a gain of one half; {u, v} has 1/2 against 3/6.
     assert judged(release, table, promise)["main", MARGINAL].measured == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("protects", [("a",), ("a", "b")])
+def test_an_attribute_may_be_called_group(protects):
+    """The name of an attribute changes no finding, even if the audit has a use for the word itself."""
+    frame, everyone, findings = framed([("x", "u", "w"), ("x", "v", "z"), ("y", "v", "w")]), np.arange(3), []
+    for name in ("q", "group"):
+        policy = Policy(
+            attributes={name: {"role": "quasi", "kind": "categorical"}, "a": SENSITIVE, "b": SENSITIVE}
+        )
+        drafts = [Draft(column, ((name, column),), everyone) for column in ("a", "b")]
+        release, table = sealed(frame.rename({"q": name}), policy, *drafts)
+        promise = Promise(SupersetCloseness(2, Fraction(1, 9), "equal"), (name,), protects)
+        findings.append(judged(release, table, promise, policy))
+    assert findings[0] == findings[1]
+    assert all(finding.groups for finding in findings[0].values())
 
 
 RULES = {"rules": [{"given": ["gender", "icd"], "protect": "zipcode", "l": 2}]}

@@ -13,7 +13,7 @@ from manyveils.policy.gnf import Schema, check_gnf
 from manyveils.policy.guarantees import FrequencyDiversity
 from manyveils.policy.rules import PrivacyRule
 from manyveils.reading.evidence import Evidence
-from manyveils.reading.guardians import views_beyond_the_guardian
+from manyveils.reading.sight import views_beyond_the_guardian
 from manyveils.release import Draft, seal
 from manyveils.table import hold
 

@@ -29,7 +29,7 @@ from manyveils.policy.guarantees import (
     RecursiveDiversity,
     SupersetCloseness,
 )
-from manyveils.reading import blocks, candidates
+from manyveils.reading import blocks, slices
 from manyveils.reading.evidence import Evidence
 from manyveils.release import Draft, Recoding
 from tests.kit import sealed
@@ -182,7 +182,7 @@ def way(request, monkeypatch):
     monkeypatch.setattr(blocks, "FEWEST_PAIRS", 0 if request.param == "blocks" else 10**9)
     if request.param != "pairs":
         monkeypatch.setattr(blocks, "LARGEST_BLOCK", 3)
-        monkeypatch.setattr(candidates, "MOST_PAIRS", 3)
+        monkeypatch.setattr(slices, "MOST_PAIRS", 3)
         monkeypatch.setattr(posterior, "LARGEST_BATCH", 3)
     return request.param
 

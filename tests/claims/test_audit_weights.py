@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from manyveils.arguments import Order, licence_of
 from manyveils.audits import audit
-from manyveils.audits.losses import loss_findings
+from manyveils.audits.content import loss_findings
 from manyveils.errors import InfeasibleError, PolicyError
 from manyveils.policy import Policy
 from manyveils.reading import blocks

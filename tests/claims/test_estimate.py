@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.reading import Reading
-from manyveils.reading.bounds import bounds
-from manyveils.reading.counting import share
+from manyveils.reading.counting import bounds, share
 from manyveils.release import Draft, Recoding, seal
 from manyveils.table import hold
 from tests.kit.conformance import CONFIGURATIONS, attempt

@@ -5,10 +5,9 @@ The audit shares no counting code with the methods, so that one fault cannot bli
 
 from collections.abc import Mapping
 
-from manyveils.audits.content import content_findings
+from manyveils.audits.content import content_findings, loss_findings
 from manyveils.audits.finding import Audit, Finding
 from manyveils.audits.judge import worst_columns
-from manyveils.audits.losses import loss_findings
 from manyveils.audits.secrets import secret_findings
 from manyveils.audits.together import columns_judged
 from manyveils.policy import Policy
@@ -33,14 +32,14 @@ def audit(
 
     `licence` says what the policy's method may claim; other claims of the manifest are not believed.
     """
-    claimed = licensed(release, table, policy, licence)
-    evidence = Evidence(claimed.release, as_published(claimed.release, table), policy)
+    release, n_refused = licensed(release, table, policy, licence)
+    evidence = Evidence(release, as_published(release, table), policy)
     return Audit(
         (
             *worst_columns(columns_judged(evidence, levels or {})),
-            *content_findings(evidence, claimed.n_refused),
+            *content_findings(evidence, n_refused),
             *loss_findings(evidence),
-            *secret_findings(Evidence(claimed.release, table, policy)),
+            *secret_findings(Evidence(release, table, policy)),
         ),
         table.derived,
     )

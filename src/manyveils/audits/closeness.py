@@ -7,8 +7,9 @@ import numpy as np
 import polars as pl
 
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import ROWS, Arithmetic, measures
+from manyveils.audits.measures import ROWS, measures
 from manyveils.policy.guarantees import Closeness, Ground
+from manyveils.reading.keys import Ids
 
 
 @measures(Closeness)
@@ -55,8 +56,8 @@ def _hierarchical(groups: Groups) -> pl.DataFrame:
     along the hierarchy costs, level by level, the share that must change its label.
     """
     below_top = range(len(groups.labels[0].attribute.levels) - 1)
-    each = [_at_level(groups, level) for level in below_top]
-    return pl.concat(each).group_by("group").agg(ROWS, pl.col("moved").sum(), pl.col("scale").sum())
+    levels = pl.concat(_at_level(groups, level) for level in below_top)
+    return levels.group_by("group").agg(ROWS, pl.col("moved").sum(), pl.col("scale").sum())
 
 
 def _at_level(groups: Groups, level: int) -> pl.DataFrame:
@@ -71,7 +72,7 @@ def _at_level(groups: Groups, level: int) -> pl.DataFrame:
     return _equal(cells, pl.Series(reference), groups)
 
 
-def coarser(cells: pl.DataFrame, label: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pl.DataFrame:
+def coarser(cells: pl.DataFrame, label: Ids) -> pl.DataFrame:
     """The cells with labels in place of values; cells of one label are not yet added up."""
     return cells.with_columns(value=pl.Series(label).gather(cells["value"]))
 
@@ -93,8 +94,8 @@ def _ordered(groups: Groups) -> pl.DataFrame:
 
 
 def _summed(steps: pl.DataFrame, at: dict[str, pl.Series], groups: Groups, n_values: int) -> pl.DataFrame:
-    """Add up the stretches of each group; `at` has the original's prefix sums at their three places."""
-    reckon: Arithmetic = groups.arithmetic
+    """Add up the stretches of each group; `at` has the original's prefix sums at their starts, turns and stops."""
+    reckon = groups.arithmetic
     level, size = reckon.number("level"), reckon.number("size")
     start, turn, stop = (reckon.number(name) for name in ("start", "turn", "stop"))
     until = {name: pl.lit(sums).cast(reckon.dtype) for name, sums in at.items()}
@@ -110,8 +111,8 @@ def _stretches(groups: Groups, n_values: int) -> pl.DataFrame:
 
     Each has a start, a stop and a level: the cumulative count there, times the rows of the original.
     """
-    place = groups.cells["group"].cast(pl.Int64) * n_values + groups.cells["value"]
-    cells = groups.cells[place.arg_sort()]
+    order = groups.cells["group"].cast(pl.Int64) * n_values + groups.cells["value"]
+    cells = groups.cells[order.arg_sort()]
     group, value = cells["group"], cells["value"]
     is_first = (group != group.shift(1)).fill_null(value=True)
     # Summed inside each group, so that shares do not gather the rounding of all groups before.

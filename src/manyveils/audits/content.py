@@ -1,12 +1,14 @@
-"""Whether a release shows what it lists and nothing else: no other column, and no order that tells."""
+"""Whether a release shows what it lists and nothing else, in no order that tells, and accounts for every row."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
+import numpy as np
 import polars as pl
 
-from manyveils.audits.finding import Finding
-from manyveils.reading.evidence import BUCKET, Evidence
-from manyveils.reading.people import people_in, with_people
+from manyveils.audits.finding import Finding, count_of_faults
+from manyveils.policy.guarantees import exact
+from manyveils.reading.evidence import Evidence, fields_of
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
 
@@ -27,74 +29,46 @@ def content_findings(
     are looked at there.
     """
     descents, torn_buckets = descents or _descents, torn_buckets or _torn_buckets
-    yield _finding("nothing-but-listed", "", _strays(evidence) + n_claims)
+    yield count_of_faults("nothing-but-listed", evidence.n_strays() + n_claims)
     for view in evidence.release.views:
-        yield _finding(
-            "nothing-but-listed", view.name, sum(_misplaced(evidence, view, file) for file in view.files)
-        )
+        n_misplaced = sum(_misplaced(evidence, view, file) for file in view.files)
+        yield count_of_faults("nothing-but-listed", n_misplaced, view.name)
         if evidence.is_whole(view):
-            yield _finding(
-                "order-tells-nothing", view.name, sum(descents(evidence, view, file) for file in view.files)
-            )
+            n_descents = sum(descents(evidence, view, file) for file in view.files)
+            yield count_of_faults("order-tells-nothing", n_descents, view.name)
             if view.bucketed:
-                yield _finding("buckets-agree", view.name, torn_buckets(evidence, view))
-            recoded = [name for name in view.attributes if evidence.listed(view, name) is not None]
-            if recoded:
-                n_false = sum(evidence.n_false_lines(view, name) for name in dict.fromkeys(recoded))
-                yield _finding("recodings-true", view.name, n_false)
-
-
-def _finding(promise: str, view: str, n_wrong: int) -> Finding:
-    return Finding(
-        promise, "", view, "release", promised=True, required=0, measured=n_wrong, kept=n_wrong == 0
-    )
-
-
-def _strays(evidence: Evidence) -> int:
-    """Tables that no view lists, and recodings of attributes that may not be published."""
-    release = evidence.release
-    listed = {file.table for view in release.views for file in view.files}
-    views = {view.name: view for view in release.views}
-    loose = [
-        key for key in release.recodings if key[0] not in views or key[1] not in views[key[0]].attributes
-    ]
-    return len(set(release.frames) - listed) + len(loose)
+                yield count_of_faults("buckets-agree", torn_buckets(evidence, view), view.name)
+            names = dict.fromkeys(view.attributes)
+            if any(evidence.listed(view, name) is not None for name in names):
+                n_false = sum(evidence.n_false_lines(view, name) for name in names)
+                yield count_of_faults("recodings-true", n_false, view.name)
 
 
 def _misplaced(evidence: Evidence, view: View, file: ColumnFile) -> int:
     """Fields that are not listed or may not be published, and listed fields that are not there."""
     allowed = set(evidence.table.expand(evidence.policy.published))
-    forbidden = sum(name not in allowed for name in file.attributes)
-    expected = [BUCKET, *file.attributes] if view.bucketed else list(file.attributes)
-    present = evidence.frame(file).columns if file.table in evidence.release.frames else []
-    return (
-        forbidden
-        + len(set(expected) ^ set(present))
-        + (sorted(expected) == sorted(present) and expected != present)
-    )
+    n_forbidden = sum(name not in allowed for name in file.attributes)
+    expected, present = list(fields_of(view, file)), evidence.frame(file).columns
+    is_disordered = sorted(expected) == sorted(present) and expected != present
+    return n_forbidden + len(set(expected) ^ set(present)) + is_disordered
 
 
 def _descents(evidence: Evidence, view: View, file: ColumnFile) -> int:
     """Count the rows that sort below the row before them, as the file writes values or as the original types them."""
-    names = (BUCKET, *file.attributes) if view.bucketed else file.attributes
-    written = evidence.frame(file).select(names)
+    written = evidence.frame(file).select(fields_of(view, file))
     n_falls = count_falls(written)
-    typed = (
-        written.with_columns(_typed(evidence, view, written[name]) for name in names) if n_falls else written
-    )
-    return min(n_falls, count_falls(typed)) if n_falls else 0
+    if not n_falls:
+        return 0
+    typed = written.with_columns(_typed(evidence, view, published) for published in written)
+    return min(n_falls, count_falls(typed))
 
 
 def _typed(evidence: Evidence, view: View, published: pl.Series) -> pl.Series:
     """Give values that a file holds as text their type back; labels stay texts."""
-    column = evidence.table.attributes.get(published.name)
-    if (
-        column is None
-        or evidence.listed(view, published.name) is not None
-        or published.dtype == column.domain.dtype
-    ):
+    original = evidence.table.attributes.get(published.name)
+    if original is None or evidence.listed(view, published.name) is not None:
         return published
-    typed = published.cast(column.domain.dtype, strict=False)
+    typed = published.cast(original.domain.dtype, strict=False)
     return typed if typed.null_count() == published.null_count() else published
 
 
@@ -102,30 +76,46 @@ def count_falls(frame: pl.DataFrame) -> int:
     """How many rows sort below the row before them."""
     tied, falls = pl.lit(value=True), pl.lit(value=False)
     for name in frame.columns:
-        here, before = pl.col(name), pl.col(name).shift(1)
-        falls = falls | (
-            tied & ((here.is_null() & before.is_not_null()) | (here < before).fill_null(value=False))
-        )
-        tied = tied & here.eq_missing(before)
+        value, before = pl.col(name), pl.col(name).shift(1)
+        is_below = (value.is_null() & before.is_not_null()) | (value < before).fill_null(value=False)
+        falls = falls | (tied & is_below)
+        tied = tied & value.eq_missing(before)
     return int(frame.select(falls.slice(1).sum()).item()) if frame.height > 1 else 0
 
 
 def _torn_buckets(evidence: Evidence, view: View) -> int:
     """Buckets that have different numbers of rows in different columns."""
-    first, *others = (evidence.frame(file)[BUCKET] for file in view.files)
-    # Tables are sorted by bucket, so columns that agree have the same list of buckets.
-    if not evidence.release.weights and all(first.equals(other) for other in others):
-        return 0
-    counts = [_bucket_sizes(evidence, file, f"len_{place}") for place, file in enumerate(view.files)]
-    together = counts[0]
-    for other in counts[1:]:
-        together = together.join(other, on=BUCKET, how="full", coalesce=True, nulls_equal=True)
-    differs = pl.any_horizontal(
-        pl.col("len_0").ne_missing(pl.col(f"len_{place}")) for place in range(len(counts))
-    )
-    return together.filter(differs).height
+    numbers, n_buckets = evidence.bucket_numbers(view.files)
+    pairs = zip(view.files, numbers, strict=True)
+    sizes = np.stack([evidence.tally(file, buckets, n_buckets) for file, buckets in pairs])
+    return int((sizes != sizes[0]).any(axis=0).sum())
 
 
-def _bucket_sizes(evidence: Evidence, file: ColumnFile, name: str) -> pl.DataFrame:
-    rows = with_people(evidence.frame(file).select(BUCKET), evidence.weights(file))
-    return rows.group_by(BUCKET).agg(people_in(rows).alias(name))
+def loss_findings(evidence: Evidence) -> Iterator[Finding]:
+    """The findings about suppressed rows and about values that the original cannot account for."""
+    most = int(exact(evidence.policy.publish.suppression) * evidence.n_people)
+    n_lost = evidence.n_people - evidence.release.rows
+    yield replace(count_of_faults("suppression", n_lost), required=most, kept=0 <= n_lost <= most)
+    for view in evidence.release.views:
+        n_wrong = _unaccounted(evidence, view) if evidence.is_whole(view) else None
+        yield count_of_faults("nothing-lost", n_wrong, view.name)
+
+
+def _unaccounted(evidence: Evidence, view: View) -> int:
+    """Rows by which a view differs from what the manifest says, and cells that no row of the original explains."""
+    manifest = evidence.release.manifest
+    n_off = abs(manifest.rows + manifest.suppressed - evidence.n_people) + abs(view.rows - manifest.rows)
+    for file in view.files:
+        n_off += abs(evidence.people(file) - manifest.rows)
+        names = [name for name in file.attributes if name in evidence.table.attributes]
+        n_off += sum(_unexplained(evidence, view, file, name) for name in names)
+    return n_off
+
+
+def _unexplained(evidence: Evidence, view: View, file: ColumnFile, name: str) -> int:
+    """Cells with a value beyond the rows of the original that it may stand for.
+
+    Together with the row count this says that exactly the suppressed rows are missing.
+    """
+    most = evidence.cover(view, file, name).sums(evidence.original(name).counts)
+    return int(np.maximum(evidence.counts(file, name) - most, 0).sum())

@@ -1,13 +1,18 @@
 """The four kinds of l-diversity."""
 
 import math
-from fractions import Fraction
-from functools import reduce
 
 import polars as pl
 
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import EXACT, HAS_SENSITIVE, ROWS, TIE, excepting_insensitive, measures
+from manyveils.audits.measures import (
+    EXACT,
+    TOLERANCE_OF_SUMS,
+    by_group,
+    measures,
+    sparing_insensitive,
+    times_fitting,
+)
 from manyveils.policy.guarantees import (
     DistinctDiversity,
     EntropyDiversity,
@@ -22,24 +27,15 @@ LONGEST_POWER = 100_000
 @measures(DistinctDiversity)
 def measure_distinct(guarantee: DistinctDiversity, groups: Groups) -> pl.DataFrame:
     """The different values of each group."""
-    counted = groups.cells.group_by("group").agg(
-        ROWS, HAS_SENSITIVE, pl.len().cast(pl.Float64).alias("measure")
-    )
-    return excepting_insensitive(counted.with_columns(kept=pl.col("measure") >= guarantee.l))
+    n_values = pl.col("n_values")
+    counted = by_group(groups.cells, pl.len().cast(pl.Float64).alias("n_values"))
+    return sparing_insensitive(counted, n_values, n_values >= guarantee.l)
 
 
 @measures(FrequencyDiversity)
 def measure_frequency(guarantee: FrequencyDiversity, groups: Groups) -> pl.DataFrame:
     """How many times the commonest sensitive value fits into its group."""
-    reckon = groups.arithmetic
-    counted = groups.cells.group_by("group").agg(
-        ROWS, HAS_SENSITIVE, reckon.number("size").first(), reckon.number("count").filter("sensitive").max()
-    )
-    measured = counted.with_columns(
-        measure=pl.col("size") / pl.col("count"),
-        kept=reckon.at_most(pl.col("count"), pl.col("size"), Fraction(1, guarantee.l)),
-    )
-    return excepting_insensitive(measured.with_columns(pl.col("kept").fill_null(value=True)))
+    return times_fitting(groups.cells, "count", guarantee.l, groups.arithmetic)
 
 
 @measures(EntropyDiversity)
@@ -49,26 +45,22 @@ def measure_entropy(guarantee: EntropyDiversity, groups: Groups) -> pl.DataFrame
     Claim: a group is kept exactly when its entropy is log l or more, except that very large groups within
     rounding of the bound are refused.
     Why: floats decide only outside `NEAR`; inside it n^n >= l^n * prod(c^c) is decided on whole numbers.
-    Shares that are no ratios of counts have no whole numbers: there a near tie is a tie.
+    Shares that are no ratios of counts have no whole numbers: there what is equal within a tolerance is equal.
     Tested by: tests/claims/test_audit_measures.py
     """
     count, size = pl.col("count").cast(pl.Float64), pl.col("size").cast(pl.Float64)
-    counted = groups.cells.group_by("group").agg(
-        ROWS,
-        HAS_SENSITIVE,
-        (size.first().log() - (count * count.log()).sum() / size.first()).alias("entropy"),
-    )
-    beyond = pl.col("entropy") - math.log(guarantee.l)
-    measured = counted.with_columns(measure=pl.col("entropy").exp(), beyond=beyond)
+    entropy = size.first().log() - (count * count.log()).sum() / size.first()
+    counted = by_group(groups.cells, entropy.alias("entropy"))
+    counted = counted.with_columns(beyond=pl.col("entropy") - math.log(guarantee.l))
     is_exact = groups.arithmetic is EXACT
-    decided = _decided(measured, guarantee.l, groups) if is_exact else pl.col("beyond") >= -TIE
-    return excepting_insensitive(measured.with_columns(kept=decided))
+    kept = _decided(counted, guarantee.l, groups) if is_exact else pl.col("beyond") >= -TOLERANCE_OF_SUMS
+    return sparing_insensitive(counted, pl.col("entropy").exp(), kept)
 
 
-def _decided(measured: pl.DataFrame, l: int, groups: Groups) -> pl.Expr:
-    near = measured.filter((pl.col("beyond").abs() < NEAR) & pl.col("has_sensitive"))["group"]
+def _decided(counted: pl.DataFrame, l: int, groups: Groups) -> pl.Expr:
+    near = counted.filter((pl.col("beyond").abs() < NEAR) & pl.col("has_sensitive"))["group"]
     counts = groups.cells.filter(pl.col("group").is_in(near.implode())).group_by("group").agg("count")
-    exact = [group for group, found in counts.iter_rows() if _is_diverse(found, l)]
+    exact = [group for group, own in counts.iter_rows() if _is_diverse(own, l)]
     return (pl.col("beyond") >= NEAR) | pl.col("group").is_in(exact)
 
 
@@ -83,7 +75,7 @@ def _is_diverse(counts: list[int], l: int) -> bool:
     total = sum(reduced)
     if total > LONGEST_POWER:
         return False
-    return bool(total**total >= l**total * reduce(lambda product, count: product * count**count, reduced, 1))
+    return total**total >= l**total * math.prod(count**count for count in reduced)
 
 
 @measures(RecursiveDiversity)
@@ -91,16 +83,8 @@ def measure_recursive(guarantee: RecursiveDiversity, groups: Groups) -> pl.DataF
     """The commonest value against the l-th commonest and rarer ones together."""
     reckon = groups.arithmetic
     falling = reckon.number("count").sort(descending=True)
-    counted = groups.cells.group_by("group").agg(
-        ROWS,
-        HAS_SENSITIVE,
-        falling.first().alias("first"),
-        falling.slice(guarantee.l - 1).sum().alias("tail"),
-    )
+    tail = falling.slice(guarantee.l - 1).sum()
+    counted = by_group(groups.cells, falling.first().alias("first"), tail.alias("tail"))
     # With no tail the ratio is infinite, and no c is large enough.
-    return excepting_insensitive(
-        counted.with_columns(
-            measure=pl.col("first") / pl.col("tail"),
-            kept=reckon.below(pl.col("first"), pl.col("tail"), guarantee.c),
-        )
-    )
+    kept = reckon.below(pl.col("first"), pl.col("tail"), guarantee.c)
+    return sparing_insensitive(counted, pl.col("first") / pl.col("tail"), kept)

@@ -4,101 +4,100 @@ from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import Elimination
 from manyveils.reading.evidence import Evidence
-from manyveils.reading.keys import Numbers
-from manyveils.reading.meanings import texts_of
-from manyveils.reading.people import distinct
+from manyveils.reading.keys import Bools, Ids, distinct
 from manyveils.reading.sight import Sight
 
 # As many eliminations as a policy may ask for.
 DEEPEST = 5
 
 
-def measure_eliminations(evidence: Evidence, promise: Promise, seen: Sight) -> pl.DataFrame:
+def measure_eliminations(
+    evidence: Evidence, promise: Promise, guarantee: Elimination, sight: Sight
+) -> pl.DataFrame:
     """Of each group: how many eliminations it withstands, as far as is asked, its rows, and whether that is enough.
 
     Only attributes in the same column tell which row a value of the protected one belongs to. Of a multi-valued
     attribute, having a value can be ruled out; to rule out not having it would be to know it.
     """
-    guarantee = promise.guarantee
-    assert isinstance(guarantee, Elimination)
     ruled_out = evidence.table.expand(guarantee.ruled_out)
-    others = [name for name in seen.file.attributes if name in ruled_out]
-    groups = evidence.group_numbers(seen.file, seen.key)
-    values, texts = _meant(evidence, seen, seen.shows[0])
+    others = [name for name in sight.file.attributes if name in ruled_out]
+    groups = evidence.group_numbers(sight.file, sight.key)
+    values, texts = _meant(evidence, sight, sight.shows[0])
     harmless = [code for code, text in enumerate(texts) if text in promise.insensitive]
-    sizes = evidence.tally(seen.file, groups)
-    near = _near(evidence, seen, others, guarantee.eliminations, sizes)[groups]
-    parts = {f"other_{place}": _askable(evidence, seen, name) for place, name in enumerate(others)}
-    asked = {name: part.filter(pl.Series(near)) for name, part in parts.items()}
-    rows = pl.DataFrame({"group": groups[near], "value": values[near], **asked}).unique(maintain_order=True)
+    sizes = evidence.tally(sight.file, groups)
+    near = _near(evidence, sight, others, guarantee.eliminations, sizes)[groups]
+    beside = {f"other_{index}": _askable(evidence, sight, name) for index, name in enumerate(others)}
+    rows = (
+        pl.DataFrame({"group": groups, "value": values, **beside})
+        .filter(pl.Series(near))
+        .unique(maintain_order=True)
+    )
     withstood = np.full(sizes.size, guarantee.eliminations, dtype=np.int64)
     kept = np.ones(sizes.size, dtype=bool)
     for n_ruled_out in range(guarantee.eliminations, -1, -1):
-        leaking = np.array(_leaking(rows, list(parts), n_ruled_out, harmless), dtype=np.int64)
+        leaking = np.array(_leaking(rows, list(beside), n_ruled_out, harmless), dtype=np.int64)
         withstood[leaking], kept[leaking] = max(n_ruled_out - 1, 0), False
     return pl.DataFrame({"measure": withstood.astype(np.float64), "rows": sizes, "kept": kept})
 
 
-def _near(
-    evidence: Evidence, seen: Sight, others: list[str], n_ruled_out: int, sizes: Numbers
-) -> NDArray[np.bool_]:
+def _near(evidence: Evidence, sight: Sight, others: list[str], n_ruled_out: int, sizes: Ids) -> Bools:
     """The groups in which the commonest values of other attributes fill enough rows to leave a single value."""
-    same = _commonest(evidence, seen, seen.shows[0])[:, 0]
-    tops = [_commonest(evidence, seen, name) for name in others]
+    same = _commonest(evidence, sight, sight.shows[0])[:, 0]
+    tops = [_commonest(evidence, sight, name) for name in others]
     most = -np.sort(-np.hstack([*tops, np.zeros((sizes.size, 1), dtype=np.int64)]), axis=1)
-    near: NDArray[np.bool_] = same + most[:, :n_ruled_out].sum(axis=1) >= sizes
+    near: Bools = same + most[:, :n_ruled_out].sum(axis=1) >= sizes
     return near
 
 
-def _commonest(evidence: Evidence, seen: Sight, name: str) -> Numbers:
+def _commonest(evidence: Evidence, sight: Sight, name: str) -> Ids:
     """The largest counts of an attribute's values in every group, most of all first; what is silent counts too."""
-    question = ("commonest", seen.file.table, seen.key, (name,))
-    return evidence.remembered(question, lambda: _counted(evidence, seen, name))
+    question = ("commonest", sight.file.table, sight.key, (name,))
+    return evidence.remembered(question, lambda: _counted(evidence, sight, name))
 
 
-def _counted(evidence: Evidence, seen: Sight, name: str) -> Numbers:
-    groups = evidence.group_numbers(seen.file, seen.key)
-    codes, texts = _meant(evidence, seen, name)
-    first, counts = distinct(groups * len(texts) + codes, evidence.weights(seen.file))
+def _counted(evidence: Evidence, sight: Sight, name: str) -> Ids:
+    groups = evidence.group_numbers(sight.file, sight.key)
+    codes, texts = _meant(evidence, sight, name)
+    first, counts = distinct(groups * len(texts) + codes, evidence.weights(sight.file))
     owners = groups[first]
     order = np.lexsort((-counts, owners))
     owners, counts = owners[order], counts[order]
-    place = np.arange(owners.size) - np.searchsorted(owners, owners)
+    rank = np.arange(owners.size) - np.searchsorted(owners, owners)
+    is_top = rank < DEEPEST
     largest = np.zeros((int(groups.max(initial=-1)) + 1, DEEPEST), dtype=np.int64)
-    largest[owners[place < DEEPEST], place[place < DEEPEST]] = counts[place < DEEPEST]
+    largest[owners[is_top], rank[is_top]] = counts[is_top]
     return largest
 
 
-def _askable(evidence: Evidence, seen: Sight, name: str) -> pl.Series:
+def _askable(evidence: Evidence, sight: Sight, name: str) -> pl.Series:
     """The codes of an attribute in every row; null where nobody can rule out the value."""
-    question = ("askable", seen.file.table, (), (name,))
-    return evidence.remembered(question, lambda: _asked(evidence, seen, name))
+    question = ("askable", sight.file.table, (), (name,))
+    return evidence.remembered(question, lambda: _not_silent(evidence, sight, name))
 
 
-def _asked(evidence: Evidence, seen: Sight, name: str) -> pl.Series:
-    codes, texts = _meant(evidence, seen, name)
-    column = evidence.table[name]
-    absent = column.texts[column.absence] if column.absence >= 0 else None
+def _not_silent(evidence: Evidence, sight: Sight, name: str) -> pl.Series:
+    codes, texts = _meant(evidence, sight, name)
+    original = evidence.table[name]
+    absent = original.texts[original.absence] if original.absence >= 0 else None
     silent = np.array([text == absent for text in texts], dtype=bool)
     return pl.Series(codes).set(pl.Series(silent[codes]), None)
 
 
-def _meant(evidence: Evidence, seen: Sight, name: str) -> tuple[Numbers, list[str]]:
+def _meant(evidence: Evidence, sight: Sight, name: str) -> tuple[Ids, list[str]]:
     """Number what the cells of an attribute mean: a label that stands for one original is that original."""
-    field = evidence.coded(seen.file, name)
-    meanings, cover = evidence.meanings(name), evidence.cover(seen.view, seen.file, name)
-    originals = meanings.attribute.texts
+    meanings, cover = evidence.meanings(name), evidence.cover(sight.view, sight.file, name)
+    originals, texts = meanings.attribute.texts, evidence.texts(sight.file, name)
     meant = [
         originals[first] if size == 1 and not meanings.unseen(text) else text
-        for text, size, first in zip(texts_of(field.values), cover.sizes, cover.firsts.tolist(), strict=True)
+        for text, size, first in zip(texts, cover.sizes, cover.firsts.tolist(), strict=True)
     ]
     number = {text: code for code, text in enumerate(dict.fromkeys(meant))}
-    return np.array([number[text] for text in meant], dtype=np.int64)[field.codes], list(number)
+    codes = np.array([number[text] for text in meant], dtype=np.int64)
+    return codes[evidence.coded(sight.file, name).codes], list(number)
 
 
 def _leaking(rows: pl.DataFrame, others: list[str], n_ruled_out: int, harmless: list[int]) -> list[int]:
@@ -107,39 +106,35 @@ def _leaking(rows: pl.DataFrame, others: list[str], n_ruled_out: int, harmless: 
         left = rows.group_by("group").agg(pl.col("value").n_unique().alias("n_left"), pl.col("value").first())
         return _certain(left, harmless)
     rows = _within_reach(rows, others, n_ruled_out)
-    found = {group for other in others for group in _ruling_out(rows, other, others, n_ruled_out, harmless)}
-    return sorted(found)
+    return sorted(
+        {group for first in others for group in _ruling_out(rows, first, others, n_ruled_out, harmless)}
+    )
 
 
 def _ruling_out(
-    rows: pl.DataFrame, other: str, others: list[str], n_ruled_out: int, harmless: list[int]
+    rows: pl.DataFrame, first: str, others: list[str], n_ruled_out: int, harmless: list[int]
 ) -> Iterator[int]:
-    """The groups that leak when the first value ruled out is one of the attribute `other`."""
+    """The groups that leak when the first value ruled out is one of the attribute `first`."""
     if n_ruled_out == 1:
-        yield from _certain(_left_without_one(rows, other), harmless)
+        yield from _certain(_left_without_one(rows, first), harmless)
         return
     # Of two rows with different values one must go, so one of their values must be ruled out.
-    ends = (
-        pl.col(other).get(place).alias("out")
-        for place in (pl.col("value").arg_min(), pl.col("value").arg_max())
-    )
-    each = pl.concat(rows.group_by("group", maintain_order=True).agg(end) for end in ends)
-    each = each.drop_nulls().unique(maintain_order=True).with_row_index("state").cast({"state": pl.Int64})
-    left = rows.join(each, on="group").filter(pl.col(other).ne_missing(pl.col("out"))).drop("out", "group")
+    ends = (pl.col("value").arg_min(), pl.col("value").arg_max())
+    grouped = rows.group_by("group", maintain_order=True)
+    out = pl.concat(grouped.agg(pl.col(first).get(end).alias("out")) for end in ends)
+    out = out.drop_nulls().unique(maintain_order=True).with_row_index("state").cast({"state": pl.Int64})
+    left = rows.join(out, on="group").filter(pl.col(first).ne_missing(pl.col("out"))).drop("out", "group")
     states = _leaking(left.rename({"state": "group"}), others, n_ruled_out - 1, harmless)
-    yield from each["group"].gather(states).to_list()
+    yield from out["group"].gather(states).to_list()
 
 
 def _left_without_one(rows: pl.DataFrame, other: str) -> pl.DataFrame:
     """What is left of each group without one value of an attribute: all values but those that go with it alone."""
-    values = rows.group_by("group", "value").agg(
-        pl.col(other).n_unique().alias("n_beside"), pl.col(other).first()
-    )
-    whole = values.group_by("group").agg(
-        pl.len().alias("n_values"), pl.col("value").sum().alias("sum_values")
-    )
-    bound = values.filter((pl.col("n_beside") == 1) & pl.col(other).is_not_null()).group_by("group", other)
-    gone = bound.agg(pl.len().alias("n_gone"), pl.col("value").sum().alias("sum_gone"))
+    beside, value = pl.col(other), pl.col("value")
+    values = rows.group_by("group", "value").agg(beside.n_unique().alias("n_beside"), beside.first())
+    whole = values.group_by("group").agg(pl.len().alias("n_values"), value.sum().alias("sum_values"))
+    bound = values.filter((pl.col("n_beside") == 1) & beside.is_not_null()).group_by("group", other)
+    gone = bound.agg(pl.len().alias("n_gone"), value.sum().alias("sum_gone"))
     # Codes add up, so that the code of a single value that is left is what remains of the sum.
     return gone.join(whole, on="group").select(
         "group",
@@ -149,8 +144,8 @@ def _left_without_one(rows: pl.DataFrame, other: str) -> pl.DataFrame:
 
 
 def _certain(left: pl.DataFrame, harmless: list[int]) -> list[int]:
-    one = left.filter((pl.col("n_left") == 1) & ~pl.col("value").is_in(harmless))
-    return one["group"].unique().to_list()
+    is_certain = (pl.col("n_left") == 1) & ~pl.col("value").is_in(harmless)
+    return left.filter(is_certain)["group"].unique().to_list()
 
 
 def _within_reach(rows: pl.DataFrame, others: list[str], n_ruled_out: int) -> pl.DataFrame:

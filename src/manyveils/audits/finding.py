@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from manyveils.errors import BrokenPromise, Problem
@@ -34,22 +34,8 @@ class Finding:
 
     def describe(self) -> dict[str, object]:
         """The finding as plain values for JSON; an unbounded measure is written `infinite`."""
-        return {
-            "promise": self.promise,
-            "attribute": self.attribute,
-            "view": self.view,
-            "reading": self.reading,
-            "promised": self.promised,
-            "required": self.required,
-            "measured": "infinite"
-            if self.measured is not None and math.isinf(self.measured)
-            else self.measured,
-            "kept": self.kept,
-            "worst_group_size": self.worst_group_size,
-            "groups": self.groups,
-            "groups_short": self.groups_short,
-            "rows_short": self.rows_short,
-        }
+        is_unbounded = self.measured is not None and math.isinf(self.measured)
+        return asdict(self) | ({"measured": "infinite"} if is_unbounded else {})
 
     def problem(self, about: str) -> Problem:
         """What is wrong, said of a promise that is not kept; `about` names the attribute as the policy does."""
@@ -60,14 +46,21 @@ class Finding:
         return Problem(f"{self.view or 'release'}: {subject}", what)
 
     def __str__(self) -> str:
-        subject = " of ".join(part for part in (self.promise, self.attribute) if part)
-        place = f" in view {self.view}" if self.view else ""
+        subject = f"{self.promise} of {self.attribute}" if self.attribute else self.promise
+        where = f" in view {self.view}" if self.view else ""
         measured = "nothing measurable" if self.measured is None else f"{self.measured:g}"
         short = (
             f"; {self.groups_short} groups ({self.rows_short} rows) fall short" if self.groups_short else ""
         )
         verdict = "kept" if self.kept else "broken"
-        return f"{subject}{place} ({self.reading}): {verdict}, requires {self.required:g}, measured {measured}{short}"
+        return f"{subject}{where} ({self.reading}): {verdict}, requires {self.required:g}, measured {measured}{short}"
+
+
+def count_of_faults(promise: str, n_faults: int | None, view: str = "", attribute: str = "") -> Finding:
+    """A finding about the release itself, which must have no fault; None where faults cannot be counted."""
+    return Finding(
+        promise, attribute, view, "release", promised=True, required=0, measured=n_faults, kept=n_faults == 0
+    )
 
 
 @dataclass(frozen=True, repr=False)

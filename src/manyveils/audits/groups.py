@@ -5,15 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from manyveils.audits.measures import EXACT, ROUNDED, Arithmetic
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import CappedShare
 from manyveils.reading.evidence import Evidence
-from manyveils.reading.keys import combined
+from manyveils.reading.keys import Ids, combined, distinct, people_in, with_people
 from manyveils.reading.labels import Labels, unrecoded
-from manyveils.reading.people import distinct, people_in, with_people
 from manyveils.reading.sight import Sight
 from manyveils.table import Table
 
@@ -26,14 +24,14 @@ class Groups:
     sensitive (whether the promise speaks of the value). Only values that occur have a cell. Where an adversary
     weighs several buckets the counts are shares.
     `values`: value, part_0, … (what it is made of), count (people of the original), sensitive; in the order of the
-    domain. `seen` is None where several columns were combined.
+    domain. `sight` is None where several columns were combined.
     """
 
     cells: pl.DataFrame
     values: pl.DataFrame
     labels: tuple[Labels, ...]
     evidence: Evidence
-    seen: Sight | None = None
+    sight: Sight | None = None
 
     @property
     def n_rows(self) -> int:
@@ -43,9 +41,9 @@ class Groups:
     @property
     def protects(self) -> tuple[str, ...]:
         """The attributes whose values are counted."""
-        return tuple(found.attribute.name for found in self.labels)
+        return tuple(own.attribute.name for own in self.labels)
 
-    def values_of(self, table: Table) -> NDArray[np.int64]:
+    def values_of(self, table: Table) -> Ids:
         """The value of each row of a table that has what is protected."""
         rows = _parts(table, self.labels)
         if rows.width == 1:
@@ -59,14 +57,14 @@ class Groups:
         return EXACT if self.cells.schema["count"].is_integer() else ROUNDED
 
 
-def groups_in(evidence: Evidence, promise: Promise, seen: Sight) -> Groups:
+def groups_in(evidence: Evidence, promise: Promise, sight: Sight) -> Groups:
     """Count the protected values, or their combinations, of each group of one published column."""
-    labels, parts = cells_of(evidence, seen)
-    guards = (seen.view.enforces or {}).get("protect")
+    labels, cells = cells_of(evidence, sight)
+    guards = (sight.view.enforces or {}).get("protect")
     is_beside = promise.is_rule or (guards is not None and guards not in promise.protects)
     if is_beside and len(labels) == 1 and labels[0].hides:
-        labels, parts = [unrecoded(labels[0].attribute)], _spread(labels[0], parts)
-    return with_reference(evidence, promise, parts, labels, seen)
+        labels, cells = [unrecoded(labels[0].attribute)], _spread(labels[0], cells)
+    return with_reference(evidence, promise, cells, labels, sight)
 
 
 def _spread(labels: Labels, cells: pl.DataFrame) -> pl.DataFrame:
@@ -82,26 +80,54 @@ def _spread(labels: Labels, cells: pl.DataFrame) -> pl.DataFrame:
     return summed.rename({"code": "part_0"}).select("group", "part_0", "count", "size", "rows")
 
 
-def cells_of(evidence: Evidence, seen: Sight) -> tuple[list[Labels], pl.DataFrame]:
+def cells_of(evidence: Evidence, sight: Sight) -> tuple[list[Labels], pl.DataFrame]:
     """Count the values of a column: group, part_0, part_1, … (a number per attribute), count, size, rows."""
-    return evidence.remembered(
-        ("cells", seen.file.table, seen.key, seen.shows), lambda: _counted(evidence, seen)
-    )
+    question = ("cells", sight.file.table, sight.key, sight.shows)
+    return evidence.remembered(question, lambda: _counted(evidence, sight))
 
 
-def _counted(evidence: Evidence, seen: Sight) -> tuple[list[Labels], pl.DataFrame]:
-    groups = evidence.group_numbers(seen.file, seen.key)
-    labels, parts = [], []
-    for name in seen.shows:
-        field = evidence.coded(seen.file, name)
-        found = evidence.labels(seen.view, seen.file, name)
-        labels.append(found)
-        parts.append(found.numbers_of(field.values)[field.codes])
-    first, counts = distinct(combined([groups, *parts]), evidence.weights(seen.file))
-    numbered = {f"part_{place}": part[first] for place, part in enumerate(parts)}
-    sizes = evidence.tally(seen.file, groups)[groups[first]]
-    cells = {"group": groups[first], **numbered, "count": counts, "size": sizes, "rows": sizes}
+def _counted(evidence: Evidence, sight: Sight) -> tuple[list[Labels], pl.DataFrame]:
+    groups = evidence.group_numbers(sight.file, sight.key)
+    labels = [evidence.labels(sight.view, sight.file, name) for name in sight.shows]
+    fields = [evidence.coded(sight.file, name) for name in sight.shows]
+    parts = [own.numbers_of(field.values)[field.codes] for own, field in zip(labels, fields, strict=True)]
+    first, counts = distinct(combined([groups, *parts]), evidence.weights(sight.file))
+    numbers = {f"part_{index}": part[first] for index, part in enumerate(parts)}
+    sizes = evidence.tally(sight.file, groups)[groups[first]]
+    cells = {"group": groups[first], **numbers, "count": counts, "size": sizes, "rows": sizes}
     return labels, pl.DataFrame({name: column.astype(np.int64) for name, column in cells.items()})
+
+
+def cells_in(evidence: Evidence, sights: Sequence[Sight]) -> tuple[list[Labels], list[pl.DataFrame]]:
+    """Count the values of several columns; their parts are numbered through."""
+    labels: list[Labels] = []
+    cells = []
+    for sight in sights:
+        own, counted = cells_of(evidence, sight)
+        cells.append(
+            counted.rename({f"part_{part}": f"part_{len(labels) + part}" for part in range(len(own))})
+        )
+        labels += own
+    return labels, cells
+
+
+def multiplied(groups: pl.DataFrame, columns: Sequence[pl.DataFrame], key: str) -> pl.DataFrame:
+    """The cells of combinations: counts and sizes are the products of what every column has under `key`_0, `key`_1, ….
+
+    `fewest` is the smallest of the sizes.
+    """
+    # Products of the counts of two columns may need more than 64 bits.
+    dtype = pl.Int64 if len(columns) == 1 else pl.Int128
+    one = pl.lit(1, dtype=dtype)
+    cells = groups.with_columns(count=one, size=one, fewest=pl.lit(None, dtype=pl.Int64))
+    for index, column in enumerate(columns):
+        joined = cells.join(column, on=f"{key}_{index}", suffix="_of_column")
+        cells = joined.with_columns(
+            count=pl.col("count") * pl.col("count_of_column").cast(dtype),
+            size=pl.col("size") * pl.col("size_of_column").cast(dtype),
+            fewest=pl.min_horizontal("fewest", "size_of_column"),
+        ).drop("count_of_column", "size_of_column")
+    return cells
 
 
 def with_reference(
@@ -109,29 +135,25 @@ def with_reference(
     promise: Promise,
     cells: pl.DataFrame,
     labels: Sequence[Labels],
-    seen: Sight | None = None,
+    sight: Sight | None = None,
 ) -> Groups:
     """Number the values or combinations of the cells and count them in the original."""
+    parts = [f"part_{part}" for part in range(len(labels))]
     if len(labels) == 1:
         values = _single_values(labels[0])
         cells = cells.rename({"part_0": "value"})
     else:
         values = _combinations(evidence, cells, labels)
-        parts = [f"part_{part}" for part in range(len(labels))]
         cells = cells.join(values.select("value", *parts), on=parts).drop(parts)
     values = values.with_columns(sensitive=_sensitive(promise, values, labels))
     cells = cells.with_columns(sensitive=values["sensitive"].gather(cells["value"]))
-    return Groups(cells, values, tuple(labels), evidence, seen)
+    return Groups(cells, values, tuple(labels), evidence, sight)
 
 
 def _parts(table: Table, labels: Sequence[Labels]) -> pl.DataFrame:
     """The value of each row of a table, attribute by attribute."""
-    return pl.DataFrame(
-        {
-            f"part_{part}": found.of_code[table[found.attribute.name].codes]
-            for part, found in enumerate(labels)
-        }
-    )
+    codes = (own.of_code[table[own.attribute.name].codes] for own in labels)
+    return pl.DataFrame({f"part_{part}": values for part, values in enumerate(codes)})
 
 
 def _single_values(labels: Labels) -> pl.DataFrame:
@@ -141,10 +163,10 @@ def _single_values(labels: Labels) -> pl.DataFrame:
 
 
 def _combinations(evidence: Evidence, cells: pl.DataFrame, labels: Sequence[Labels]) -> pl.DataFrame:
-    """The combinations that the original or the cells have; columns are counted together, over all people."""
-    whole = evidence.table.whole(tuple(found.attribute.name for found in labels))
-    rows = with_people(_parts(whole, labels), whole.weights)
-    parts = [f"part_{part}" for part in range(len(labels))]
+    """The combinations that the original or the cells have; attributes are counted together, over all people."""
+    whole = evidence.table.whole(tuple(own.attribute.name for own in labels))
+    rows = _parts(whole, labels)
+    parts, rows = rows.columns, with_people(rows, whole.weights)
     original = rows.group_by(parts).agg(people_in(rows).alias("count"))
     published = cells.select(parts).unique().with_columns(count=pl.lit(0, dtype=pl.Int64))
     together = pl.concat([original, published]).group_by(parts).agg(pl.col("count").sum())
@@ -153,13 +175,10 @@ def _combinations(evidence: Evidence, cells: pl.DataFrame, labels: Sequence[Labe
 
 def _sensitive(promise: Promise, values: pl.DataFrame, labels: Sequence[Labels]) -> pl.Series:
     """Which values the promise speaks of; a combination counts as soon as one of its parts does."""
+    guarantee = promise.guarantee
+    listed = guarantee.values if isinstance(guarantee, CappedShare) else ()
     speaks = np.zeros(values.height, dtype=bool)
-    for part, found in enumerate(labels):
-        spoken = np.array([_speaks_of(promise, text) for text in found.texts], dtype=bool)
-        speaks |= spoken[values[f"part_{part}"].to_numpy()]
+    for part, own in enumerate(labels):
+        named = [text not in promise.insensitive and (not listed or text in listed) for text in own.texts]
+        speaks |= np.array(named, dtype=bool)[values[f"part_{part}"].to_numpy()]
     return pl.Series(speaks)
-
-
-def _speaks_of(promise: Promise, text: str) -> bool:
-    listed = promise.guarantee.values if isinstance(promise.guarantee, CappedShare) else ()
-    return text not in promise.insensitive and (not listed or text in listed)

@@ -1,80 +1,34 @@
 """From promises to findings: every promise, in every view that shows what it protects, in every reading."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import groupby
 
 import polars as pl
 
-from manyveils.audits import closeness, diversity, numbers, shares, supersets
-from manyveils.audits.combinations import Parts, parts_of, product_groups
+from manyveils.audits import closeness, diversity, numbers, shares, supersets  # noqa: F401 (they register measures)
+from manyveils.audits.combinations import Way, product_groups, ways_of
 from manyveils.audits.eliminations import measure_eliminations
 from manyveils.audits.finding import Finding, Reading
 from manyveils.audits.groups import groups_in
-from manyveils.audits.measures import MEASURES, Measure
-from manyveils.audits.posterior import measure_beliefs
-from manyveils.audits.size import measure_sizes
+from manyveils.audits.measures import MEASURES
+from manyveils.audits.posterior import measure_beliefs, measure_target_sizes
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import WORST, Elimination, KAnonymity, Worst
+from manyveils.policy.guarantees import WORST, Elimination, KAnonymity
 from manyveils.reading.evidence import Evidence
-from manyveils.reading.guardians import views_beyond_the_guardian
-from manyveils.reading.sight import Sight, columns_for, columns_with, known_in, other_sensitive, sight
-
-# Their measures are found in MEASURES.
-__all__ = [
-    "closeness",
-    "diversity",
-    "judge",
-    "judge_columns",
-    "numbers",
-    "shares",
-    "supersets",
-    "worst_columns",
-]
+from manyveils.reading.sight import (
+    Sight,
+    columns_for,
+    known_in,
+    other_sensitive,
+    sight_of,
+    views_beyond_the_guardian,
+)
 
 
 def judge(evidence: Evidence, promise: Promise, *, promised: bool) -> Iterator[Finding]:
     """The findings about one promise: as promised, and as it would fare against more knowledge."""
     yield from worst_columns(judge_columns(evidence, promise, promised=promised))
-
-
-def judge_columns(evidence: Evidence, promise: Promise, *, promised: bool) -> Iterator[Finding]:
-    """The findings about one promise, with one about each column where `judge` has the worst column's alone.
-
-    How many there are, and about what, is decided by the manifest: parts of a release have the same findings.
-    """
-    if isinstance(promise.guarantee, KAnonymity):
-        yield from _judge_sizes(evidence, promise, promise.guarantee, promised=promised)
-        return
-    if isinstance(promise.guarantee, Elimination):
-        yield from _judge_eliminations(evidence, promise, promise.guarantee, promised=promised)
-        return
-    others = other_sensitive(promise, evidence)
-    plain: Reading = "joint" if len(promise.protects) > 1 else "marginal"
-    if promise.conditional:
-        yield from _judge_values(evidence, promise, others, "conditional", promised=promised)
-        return
-    yield from _judge_values(evidence, promise, frozenset(), plain, promised=promised)
-    if others and not promise.is_rule:
-        yield from _judge_values(evidence, promise, others, "conditional", promised=False)
-
-
-def _judge_sizes(
-    evidence: Evidence, promise: Promise, guarantee: KAnonymity, *, promised: bool
-) -> Iterator[Finding]:
-    stub = _stub(promise, "marginal", float(guarantee.k), promised=promised)
-    columns = {view.name: columns_for(promise, view, evidence) for view in evidence.release.views}
-    for view in evidence.release.views:
-        here = replace(stub, view=view.name)
-        if columns[view.name] and not evidence.is_whole(view):
-            yield here
-            continue
-        for file in columns[view.name]:
-            seen = sight(promise, view, file, known_in(view, promise, evidence))
-            yield _finding(evidence, here, (seen,), partial(measure_sizes, guarantee, evidence, seen))
-    if not any(columns.values()):
-        yield replace(stub, kept=True)
 
 
 def worst_columns(findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -91,110 +45,124 @@ def _subject(finding: Finding) -> tuple[object, ...]:
     return finding.promise, finding.view, finding.promised, finding.required
 
 
-def _judge_eliminations(
-    evidence: Evidence, promise: Promise, guarantee: Elimination, *, promised: bool
-) -> Iterator[Finding]:
-    stub = _stub(promise, "marginal", float(guarantee.eliminations), promised=promised)
-    shown = list(columns_with(frozenset(promise.protects), evidence))
-    for view in views_beyond_the_guardian(promise, evidence):
-        yield replace(stub, view=view.name, kept=False)
-    for view, file in shown:
-        here = replace(stub, view=view.name)
-        if not evidence.is_whole(view):
-            yield here
-            continue
-        # A bucket that is not found for certain is judged as if it were: knowing more never hides a leak.
-        seen = sight(promise, view, file, known_in(view, promise, evidence))
-        yield _finding(evidence, here, (seen,), partial(measure_eliminations, evidence, promise, seen))
-    if not shown:
-        yield replace(stub, kept=True)
-
-
 def _smallness(finding: Finding) -> tuple[bool, float]:
     return finding.kept, finding.measured if finding.measured is not None else float("inf")
 
 
-def _judge_values(
-    evidence: Evidence, promise: Promise, others: frozenset[str], reading: Reading, *, promised: bool
-) -> Iterator[Finding]:
-    stub = _stub(promise, reading, promise.guarantee.required, promised=promised)
-    measure = MEASURES[type(promise.guarantee)]
-    shown = list(columns_with(frozenset(promise.protects), evidence))
-    broken = [view.name for view, _ in shown if not evidence.is_whole(view)]
-    if broken:
-        yield replace(stub, view=broken[0], kept=False)
+def judge_columns(evidence: Evidence, promise: Promise, *, promised: bool) -> Iterator[Finding]:
+    """The findings about one promise, with one about each column where `judge` has the worst column's alone.
+
+    How many there are, and about what, is decided by the manifest: parts of a release have the same findings.
+    """
+    others = other_sensitive(promise, evidence) if _is_about_values(promise) else frozenset()
+    is_conditional = promise.conditional and _is_about_values(promise)
+    if not is_conditional:
+        plain: Reading = "joint" if len(promise.protects) > 1 else "marginal"
+        yield from _judged(evidence, promise, frozenset(), _stub(promise, plain, promised=promised))
+    if is_conditional or (others and not promise.is_rule):
+        stub = _stub(promise, "conditional", promised=promised and is_conditional)
+        yield from _judged(evidence, promise, others, stub)
+
+
+def _is_about_values(promise: Promise) -> bool:
+    return not isinstance(promise.guarantee, KAnonymity | Elimination)
+
+
+def _stub(promise: Promise, reading: Reading, *, promised: bool) -> Finding:
+    """A finding before anything is measured, which keeps nothing."""
+    guarantee = promise.guarantee
+    required = _whole_if_possible(guarantee.required)
+    return Finding(
+        guarantee.kind, promise.subject, "", reading, promised, required, measured=None, kept=False
+    )
+
+
+def _judged(evidence: Evidence, promise: Promise, others: frozenset[str], stub: Finding) -> Iterator[Finding]:
+    """The findings against someone who also knows `others` once she has found a person's bucket."""
+    columns = [
+        (view, file) for view in evidence.release.views for file in columns_for(promise, view, evidence)
+    ]
+    damaged = [view.name for view, _ in columns if not evidence.is_whole(view)]
+    if damaged and _is_about_values(promise):
+        yield replace(stub, view=damaged[0])
         return
     if len(promise.protects) == 1:
         # Two views to compare can tell more than each of them, and judging them one by one is not enough.
-        for view in views_beyond_the_guardian(promise, evidence):
-            yield replace(stub, view=view.name, kept=False)
+        yield from (replace(stub, view=view.name) for view in views_beyond_the_guardian(promise, evidence))
     sights = [
-        _unless_linked(sight(promise, view, file, known_in(view, promise, evidence), others), evidence)
-        for view, file in shown
+        sight_of(promise, view, file, known_in(view, promise, evidence), others) for view, file in columns
     ]
-    found = False
-    for parts in parts_of(promise, sights):
-        found = True
-        here = replace(stub, view="+".join(dict.fromkeys(part.view.name for part in parts)))
-        yield _finding(evidence, here, parts, partial(_measured, evidence, promise, parts, measure))
-    if not found:
+    ways = list(_ways(evidence, promise, sights))
+    for way in ways:
+        views = "+".join(dict.fromkeys(sight.view.name for sight in way))
+        yield _finding(evidence, promise, way, replace(stub, view=views))
+    if not ways:
         # What is not published cannot be learnt from the release.
         yield replace(stub, kept=True)
 
 
-def _unless_linked(seen: Sight, evidence: Evidence) -> Sight:
+def _ways(evidence: Evidence, promise: Promise, sights: Sequence[Sight]) -> Iterator[Way]:
+    """The columns that are judged together: each by itself, or those that show a combination."""
+    if _is_about_values(promise):
+        return ways_of(promise, [_unless_linked(sight, evidence) for sight in sights])
+    return ((sight,) for sight in sights)
+
+
+def _unless_linked(sight: Sight, evidence: Evidence) -> Sight:
     """Another view that shows two columns of this one side by side may tell the bucket, so it counts as found."""
-    columns = {name: file for file in seen.view.files for name in file.attributes}
+    columns = {name: file.table for file in sight.view.files for name in file.attributes}
     linked = any(
-        len({columns[name].table for name in view.attributes if name in columns}) > 1
+        len({columns[name] for name in view.attributes if name in columns}) > 1
         for view in evidence.release.views
-        if view.name != seen.view.name
+        if view.name != sight.view.name
     )
-    return replace(seen, is_spread=False) if linked else seen
+    return replace(sight, is_spread=False) if linked else sight
 
 
-def _measured(evidence: Evidence, promise: Promise, parts: Parts, measure: Measure) -> pl.DataFrame | None:
-    """The measures of all groups, or of all targets where they cannot be told apart by groups."""
-    if parts[0].is_spread and len({seen.view.name for seen in parts}) == 1:
-        return measure_beliefs(evidence, promise, parts, measure)
-    groups = (
-        product_groups(evidence, promise, parts) if len(parts) > 1 else groups_in(evidence, promise, parts[0])
-    )
-    return None if groups is None else measure(promise.guarantee, groups)
-
-
-def _stub(promise: Promise, reading: Reading, required: float, *, promised: bool) -> Finding:
-    """A finding before anything is measured, which keeps nothing."""
-    number = int(required) if required.is_integer() else required
-    return Finding(
-        promise.guarantee.kind, promise.subject, "", reading, promised, number, measured=None, kept=False
-    )
-
-
-def _finding(
-    evidence: Evidence, stub: Finding, parts: Parts, measure: Callable[[], pl.DataFrame | None]
-) -> Finding:
-    """What a measure finds in some columns; where there is no row, nothing can be learnt."""
-    if not all(evidence.people(seen.file) for seen in parts):
+def _finding(evidence: Evidence, promise: Promise, way: Way, stub: Finding) -> Finding:
+    """What is measured in some columns; where there is no row, nothing can be learnt."""
+    if not all(evidence.is_whole(sight.view) for sight in way):
+        return stub
+    if not all(evidence.people(sight.file) for sight in way):
         return replace(stub, kept=True)
-    measured = measure()
-    return stub if measured is None else _summed_up(stub, measured, WORST[stub.promise])
-
-
-def _summed_up(stub: Finding, measured: pl.DataFrame, worst: Worst) -> Finding:
-    """The finding that the measures of all groups add up to."""
+    measured = _measured(evidence, promise, way)
+    if measured is None:
+        return stub
     short = measured.filter(~pl.col("kept"))
-    known = measured.drop_nulls("measure").sort("measure", "rows", descending=[worst == "largest", False])
+    is_largest_worst = WORST[stub.promise] == "largest"
+    worst = measured.drop_nulls("measure").sort("measure", "rows", descending=[is_largest_worst, False])
     return replace(
         stub,
-        measured=_shown(known["measure"][0]) if known.height else None,
+        measured=_whole_if_possible(worst["measure"][0]) if worst.height else None,
         kept=short.height == 0,
-        worst_group_size=int(known["rows"][0]) if known.height else None,
+        worst_group_size=int(worst["rows"][0]) if worst.height else None,
         groups=measured.height,
         groups_short=short.height,
         rows_short=int(short["rows"].sum()),
     )
 
 
-def _shown(measure: float) -> float:
-    return int(measure) if measure.is_integer() else measure
+def _measured(evidence: Evidence, promise: Promise, way: Way) -> pl.DataFrame | None:
+    """The measures of all groups, or of all targets where they cannot be told apart by groups."""
+    if isinstance(promise.guarantee, KAnonymity):
+        return _sizes(evidence, promise.guarantee, way[0])
+    if isinstance(promise.guarantee, Elimination):
+        # A bucket that is not found for certain is judged as if it were: knowing more never hides a leak.
+        return measure_eliminations(evidence, promise, promise.guarantee, way[0])
+    measure = MEASURES[type(promise.guarantee)]
+    if way[0].is_spread and len({sight.view.name for sight in way}) == 1:
+        return measure_beliefs(evidence, promise, way, measure)
+    groups = product_groups(evidence, promise, way) if len(way) > 1 else groups_in(evidence, promise, way[0])
+    return None if groups is None else measure(promise.guarantee, groups)
+
+
+def _sizes(evidence: Evidence, guarantee: KAnonymity, sight: Sight) -> pl.DataFrame | None:
+    """The rows of each group, or those that may be each target's, which must be k or more."""
+    if sight.is_spread:
+        return measure_target_sizes(guarantee, evidence, sight)
+    sizes = evidence.tally(sight.file, evidence.group_numbers(sight.file, sight.key))
+    return pl.DataFrame({"rows": sizes, "measure": sizes.astype(float), "kept": sizes >= guarantee.k})
+
+
+def _whole_if_possible(number: float) -> float:
+    return int(number) if number.is_integer() else number

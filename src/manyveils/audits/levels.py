@@ -1,6 +1,6 @@
 """Promises at levels of the reader's own choosing."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 from fractions import Fraction
 
@@ -8,10 +8,15 @@ from manyveils.errors import InputError, Problem
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import exact
 
-# The keys of thresholds, by what they may be.
 WHOLE = frozenset({"k", "l", "n", "m", "eliminations"})
-SHARES = frozenset({"t", "alpha", "epsilon_link"})
-POSITIVE = frozenset({"c", "beta", "delta", "e", "epsilon"})
+# What thresholds must be, and how many of them there are.
+BOUNDS: dict[str, tuple[str, Callable[[float], bool]]] = {
+    **dict.fromkeys(
+        WHOLE, ("a whole number of at least 1", lambda level: level >= 1 and level == int(level))
+    ),
+    **dict.fromkeys(("t", "alpha", "epsilon_link"), ("between 0 and 1", lambda level: 0 <= level <= 1)),
+    **dict.fromkeys(("c", "beta", "delta", "e", "epsilon"), ("0 or more", lambda level: level >= 0)),
+}
 
 
 def at_levels(promises: tuple[Promise, ...], levels: Mapping[str, float]) -> Iterator[Promise]:
@@ -32,15 +37,8 @@ def _level(name: str, level: float) -> int | Fraction:
 
 
 def _problems(name: str, level: float) -> Iterator[Problem]:
-    if name not in WHOLE | SHARES | POSITIVE:
-        yield Problem(
-            f"levels.{name}",
-            "no promise has such a parameter.",
-            f"Known are {', '.join(sorted(WHOLE | SHARES | POSITIVE))}.",
-        )
-    elif name in WHOLE and (level < 1 or level != int(level)):
-        yield Problem(f"levels.{name}", "must be a whole number of at least 1.")
-    elif name in SHARES and not 0 <= level <= 1:
-        yield Problem(f"levels.{name}", "must be between 0 and 1.")
-    elif name in POSITIVE and not level >= 0:
-        yield Problem(f"levels.{name}", "must not be negative.")
+    if name not in BOUNDS:
+        known = f"Known are {', '.join(sorted(BOUNDS))}."
+        yield Problem(f"levels.{name}", "no promise has such a parameter.", known)
+    elif not BOUNDS[name][1](level):
+        yield Problem(f"levels.{name}", f"must be {BOUNDS[name][0]}.")

@@ -1,15 +1,16 @@
 """Promises about numbers: how far they are spread, and how many are near each other."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import HAS_SENSITIVE, MARGIN, ROWS, excepting_insensitive, measures
+from manyveils.audits.measures import TOLERANCE, by_group, measures, sparing_insensitive, times_fitting
 from manyveils.policy.guarantees import NumericSpread, Proximity
+from manyveils.reading.keys import Floats, Ids
 
 MOST_PLACES = 9
 EXACT_FLOAT = 2.0**53
@@ -22,25 +23,19 @@ class Scaled:
     Where `is_exact`, these are whole numbers and comparing them is exact.
     """
 
-    numbers: NDArray[np.float64]
+    numbers: Floats
     scale: int
     is_exact: bool
 
     def least(self, bound: Fraction) -> float:
         """The smallest difference that is surely at least the bound."""
         scaled = bound * self.scale
-        return (
-            float(-(-scaled.numerator // scaled.denominator))
-            if self.is_exact
-            else float(scaled) * (1 + MARGIN)
-        )
+        return float(math.ceil(scaled)) if self.is_exact else float(scaled) * (1 + TOLERANCE)
 
     def reach(self, bound: Fraction) -> float:
         """The largest difference that may still be within the bound."""
         scaled = bound * self.scale
-        return (
-            float(scaled.numerator // scaled.denominator) if self.is_exact else float(scaled) * (1 + MARGIN)
-        )
+        return float(math.floor(scaled)) if self.is_exact else float(scaled) * (1 + TOLERANCE)
 
 
 def scaled(texts: tuple[str, ...]) -> Scaled:
@@ -49,10 +44,8 @@ def scaled(texts: tuple[str, ...]) -> Scaled:
     numbers = np.where(np.isfinite(numbers), numbers, np.nan)
     known = numbers[~np.isnan(numbers)]
     for places in range(MOST_PLACES + 1):
-        if (
-            np.array_equal(np.round(known, places), known)
-            and np.abs(known).max(initial=0.0) * 10**places < EXACT_FLOAT
-        ):
+        is_small = np.abs(known).max(initial=0.0) * 10**places < EXACT_FLOAT
+        if is_small and np.array_equal(np.round(known, places), known):
             return Scaled(np.round(numbers * 10**places), 10**places, is_exact=True)
     return Scaled(numbers, 1, is_exact=False)
 
@@ -62,20 +55,10 @@ def measure_spread(guarantee: NumericSpread, groups: Groups) -> pl.DataFrame:
     """The distance between the largest and the smallest number of each group; none is no distance at all."""
     values = scaled(groups.labels[0].texts)
     number = pl.Series(values.numbers, nan_to_null=True).gather(groups.cells["value"])
-    counted = (
-        groups.cells.with_columns(number=number)
-        .group_by("group")
-        .agg(
-            ROWS,
-            HAS_SENSITIVE,
-            (pl.col("number").max() - pl.col("number").min()).fill_null(0.0).alias("spread"),
-        )
-    )
-    return excepting_insensitive(
-        counted.with_columns(
-            measure=pl.col("spread") / values.scale, kept=pl.col("spread") >= values.least(guarantee.e)
-        )
-    )
+    spread = (pl.col("number").max() - pl.col("number").min()).fill_null(0.0).alias("spread")
+    counted = by_group(groups.cells.with_columns(number=number), spread)
+    is_wide = pl.col("spread") >= values.least(guarantee.e)
+    return sparing_insensitive(counted, pl.col("spread") / values.scale, is_wide)
 
 
 @measures(Proximity)
@@ -84,18 +67,9 @@ def measure_proximity(guarantee: Proximity, groups: Groups) -> pl.DataFrame:
 
     What is no number (a missing cell, a label) is near everything else that is none, and far from numbers.
     """
-    reckon, values = groups.arithmetic, scaled(groups.labels[0].texts)
-    cells = groups.cells.with_columns(
-        within=_rows_within(groups.cells, values, values.reach(guarantee.epsilon))
-    )
-    counted = cells.group_by("group").agg(
-        ROWS, HAS_SENSITIVE, reckon.number("size").first(), reckon.number("within").filter("sensitive").max()
-    )
-    measured = counted.with_columns(
-        measure=pl.col("size") / pl.col("within"),
-        kept=reckon.at_most(pl.col("within"), pl.col("size"), Fraction(1, guarantee.m)).fill_null(value=True),
-    )
-    return excepting_insensitive(measured)
+    values = scaled(groups.labels[0].texts)
+    within = _rows_within(groups.cells, values, values.reach(guarantee.epsilon))
+    return times_fitting(groups.cells.with_columns(within=within), "within", guarantee.m, groups.arithmetic)
 
 
 def _rows_within(cells: pl.DataFrame, values: Scaled, reach: float) -> pl.Series:
@@ -103,17 +77,17 @@ def _rows_within(cells: pl.DataFrame, values: Scaled, reach: float) -> pl.Series
     rank, low, high = _neighbours(values.numbers, reach)
     value, group = cells["value"].to_numpy(), cells["group"].to_numpy().astype(np.int64)
     width = int(high.max(initial=0)) + 1
-    place = group * width + rank[value]
-    order = np.argsort(place, kind="stable")
-    sorted_places = place[order]
+    keys = group * width + rank[value]
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
     count = cells["count"].to_numpy()[order]
     total = cells[order].select(pl.col("count").cum_sum().over("group")).to_series().to_numpy()
-    first = np.searchsorted(sorted_places, group * width + low[value])
-    last = np.searchsorted(sorted_places, group * width + high[value])
+    first = np.searchsorted(keys, group * width + low[value])
+    last = np.searchsorted(keys, group * width + high[value])
     return pl.Series(total[last - 1] - total[first] + count[first])
 
 
-def _neighbours(numbers: NDArray[np.float64], reach: float) -> tuple[NDArray[np.int64], ...]:
+def _neighbours(numbers: Floats, reach: float) -> tuple[Ids, Ids, Ids]:
     """The rank of each number, and the ranks [low, high) of the numbers within reach; not-a-numbers rank last."""
     known, rank = np.unique(numbers, return_inverse=True)
     n_known = int((~np.isnan(known)).sum())

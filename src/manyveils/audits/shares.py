@@ -6,7 +6,7 @@ from fractions import Fraction
 import polars as pl
 
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import MARGIN, ROWS, measures
+from manyveils.audits.measures import ROWS, TOLERANCE, measures
 from manyveils.policy.guarantees import CappedShare, Disclosure, Likeness, Linkability
 
 
@@ -33,27 +33,15 @@ def measure_gain(guarantee: Likeness, groups: Groups) -> pl.DataFrame:
     gained = reckon.number("count") * reckon.constant(groups.n_rows) - expected
     ceiling = -(pl.col("original") / groups.n_rows).log()
     # The ceiling is never met exactly: the logarithm of a fraction is not a fraction.
-    within = reckon.at_most(pl.col("gained"), pl.col("expected"), guarantee.beta) & (
-        pl.col("gain") <= ceiling - MARGIN
-    )
+    below_ceiling = pl.col("gain") <= ceiling - TOLERANCE
+    within = reckon.at_most(pl.col("gained"), pl.col("expected"), guarantee.beta) & below_ceiling
     is_gain = ~reckon.at_most(pl.col("gained"), pl.col("expected"), Fraction(0))
     scale = pl.max_horizontal(pl.lit(1.0), float(guarantee.beta) / ceiling)
-    return (
-        _beside_original(groups)
-        .with_columns(gained=gained, expected=expected)
-        .with_columns(gain=pl.col("gained") / pl.col("expected"), is_gain=is_gain)
-        .group_by("group")
-        .agg(
-            ROWS,
-            pl.when("is_gain")
-            .then(pl.col("gain") * scale)
-            .otherwise(0.0)
-            .filter("sensitive")
-            .max()
-            .alias("measure"),
-            (within | ~pl.col("is_gain") | ~pl.col("sensitive")).all().alias("kept"),
-        )
-    )
+    beside = _beside_original(groups).with_columns(gained=gained, expected=expected)
+    cells = beside.with_columns(gain=pl.col("gained") / pl.col("expected"), is_gain=is_gain)
+    shown = pl.when("is_gain").then(pl.col("gain") * scale).otherwise(0.0).filter("sensitive").max()
+    kept = (within | ~pl.col("is_gain") | ~pl.col("sensitive")).all()
+    return cells.group_by("group").agg(ROWS, shown.alias("measure"), kept.alias("kept"))
 
 
 @measures(Disclosure)
@@ -63,22 +51,12 @@ def measure_ratio(guarantee: Disclosure, groups: Groups) -> pl.DataFrame:
     A value of the original that a group does not have is infinitely far.
     """
     expected = groups.values.filter("sensitive", pl.col("count") > 0).height
-    ratio = (
-        (pl.col("count") * groups.n_rows / pl.col("size") / pl.col("original"))
-        .log()
-        .abs()
-        .filter("sensitive")
-    )
-    present = pl.col("sensitive") & (pl.col("original") > 0)
-    counted = (
-        _beside_original(groups)
-        .group_by("group")
-        .agg(ROWS, ratio.max().fill_null(0.0).alias("ratio"), present.sum().alias("present"))
-    )
-    measured = counted.with_columns(
-        measure=pl.when(pl.col("present") < expected).then(math.inf).otherwise("ratio")
-    )
-    return measured.with_columns(kept=pl.col("measure") < float(guarantee.delta) - MARGIN)
+    ratio = pl.col("count") * groups.n_rows / pl.col("size") / pl.col("original")
+    distance = ratio.log().abs().filter("sensitive").max().fill_null(0.0)
+    n_present = (pl.col("sensitive") & (pl.col("original") > 0)).sum()
+    measure = pl.when(n_present < expected).then(math.inf).otherwise(distance)
+    counted = _beside_original(groups).group_by("group").agg(ROWS, measure.alias("measure"))
+    return counted.with_columns(kept=pl.col("measure") < float(guarantee.delta) - TOLERANCE)
 
 
 def _beside_original(groups: Groups) -> pl.DataFrame:

@@ -9,46 +9,45 @@ from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from manyveils.audits.closeness import coarser, distances
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import EXACT, ROWS, Arithmetic, measures
+from manyveils.audits.measures import EXACT, ROWS, measures
 from manyveils.policy.guarantees import SupersetCloseness
 from manyveils.reading.evidence import BUCKET
+from manyveils.reading.keys import Ids, example, people_in, with_people
 from manyveils.reading.labels import Labels
-from manyveils.reading.people import people_in, with_people
+from manyveils.reading.sight import Sight
 from manyveils.table import Table
 
 
 @measures(SupersetCloseness)
 def measure_supersets(guarantee: SupersetCloseness, groups: Groups) -> pl.DataFrame:
     """The distance of each group from its nearest superset that is large enough; infinite if there is none."""
-    every = groups.cells.group_by("group").agg(ROWS)
+    sizes = groups.cells.group_by("group").agg(ROWS)
     is_large = pl.col("rows") >= guarantee.n
-    itself = every.select("group", measure=pl.when(is_large).then(0.0).otherwise(math.inf), kept=is_large)
-    found = [
-        itself,
-        *(_judged(guarantee, moved, groups.arithmetic) for moved in _candidates(guarantee, groups)),
+    itself = sizes.select("group", measure=pl.when(is_large).then(0.0).otherwise(math.inf), kept=is_large)
+    measured = [
+        moved.select(
+            "group",
+            measure=pl.col("moved") / pl.col("scale"),
+            kept=groups.arithmetic.at_most(pl.col("moved"), pl.col("scale"), guarantee.t),
+        )
+        for moved in _supersets(guarantee, groups)
     ]
-    nearest = pl.concat(found).group_by("group").agg(pl.col("measure").min(), pl.col("kept").any())
-    return every.join(nearest, on="group")
-
-
-def _judged(guarantee: SupersetCloseness, moved: pl.DataFrame, reckon: Arithmetic) -> pl.DataFrame:
-    return moved.select(
-        "group",
-        measure=pl.col("moved") / pl.col("scale"),
-        kept=reckon.at_most(pl.col("moved"), pl.col("scale"), guarantee.t),
+    nearest = (
+        pl.concat([itself, *measured]).group_by("group").agg(pl.col("measure").min(), pl.col("kept").any())
     )
+    return sizes.join(nearest, on="group")
 
 
-def _candidates(guarantee: SupersetCloseness, groups: Groups) -> Iterator[pl.DataFrame]:
+def _supersets(guarantee: SupersetCloseness, groups: Groups) -> Iterator[pl.DataFrame]:
+    """The distances of groups from their supersets: group, moved, scale."""
     if groups.n_rows >= guarantee.n:
         yield distances(groups, guarantee.ground)
-    if groups.seen is None or not groups.seen.key or BUCKET in groups.seen.key:
+    if groups.sight is None or not groups.sight.key or BUCKET in groups.sight.key:
         return
-    names = (*groups.seen.key, *groups.protects)
+    names = (*groups.sight.key, *groups.protects)
     if not groups.evidence.joins(names):
         return
     try:
@@ -57,55 +56,45 @@ def _candidates(guarantee: SupersetCloseness, groups: Groups) -> Iterator[pl.Dat
         # Where the original was not counted so, a group is compared with itself and with all people only.
         return
     rows = with_people(pl.DataFrame({"value": groups.values_of(original)}), original.weights)
-    for ancestors, known in _lattice(groups):
-        yield from _near_ancestors(guarantee, groups, ancestors, _labelled(rows, original, known))
+    for ancestors, levels in _lattice(groups, groups.sight):
+        yield from _near_ancestors(guarantee, groups, ancestors, _labelled(rows, original, levels))
 
 
-def _lattice(groups: Groups) -> Iterator[tuple[pl.DataFrame, list[tuple[Labels, int]]]]:
+def _lattice(groups: Groups, sight: Sight) -> Iterator[tuple[pl.DataFrame, list[tuple[Labels, int]]]]:
     """For every level: groups with the numbers of their coarser labels, and at which level each attribute is."""
-    assert groups.seen is not None
-    names = groups.seen.key
-    frame = groups.evidence.frame(groups.seen.file).select(names)
-    numbers = groups.evidence.group_numbers(groups.seen.file, names)
-    keys = frame.with_columns(group=pl.Series(numbers)).unique("group")
-    labels = [groups.evidence.labels(groups.seen.view, groups.seen.file, name) for name in names]
-    values = [found.numbers_of(keys[name]) for found, name in zip(labels, names, strict=True)]
-    for level in range(max(len(found.attribute.levels) for found in labels)):
-        raised = [_raised(found, value, level) for found, value in zip(labels, values, strict=True)]
-        columns = {f"level_{place}": levels for place, (levels, _) in enumerate(raised)}
-        columns |= {f"label_{place}": numbers for place, (_, numbers) in enumerate(raised)}
-        parts = pl.DataFrame({"group": keys["group"], **columns})
-        for heights, part in parts.partition_by(
-            [f"level_{place}" for place in range(len(names))], as_dict=True
-        ).items():
-            yield (
-                part.select("group", "^label_.*$"),
-                list(zip(labels, (int(height) for height in heights), strict=True)),
-            )
+    evidence, file = groups.evidence, sight.file
+    rows = example(evidence.group_numbers(file, sight.key))
+    labels = [evidence.labels(sight.view, file, name) for name in sight.key]
+    values = [
+        own.numbers_of(evidence.frame(file)[name][rows]) for own, name in zip(labels, sight.key, strict=True)
+    ]
+    keys = [f"level_{index}" for index in range(len(labels))]
+    for start in range(max(len(own.attribute.levels) for own in labels)):
+        columns = {"group": np.arange(len(rows))}
+        for index, (own, value) in enumerate(zip(labels, values, strict=True)):
+            columns[f"level_{index}"], columns[f"label_{index}"] = _raised(own, value, start)
+        for heights, ancestors in pl.DataFrame(columns).partition_by(keys, as_dict=True).items():
+            levels = [int(height) for height in heights]
+            yield ancestors.select("group", "^label_.*$"), list(zip(labels, levels, strict=True))
 
 
-def _raised(
-    labels: Labels, values: NDArray[np.int64], level: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The lowest level from `level` on that has a label for all a value covers, and that label."""
-    lowest = labels.lowest_level(level)
-    first = np.maximum(labels.cover.firsts, 0)
-    steps = labels.attribute.levels
-    label = np.array(
-        [steps[height].label_of[code] for height, code in zip(lowest.tolist(), first, strict=True)]
-    )
-    return lowest[values], label[values].astype(np.int64)
+def _raised(labels: Labels, values: Ids, start: int) -> tuple[Ids, Ids]:
+    """The lowest level from `start` on that has a label for all a value covers, and that label."""
+    lowest = labels.lowest_level(start)
+    firsts = np.maximum(labels.cover.firsts, 0)
+    levels = labels.attribute.levels
+    label = [levels[level].label_of[code] for level, code in zip(lowest.tolist(), firsts, strict=True)]
+    return lowest[values], np.array(label, dtype=np.int64)[values]
 
 
 def _labelled(rows: pl.DataFrame, original: Table, known: list[tuple[Labels, int]]) -> pl.DataFrame:
     """The rows of the original beside label_0, label_1, …: the labels of what is known, each at its level."""
+    attributes = [
+        (original[labels.attribute.name], labels.attribute.levels[level]) for labels, level in known
+    ]
+    columns = (level.label_of[attribute.codes] for attribute, level in attributes)
     return rows.with_columns(
-        pl.Series(
-            f"label_{place}",
-            found.attribute.levels[height].label_of[original[found.attribute.name].codes],
-            dtype=pl.Int64,
-        )
-        for place, (found, height) in enumerate(known)
+        pl.Series(f"label_{index}", column, dtype=pl.Int64) for index, column in enumerate(columns)
     )
 
 
@@ -114,16 +103,12 @@ def _near_ancestors(
 ) -> Iterator[pl.DataFrame]:
     names = [name for name in ancestors.columns if name != "group"]
     within = rows.join(ancestors, on=names, how="semi")
-    counted = within.group_by(*names, "value").agg(people_in(within).alias("other"))
-    sizes = (
-        counted.group_by(names)
-        .agg(pl.col("other").sum().alias("other_size"))
-        .filter(pl.col("other_size") >= guarantee.n)
-    )
-    large = ancestors.join(sizes, on=names)
+    counted = within.group_by(*names, "value").agg(people_in(within).alias("above"))
+    sizes = counted.group_by(names).agg(pl.col("above").sum().alias("above_size"))
+    large = ancestors.join(sizes.filter(pl.col("above_size") >= guarantee.n), on=names)
     if large.height:
-        supersets = large.join(counted, on=names).select("group", "value", "other")
-        yield _pair_distances(guarantee, groups, large.select("group", "other_size"), supersets)
+        supersets = large.join(counted, on=names).select("group", "value", "above")
+        yield _pair_distances(guarantee, groups, large.select("group", "above_size"), supersets)
 
 
 def _pair_distances(
@@ -134,44 +119,40 @@ def _pair_distances(
     zero = pl.lit(0, dtype=pl.Int64)
     cells = pl.concat(
         [
-            own.select("group", "value", "count", other=zero),
-            supersets.select("group", "value", count=zero, other="other"),
+            own.select("group", "value", "count", above=zero),
+            supersets.select("group", "value", count=zero, above="above"),
         ]
     )
     sizes = own.group_by("group").agg(EXACT.number("size").first()).join(large, on="group")
+    count, above, size, above_size = map(EXACT.number, ("count", "above", "size", "above_size"))
     cells = cells.join(sizes, on="group").with_columns(
-        excess=EXACT.number("count") * EXACT.number("other_size")
-        - EXACT.number("other") * EXACT.number("size"),
-        product=EXACT.number("size") * EXACT.number("other_size"),
+        excess=count * above_size - above * size, product=size * above_size
     )
     match guarantee.ground:
         case "equal":
-            return _moved(cells, EXACT.number("excess").abs().sum(), 2)
+            return _moved(_merged(cells), 2)
         case "ordered":
-            return _moved(_cumulated(cells), EXACT.number("excess").sum(), max(groups.values.height - 1, 1))
+            return _moved(_cumulated(_merged(cells)), max(groups.values.height - 1, 1))
         case "hierarchical":
-            heights = range(len(groups.labels[0].attribute.levels) - 1)
-            each = [
-                _moved(
-                    coarser(cells, groups.labels[0].at_level(height)), EXACT.number("excess").abs().sum(), 2
-                )
-                for height in heights
-            ]
-            return pl.concat(each).group_by("group").agg(pl.col("moved").sum(), pl.col("scale").sum())
+            labels = groups.labels[0]
+            below_top = range(len(labels.attribute.levels) - 1)
+            moved = [_moved(_merged(coarser(cells, labels.at_level(level))), 2) for level in below_top]
+            return pl.concat(moved).group_by("group").agg(pl.col("moved").sum(), pl.col("scale").sum())
 
 
-def _moved(cells: pl.DataFrame, total: pl.Expr, factor: int) -> pl.DataFrame:
-    each = cells.group_by("group", "value").agg(pl.col("excess").sum(), pl.col("product").first())
+def _merged(cells: pl.DataFrame) -> pl.DataFrame:
+    return cells.group_by("group", "value").agg(pl.col("excess").sum(), pl.col("product").first())
+
+
+def _moved(cells: pl.DataFrame, factor: int) -> pl.DataFrame:
+    """The sum of absolute excesses of each group."""
     scale = pl.col("product").first() * EXACT.constant(factor)
-    return each.group_by("group").agg(total.alias("moved"), scale.alias("scale"))
+    return cells.group_by("group").agg(
+        EXACT.number("excess").abs().sum().alias("moved"), scale.alias("scale")
+    )
 
 
 def _cumulated(cells: pl.DataFrame) -> pl.DataFrame:
-    """The absolute cumulative excess, as often as it stands still until the next value of the pair."""
-    each = (
-        cells.group_by("group", "value")
-        .agg(pl.col("excess").sum(), pl.col("product").first())
-        .sort("group", "value")
-    )
+    """The cumulative excess, as often as it stands still until the next value of the pair."""
     steps = (pl.col("value").shift(-1).over("group") - pl.col("value")).fill_null(0).cast(pl.Int128)
-    return each.with_columns(excess=pl.col("excess").cum_sum().over("group").abs() * steps)
+    return cells.sort("group", "value").with_columns(excess=pl.col("excess").cum_sum().over("group") * steps)

@@ -33,13 +33,13 @@ def promise_findings(
 
 def columns_judged(evidence: Evidence, levels: Mapping[str, float]) -> Iterator[Finding]:
     """The findings about all promises, and about promises at other levels, column by column."""
-    # Promises are about all people, even where few of them are here.
+    # Promises are about all people, even where few of them are in this part.
     everyone = replace(evidence.table, n_rows=evidence.n_people, weights=None)
     promises = resolve(evidence.policy, everyone)
-    wondered = tuple(at_levels(promises, levels))
+    unpromised = tuple(at_levels(promises, levels))
     for promise in promises:
         yield from judge_columns(evidence, promise, promised=True)
-    for promise in wondered:
+    for promise in unpromised:
         yield from judge_columns(evidence, promise, promised=False)
 
 
@@ -51,20 +51,20 @@ def together(parts: Iterable[Sequence[Finding]]) -> tuple[Finding, ...]:
     the parts' worst, and everything else is a sum.
     Tested by: tests/claims/test_audit_parts.py
     """
-    found: dict[Subject, Finding] = {}
+    sums: dict[Subject, Finding] = {}
     for part in parts:
         for subject, finding in _numbered(part):
-            found[subject] = _added(found[subject], finding) if subject in found else finding
-    return tuple(worst_columns(_without_idle(tuple(found.values()))))
+            sums[subject] = _added(sums[subject], finding) if subject in sums else finding
+    return tuple(worst_columns(_without_idle(tuple(sums.values()))))
 
 
 def _numbered(part: Sequence[Finding]) -> Iterator[tuple[Subject, Finding]]:
     """Tell findings about the same view apart by their order: rules and columns may share all that is written."""
-    seen: Counter[Subject] = Counter()
+    counts: Counter[Subject] = Counter()
     for finding in part:
         subject = (*_promise(finding), finding.view)
-        yield (*subject, seen[subject]), finding
-        seen[subject] += 1
+        yield (*subject, counts[subject]), finding
+        counts[subject] += 1
 
 
 def _promise(finding: Finding) -> Subject:
@@ -77,17 +77,16 @@ def _without_idle(findings: Sequence[Finding]) -> Iterator[Finding]:
     return (finding for finding in findings if finding.view or _promise(finding) not in shown)
 
 
-def _added(one: Finding, other: Finding) -> Finding:
-    for finding in (one, other):
+def _added(first: Finding, second: Finding) -> Finding:
+    for finding in (first, second):
         if not finding.kept and not finding.groups:
             return finding
-    worst = min(one, other, key=_badness)
     return replace(
-        worst,
-        kept=one.kept and other.kept,
-        groups=one.groups + other.groups,
-        groups_short=one.groups_short + other.groups_short,
-        rows_short=one.rows_short + other.rows_short,
+        min(first, second, key=_badness),
+        kept=first.kept and second.kept,
+        groups=first.groups + second.groups,
+        groups_short=first.groups_short + second.groups_short,
+        rows_short=first.rows_short + second.rows_short,
     )
 
 

@@ -11,10 +11,10 @@ import polars as pl
 
 from manyveils.errors import InputError, Problem
 from manyveils.policy.hierarchies import Lines
-from manyveils.reading.bounds import bounds
 from manyveils.reading.columns import Masks
-from manyveils.reading.counting import TooMany, share
-from manyveils.reading.cover import Cover, Ids
+from manyveils.reading.counting import TooMany, bounds, share
+from manyveils.reading.cover import Cover
+from manyveils.reading.keys import Ids
 from manyveils.reading.meanings import Listing, Meanings
 from manyveils.reading.model import Estimate, estimate_of
 from manyveils.reading.predicates import Condition, as_number, masks_of, parse
@@ -84,8 +84,8 @@ class Reading:
     @property
     def is_recoded(self) -> bool:
         """Whether some label stands for several originals, or is listed as if it did."""
-        views = self.estimate.shapes
-        covers = (cover for view in views for column in view.parts for cover in column.covers.values())
+        columns = (column for view in self.estimate.views for column in view.columns)
+        covers = (cover for column in columns for cover in column.covers.values())
         return bool(self.release.recodings) or any(cover.is_coarse for cover in covers)
 
     def shown(self, attribute: Attribute, lines: Lines | None) -> Iterator[tuple[pl.Series, Ids, Cover]]:
@@ -101,7 +101,7 @@ class Reading:
     def count(self, query: str) -> Count:
         """Estimate for how many people the conditions hold, such as "age >= 20 and disease = 'Flu'"."""
         conditions = parse(query)
-        secret = [each for each in conditions if each.name in self.release.manifest.secret]
+        secret = [condition for condition in conditions if condition.name in self.release.manifest.secret]
         self._refuse_originals(secret)
         estimate = self._fine_enough(conditions)
         masks = masks_of(conditions, estimate.domains, self.release.manifest.derived)
@@ -115,47 +115,42 @@ class Reading:
         itself, and these are among the originals.
         Tested by: tests/claims/test_ranges.py
         """
-        domains = self.estimate.domains
         more: dict[str, set[str]] = {}
         for condition in conditions:
-            domain = domains.get(condition.name)
+            domain = self.estimate.domains.get(condition.name)
             if domain is not None and domain.has_ranges:
-                numbers = {value for value in condition.values if as_number(value) is not None}
-                unknown = domain.codes_of(sorted(numbers)) < 0
-                more.setdefault(condition.name, set()).update(
-                    value for value, strange in zip(sorted(numbers), unknown, strict=True) if strange
-                )
-        more = {name: values for name, values in more.items() if values}
+                numbers = [value for value in condition.values if as_number(value) is not None]
+                codes = zip(numbers, domain.codes_of(numbers).tolist(), strict=True)
+                if unknown := {value for value, code in codes if code < 0}:
+                    more.setdefault(condition.name, set()).update(unknown)
         return estimate_of(self.release, self.table, more) if more else self.estimate
 
     def _refuse_originals(self, conditions: Sequence[Condition]) -> None:
         """Nobody without the key can say whom an original stands for that is published as codes."""
-        strange = [
-            Problem("query", f"{each.name!r} is published in secret, and does not show this.", SECRET)
-            for each in conditions
-            if each.sign in ("=", "!=", "in")
-            and not all(self._shows(each.name, value) for value in each.values)
+        problems = [
+            Problem("query", f"{condition.name!r} is published in secret, and does not show this.", SECRET)
+            for condition in conditions
+            if condition.sign in ("=", "!=", "in")
+            and not all(self._shows(condition.name, value) for value in condition.values)
         ]
-        if strange:
-            raise InputError(strange)
+        if problems:
+            raise InputError(problems)
 
     def _shows(self, name: str, value: str) -> bool:
-        domain = self.estimate.domains[name]
-        number = pl.Series([value]).cast(pl.Float64, strict=False)[0]
-        return value in domain.code or (number is not None and bool((domain.numbers == number).any()))
+        return bool(self.estimate.domains[name].codes_of([value])[0] >= 0)
 
     def count_of(self, masks: Masks, estimate: Estimate | None = None) -> Count:
         """The same, for sets of originals of some attributes."""
         estimate = estimate or self.estimate
-        found = bounds(estimate, masks, self.release.rows)
+        published = bounds(estimate, masks, self.release.rows)
         # A row that was left out may or may not count.
-        low, high = found.low, found.high + self.release.suppressed
+        low, high = published.low, published.high + self.release.suppressed
         how: Literal["sum", "sample"] = "sum"
         try:
-            part = 0.0 if low == high else share(estimate, masks)
+            held = 0.0 if low == high else share(estimate, masks)
         except TooMany:
-            part, how = self._drawn_share(masks, estimate), "sample"
-        return Count(float(min(max(part * estimate.n_people, low), high)), low, high, how)
+            held, how = self._drawn_share(masks, estimate), "sample"
+        return Count(float(min(max(held * estimate.n_people, low), high)), low, high, how)
 
     def sample(self, n: int, seed: int | None = None) -> pl.DataFrame:
         """Synthetic rows drawn from p̂; numbers as numbers, everything else as text, a missing value as null."""
@@ -163,11 +158,8 @@ class Reading:
             raise InputError([Problem("n", "must be a whole number, not negative.")])
         if seed is not None and (not isinstance(seed, int) or seed < 0):
             raise InputError([Problem("seed", "must be a whole number, not negative.")])
-        drawn = draw(self.estimate, n, np.random.default_rng(seed))
-        columns = {}
-        for name, codes in drawn.items():
-            columns[name] = _typed(self.estimate.domains[name].texts).gather(codes)
-        return pl.DataFrame(columns)
+        drawn, domains = draw(self.estimate, n, np.random.default_rng(seed)), self.estimate.domains
+        return pl.DataFrame({name: _typed(domains[name].texts).gather(drawn[name]) for name in drawn})
 
     @cached_property
     def drawn(self) -> dict[str, Ids]:

@@ -9,17 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from manyveils.reading.keys import Numbers
+from manyveils.reading.keys import Floats, Ids
 from manyveils.reading.slices import Slice, Slices
 
 LARGEST_TABLE = 25_000_000
 LARGEST_BLOCK = 500_000
 MOST_SOUGHT = 20_000
 FEWEST_PAIRS = 1_000_000
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,8 +26,8 @@ class Values:
     `parts` has what each value is made of.
     """
 
-    unit: Numbers
-    value: Numbers
+    unit: Ids
+    value: Ids
     share: Floats
     parts: pl.DataFrame
 
@@ -39,7 +36,7 @@ class Values:
         """The number of different values."""
         return self.parts.height
 
-    def within(self, units: Numbers) -> "Offer":
+    def within(self, units: Ids) -> "Offer":
         """What neighbouring units have."""
         first, last = np.searchsorted(self.unit, (units[0], units[-1] + 1))
         present, column = np.unique(self.value[first:last], return_inverse=True)
@@ -53,7 +50,7 @@ class Offer:
     """What units from `first` on have: a row of shares per unit, a column per value that is present."""
 
     first: int
-    present: Numbers
+    present: Ids
     shares: Floats
 
 
@@ -61,61 +58,64 @@ class Offer:
 class Block:
     """Some targets, the units that may hold them, and their weights: a row per target, a column per unit."""
 
-    targets: Numbers
-    units: Numbers
+    targets: Ids
+    units: Ids
     weights: Floats
 
 
-def suits_blocks(slices: Slices, place: int, n_values: int) -> bool:
+def suits_blocks(slices: Slices, index: int, n_values: int) -> bool:
     """Whether many buckets match, and dense tables of them are small enough."""
-    sensitive = slices.each[place]
-    n_pairs = np.min([found.degrees for found in slices.each], axis=0).sum()
-    others = [found for other, found in enumerate(slices.each) if other != place]
+    sensitive, *others = _lead_first(slices, index)
+    n_pairs = np.min([column.degrees for column in slices.columns], axis=0).sum()
     return bool(
         n_pairs >= FEWEST_PAIRS
         and len(sensitive.starts) <= MOST_SOUGHT
-        and all(len(found.starts) * found.n_buckets <= LARGEST_TABLE for found in others)
+        and all(len(column.starts) * column.n_buckets <= LARGEST_TABLE for column in others)
         and sensitive.degrees.max() * n_values <= LARGEST_TABLE
     )
 
 
-def blocks_of(slices: Slices, place: int) -> Iterator[Block]:
+def _lead_first(slices: Slices, index: int) -> list[Slice]:
+    return [slices.columns[index], *slices.columns[:index], *slices.columns[index + 1 :]]
+
+
+def blocks_of(slices: Slices, index: int) -> Iterator[Block]:
     """Blocks that together have every target; a weight of zero means that the bucket does not match."""
-    sensitive = slices.each[place]
-    others = _tables([found for other, found in enumerate(slices.each) if other != place])
+    sensitive, *others = _lead_first(slices, index)
+    tables = _tables(others)
     order = np.argsort(sensitive.of_target, kind="stable")
     ends = np.searchsorted(sensitive.of_target[order], np.arange(len(sensitive.starts)))
     for what in range(len(sensitive.starts) - 1):
         units = np.arange(sensitive.starts[what], sensitive.starts[what + 1])
-        targets = order[ends[what] : ends[what + 1]]
         if not len(units):
             continue
+        targets = order[ends[what] : ends[what + 1]]
         buckets = sensitive.buckets[units]
         height = max(LARGEST_BLOCK // len(units), 1)
         for start in range(0, len(targets), height):
-            some = targets[start : start + height]
-            weights = np.tile(sensitive.shares[units], (len(some), 1))
-            for of_target, table in others:
-                weights *= _picked(table, of_target[some], buckets)
-            yield Block(some, units, weights)
+            chunk = targets[start : start + height]
+            weights = np.tile(sensitive.shares[units], (len(chunk), 1))
+            for of_target, table in tables:
+                weights *= _picked(table, of_target[chunk], buckets)
+            yield Block(chunk, units, weights)
 
 
-def _tables(others: Sequence[Slice]) -> list[tuple[Numbers, Floats]]:
+def _tables(columns: Sequence[Slice]) -> list[tuple[Ids, Floats]]:
     """The shares of buckets that match each thing sought; columns with little to seek are multiplied beforehand."""
-    found: list[tuple[Numbers, Floats]] = []
-    for other in sorted(others, key=lambda other: len(other.starts)):
-        table = np.zeros(((len(other.starts) - 1), other.n_buckets))
-        table.ravel()[other.keys] = other.shares
-        if found and len(found[-1][1]) * table.size <= LARGEST_TABLE:
-            before, shares = found.pop()
-            both = (shares[:, None, :] * table[None, :, :]).reshape(-1, other.n_buckets)
-            found.append((before * len(table) + other.of_target, both))
-        else:
-            found.append((other.of_target, table))
-    return found
+    tables: list[tuple[Ids, Floats]] = []
+    for column in sorted(columns, key=lambda column: len(column.starts)):
+        table = np.zeros(((len(column.starts) - 1), column.n_buckets))
+        table.ravel()[column.keys] = column.shares
+        of_target = column.of_target
+        if tables and len(tables[-1][1]) * table.size <= LARGEST_TABLE:
+            before, shares = tables.pop()
+            of_target = before * len(table) + of_target
+            table = (shares[:, None, :] * table[None, :, :]).reshape(-1, column.n_buckets)
+        tables.append((of_target, table))
+    return tables
 
 
-def _picked(table: Floats, rows: Numbers, buckets: Numbers) -> Floats:
+def _picked(table: Floats, rows: Ids, buckets: Ids) -> Floats:
     """Some rows and columns of a table; whole rows are copied at once."""
     n_buckets = table.shape[1]
     if len(buckets) == n_buckets:
@@ -131,32 +131,31 @@ class Believed:
     one bucket matches, and `units` the rows in it; `target`, `value` and `share` what the others may have.
     """
 
-    matched: Numbers
-    sizes: Numbers
-    certain: Numbers
-    units: Numbers
-    target: Numbers
-    value: Numbers
+    matched: Ids
+    sizes: Ids
+    certain: Ids
+    units: Ids
+    target: Ids
+    value: Ids
     share: Floats
 
 
-def believed_in(block: Block, counts: Numbers, offer: Offer) -> Believed:
+def believed_in(block: Block, counts: Ids, offer: Offer) -> Believed:
     """Weigh what the units of a block offer; `counts` are the rows of every unit."""
     is_match = block.weights > 0
     n_matches = np.count_nonzero(is_match, axis=1)
     sizes = np.einsum("ij,j->i", is_match, counts[block.units])
-    one, many = np.flatnonzero(n_matches == 1), np.flatnonzero(n_matches > 1)
-    matched = np.flatnonzero(n_matches)
+    matched, single, many = (np.flatnonzero(has) for has in (n_matches, n_matches == 1, n_matches > 1))
     return Believed(
         block.targets[matched],
         sizes[matched],
-        block.targets[one],
-        block.units[is_match[one].argmax(axis=1)],
+        block.targets[single],
+        block.units[is_match[single].argmax(axis=1)],
         *_mixed(block, many, offer),
     )
 
 
-def _mixed(block: Block, rows: Numbers, offer: Offer) -> tuple[Numbers, Numbers, Floats]:
+def _mixed(block: Block, rows: Ids, offer: Offer) -> tuple[Ids, Ids, Floats]:
     """The sums, over the units of some rows of a block, of what the units offer: target, value, share."""
     mixed = (block.weights @ offer.shares)[rows]
     target, value = np.nonzero(mixed)

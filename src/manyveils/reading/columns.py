@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.reading.cover import Bools, Cover, Floats, Ids
+from manyveils.reading.cover import Cover
 from manyveils.reading.domains import Domain, listed_cover
+from manyveils.reading.keys import Bools, Floats, Ids
 from manyveils.reading.meanings import texts_of
 from manyveils.release import Release, View
 from manyveils.release.seal import BUCKET
@@ -40,17 +41,17 @@ class PublishedColumn:
         return bool(self.counts.max(initial=1) == 1)
 
     def held(self, masks: Masks) -> Bools | None:
-        """Which rows predicates hold for; nothing where a label stands for several originals."""
-        asked = [name for name in self.attributes if name in masks]
-        if any(self.covers[name].is_coarse for name in asked):
+        """Which rows predicates hold for; None where a label stands for several originals."""
+        names = [name for name in self.attributes if name in masks]
+        if any(self.covers[name].is_coarse for name in names):
             return None
         rows = np.ones(self.counts.size, dtype=bool)
-        for name in asked:
+        for name in names:
             rows &= masks[name][self.covers[name].firsts][self.labels[name]]
         return rows
 
     def rows_held(self, held: Bools, n_buckets: int) -> Ids:
-        """How many rows of each bucket are held."""
+        """How many rows of each bucket are among those that predicates hold for."""
         if n_buckets == 1:
             return np.array([np.count_nonzero(held) if self._is_unit else self.counts[held].sum()])
         if self._is_unit:
@@ -97,4 +98,5 @@ def read_column(
     )
 
 
+# Going away.
 Spread, part_of = Cover, read_column

@@ -1,4 +1,4 @@
-"""How much of the distribution predicates hold for, summed without listing tuples."""
+"""For how many people predicates hold: the share of p̂, summed without listing tuples, and what is certain."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,8 +7,7 @@ from math import prod
 import numpy as np
 
 from manyveils.reading.columns import Masks, PublishedColumn
-from manyveils.reading.cover import Floats, Ids
-from manyveils.reading.keys import numbered, ranges
+from manyveils.reading.keys import Floats, Ids, equal_rows, numbered, ranges
 from manyveils.reading.model import Estimate, Step
 from manyveils.reading.views import PublishedView, Tuples
 
@@ -30,19 +29,19 @@ def share(estimate: Estimate, masks: Masks) -> float:
     if not estimate.is_tree:
         raise TooMany
     needed = _needed(estimate.steps, masks)
-    roots = [place for place in needed if estimate.steps[place].parent is None]
-    return prod(float(_Sum(estimate, needed, masks).over(place, {}, 1)[0]) for place in roots)
+    roots = [number for number in needed if estimate.steps[number].parent is None]
+    return prod(float(_Sum(estimate, needed, masks).over(number, {}, 1)[0]) for number in roots)
 
 
 def _needed(steps: Sequence[Step], masks: Masks) -> list[int]:
     """The steps that predicates speak of, and those they hang on; all others sum to one."""
     needed: set[int] = set()
-    for place, step in enumerate(steps):
+    for number, step in enumerate(steps):
         if any(name in masks for name in step.new):
-            here: int | None = place
-            while here is not None:
-                needed.add(here)
-                here = steps[here].parent
+            ancestor: int | None = number
+            while ancestor is not None:
+                needed.add(ancestor)
+                ancestor = steps[ancestor].parent
     return sorted(needed)
 
 
@@ -54,84 +53,72 @@ class _Sum:
     needed: list[int]
     masks: Masks
 
-    def over(self, place: int, given: Tuples, n_given: int) -> Floats:
+    def over(self, number: int, given: Tuples, n_given: int) -> Floats:
         """For every tuple of what is known, the share of what the step adds, and of all that hangs on it, that fits."""
-        step = self.estimate.steps[place]
-        whole = step.shape.mass(given, n_given, {}) if step.known else np.ones(n_given)
-        usual, strange = np.flatnonzero(whole > 0), np.flatnonzero(whole <= 0)
+        step = self.estimate.steps[number]
+        whole = step.view.mass(given, n_given, {}) if step.known else np.ones(n_given)
         result = np.zeros(n_given)
-        if usual.size:
-            known = {name: codes[usual] for name, codes in given.items()}
-            result[usual] = self._inside(place, known, usual.size) / whole[usual]
-        if strange.size:
+        occurring, unknown = np.flatnonzero(whole > 0), np.flatnonzero(whole <= 0)
+        if occurring.size:
+            result[occurring] = self._inside(number, _taken(given, occurring), occurring.size)
+            result[occurring] /= whole[occurring]
+        if unknown.size:
             # The view does not know such a tuple, so it says of it what it says of everyone.
-            known = {name: codes[strange] for name, codes in given.items()}
-            result[strange] = self._inside(place, known, strange.size, ignored=True)
+            result[unknown] = self._inside(number, _taken(given, unknown), unknown.size, is_known=False)
         return result
 
-    def _inside(self, place: int, given: Tuples, n_given: int, *, ignored: bool = False) -> Floats:
-        step = self.estimate.steps[place]
+    def _inside(self, number: int, given: Tuples, n_given: int, *, is_known: bool = True) -> Floats:
+        step = self.estimate.steps[number]
         own = {name: self.masks[name] for name in step.new if name in self.masks}
-        children = [child for child in self.needed if self.estimate.steps[child].parent == place]
+        children = [child for child in self.needed if self.estimate.steps[child].parent == number]
+        if not children and (is_known or not given):
+            return step.view.mass(given, n_given if given else 1, own)
+        if not children:
+            return np.repeat(step.view.mass({}, 1, own), n_given)
         shared = (name for child in children for name in self.estimate.steps[child].known)
         joins = tuple(dict.fromkeys(name for name in shared if name not in step.known))
-        asked = {} if ignored else given
-        if not children:
-            held = step.shape.mass(asked, n_given if asked else 1, own)
-            return held if asked or not given else np.repeat(held, n_given)
-        tuples, of_given, times = self._expanded(step, given, n_given, joins, apart=ignored)
-        wanted = {name: tuples[name] for name in (joins if ignored else (*asked, *joins))}
+        tuples, of_given, times = self._expanded(step, given, n_given, joins, is_known=is_known)
+        wanted = {name: tuples[name] for name in ((*given, *joins) if is_known else joins)}
         rest = {name: mask for name, mask in own.items() if name not in joins}
-        held = step.shape.mass(wanted, of_given.size, rest) * times
+        mass = step.view.mass(wanted, of_given.size, rest) * times
         for child in children:
             known = {name: tuples[name] for name in self.estimate.steps[child].known}
-            held = held * self.over(child, known, of_given.size)
-        return np.bincount(of_given, weights=held, minlength=n_given).astype(np.float64)
+            mass = mass * self.over(child, known, of_given.size)
+        return np.bincount(of_given, weights=mass, minlength=n_given).astype(np.float64)
 
     def _expanded(
-        self, step: Step, given: Tuples, n_given: int, joins: tuple[str, ...], *, apart: bool
+        self, step: Step, given: Tuples, n_given: int, joins: tuple[str, ...], *, is_known: bool
     ) -> tuple[dict[str, Ids], Ids, Ids]:
         """Every tuple of what is known with every combination of `joins` it may go with.
 
-        Also the place of the former, and for how many combinations alike each stands.
+        Also the number of the former, and for how many combinations alike each stands.
         """
         if not joins:
             return dict(given), np.arange(n_given), np.ones(n_given, dtype=np.int64)
-        together = None if apart else _plain_part(step.shape, (*given, *joins))
-        if together is not None and given:
-            return self._paired(together, given, joins)
-        choices, times = self._choices(step.shape, joins)
-        n_choices = times.size
-        if n_choices * n_given > MOST_COMBINATIONS:
+        column = _plain_column(step.view, (*given, *joins)) if is_known and given else None
+        if column is not None:
+            return self._paired(column, given, joins)
+        choices, times = self._choices(step.view, joins)
+        if times.size * n_given > MOST_COMBINATIONS:
             raise TooMany
-        of_given = np.repeat(np.arange(n_given), n_choices)
-        tuples = {name: codes[of_given] for name, codes in given.items()}
-        return (
-            tuples | {name: np.tile(codes, n_given) for name, codes in choices.items()},
-            of_given,
-            np.tile(times, n_given),
-        )
+        of_given = np.repeat(np.arange(n_given), times.size)
+        tiled = {name: np.tile(codes, n_given) for name, codes in choices.items()}
+        return _taken(given, of_given) | tiled, of_given, np.tile(times, n_given)
 
     def _paired(
-        self, part: PublishedColumn, given: Tuples, joins: tuple[str, ...]
+        self, column: PublishedColumn, given: Tuples, joins: tuple[str, ...]
     ) -> tuple[dict[str, Ids], Ids, Ids]:
-        rows = self._rows(part, (*given, *joins))
-        both, _ = numbered([np.concatenate([rows[name], given[name]]) for name in given])
-        n_rows = rows[joins[0]].size
-        held, asked = both[:n_rows], both[n_rows:]
-        order = np.argsort(held, kind="stable")
-        starts = np.searchsorted(held[order], asked)
-        lengths = np.searchsorted(held[order], asked, side="right") - starts
-        picked = order[ranges(starts, lengths)]
-        of_given = np.repeat(np.arange(asked.size), lengths)
-        tuples = {name: codes[of_given] for name, codes in given.items()}
-        return tuples | {name: rows[name][picked] for name in joins}, of_given, np.ones_like(of_given)
+        rows = self._rows(column, (*given, *joins))
+        order, starts, lengths = equal_rows([rows[name] for name in given], list(given.values()))
+        of_given = np.repeat(np.arange(lengths.size), lengths)
+        joined = _taken({name: rows[name] for name in joins}, order[ranges(starts, lengths)])
+        return _taken(given, of_given) | joined, of_given, np.ones_like(of_given)
 
-    def _choices(self, shape: PublishedView, names: tuple[str, ...]) -> tuple[dict[str, Ids], Ids]:
+    def _choices(self, view: PublishedView, names: tuple[str, ...]) -> tuple[dict[str, Ids], Ids]:
         """All combinations of originals that may occur, within the predicates, and how many each stands for."""
-        part = _plain_part(shape, names)
-        if part is not None:
-            rows = self._rows(part, names)
+        column = _plain_column(view, names)
+        if column is not None:
+            rows = self._rows(column, names)
             return rows, np.ones(rows[names[0]].size, dtype=np.int64)
         alike = [self._alike(name) for name in names]
         if prod(codes.size for codes, _ in alike) > MOST_COMBINATIONS:
@@ -143,25 +130,20 @@ class _Sum:
 
     def _alike(self, name: str) -> tuple[Ids, Ids]:
         """One original of each kind that no needed view tells apart, and how many there are of the kind."""
-        wanted = np.ones(len(self.estimate.domains[name].texts), dtype=bool)
-        if name in self.masks:
-            wanted = self.masks[name]
-        signs = [
-            part.covers[name].signs[wanted]
-            for place in self.needed
-            for part in self.estimate.steps[place].shape.parts
-            if name in part.covers
-        ]
+        everything = np.ones(len(self.estimate.domains[name].texts), dtype=bool)
+        wanted = self.masks.get(name, everything)
         if not wanted.any():
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        _, firsts, times = np.unique(
-            np.concatenate(signs, axis=1), axis=0, return_index=True, return_counts=True
-        )
+        views = [self.estimate.steps[number].view for number in self.needed]
+        columns = [column for view in views for column in view.columns if name in column.covers]
+        signs = np.concatenate([column.covers[name].signs[wanted] for column in columns], axis=1)
+        _, firsts, times = np.unique(signs, axis=0, return_index=True, return_counts=True)
         return np.flatnonzero(wanted)[firsts], times.astype(np.int64)
 
-    def _rows(self, part: PublishedColumn, names: tuple[str, ...]) -> dict[str, Ids]:
+    def _rows(self, column: PublishedColumn, names: tuple[str, ...]) -> dict[str, Ids]:
         """The different combinations of unrecoded attributes in a column, within the predicates."""
-        rows = self.estimate.remembered(("rows", id(part), names), lambda: _different_rows(part, names))
+        question = ("rows", id(column), names)
+        rows = self.estimate.remembered(question, lambda: _different_rows(column, names))
         fits = np.ones(rows[names[0]].size, dtype=bool)
         for name in names:
             if name in self.masks:
@@ -169,17 +151,78 @@ class _Sum:
         return {name: codes[fits] for name, codes in rows.items()}
 
 
-def _different_rows(part: PublishedColumn, names: tuple[str, ...]) -> dict[str, Ids]:
-    codes = {name: part.covers[name].firsts[part.labels[name]] for name in names}
-    _, firsts = numbered(list(codes.values()))
-    return {name: held[firsts] for name, held in codes.items()}
+def _taken(tuples: Tuples, indices: Ids) -> dict[str, Ids]:
+    return {name: codes[indices] for name, codes in tuples.items()}
 
 
-def _plain_part(shape: PublishedView, names: tuple[str, ...]) -> PublishedColumn | None:
+def _different_rows(column: PublishedColumn, names: tuple[str, ...]) -> dict[str, Ids]:
+    codes = {name: column.covers[name].firsts[column.labels[name]] for name in names}
+    return _taken(codes, numbered(list(codes.values()))[1])
+
+
+def _plain_column(view: PublishedView, names: tuple[str, ...]) -> PublishedColumn | None:
     """The column that holds all these attributes, each label standing for one original."""
-    for part in shape.parts:
-        if {*names} <= {*part.attributes} and all(
-            part.covers[name].sizes.max(initial=1) == 1 for name in names
-        ):
-            return part
+    for column in view.columns:
+        if {*names} <= {*column.attributes} and not any(column.covers[name].is_coarse for name in names):
+            return column
     return None
+
+
+@dataclass(frozen=True)
+class Range:
+    """The least and the most rows for which predicates can hold."""
+
+    low: int
+    high: int
+
+
+def bounds(estimate: Estimate, masks: Masks, n_rows: int) -> Range:
+    """Bounds on the published rows for which all predicates hold (Fréchet, inside buckets and across views).
+
+    Claim: whatever table the release was made from, its published rows have a count within the bounds.
+    Why: inside a bucket of n rows, columns that hold for a and b rows hold together for at most min(a, b) and at
+    least a + b - n of them; a label that covers only some of the originals a predicate holds for may or may not count;
+    and whole views are columns of the table in the same way.
+    Tested by: tests/claims/test_estimate.py
+    """
+    if not masks:
+        return Range(n_rows, n_rows)
+    views = [view for view in estimate.views if not {*view.attributes}.isdisjoint(masks)]
+    within = [(frozenset(masks) & {*view.attributes}, _within(view, masks)) for view in views]
+    high = min((view.high for _, view in within), default=n_rows)
+    return Range(_least_together(within, {*masks}, n_rows), high)
+
+
+def _least_together(within: list[tuple[frozenset[str], Range]], names: set[str], n_rows: int) -> int:
+    """The least that must hold together: views are taken one by one, those with the tightest lower bound first."""
+    missing = 0
+    for shown, view in sorted(within, key=lambda pair: (n_rows - pair[1].low) / len(pair[0])):
+        if shown & names:
+            names = names - shown
+            missing += n_rows - view.low
+    return max(n_rows - missing, 0) if not names else 0
+
+
+def _within(view: PublishedView, masks: Masks) -> Range:
+    sure = possible = view.sizes
+    for column in view.columns:
+        if not {*column.attributes}.isdisjoint(masks):
+            least, most = _rows_held(column, masks, view.n_buckets)
+            sure = np.maximum(sure + least - view.sizes, 0)
+            possible = np.minimum(possible, most)
+    return Range(int(sure.sum()), int(possible.sum()))
+
+
+def _rows_held(column: PublishedColumn, masks: Masks, n_buckets: int) -> tuple[Ids, Ids]:
+    """Rows of each bucket for which the predicates hold for sure, and for which they may hold."""
+    held = column.held(masks)
+    if held is not None:
+        rows = column.rows_held(held, n_buckets)
+        return rows, rows
+    sure, possible = column.counts, column.counts
+    for name in column.attributes:
+        if name in masks:
+            shares = column.covers[name].share_in(masks[name])[column.labels[name]]
+            sure, possible = sure * (shares == 1), possible * (shares > 0)
+    least, most = (column.per_bucket(counts, n_buckets).astype(np.int64) for counts in (sure, possible))
+    return least, most

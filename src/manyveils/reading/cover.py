@@ -11,13 +11,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.reading.keys import ranges
+from manyveils.reading.keys import Bools, Floats, Ids, ranges
 
-Ids = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+__all__ = ["NOTHING", "Bools", "Cover", "Floats", "Ids", "cover_of_lists", "cover_of_pairs", "joined_covers"]
 
 MOST_SIGNS = 50_000_000
+NOTHING: Ids = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,32 +65,27 @@ class Cover:
     @cached_property
     def label_of(self) -> Ids:
         """The one label of each original, -1 where there is none; only without overlaps."""
-        labels = np.full(self.n_originals, -1, dtype=np.int64)
-        runs, codes = self.expanded
-        labels[codes] = self.owners[runs]
-        return labels
+        label_of = np.full(self.n_originals, -1, dtype=np.int64)
+        labels, codes = self.pairs()
+        label_of[codes] = labels
+        return label_of
 
     @cached_property
     def firsts(self) -> Ids:
         """The lowest original under each label, -1 where there is none."""
-        firsts = np.full(self.n_labels, -1, dtype=np.int64)
-        filled = np.diff(self.starts) > 0
-        firsts[filled] = self.low[self.starts[:-1][filled]]
-        return firsts
+        return self._ends(self.low, self.starts[:-1])
 
     @cached_property
     def lasts(self) -> Ids:
         """The highest original under each label, -1 where there is none."""
-        lasts = np.full(self.n_labels, -1, dtype=np.int64)
-        filled = np.diff(self.starts) > 0
-        lasts[filled] = self.high[self.starts[1:][filled] - 1]
-        return lasts
+        return self._ends(self.high, self.starts[1:] - 1)
 
-    @cached_property
-    def expanded(self) -> tuple[Ids, Ids]:
-        """Every original of every run: the run and the code, run after run."""
-        lengths = self.high - self.low + 1
-        return np.repeat(np.arange(lengths.size), lengths), ranges(self.low, lengths)
+    def _ends(self, codes: Ids, runs: Ids) -> Ids:
+        """The code at one run of each label, -1 where a label has none."""
+        ends = np.full(self.n_labels, -1, dtype=np.int64)
+        filled = np.diff(self.starts) > 0
+        ends[filled] = codes[runs[filled]]
+        return ends
 
     @cached_property
     def signs(self) -> Ids:
@@ -129,8 +123,8 @@ class Cover:
 
     def pairs(self) -> tuple[Ids, Ids]:
         """Every label with every original under it."""
-        runs, codes = self.expanded
-        return self.owners[runs], codes
+        lengths = self.high - self.low + 1
+        return np.repeat(self.owners, lengths), ranges(self.low, lengths)
 
     def sums(self, amounts: Ids | Bools) -> Ids:
         """The sum over each label's originals of a count per original."""
@@ -148,9 +142,10 @@ class Cover:
             return np.zeros(labels.size, dtype=bool)
         keys = self.owners * self.n_originals + self.low
         wanted = labels.astype(np.int64) * self.n_originals + codes
-        runs = np.searchsorted(keys, wanted, side="right") - 1
-        inside = np.maximum(runs, 0)
-        is_covered: Bools = (runs >= 0) & (self.owners[inside] == labels) & (self.high[inside] >= codes)
+        runs = np.maximum(np.searchsorted(keys, wanted, side="right") - 1, 0)
+        is_covered: Bools = (
+            (keys[runs] <= wanted) & (self.owners[runs] == labels) & (self.high[runs] >= codes)
+        )
         return is_covered
 
     def picked(self, labels: NDArray[np.integer], shares: Floats) -> Ids:
@@ -185,16 +180,16 @@ class Cover:
         return inside
 
 
-def cover_of_lists(lists: Sequence[Sequence[int]], n_originals: int) -> Cover:
+def cover_of_lists(lists: Sequence[Sequence[int] | Ids], n_originals: int) -> Cover:
     """A cover from the codes under each label.
 
     >>> cover = cover_of_lists([[3, 1, 2], [0], []], 5)
     >>> cover.sizes.tolist(), cover.low.tolist(), cover.high.tolist(), cover.label_of.tolist()
     ([3, 1, 0], [1, 0], [3, 0], [1, 0, 0, 0, -1])
     """
-    sizes = np.array([len(codes) for codes in lists], dtype=np.int64)
-    flat = np.array([code for codes in lists for code in codes], dtype=np.int64)
-    return cover_of_pairs(np.repeat(np.arange(sizes.size), sizes), flat, sizes.size, n_originals)
+    arrays = [np.asarray(codes, dtype=np.int64) for codes in lists]
+    labels = np.repeat(np.arange(len(arrays)), [codes.size for codes in arrays])
+    return cover_of_pairs(labels, np.concatenate([NOTHING, *arrays]), len(arrays), n_originals)
 
 
 def cover_of_pairs(labels: Ids, codes: Ids, n_labels: int, n_originals: int) -> Cover:

@@ -9,7 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.policy.hierarchies import TOP
-from manyveils.reading.cover import Cover, Ids, cover_of_pairs, joined_covers
+from manyveils.reading.cover import Cover, cover_of_pairs, joined_covers
+from manyveils.reading.keys import Floats, Ids
 from manyveils.reading.meanings import NUMBER, range_ends, texts_of
 from manyveils.release import Release, draft
 from manyveils.table import Table
@@ -32,7 +33,7 @@ class Domain:
         return {text: code for code, text in enumerate(self.texts)}
 
     @cached_property
-    def numbers(self) -> NDArray[np.float64]:
+    def numbers(self) -> Floats:
         """The originals as numbers; not a number where they are none."""
         return _numbers(pl.Series(self.texts, dtype=pl.String)).fill_null(np.nan).to_numpy()
 
@@ -43,10 +44,10 @@ class Domain:
         [1, 2, -1, 0]
         """
         codes = np.array([self.code.get(text, -1) for text in texts], dtype=np.int64)
-        strange = np.flatnonzero(codes < 0)
-        numbers = _numbers(pl.Series([texts[index] for index in strange.tolist()], dtype=pl.String))
+        unknown = np.flatnonzero(codes < 0)
+        numbers = _numbers(pl.Series([texts[index] for index in unknown.tolist()], dtype=pl.String))
         code_of = {float(number): code for code, number in enumerate(self.numbers) if number == number}
-        codes[strange] = [code_of.get(number, -1) for number in numbers]
+        codes[unknown] = [code_of.get(number, -1) for number in numbers]
         return codes
 
     def with_texts(self, texts: set[str]) -> "Domain":
@@ -73,9 +74,9 @@ def domains_of(release: Release, table: Table | None = None) -> dict[str, Domain
                 texts.setdefault(name, set()).update(_originals(published, recoding))
                 if recoding is None and are_ranges(published):
                     ranged.add(name)
-                    known = table is not None and name in table.attributes
-                    texts[name].update(table[name].texts if table is not None and known else ())
-    return {name: Domain(name, tuple(_ordered(held)), name in ranged) for name, held in texts.items()}
+                    if table is not None and name in table.attributes:
+                        texts[name].update(table[name].texts)
+    return {name: Domain(name, tuple(_ordered(own)), name in ranged) for name, own in texts.items()}
 
 
 def are_ranges(published: pl.Series) -> bool:

@@ -1,16 +1,23 @@
-"""Rows of numbers as single numbers, so that groups are found by one sort."""
+"""Rows of numbers as single numbers, so that equal rows are found by one sort, and counts of the people they stand for."""
 
 from collections.abc import Sequence
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-Numbers = NDArray[np.int64]
+from manyveils.table.attributes import tally
+
+Ids = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 LARGEST = 2**62
+# No attribute is named so.
+PEOPLE = "\0people"
 
 
-def combined(columns: Sequence[Numbers]) -> Numbers:
+def combined(columns: Sequence[Ids]) -> Ids:
     """Give equal rows equal numbers and different rows different ones; columns hold numbers from 0.
 
     >>> combined([np.array([0, 1, 1]), np.array([2, 0, 2])])
@@ -26,7 +33,7 @@ def combined(columns: Sequence[Numbers]) -> Numbers:
     return key
 
 
-def dense(key: Numbers) -> Numbers:
+def dense(key: Ids) -> Ids:
     """Number the different numbers, which are 0 or more, without gaps and in their order.
 
     >>> dense(np.array([7, 3, 7]))
@@ -36,11 +43,11 @@ def dense(key: Numbers) -> Numbers:
         return np.unique(key, return_inverse=True)[1].astype(np.int64)
     occurs = np.zeros(_span(key), dtype=np.int64)
     occurs[key] = 1
-    numbers: Numbers = (np.cumsum(occurs) - 1)[key]
+    numbers: Ids = (np.cumsum(occurs) - 1)[key]
     return numbers
 
 
-def example(numbers: Numbers) -> Numbers:
+def example(numbers: Ids) -> Ids:
     """A row of each number, for numbers without gaps.
 
     >>> example(np.array([1, 0, 1]))
@@ -51,7 +58,7 @@ def example(numbers: Numbers) -> Numbers:
     return rows
 
 
-def numbered(columns: Sequence[Numbers], sizes: object = None) -> tuple[Numbers, Numbers]:
+def numbered(columns: Sequence[Ids], sizes: object = None) -> tuple[Ids, Ids]:
     """A number for every different row, in the order of rows, and where each stands first.
 
     >>> numbers, firsts = numbered([np.array([4, 0, 4]), np.array([1, 1, 1])])
@@ -62,7 +69,21 @@ def numbered(columns: Sequence[Numbers], sizes: object = None) -> tuple[Numbers,
     return numbers.astype(np.int64), firsts.astype(np.int64)
 
 
-def ranges(starts: Numbers, lengths: Numbers) -> Numbers:
+def equal_rows(rows: Sequence[NDArray[np.integer]], wanted: Sequence[Ids]) -> tuple[Ids, Ids, Ids]:
+    """An order of rows in which those equal to a wanted row follow each other: the order, their starts and numbers.
+
+    >>> order, starts, lengths = equal_rows([np.array([3, 5, 3])], [np.array([5, 3, 4])])
+    >>> order.tolist(), starts.tolist(), lengths.tolist()
+    ([0, 2, 1], [2, 0, 2], [1, 2, 0])
+    """
+    numbers, _ = numbered([np.concatenate(pair) for pair in zip(rows, wanted, strict=True)])
+    keys, wanted_keys = numbers[: rows[0].size], numbers[rows[0].size :]
+    order = np.argsort(keys, kind="stable")
+    starts = np.searchsorted(keys[order], wanted_keys)
+    return order, starts, np.searchsorted(keys[order], wanted_keys, side="right") - starts
+
+
+def ranges(starts: Ids, lengths: Ids) -> Ids:
     """The numbers start, start + 1, … of every range, one range after the other.
 
     >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
@@ -73,5 +94,28 @@ def ranges(starts: Numbers, lengths: Numbers) -> Numbers:
     return np.arange(total) + np.repeat(starts - (ends - lengths), lengths)
 
 
-def _span(column: Numbers) -> int:
+def distinct(key: Ids, weights: Ids | None) -> tuple[Ids, Ids]:
+    """A row of each different number, in the order of numbers, and the people who have it.
+
+    >>> distinct(np.array([7, 3, 7]), np.array([5, 1, 1]))
+    (array([1, 0]), array([1, 6]))
+    """
+    if weights is None:
+        _, first, counts = np.unique(key, return_index=True, return_counts=True)
+        return first.astype(np.int64), counts.astype(np.int64)
+    _, first, numbers = np.unique(key, return_index=True, return_inverse=True)
+    return first.astype(np.int64), tally(numbers, weights, 0)
+
+
+def with_people(rows: pl.DataFrame, weights: Ids | None) -> pl.DataFrame:
+    """The rows beside the people they stand for; as they are where each stands for one."""
+    return rows if weights is None else rows.with_columns(pl.Series(PEOPLE, weights, dtype=pl.Int64))
+
+
+def people_in(rows: pl.DataFrame) -> pl.Expr:
+    """The people of each group of rows that went through `with_people`."""
+    return pl.col(PEOPLE).sum() if PEOPLE in rows.columns else pl.len().cast(pl.Int64)
+
+
+def _span(column: Ids) -> int:
     return int(column.max(initial=0)) + 1

@@ -1,7 +1,7 @@
 """What a method may claim of its release, and a release without the claims that are not its method's."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from manyveils.policy import Policy
 from manyveils.release import Release, View
@@ -16,8 +16,7 @@ class Licence:
     secret: bool = False
 
 
-@dataclass(frozen=True, repr=False)
-class Licensed:
+class Licensed(NamedTuple):
     """A release with nothing but licensed claims, and how many others it made."""
 
     release: Release
@@ -31,7 +30,10 @@ def licensed(release: Release, table: Table, policy: Policy, licence: Licence) -
     """
     allowed = set(table.expand(policy.sensitive)) if licence.secret else set()
     secret = tuple(name for name in release.manifest.secret if name in allowed)
-    views = tuple(_views(release, table, licence))
+    views = tuple(
+        view if licence.enforces and _shows_protected(view, table) else replace(view, enforces=None)
+        for view in release.views
+    )
     n_refused = len(release.manifest.secret) - len(secret)
     n_refused += sum(before != after for before, after in zip(release.views, views, strict=True))
     if not n_refused:
@@ -40,9 +42,6 @@ def licensed(release: Release, table: Table, policy: Policy, licence: Licence) -
     return Licensed(Release(manifest, release.frames, release.recodings, weights=release.weights), n_refused)
 
 
-def _views(release: Release, table: Table, licence: Licence) -> Iterator[View]:
-    for view in release.views:
-        shows = view.enforces and not set(table.expand((view.enforces["protect"],))).isdisjoint(
-            view.attributes
-        )
-        yield view if view.enforces is None or (licence.enforces and shows) else replace(view, enforces=None)
+def _shows_protected(view: View, table: Table) -> bool:
+    protected = table.expand((view.enforces["protect"],)) if view.enforces else ()
+    return not {*protected}.isdisjoint(view.attributes)

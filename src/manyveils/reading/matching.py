@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.reading.columns import Masks, PublishedColumn
-from manyveils.reading.cover import Floats, Ids
-from manyveils.reading.keys import numbered, ranges
+from manyveils.reading.cover import NOTHING
+from manyveils.reading.keys import Floats, Ids, equal_rows, numbered, ranges
 
 MOST_BITS = 2**28
 MOST_PAIRS = 2**25
@@ -17,7 +17,6 @@ MOST_PAIRS = 2**25
 PER_PAIR = 64
 # So few pairs of combination and row, or so few combinations, are not worth halving.
 FEW_PAIRS, FEWEST = 2**19, 256
-NONE: Ids = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,20 +30,24 @@ class Matches:
     combinations: Ids
     rows: Ids
     weights: Floats
-    part: PublishedColumn
+    column: PublishedColumn
+
+    @property
+    def part(self) -> PublishedColumn:
+        """Going away."""
+        return self.column
 
     @property
     def n_expanded(self) -> int:
         """How many pairs of tuple and row there are."""
-        per_combination = np.bincount(
-            self.combinations, minlength=int(self.combination_of.max(initial=-1)) + 1
-        )
+        n_combinations = int(self.combination_of.max(initial=-1)) + 1
+        per_combination = np.bincount(self.combinations, minlength=n_combinations)
         return int(per_combination[self.combination_of].sum())
 
     @cached_property
     def _by_bucket(self) -> tuple[Ids, Ids, Floats]:
         """Combination, bucket and rows taken, summed over rows, in order."""
-        buckets = self.part.buckets[self.rows]
+        buckets = self.column.buckets[self.rows]
         order = np.lexsort((buckets, self.combinations))
         combinations, buckets, weights = self.combinations[order], buckets[order], self.weights[order]
         if not order.size:
@@ -63,82 +66,55 @@ class Matches:
 
     def at(self, tuples: Ids, buckets: Ids, n_buckets: int) -> Floats:
         """Rows taken by given tuples in given buckets."""
-        combinations, held, weights = self._by_bucket
-        keys = combinations * n_buckets + held
+        combinations, own_buckets, weights = self._by_bucket
+        keys = combinations * n_buckets + own_buckets
         wanted = self.combination_of[tuples] * n_buckets + buckets
         if not keys.size:
             return np.zeros(wanted.size)
-        places = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-        return np.where(keys[places] == wanted, weights[places], 0.0)
+        nearest = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+        return np.where(keys[nearest] == wanted, weights[nearest], 0.0)
 
 
-def matches_of(part: PublishedColumn, tuples: Mapping[str, Ids], masks: Masks) -> Matches:
+def matches_of(column: PublishedColumn, tuples: Mapping[str, Ids], masks: Masks) -> Matches:
     """Match tuples against the rows of a column."""
-    names = [name for name in part.attributes if name in tuples]
+    names = [name for name in column.attributes if name in tuples]
     combination_of, firsts = numbered([tuples[name] for name in names])
     wanted = {name: tuples[name][firsts] for name in names}
-    plain = [name for name in names if not part.covers[name].overlaps]
-    others = [name for name in names if part.covers[name].overlaps]
-    if not others:
-        combinations, rows = _joined(part, wanted, plain)
-    elif plain and _n_joined(part, wanted, plain) <= min(
-        MOST_PAIRS, firsts.size * part.counts.size // PER_PAIR
-    ):
-        combinations, rows = _covered(part, wanted, others, *_joined(part, wanted, plain))
-    else:
-        combinations, rows = _by_bits(part, wanted, names)
-    weights = part.weights(masks, tuple(n for n in part.attributes if n not in names))[rows]
+    combinations, rows = _matched(column, wanted, firsts.size)
+    weights = column.weights(masks, tuple(name for name in column.attributes if name not in names))[rows]
     for name in names:
-        weights = weights / part.covers[name].sizes[part.labels[name][rows]]
-    return Matches(combination_of, combinations, rows, weights, part)
+        weights = weights / column.covers[name].sizes[column.labels[name][rows]]
+    return Matches(combination_of, combinations, rows, weights, column)
 
 
-def _n_joined(part: PublishedColumn, wanted: Mapping[str, Ids], names: list[str]) -> int:
-    """How many pairs of combination and row agree in attributes whose originals have one label at most."""
-    _, _, _, lengths = _runs(part, wanted, names)
-    return int(lengths.sum())
-
-
-def _joined(part: PublishedColumn, wanted: Mapping[str, Ids], names: list[str]) -> tuple[Ids, Ids]:
-    """Pairs of combination and row, where every original has one label at most."""
-    known, order, starts, lengths = _runs(part, wanted, names)
-    return np.repeat(known, lengths), order[ranges(starts, lengths)]
-
-
-def _covered(
-    part: PublishedColumn, wanted: Mapping[str, Ids], names: list[str], combinations: Ids, rows: Ids
-) -> tuple[Ids, Ids]:
-    """Those pairs of combination and row in which the row's labels cover what is wanted."""
-    for name in names:
-        inside = part.covers[name].covers(part.labels[name][rows], wanted[name][combinations])
+def _matched(column: PublishedColumn, wanted: Mapping[str, Ids], n_combinations: int) -> tuple[Ids, Ids]:
+    """Pairs of combination and row: joined by attributes whose originals have one label at most, if that leaves few."""
+    plain = [name for name in wanted if not column.covers[name].overlaps]
+    if not plain:
+        return _by_bits(column, wanted)
+    labels = [column.covers[name].label_of[wanted[name]] for name in plain]
+    known = np.flatnonzero(np.logical_and.reduce([own >= 0 for own in labels]))
+    order, starts, lengths = equal_rows(
+        [column.labels[name] for name in plain], [own[known] for own in labels]
+    )
+    most = min(MOST_PAIRS, n_combinations * column.counts.size // PER_PAIR)
+    if len(plain) < len(wanted) and int(lengths.sum()) > most:
+        return _by_bits(column, wanted)
+    combinations, rows = np.repeat(known, lengths), order[ranges(starts, lengths)]
+    for name in (name for name in wanted if name not in plain):
+        inside = column.covers[name].covers(column.labels[name][rows], wanted[name][combinations])
         combinations, rows = combinations[inside], rows[inside]
     return combinations, rows
 
 
-def _runs(part: PublishedColumn, wanted: Mapping[str, Ids], names: list[str]) -> tuple[Ids, Ids, Ids, Ids]:
-    """The combinations whose labels are known, the rows in an order, and the run of rows each combination agrees with."""
-    labels = [part.covers[name].label_of[wanted[name]] for name in names]
-    known = np.logical_and.reduce([each >= 0 for each in labels])
-    n_rows = part.counts.size
-    both = [
-        np.concatenate([part.labels[name], each[known]]) for name, each in zip(names, labels, strict=True)
-    ]
-    keys, _ = numbered(both)
-    order = np.argsort(keys[:n_rows], kind="stable")
-    ordered, asked = keys[:n_rows][order], keys[n_rows:]
-    starts = np.searchsorted(ordered, asked)
-    lengths = np.searchsorted(ordered, asked, side="right") - starts
-    return np.flatnonzero(known), order, starts, lengths
-
-
-def _by_bits(column: PublishedColumn, wanted: Mapping[str, Ids], names: list[str]) -> tuple[Ids, Ids]:
+def _by_bits(column: PublishedColumn, wanted: Mapping[str, Ids]) -> tuple[Ids, Ids]:
     """Pairs of combination and row, where labels overlap: rows as bits, one attribute after the other.
 
     Many combinations against many rows are halved first, along the attribute that parts them best, so that most
     rows need not be looked at.
     """
-    pairs = [(NONE, NONE)]
-    spans = {name: _spans(column, name) for name in names}
+    pairs = [(NOTHING, NOTHING)]
+    spans = {name: _spans(column, name) for name in wanted}
     waiting = [(np.arange(next(iter(wanted.values())).size), np.arange(column.counts.size))]
     while waiting:
         combinations, rows = waiting.pop()
@@ -146,10 +122,14 @@ def _by_bits(column: PublishedColumn, wanted: Mapping[str, Ids], names: list[str
         if halves is not None:
             waiting += halves
         elif combinations.size and rows.size:
-            pairs.append(_matched_bits(column, wanted, names, combinations, rows))
-    found = [np.concatenate(side) for side in zip(*pairs, strict=True)]
-    order = np.lexsort((found[1], found[0])) if len(pairs) > 2 else slice(None)
-    return found[0][order], found[1][order]
+            pairs.append(_matched_bits(column, wanted, combinations, rows))
+    every_combination, every_row = _concatenated(pairs)
+    order = np.lexsort((every_row, every_combination)) if len(pairs) > 2 else slice(None)
+    return every_combination[order], every_row[order]
+
+
+def _concatenated(pairs: list[tuple[Ids, Ids]]) -> tuple[Ids, Ids]:
+    return np.concatenate([first for first, _ in pairs]), np.concatenate([second for _, second in pairs])
 
 
 def _spans(column: PublishedColumn, name: str) -> tuple[Ids, Ids]:
@@ -182,24 +162,19 @@ def _halves(
 
 
 def _matched_bits(
-    column: PublishedColumn, wanted: Mapping[str, Ids], names: list[str], combinations: Ids, rows: Ids
+    column: PublishedColumn, wanted: Mapping[str, Ids], combinations: Ids, rows: Ids
 ) -> tuple[Ids, Ids]:
     """The pairs among some combinations and some rows."""
-    bits = {name: _row_bits(column, name, wanted[name][combinations], rows) for name in names}
+    bits = [_row_bits(column, name, codes[combinations], rows) for name, codes in wanted.items()]
     step = max(1, MOST_BITS // rows.size)
-    pairs = [(NONE, NONE)]
+    pairs = [(NOTHING, NOTHING)]
     for start in range(0, combinations.size, step):
-        chosen = slice(start, start + step)
-        both: NDArray[np.uint8] | None = None
-        for packed, numbers in bits.values():
-            own = packed[numbers[chosen]]
-            both = own if both is None else both & own
-        assert both is not None
+        chosen = (packed[numbers[start : start + step]] for packed, numbers in bits)
+        both = reduce(np.bitwise_and, chosen)
         which, eight = np.nonzero(both)
         byte, bit = np.nonzero(np.unpackbits(both[which, eight][:, np.newaxis], axis=1))
         pairs.append((combinations[which[byte] + start], rows[8 * eight[byte] + bit]))
-    found = [np.concatenate(side) for side in zip(*pairs, strict=True)]
-    return found[0], found[1]
+    return _concatenated(pairs)
 
 
 def _row_bits(column: PublishedColumn, name: str, codes: Ids, rows: Ids) -> tuple[NDArray[np.uint8], Ids]:

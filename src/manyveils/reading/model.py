@@ -7,26 +7,31 @@ from typing import TypeVar, cast
 import numpy as np
 
 from manyveils.reading.columns import read_column
-from manyveils.reading.cover import Floats
 from manyveils.reading.domains import Domain, domains_of
+from manyveils.reading.keys import Floats
 from manyveils.reading.views import PublishedView, Tuples
-from manyveils.release import Release
+from manyveils.release import Release, View
 from manyveils.table import Table
 
-Found = TypeVar("Found")
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, repr=False)
 class Step:
-    """A view that adds attributes: `new` ones given `known`, which `parent` (the place of an earlier step) has all.
+    """A view that adds attributes: `new` ones given `known`, which `parent` (the number of an earlier step) has all.
 
     `parent` is None where nothing is known, and -1 where no single earlier view has all of `known`.
     """
 
-    shape: PublishedView
+    view: PublishedView
     new: tuple[str, ...]
     known: tuple[str, ...]
     parent: int | None
+
+    @property
+    def shape(self) -> PublishedView:
+        """Going away."""
+        return self.view
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,16 +43,21 @@ class Estimate:
     """
 
     domains: Mapping[str, Domain]
-    shapes: tuple[PublishedView, ...]
+    views: tuple[PublishedView, ...]
     steps: tuple[Step, ...]
     n_people: int
-    _found: dict[object, object] = field(default_factory=dict)
+    _answers: dict[object, object] = field(default_factory=dict)
 
-    def remembered(self, question: object, find: Callable[[], Found]) -> Found:
-        """Find something once, for many queries."""
-        if question not in self._found:
-            self._found[question] = find()
-        return cast(Found, self._found[question])
+    @property
+    def shapes(self) -> tuple[PublishedView, ...]:
+        """Going away."""
+        return self.views
+
+    def remembered(self, question: object, answer: Callable[[], Answer]) -> Answer:
+        """Answer a question once, for many queries."""
+        if question not in self._answers:
+            self._answers[question] = answer()
+        return cast(Answer, self._answers[question])
 
     @property
     def is_tree(self) -> bool:
@@ -62,16 +72,15 @@ class Estimate:
         return result
 
     def _conditional(self, step: Step, tuples: Tuples, n_tuples: int) -> Floats:
-        everything = {name: tuples[name] for name in (*step.new, *step.known)}
-        both = step.shape.mass(everything, n_tuples, {})
+        both = step.view.mass({name: tuples[name] for name in (*step.new, *step.known)}, n_tuples, {})
         if not step.known:
             return both
-        known = step.shape.mass({name: tuples[name] for name in step.known}, n_tuples, {})
-        strange = known <= 0
-        result = np.divide(both, known, out=np.zeros(n_tuples), where=~strange)
-        if strange.any():
-            alone = {name: tuples[name][strange] for name in step.new}
-            result[strange] = step.shape.mass(alone, int(strange.sum()), {})
+        known = step.view.mass({name: tuples[name] for name in step.known}, n_tuples, {})
+        is_unknown = known <= 0
+        result = np.divide(both, known, out=np.zeros(n_tuples), where=~is_unknown)
+        if is_unknown.any():
+            alone = {name: tuples[name][is_unknown] for name in step.new}
+            result[is_unknown] = step.view.mass(alone, int(is_unknown.sum()), {})
         return result
 
 
@@ -81,36 +90,35 @@ def estimate_of(
     """Read the distribution off a release; `table` and `more` have originals that lie between the ends of ranges."""
     domains = domains_of(release, table)
     domains |= {name: domains[name].with_texts(texts) for name, texts in (more or {}).items()}
-    shapes = [_shape(release, number, domains) for number in range(len(release.views))]
-    return Estimate(domains, tuple(shapes), tuple(_steps(shapes)), release.rows + release.suppressed)
+    views = [_read_view(release, view, domains) for view in release.views]
+    return Estimate(domains, tuple(views), tuple(_steps(views)), release.rows + release.suppressed)
 
 
-def _shape(release: Release, number: int, domains: Mapping[str, Domain]) -> PublishedView:
-    view = release.views[number]
+def _read_view(release: Release, view: View, domains: Mapping[str, Domain]) -> PublishedView:
     # An attribute that stands in several columns is read off the first: columns are independent.
-    seen: set[str] = set()
-    parts = []
+    read: set[str] = set()
+    columns = []
     for file in view.files:
-        names = tuple(name for name in file.attributes if name not in seen)
-        seen |= {*names}
-        parts.append(read_column(release, view, file, domains, names))
-    n_buckets = max((int(part.buckets.max(initial=-1)) for part in parts), default=-1) + 1
-    return PublishedView(view.name, tuple(parts), view.rows, n_buckets)
+        names = tuple(name for name in file.attributes if name not in read)
+        read |= {*names}
+        columns.append(read_column(release, view, file, domains, names))
+    n_buckets = max((int(column.buckets.max(initial=-1)) for column in columns), default=-1) + 1
+    return PublishedView(view.name, tuple(columns), view.rows, n_buckets)
 
 
-def _steps(shapes: list[PublishedView]) -> Iterator[Step]:
+def _steps(views: list[PublishedView]) -> Iterator[Step]:
     """Order views so that each shares as much as it can with those before it; views that add nothing are left out."""
-    placed: list[PublishedView] = []
-    seen: set[str] = set()
-    left = list(shapes)
+    before: list[PublishedView] = []
+    known: set[str] = set()
+    left = list(views)
     while left:
-        shape = max(left, key=lambda each: (len(seen & {*each.attributes}), len({*each.attributes} - seen)))
-        left.remove(shape)
-        new = tuple(dict.fromkeys(name for name in shape.attributes if name not in seen))
-        known = tuple(dict.fromkeys(name for name in shape.attributes if name in seen))
+        view = max(left, key=lambda view: (len(known & {*view.attributes}), len({*view.attributes} - known)))
+        left.remove(view)
+        new = tuple(dict.fromkeys(name for name in view.attributes if name not in known))
+        shared = tuple(dict.fromkeys(name for name in view.attributes if name in known))
         if not new:
             continue
-        holders = [place for place, each in enumerate(placed) if {*known} <= {*each.attributes}]
-        yield Step(shape, new, known, (holders[0] if holders else -1) if known else None)
-        placed.append(shape)
-        seen |= {*new}
+        holders = [number for number, holder in enumerate(before) if {*shared} <= {*holder.attributes}]
+        yield Step(view, new, shared, (holders[0] if holders else -1) if shared else None)
+        before.append(view)
+        known |= {*new}

@@ -8,10 +8,10 @@ from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from manyveils.errors import InputError, Problem
 from manyveils.reading.domains import Domain
+from manyveils.reading.keys import Bools as Mask
 
 TOKEN = re.compile(
     r"""\s*(?:(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`)|(?P<sign><=|>=|!=|<>|==|=|<|>|\(|\)|,)|(?P<word>[^\s<>=!(),'"`]+))"""
@@ -24,7 +24,6 @@ ORDER: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
 }
 EXAMPLE = "Write, for example: age >= 20 and age < 30 and disease = 'Flu'."
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -41,14 +40,13 @@ def parse(text: str) -> list[Condition]:
     if not isinstance(text, str):
         raise _wrong("must be a text.")
     words = _words(text)
-    found: list[Condition] = []
-    while words:
-        if found:
-            _expect(words, "and")
-        found.append(_condition(words))
-    if not found:
+    if not words:
         raise _wrong("is empty.")
-    return found
+    conditions = [_condition(words)]
+    while words:
+        _expect(words, "and")
+        conditions.append(_condition(words))
+    return conditions
 
 
 def masks_of(
@@ -68,7 +66,7 @@ def _mask(
     if condition.name in derived:
         return _mask_of_value(condition, domains)
     if condition.name not in domains:
-        bits = {bit for each in derived.values() for bit in each}
+        bits = {bit for names in derived.values() for bit in names}
         known = [*(name for name in domains if name not in bits), *derived]
         near = get_close_matches(condition.name.lower(), [name.lower() for name in known], n=1)
         meant = [name for name in known if near and name.lower() == near[0]]
@@ -86,10 +84,8 @@ def _mask_of_value(condition: Condition, domains: Mapping[str, Domain]) -> dict[
     bit = f"{condition.name}={condition.values[0]}"
     if bit not in domains:
         # Nobody has a value that does not occur.
-        other, domain = next(
-            (name, domain) for name, domain in domains.items() if name.startswith(f"{condition.name}=")
-        )
-        return {other: np.full(len(domain.texts), condition.sign == "!=")}
+        beside = next(name for name in domains if name.startswith(f"{condition.name}="))
+        return {beside: np.full(len(domains[beside].texts), condition.sign == "!=")}
     wanted = "1" if condition.sign == "=" else "0"
     return {bit: np.array([text == wanted for text in domains[bit].texts])}
 
@@ -140,15 +136,15 @@ def as_number(value: str) -> float | None:
 
 
 def _words(text: str) -> list[str]:
-    words, place = [], 0
+    words, start = [], 0
     stripped = text.rstrip()
-    while place < len(stripped):
-        found = TOKEN.match(stripped, place)
-        if not found:
-            blanks = len(stripped) - place - len(stripped[place:].lstrip())
-            raise _wrong(f"cannot be read from character {place + blanks + 1} on.")
-        words.append(found[0].strip())
-        place = found.end()
+    while start < len(stripped):
+        token = TOKEN.match(stripped, start)
+        if not token:
+            unread = len(stripped[start:].lstrip())
+            raise _wrong(f"cannot be read from character {len(stripped) - unread + 1} on.")
+        words.append(token[0].strip())
+        start = token.end()
     return words
 
 

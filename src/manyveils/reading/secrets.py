@@ -7,6 +7,8 @@ import numpy as np
 import polars as pl
 
 from manyveils.policy.sections import Kind
+from manyveils.reading.evidence import coded_field
+from manyveils.reading.meanings import texts_of
 from manyveils.release.release import Release
 from manyveils.release.views import View
 from manyveils.table import Attribute, Table
@@ -14,13 +16,13 @@ from manyveils.table.levels import value_or_top
 
 
 def as_published(release: Release, table: Table) -> Table:
-    """The table with secret columns as the release shows them.
+    """The table with secret attributes as the release shows them.
 
     They have the published values with their counts, and which row has which is lost; so promises about them are
     judged against what is published of them over all.
     """
     homes = {name: _home(release, name) for name in release.manifest.secret if name in table.attributes}
-    shown = {name: _column(release, name, home) for name, home in homes.items() if home is not None}
+    shown = {name: _attribute(release, name, home) for name, home in homes.items() if home is not None}
     if not shown:
         return table
     return replace(table, attributes={**table.attributes, **shown}, reference=_Whole(table, shown, homes).of)
@@ -63,19 +65,14 @@ def _home(release: Release, name: str) -> str | None:
     return next((table for table in tables if name in release.frames.get(table, pl.DataFrame())), None)
 
 
-def _column(release: Release, name: str, home: str) -> Attribute:
-    published = release.frames[home][name]
-    domain = published.drop_nulls().unique().sort()
-    if published.null_count():
-        domain = domain.append(pl.Series([None], dtype=domain.dtype))
-    numbered = pl.DataFrame({"value": domain, "code": np.arange(len(domain), dtype=np.int32)})
-    joined = published.to_frame("value").join(
-        numbered, on="value", how="left", nulls_equal=True, maintain_order="left"
-    )
-    texts = [text if text is not None else "" for text in domain.cast(pl.String).to_list()]
+def _attribute(release: Release, name: str, home: str) -> Attribute:
+    field = coded_field(release.frames[home][name])
+    order = field.values.arg_sort(nulls_last=True)
+    domain = field.values.gather(order)
+    codes = np.argsort(order.to_numpy()).astype(np.int32)[field.codes]
     kind: Kind = "numeric" if domain.dtype.is_numeric() else "categorical"
-    codes, weights = joined["code"].to_numpy(), release.weights.get(home)
-    return Attribute(name, kind, codes, domain.alias(name), value_or_top(texts), weights=weights)
+    levels = value_or_top(texts_of(domain).to_list())
+    return Attribute(name, kind, codes, domain.alias(name), levels, weights=release.weights.get(home))
 
 
 def without_secrets(release: Release, table: Table) -> tuple[Release, Table]:
@@ -84,18 +81,16 @@ def without_secrets(release: Release, table: Table) -> tuple[Release, Table]:
     if not secret:
         return release, table
     views = tuple(view for view in (_open(view, secret) for view in release.views) if view.files)
-    files = {file.table: file for view in views for file in view.files}
-    kept = {
-        name: frame.drop(secret & set(frame.columns))
-        for name, frame in release.frames.items()
-        if name in files
+    files = {file.table for view in views for file in view.files}
+    tables = {
+        name: frame.drop(secret, strict=False) for name, frame in release.frames.items() if name in files
     }
-    frames = {name: frame.sort(frame.columns) for name, frame in kept.items()}
+    frames = {name: frame.sort(frame.columns) for name, frame in tables.items()}
     recodings = {key: pairs for key, pairs in release.recodings.items() if key[1] not in secret}
     manifest = replace(release.manifest, views=views, secret=(), derived={})
-    columns = {name: column for name, column in table.attributes.items() if name not in secret}
+    attributes = {name: column for name, column in table.attributes.items() if name not in secret}
     derived = {name: bits for name, bits in table.derived.items() if not secret & set(bits)}
-    return Release(manifest, frames, recodings), replace(table, attributes=columns, derived=derived)
+    return Release(manifest, frames, recodings), replace(table, attributes=attributes, derived=derived)
 
 
 def _open(view: View, secret: set[str]) -> View:

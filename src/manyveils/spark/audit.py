@@ -15,10 +15,9 @@ import numpy as np
 import polars as pl
 
 from manyveils.audits import Audit, Finding, Licence, audit
-from manyveils.audits.content import content_findings
+from manyveils.audits.content import content_findings, loss_findings
 from manyveils.audits.judge import worst_columns
 from manyveils.audits.levels import at_levels
-from manyveils.audits.losses import loss_findings
 from manyveils.audits.secrets import secret_findings
 from manyveils.audits.together import columns_judged, together
 from manyveils.errors import InfeasibleError, Problem
