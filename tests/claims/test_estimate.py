@@ -63,7 +63,7 @@ def probability(release, estimate, values):
     views = {view.name: view for view in release.views}
     result = 1.0
     for step in estimate.steps:
-        view = views[step.shape.name]
+        view = views[step.view.name]
         both = view_probability(release, view, {n: values[n] for n in (*step.new, *step.known)})
         if step.known:
             known = view_probability(release, view, {n: values[n] for n in step.known})

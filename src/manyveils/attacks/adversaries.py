@@ -64,7 +64,7 @@ class Reader:
     @property
     def views(self) -> tuple[PublishedView, ...]:
         """The views of the release."""
-        return self.release.reading.estimate.shapes
+        return self.release.reading.estimate.views
 
     def readable_in(self, view: PublishedView, names: Iterable[str]) -> Known:
         """Those of some attributes that can be read in a view."""
@@ -129,7 +129,7 @@ class Reader:
         if len(views) != 1 or views[0].cover_of(about).is_coarse:
             return False
         names = {*known} & self.readable - {about}
-        columns = [column for column in views[0].parts if names & {*column.attributes}]
+        columns = [column for column in views[0].columns if names & {*column.attributes}]
         return len(columns) <= 1 and not any(
             column.covers[name].overlaps for column in columns for name in names & {*column.attributes}
         )

@@ -144,7 +144,7 @@ def _weights(sighting: Sighting, about: str) -> Floats:
     column = view.column_of(about)
     cover, labels = column.covers[about], column.labels[about]
     targets, buckets, rows = sighting.located
-    matches = next((own for own in sighting.matches.values() if own.part is column), None)
+    matches = next((own for own in sighting.matches.values() if own.column is column), None)
     if matches is None:
         wanted = buckets
         keys, beside = _beside(column.buckets, labels, column.counts, cover)

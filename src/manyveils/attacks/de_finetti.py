@@ -118,7 +118,7 @@ def model_of(view: PublishedView, about: str, names: tuple[str, ...]) -> Mapping
     """
     model: dict[str, Floats] = {}
     own = view.column_of(about)
-    for column in view.parts:
+    for column in view.columns:
         known = [name for name in column.attributes if name in names]
         if column is own or not known:
             continue

@@ -77,7 +77,7 @@ def _candidates(scene: Scene, people: People, view: PublishedView) -> Floats:
     """For each person the fewest rows of a column that shows something sensitive, or else anything, that may be hers."""
     sighted = scene.reader.sighted(people, view, scene.reader.readable_in(view, scene.quasi))
     hidden = {*scene.sensitive} & {*view.attributes} or {*view.attributes} - {*scene.quasi}
-    columns = [index for index, column in enumerate(view.parts) if {*column.attributes} & hidden]
+    columns = [index for index, column in enumerate(view.columns) if {*column.attributes} & hidden]
     return np.minimum.reduce([sighted.gathered(partial(_rows, column=index)) for index in columns])
 
 

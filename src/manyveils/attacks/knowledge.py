@@ -63,7 +63,7 @@ def _look(scene: Scene, aim: Aim, m: int) -> Look:
 
 
 def _share_a_column(scene: Scene, *names: str) -> bool:
-    return any({*names} <= {*column.attributes} for view in scene.reader.views for column in view.parts)
+    return any({*names} <= {*column.attributes} for view in scene.reader.views for column in view.columns)
 
 
 def _own(beliefs: Beliefs, codes: Ids, m: int) -> Seen:

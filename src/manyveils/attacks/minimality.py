@@ -61,7 +61,7 @@ class Split:
 
 def grouped(scene: Scene, view: PublishedView, known: Known) -> Grouped:
     """Sort people into the groups of a view; groups in which people and rows do not agree are left out."""
-    column = view.parts[0]
+    column = view.columns[0]
     group_of_row, _ = alike([column.labels[name] for name in known], column.counts.size)
 
     def groups(batch: Sighting) -> Ids:
@@ -207,7 +207,7 @@ def _reason(scene: Scene) -> str:
     views = scene.reader.views
     if not _diversities(scene):
         return "Neither distinct nor frequency l is promised."
-    if len(views) != 1 or len(views[0].parts) != 1 or views[0].n_buckets > 1:
+    if len(views) != 1 or len(views[0].columns) != 1 or views[0].n_buckets > 1:
         return "Rows share buckets by chance, or stand in several views; no finer grouping was tried and given up."
     if scene.people.n < scene.table.n_rows:
         return f"There are more than {scene.people.n:,} people."
@@ -276,7 +276,7 @@ def _values(scene: Scene, grouping: Grouped, name: str) -> Ids:
     cover, places = grouping.view.cover_of(name), scene.reader.places[name]
     code_of = np.zeros(cover.n_originals, dtype=np.int64)
     code_of[places[places >= 0]] = np.flatnonzero(places >= 0)
-    return code_of[cover.firsts][grouping.view.parts[0].labels[name][grouping.row]]
+    return code_of[cover.firsts][grouping.view.columns[0].labels[name][grouping.row]]
 
 
 def _believed(scene: Scene, aim: Aim, counts: Floats, deals: Ids) -> Beliefs:

@@ -89,7 +89,7 @@ class Scene:
         rows = [
             column.counts.size
             for view in self.reader.views
-            for column in view.parts
+            for column in view.columns
             if has_overlaps(view, column.attributes)
         ]
         return max(MOST_COMPARED // max([1, *rows]), NON_MEMBERS)

@@ -29,7 +29,7 @@ class Sighting:
         """The matching rows of every column that shows something known, by the column's index."""
         return {
             index: matches_of(column, self.tuples, {})
-            for index, column in enumerate(self.view.parts)
+            for index, column in enumerate(self.view.columns)
             if any(name in self.tuples for name in column.attributes)
         }
 
@@ -58,7 +58,7 @@ class Sighting:
         targets, buckets, _ = self.located
         counts = {}
         for index, matches in self.matches.items():
-            whole = replace(matches, weights=matches.part.counts[matches.rows].astype(np.float64))
+            whole = replace(matches, weights=matches.column.counts[matches.rows].astype(np.float64))
             counts[index] = whole.at(targets, buckets, self.view.n_buckets)
         return targets, buckets, counts
 

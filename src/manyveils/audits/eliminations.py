@@ -88,13 +88,20 @@ def _not_silent(evidence: Evidence, sight: Sight, name: str) -> pl.Series:
 
 
 def _meant(evidence: Evidence, sight: Sight, name: str) -> tuple[Ids, list[str]]:
-    """Number what the cells of an attribute mean: a label that stands for one original is that original."""
+    """Number what the cells of an attribute mean: a label that stands for one original is that original.
+
+    A label without a meaning is what the release says of it, since adversaries may believe that.
+    """
     meanings, cover = evidence.meanings(name), evidence.cover(sight.view, sight.file, name)
     originals, texts = meanings.attribute.texts, evidence.texts(sight.file, name)
     meant = [
         originals[first] if size == 1 and not meanings.unseen(text) else text
         for text, size, first in zip(texts, cover.sizes, cover.firsts.tolist(), strict=True)
     ]
+    listed = evidence.listed(sight.view, name)
+    for label in np.flatnonzero(cover.sizes == 0).tolist() if listed is not None else ():
+        said = listed.originals(texts[label])
+        meant[label] = said.pop() if len(said) == 1 else texts[label]
     number = {text: code for code, text in enumerate(dict.fromkeys(meant))}
     codes = np.array([number[text] for text in meant], dtype=np.int64)
     return codes[evidence.coded(sight.file, name).codes], list(number)

@@ -90,7 +90,7 @@ class Reading:
 
     def shown(self, attribute: Attribute, lines: Lines | None) -> Iterator[tuple[pl.Series, Ids, Cover]]:
         """What each view shows of an attribute of the original: its labels, their rows and the originals they cover."""
-        for view in (view for view in self.estimate.shapes if attribute.name in view.attributes):
+        for view in (view for view in self.estimate.views if attribute.name in view.attributes):
             column = view.column_of(attribute.name)
             texts, labels = column.texts[attribute.name], column.labels[attribute.name]
             rows = np.bincount(labels, weights=column.counts, minlength=len(texts)).astype(np.int64)

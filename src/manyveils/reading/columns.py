@@ -30,11 +30,6 @@ class PublishedColumn:
     covers: Mapping[str, Cover]
     texts: Mapping[str, pl.Series] = field(default_factory=dict)
 
-    @property
-    def spreads(self) -> Mapping[str, Cover]:
-        """Going away."""
-        return self.covers
-
     @cached_property
     def _is_unit(self) -> bool:
         """Whether every different row stands for one row."""
@@ -78,25 +73,22 @@ def read_column(
 ) -> PublishedColumn:
     """Read some attributes of one published column."""
     frame = release.frames[file.table]
+    # Fields go by numbers, since an attribute may have any name.
     texts, codes = {}, {}
-    for name in names:
+    for index, name in enumerate(names):
         published = texts_of(frame[name])
         texts[name] = published.unique().sort()
-        codes[f"#{name}"] = published.cast(pl.Enum(texts[name])).to_physical().cast(pl.Int64)
+        codes[str(index)] = published.cast(pl.Enum(texts[name])).to_physical().cast(pl.Int64)
     bucket = frame[BUCKET].cast(pl.Int64) if view.bucketed else pl.zeros(frame.height, pl.Int64, eager=True)
     # Grouped in the order of their first appearance, which is sorted, so that nothing depends on threads.
-    rows = pl.DataFrame({"#bucket": bucket, **codes})
-    rows = rows.group_by(rows.columns, maintain_order=True).len("#rows")
+    rows = pl.DataFrame({"bucket": bucket, **codes})
+    rows = rows.group_by(rows.columns, maintain_order=True).len("rows")
     recodings = {name: release.recodings.get((view.name, name)) for name in names}
     return PublishedColumn(
         names,
-        rows["#bucket"].to_numpy(),
-        {name: rows[f"#{name}"].to_numpy().astype(np.int32) for name in names},
-        rows["#rows"].cast(pl.Int64).to_numpy(),
+        rows["bucket"].to_numpy(),
+        {name: rows[str(index)].to_numpy().astype(np.int32) for index, name in enumerate(names)},
+        rows["rows"].cast(pl.Int64).to_numpy(),
         {name: listed_cover(texts[name], recodings[name], domains[name]) for name in names},
         texts,
     )
-
-
-# Going away.
-Spread, part_of = Cover, read_column

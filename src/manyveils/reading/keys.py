@@ -58,7 +58,7 @@ def example(numbers: Ids) -> Ids:
     return rows
 
 
-def numbered(columns: Sequence[Ids], sizes: object = None) -> tuple[Ids, Ids]:
+def numbered(columns: Sequence[Ids]) -> tuple[Ids, Ids]:
     """A number for every different row, in the order of rows, and where each stands first.
 
     >>> numbers, firsts = numbered([np.array([4, 0, 4]), np.array([1, 1, 1])])

@@ -33,11 +33,6 @@ class Matches:
     column: PublishedColumn
 
     @property
-    def part(self) -> PublishedColumn:
-        """Going away."""
-        return self.column
-
-    @property
     def n_expanded(self) -> int:
         """How many pairs of tuple and row there are."""
         n_combinations = int(self.combination_of.max(initial=-1)) + 1

@@ -28,11 +28,6 @@ class Step:
     known: tuple[str, ...]
     parent: int | None
 
-    @property
-    def shape(self) -> PublishedView:
-        """Going away."""
-        return self.view
-
 
 @dataclass(frozen=True, repr=False)
 class Estimate:
@@ -47,11 +42,6 @@ class Estimate:
     steps: tuple[Step, ...]
     n_people: int
     _answers: dict[object, object] = field(default_factory=dict)
-
-    @property
-    def shapes(self) -> tuple[PublishedView, ...]:
-        """Going away."""
-        return self.views
 
     def remembered(self, question: object, answer: Callable[[], Answer]) -> Answer:
         """Answer a question once, for many queries."""

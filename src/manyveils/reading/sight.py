@@ -54,10 +54,6 @@ def sight_of(
     return Sight(view, file, key, shows, useful & {*view.attributes}, view.bucketed and n_holders > 1)
 
 
-# Going away.
-sight = sight_of
-
-
 def columns_for(promise: Promise, view: View, evidence: Evidence) -> tuple[ColumnFile, ...]:
     """The columns of a view in which a promise is judged: those that show what it protects.
 

@@ -23,11 +23,6 @@ class PublishedView:
     n_rows: int
     n_buckets: int
 
-    @property
-    def parts(self) -> tuple[PublishedColumn, ...]:
-        """Going away."""
-        return self.columns
-
     @cached_property
     def attributes(self) -> tuple[str, ...]:
         """All attributes of the view."""
@@ -46,9 +41,6 @@ class PublishedView:
     def cover_of(self, name: str) -> Cover:
         """What the labels of an attribute stand for."""
         return self.column_of(name).covers[name]
-
-    # Going away.
-    spread_of = cover_of
 
     def mass(self, tuples: Tuples, n_tuples: int, masks: Masks) -> Floats:
         """The probability of each tuple of some attributes, together with predicates about others.

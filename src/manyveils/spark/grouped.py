@@ -12,7 +12,7 @@ from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.parting import Cuts
 from manyveils.policy import Promise
 from manyveils.reading.evidence import Evidence
-from manyveils.reading.sight import Sight, columns_for, known_in, sight
+from manyveils.reading.sight import Sight, columns_for, known_in, sight_of
 from manyveils.release import View
 from manyveils.release.seal import BUCKET
 from manyveils.release.views import ColumnFile
@@ -33,7 +33,7 @@ def sights_of(view: View, evidence: Evidence, promises: Sequence[Promise]) -> li
     found = []
     for promise in promises:
         known = known_in(view, promise, evidence)
-        found += [sight(promise, view, file, known) for file in columns_for(promise, view, evidence)]
+        found += [sight_of(promise, view, file, known) for file in columns_for(promise, view, evidence)]
     return found
 
 

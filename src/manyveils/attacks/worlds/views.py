@@ -20,13 +20,13 @@ def whole_views(release: Release) -> tuple[PublishedView, ...]:
     """The views of a release, with an attribute that stands in several columns in each of them."""
     estimate = release.reading.estimate
     views = []
-    for published, view in zip(release.views, estimate.shapes, strict=True):
+    for published, view in zip(release.views, estimate.views, strict=True):
         if len(view.attributes) < sum(len(file.attributes) for file in published.files):
             columns = [
                 read_column(release, published, file, estimate.domains, file.attributes)
                 for file in published.files
             ]
-            view = replace(view, parts=tuple(columns))
+            view = replace(view, columns=tuple(columns))
         views.append(view)
     return tuple(views)
 
@@ -73,7 +73,7 @@ def _changes_nothing(
 
 def _fixes(view: PublishedView, names: set[str], n_people: int) -> bool:
     """Whether a view shows some attributes of everybody as they are, in one column and nowhere else in it."""
-    showing = [column for column in view.parts if names & {*column.attributes}]
+    showing = [column for column in view.columns if names & {*column.attributes}]
     if view.n_rows != n_people or len(showing) != 1 or not names <= {*showing[0].attributes}:
         return False
     return not any(showing[0].covers[name].is_coarse for name in names)
@@ -89,12 +89,12 @@ def strips_of(
     Leaving out an attribute that one column alone has changes nothing: however people are placed in the rest of the
     column, they can be given its values in equally many ways.
     """
-    n_columns = Counter(name for view in views for column in view.parts for name in column.attributes)
+    n_columns = Counter(name for view in views for column in view.columns for name in column.attributes)
     strips = []
     for number, view in enumerate(views):
         needed = [
             (column, [name for name in column.attributes if name in question or n_columns[name] > 1])
-            for column in view.parts
+            for column in view.columns
         ]
         needed = [(column, names) for column, names in needed if names]
         for column, names in needed:

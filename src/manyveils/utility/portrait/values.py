@@ -190,7 +190,7 @@ def _scale(texts: Sequence[str], numbers: Floats | None, weights: Floats) -> Sca
 def _estimated(release: Release, name: str) -> Floats:
     """The share of every value of an attribute."""
     estimate = release.reading.estimate
-    view = next(step.shape for step in estimate.steps if name in step.new)
+    view = next(step.view for step in estimate.steps if name in step.new)
     n_values = len(estimate.domains[name].texts)
     return view.mass({name: np.arange(n_values)}, n_values, {})
 
