@@ -66,7 +66,7 @@ class Sighting:
         """Whether what is known of each target is published as it is, wherever it matches."""
         bare = np.ones(self.n, dtype=bool)
         for matches in self.matches.values():
-            column, coarse = matches.part, np.zeros(matches.rows.size, dtype=bool)
+            column, coarse = matches.column, np.zeros(matches.rows.size, dtype=bool)
             for name in column.attributes:
                 if name in self.tuples:
                     coarse |= (column.covers[name].sizes > 1)[column.labels[name][matches.rows]]

@@ -99,8 +99,8 @@ def _meant(evidence: Evidence, sight: Sight, name: str) -> tuple[Ids, list[str]]
         for text, size, first in zip(texts, cover.sizes, cover.firsts.tolist(), strict=True)
     ]
     listed = evidence.listed(sight.view, name)
-    for label in np.flatnonzero(cover.sizes == 0).tolist() if listed is not None else ():
-        said = listed.originals(texts[label])
+    for label in np.flatnonzero(cover.sizes == 0).tolist():
+        said = set() if listed is None else listed.originals(texts[label])
         meant[label] = said.pop() if len(said) == 1 else texts[label]
     number = {text: code for code, text in enumerate(dict.fromkeys(meant))}
     codes = np.array([number[text] for text in meant], dtype=np.int64)

@@ -29,8 +29,8 @@ def divergence(comparison: Comparison) -> Measures:
     if not names or not table.n_rows:
         return {}
     codes = {f"#{name}": comparison.release_codes[name][table[name].codes] for name in names}
-    rows = pl.DataFrame(codes).group_by(list(codes), maintain_order=True).len("#rows")
-    counts = rows["#rows"].to_numpy().astype(np.float64)
+    rows = pl.DataFrame(codes).group_by(list(codes), maintain_order=True).len("rows")
+    counts = rows["rows"].to_numpy().astype(np.float64)
     known = np.logical_and.reduce([rows[name].to_numpy() >= 0 for name in codes])
     tuples = {name: rows[f"#{name}"].to_numpy()[known] for name in names}
     estimated = np.zeros(counts.size)
