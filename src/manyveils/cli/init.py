@@ -50,7 +50,7 @@ def _show(guessed: "Profile", out: Path) -> None:
         [name, facts.type, facts.distinct, facts.missing, percent(facts.alone), decided.role, decided.reason]
         for (name, facts), decided in zip(guessed.facts.items(), guessed.decided.values(), strict=True)
     ]
-    header = ["column", "type", "distinct", "missing", "alone", "role", "why"]
+    header = ["column", "type", "distinct", "missing", "unique", "role", "why"]
     show_table(f"{guessed.n_rows:,} rows", header, rows)
     _show_combinations(guessed)
     for warning in guessed.warnings:
@@ -67,4 +67,4 @@ def _show_combinations(guessed: "Profile") -> None:
     if shown:
         of = f"a sample of {measured.n_rows:,} rows" if measured.is_sample else "all rows"
         rows = [[", ".join(known.names), percent(known.alone)] for known in dict.fromkeys(shown)]
-        show_table(f"How many rows stand alone, in {of}", ["someone knows", "rows alone"], rows)
+        show_table(f"Unique rows, of {of}", ["an adversary knows", "unique rows"], rows)
