@@ -4,9 +4,9 @@ from benchmarks.cases import Case, K
 from benchmarks.line import Line, checked
 from benchmarks.polars_lattice import FORMS, discernibility, label_columns
 from benchmarks.trail import work_of
+from manyveils.methods.generalize.full_domain import exhaustive
 from manyveils.methods.generalize.lattice import Lattice, count_base
 from manyveils.methods.generalize.objectives import OBJECTIVES
-from manyveils.methods.generalize.search import exhaustive
 from manyveils.promises.keeping import watch
 from manyveils.release import Drafts
 from manyveils.table import Table

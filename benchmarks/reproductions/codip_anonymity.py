@@ -16,8 +16,7 @@ from benchmarks.reproductions.table import markdown
 from manyveils.methods import Work
 from manyveils.methods.codip.anonymizers import FullDomain
 from manyveils.methods.codip.association import Association
-from manyveils.methods.generalize.lattice import Counted, Lattice, count_base
-from manyveils.methods.generalize.nodes import Test, passing
+from manyveils.methods.generalize.lattice import Counted, Lattice, Test, count_base, passing
 from manyveils.methods.generalize.objectives import squares
 
 KS = (2, 5, 10, 20, 50, 100)

@@ -16,11 +16,15 @@ import manyveils as mv
 from manyveils.methods import Work, read_options
 from manyveils.methods.generalize import mondrian
 from manyveils.methods.slice import plan, regions
-from manyveils.methods.slice.beliefs import beliefs
-from manyveils.methods.slice.correlation import cluster_cuts, contingency
-from manyveils.methods.slice.layout import SliceOptions, lay_out
-from manyveils.methods.slice.medoids import medoid_clusters, silhouette
-from manyveils.methods.slice.regions import Region
+from manyveils.methods.slice.buckets import Region, beliefs
+from manyveils.methods.slice.layout import (
+    SliceOptions,
+    cluster_cuts,
+    contingency,
+    lay_out,
+    medoid_clusters,
+    silhouette,
+)
 from manyveils.table import Streams, hold, resolve
 from tests.kit.counting import counted_once
 from tests.kit.strategies import cases

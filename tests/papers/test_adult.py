@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import manyveils as mv
+from manyveils.methods.generalize.full_domain import exhaustive
 from manyveils.methods.generalize.lattice import Lattice, count_base
 from manyveils.methods.generalize.objectives import OBJECTIVES
-from manyveils.methods.generalize.search import exhaustive
 from manyveils.promises.keeping import watch
 from manyveils.table import hold, resolve
 

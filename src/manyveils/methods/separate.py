@@ -5,7 +5,7 @@ It promises what the whole table keeps as one group, and keeps any rule of that 
 """
 
 from manyveils.errors import InfeasibleError, Problem
-from manyveils.methods.work import Method, Options
+from manyveils.methods import Method, Options
 from manyveils.policy.guarantees import (
     CappedShare,
     DistinctDiversity,

@@ -10,15 +10,17 @@ from manyveils.promises.decisions import DECISIONS
 from manyveils.promises.entries import (
     Entries,
     Ids,
+    Kept,
     Known,
+    Members,
     Subject,
+    Tally,
     count,
     dense,
     for_each_once,
     members_of,
     subject_of,
 )
-from manyveils.promises.tally import Kept, Members, Tally
 from manyveils.promises.work import Work
 from manyveils.table import Table
 from manyveils.table.attributes import Attribute

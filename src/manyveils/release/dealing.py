@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.release.draft import Draft
-from manyveils.release.labelling import Lookups, in_secret, labelled, needed
+from manyveils.release.draft import Draft, Lookups, in_secret, labelled, needed
 from manyveils.table import Streams, Table
 
 Ids = NDArray[np.int64]

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from manyveils.policy import Policy, Promise
 from manyveils.release.dealing import LARGEST_KEY
 from manyveils.release.draft import Draft
-from manyveils.release.names import Names
 from manyveils.release.release import Release
-from manyveils.release.views import ColumnFile, Manifest, View
+from manyveils.release.views import ColumnFile, Manifest, Names, View
 from manyveils.table import Restore, Table
 
 if TYPE_CHECKING:

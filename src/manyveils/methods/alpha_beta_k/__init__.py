@@ -13,11 +13,11 @@ from typing import Literal
 
 import numpy as np
 
+from manyveils.methods import Gap, Method, Options
 from manyveils.methods.alpha_beta_k.repair import Division, Repaired, division_of, leaking, repaired
 from manyveils.methods.alpha_beta_k.rule import Climb, rule_of
-from manyveils.methods.generalize.cutting import Labels
-from manyveils.methods.generalize.tables import cut_table
-from manyveils.methods.work import Gap, Method, Options
+from manyveils.methods.generalize.labels import cut_table
+from manyveils.methods.generalize.mondrian import Labels
 from manyveils.policy.alpha_beta_k import AlphaBetaK
 from manyveils.policy.guarantees import Elimination
 from manyveils.policy.hierarchies import TOP

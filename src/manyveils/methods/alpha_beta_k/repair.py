@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from manyveils.methods.alpha_beta_k.boxes import boxes_of
 from manyveils.methods.alpha_beta_k.rule import Rule, rule_of
-from manyveils.methods.generalize.cutting import Labels
-from manyveils.methods.generalize.mondrian import Segments
-from manyveils.methods.generalize.tables import label_groups
+from manyveils.methods.generalize.labels import label_groups
+from manyveils.methods.generalize.mondrian import Labels, Segments
 from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.keeping import all_kept, count_for, watch
 from manyveils.promises.work import Work, shuffled_rows

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.errors import PolicyError, Problem
+from manyveils.methods import Method, Options, drafts_of
 from manyveils.methods.anatomize.crowd import gather, kinds_of
-from manyveils.methods.work import Method, Options, drafts_of
 from manyveils.policy.guarantees import Promise
 from manyveils.promises.entries import Ids, count, dense, for_each_once
 from manyveils.promises.explain import refuse

@@ -15,14 +15,12 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, field_validator
 
-from manyveils.methods.codip.anonymized import Anonymized
-from manyveils.methods.codip.anonymizers import FullDomain, Mondrian, Names
+from manyveils.methods import Gap, Method, Options
+from manyveils.methods.codip.anonymizers import Anonymized, FullDomain, Mondrian, Names
 from manyveils.methods.codip.association import Members, Plan, associate, mutual_information
 from manyveils.methods.codip.notes import Entry, notes_of
 from manyveils.methods.codip.plans import Limits, Outcome, Search, given_plan
-from manyveils.methods.codip.refusals import refuse_many
-from manyveils.methods.codip.search import find
-from manyveils.methods.work import Gap, Method, Options
+from manyveils.methods.codip.search import find, refuse_many
 from manyveils.policy.guarantees import KAnonymity, Promise, exact
 from manyveils.policy.sections import Number
 from manyveils.promises.work import Work

@@ -8,8 +8,7 @@ from functools import partial
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.methods.codip.anonymizers import Anonymizer, Names
-from manyveils.methods.codip.association import Association, Members, Plan
-from manyveils.methods.codip.frontier import Frontier, frontier_of
+from manyveils.methods.codip.association import Association, Frontier, Members, Plan, frontier_of
 from manyveils.policy.check import suggest
 from manyveils.promises.work import Work
 

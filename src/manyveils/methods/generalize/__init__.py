@@ -10,10 +10,10 @@ from typing import Literal
 
 import numpy as np
 
-from manyveils.methods.generalize.cutting import Labels
+from manyveils.methods import Method, Options
 from manyveils.methods.generalize.full_domain import plan_full_domain
-from manyveils.methods.generalize.tables import cut_table, label_groups
-from manyveils.methods.work import Method, Options
+from manyveils.methods.generalize.labels import cut_table, label_groups
+from manyveils.methods.generalize.mondrian import Labels
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch
 from manyveils.promises.work import Work

@@ -1,14 +1,53 @@
-"""How a group of values is written: as a range, a set, or a label of the hierarchy; and what that covers."""
+"""Cut a whole table into groups, and write each group's values as a range, a set, or a label of the hierarchy."""
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.kernels.cuts import LABEL, RANGE
+from manyveils.methods.generalize.mondrian import Labels, cutting_of, partition, style_of
 from manyveils.policy.hierarchies import TOP
-from manyveils.promises.entries import Ids, distinct
+from manyveils.promises.entries import Ids, dense, distinct
+from manyveils.promises.keeping import Watch
+from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Recoding, draft
 from manyveils.table.attributes import Attribute
+
+
+def cut_table(work: Work, watches: tuple[Watch, ...], *, labels: Labels, relaxed: bool) -> Ids:
+    """The group of every row, by Mondrian; the whole table must keep the promises."""
+    columns = tuple(work.table[name] for name in work.quasi)
+    leaves = tuple(len(work.policy.lines(name) or ()) or work.table[name].n_values for name in work.quasi)
+    return partition(
+        cutting_of(columns, leaves, labels),
+        _near_order(work),
+        watches,
+        relaxed=relaxed,
+        progress=lambda share: work.progress("cutting", share),
+    )
+
+
+def label_groups(work: Work, groups: Ids, labels: Labels) -> dict[str, Recoding]:
+    """The recodings that give every group of rows its own ranges, sets or labels."""
+    n_groups = int(groups.max(initial=-1)) + 1
+    recodings: dict[str, Recoding] = {}
+    for name in work.quasi:
+        column = work.table[name]
+        recoding = recoding_of_groups(column, groups, n_groups, style_of(column, labels))
+        if recoding is not None:
+            recodings[name] = recoding
+    return recodings
+
+
+def _near_order(work: Work) -> Ids:
+    """All rows with like quasi-identifiers next to each other, and equal ones shuffled.
+
+    Where a cut must part equal values, the rows that stay behind are then alike in other attributes too.
+    """
+    shuffled = shuffled_rows(work, "mondrian.order")
+    keys, _ = dense(work.table.codes(work.quasi), work.table.sizes(work.quasi), work.table.n_rows)
+    near: Ids = shuffled[np.argsort(keys[shuffled], kind="stable")]
+    return near
 
 
 def recoding_of_groups(column: Attribute, groups: Ids, n_groups: int, style: int) -> Recoding | None:

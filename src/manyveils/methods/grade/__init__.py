@@ -20,19 +20,16 @@ from pydantic import Field
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.keys.choices import DEFAULT_CATEGORIES, DEFAULT_CHOICE, categories_for
 from manyveils.keys.key import Grades, Key, Pseudonyms
-from manyveils.methods.grade.aliases import aliased, checked_choices, lookup_of
-from manyveils.methods.grade.categories import categories_of, grades_of
-from manyveils.methods.work import Gap, Method, Options
+from manyveils.methods import Gap, Method, Options
+from manyveils.methods.grade.pseudonyms import aliased, categories_of, checked_choices, grades_of, lookup_of
 from manyveils.policy import Policy
 from manyveils.policy.check import section_problems
 from manyveils.policy.sections import Count, Number
-from manyveils.promises.entries import Ids, dense
+from manyveils.promises.entries import Ids, Kept, dense
 from manyveils.promises.keeping import all_kept, count_for, watch_counts
-from manyveils.promises.tally import Kept
 from manyveils.promises.work import Work
 from manyveils.release.dealing import DealtView
-from manyveils.release.draft import Drafts
-from manyveils.release.labelling import Lookup, Lookups, in_secret, labelled, needed
+from manyveils.release.draft import Drafts, Lookup, Lookups, in_secret, labelled, needed
 from manyveils.release.plan import FromRows, LeveledView, Plan
 from manyveils.table import Table, resolve
 from manyveils.table.attributes import tally as people

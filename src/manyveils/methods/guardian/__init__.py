@@ -12,13 +12,20 @@ from functools import cache, partial
 from typing import Any, Literal
 
 from manyveils.errors import InfeasibleError
-from manyveils.methods.guardian.anonymize import chance_of, inner_work, strength
-from manyveils.methods.guardian.demands import Demand, column_dependencies, demands_of
-from manyveils.methods.guardian.gd import by_repair
-from manyveils.methods.guardian.pieces import Crowd, Demands, Piece
+from manyveils.methods import Gap, Method, Options, drafts_of, plan_of_counts
+from manyveils.methods.guardian.decompose import by_colouring, by_repair
+from manyveils.methods.guardian.pieces import (
+    Crowd,
+    Demand,
+    Demands,
+    Piece,
+    chance_of,
+    column_dependencies,
+    demands_of,
+    inner_work,
+    strength,
+)
 from manyveils.methods.guardian.score import Divergence, by_counts
-from manyveils.methods.guardian.uad import by_colouring
-from manyveils.methods.work import Gap, Method, Options, drafts_of, plan_of_counts
 from manyveils.policy.promises import rules_of
 from manyveils.policy.rules import known_from
 from manyveils.promises.entries import dense

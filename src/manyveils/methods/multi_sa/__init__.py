@@ -13,10 +13,10 @@ import numpy as np
 from pydantic import Field
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
+from manyveils.methods import Gap, Method, Options
 from manyveils.methods.multi_sa.blocks import Choice, Division, divide, largest_part
 from manyveils.methods.multi_sa.buckets import broken_together, placed, refuse_ties, settled, watches_of
 from manyveils.methods.multi_sa.caps import Cap, Combinations, caps_of, combinations_of
-from manyveils.methods.work import Gap, Method, Options
 from manyveils.promises.entries import Ids
 from manyveils.promises.explain import refuse, whole_table_problems
 from manyveils.promises.keeping import watch

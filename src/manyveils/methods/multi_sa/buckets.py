@@ -7,13 +7,12 @@ from itertools import accumulate
 import numpy as np
 
 from manyveils.errors import InfeasibleError, Problem
-from manyveils.methods.guardian.demands import column_dependencies
+from manyveils.methods.guardian.pieces import column_dependencies
 from manyveils.methods.multi_sa.blocks import Block
 from manyveils.policy.guarantees import EntropyDiversity, Promise, RecursiveDiversity
 from manyveils.policy.rules import PrivacyRule, known_from, tellers
-from manyveils.promises.entries import Ids, dense
+from manyveils.promises.entries import Ids, Kept, dense
 from manyveils.promises.keeping import Watch, all_kept, count_for, watch
-from manyveils.promises.tally import Kept
 from manyveils.promises.work import Work
 
 

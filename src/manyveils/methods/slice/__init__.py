@@ -11,10 +11,9 @@ from functools import partial
 import numpy as np
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.methods.slice.beliefs import group_buckets
+from manyveils.methods import Method
+from manyveils.methods.slice.buckets import Region, cut_buckets, group_buckets, regions_of
 from manyveils.methods.slice.layout import Layout, SliceOptions, lay_out
-from manyveils.methods.slice.regions import Region, cut_buckets, regions_of
-from manyveils.methods.work import Method
 from manyveils.promises.entries import Ids
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch_counts
