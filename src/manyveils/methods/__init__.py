@@ -1,9 +1,9 @@
 """Ways to make views: each method is one file or folder, found by its name in the policy."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -30,6 +30,7 @@ METHODS = (
     "multi-sa",
     "separate",
 )
+A = TypeVar("A")
 
 
 class Options(BaseModel):
@@ -74,6 +75,16 @@ class Method:
     gap: Gap | None = None
 
 
+def united(sets: Iterable[set[A]], together: Iterable[Iterable[A]]) -> list[set[A]]:
+    """Sets that share no member, after those that meet one of `together` became one; those that did come last."""
+    apart = list(sets)
+    for group in map(set, together):
+        touched = [members for members in apart if members & group]
+        apart = [members for members in apart if not members & group]
+        apart += [set().union(*touched)] if touched else []
+    return apart
+
+
 def drafts_of(work: Work, plan: Plan | FromRows) -> Drafts:
     """The drafts of a plan, made from the rows at hand."""
     return plan.make(work) if isinstance(plan, FromRows) else carry_out(plan, work.table, work.streams)
@@ -109,7 +120,7 @@ def refuse_rules(method: Method, policy: Policy) -> None:
     if policy.rules and not method.takes_rules:
         what = f"method {method.name!r} cannot keep rules between arbitrary attributes."
         remedy = 'Use method = "separate" or roles instead of rules.'
-        raise PolicyError([Problem(f"{policy.name}: rules", what, remedy)])
+        raise PolicyError.at(f"{policy.name}: rules", what, remedy)
 
 
 def method_of(policy: Policy) -> Method:

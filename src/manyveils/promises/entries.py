@@ -67,6 +67,22 @@ def dense(columns: tuple[NDArray[np.integer], ...], sizes: tuple[int, ...], n_ro
     return _squeezed(ids)
 
 
+def numbered(table: Table, names: tuple[str, ...]) -> tuple[Ids, int]:
+    """The number of each row's combination of some attributes, and how many combinations there are."""
+    return dense(table.codes(names), table.sizes(names), table.n_rows)
+
+
+def examples(numbers: Ids, n_numbers: int) -> Ids:
+    """A row of each number: the last that has it.
+
+    >>> examples(np.array([1, 0, 1]), 2)
+    array([1, 2])
+    """
+    rows = np.zeros(n_numbers, dtype=np.int64)
+    rows[numbers] = np.arange(numbers.size)
+    return rows
+
+
 def _squeezed(ids: Ids) -> tuple[Ids, int]:
     if ids.size == 0:
         return ids, 0
@@ -118,8 +134,7 @@ def _of_all(names: tuple[str, ...], table: Table, values: Ids, n_values: int) ->
 
 def members_of(subject: Subject, columns: tuple[Attribute, ...]) -> NDArray[np.int32]:
     """The codes of every column for each value of a subject that combines them."""
-    row_of = np.zeros(subject.n_values, dtype=np.int64)
-    row_of[subject.codes // subject.n_known] = np.arange(subject.codes.size)
+    row_of = examples(subject.codes // subject.n_known, subject.n_values)
     return np.stack([column.codes[row_of] for column in columns])
 
 
@@ -128,7 +143,7 @@ def _values(names: tuple[str, ...], table: Table) -> tuple[Ids, int]:
         return np.zeros(table.n_rows, dtype=np.int64), 1
     if len(names) == 1:
         return table[names[0]].codes.astype(np.int64), table[names[0]].n_values
-    return dense(table.codes(names), table.sizes(names), table.n_rows)
+    return numbered(table, names)
 
 
 def for_each_once(items: Iterable[A | None], make: Callable[[A], B]) -> tuple[B | None, ...]:

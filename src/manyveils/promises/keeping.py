@@ -24,6 +24,7 @@ from manyveils.promises.entries import (
 from manyveils.promises.work import Work
 from manyveils.table import Table
 from manyveils.table.attributes import Attribute
+from manyveils.table.attributes import tally as people
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,13 @@ def count_for(watches: tuple[Watch, ...], owners: Ids, n_owners: int) -> tuple[E
     return for_each_once(
         [watched.subject for watched in watches], lambda subject: count(subject, owners, n_owners)
     )
+
+
+def kept_by_groups(
+    watches: tuple[Watch, ...], groups: Ids, n_groups: int, weights: Ids | None = None
+) -> Kept:
+    """Which groups of rows keep every promise; a row stands for one person unless weights say for how many."""
+    return all_kept(watches, count_for(watches, groups, n_groups), people(groups, weights, n_groups))
 
 
 def kept(watched: Watch, entries: Entries | None, sizes: Ids) -> Kept:

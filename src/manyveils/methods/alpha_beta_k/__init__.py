@@ -41,8 +41,7 @@ class AlphaBetaKOptions(AlphaBetaK, Options):
 
 def _repaired(work: Work) -> Drafts:
     """One view with one column, in which groups share their quasi-identifiers and leak nothing."""
-    options = work.options
-    assert isinstance(options, AlphaBetaKOptions)
+    options = work.options_as(AlphaBetaKOptions)
     division = _divided(work, options)
     leaks = leaking(work, division)
     attempts = _attempts(work, division, options, has_leaks=bool(leaks.any()))
@@ -105,8 +104,7 @@ def _notes(way: str, best: Repaired) -> dict[str, object]:
 
 def plan(work: Work) -> FromRows:
     """Groups are divided and repaired inside every part; without quasi-identifiers all rows are one group."""
-    options = work.options
-    assert isinstance(options, AlphaBetaKOptions)
+    options = work.options_as(AlphaBetaKOptions)
     parts = InParts((work.published,), options.labels, work.sensitive) if work.quasi else None
     return FromRows(_repaired, parts)
 

@@ -59,8 +59,7 @@ class CodipOptions(Options):
 
 def plan(work: Work) -> PlannedViews | FromRows:
     """The tables of the plan, each at levels of its own; Mondrian cuts rows, all projections together."""
-    options = work.options
-    assert isinstance(options, CodipOptions)
+    options = work.options_as(CodipOptions)
     if options.anonymizer == "mondrian":
         return FromRows(_cut)
     tables, notes = _tables(work)
@@ -80,8 +79,7 @@ def _cut(work: Work) -> Drafts:
 
 def _tables(work: Work) -> tuple[list[tuple[str, Names, Anonymized]], Entry]:
     """The tables of the plan with their attributes, and what is worth knowing of it."""
-    work, options = _with_crowds(work), work.options
-    assert isinstance(options, CodipOptions)
+    work, options = _with_crowds(work), work.options_as(CodipOptions)
     given = None if options.plan is None else given_plan(work, options.plan)
     if options.search == "optimal" and given is None:
         refuse_many(work)

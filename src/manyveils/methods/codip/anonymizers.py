@@ -264,7 +264,7 @@ class Mondrian:
         gauges = tuple(self._gauges[name] for name in names)
         counted = zip(names, gauges, count_for(gauges, groups, sizes.size), strict=True)
         gauged = {name: gauged_by(gauge, entries, sizes) for name, gauge, entries in counted}
-        return Anonymized(sizes, gauged, label_groups(self._work, groups, "auto"))
+        return Anonymized(sizes, gauged, label_groups(self._work, groups, "auto", self._work.quasi))
 
     def best_closeness(self, names: Names, discernibility: float | None) -> float | None:
         """Always None, since Mondrian does not search for the closest groups."""

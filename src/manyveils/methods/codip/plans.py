@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import partial
 
 from manyveils.errors import PolicyError, Problem
+from manyveils.methods import united
 from manyveils.methods.codip.anonymizers import Anonymizer, Names
 from manyveils.methods.codip.association import Association, Frontier, Members, Plan, frontier_of
 from manyveils.policy.check import suggest
@@ -102,13 +103,8 @@ def given_plan(work: Work, lists: list[list[str]]) -> Plan:
 
 def smallest_parts(work: Work) -> Plan:
     """Every sensitive attribute by itself, but what is protected as one attribute together."""
-    parts = [{member} for member in range(len(work.sensitive))]
-    for group in work.policy.guarantee.joint:
-        joint = _members(work, group)
-        apart = [part for part in parts if not part & joint]
-        touched = [part for part in parts if part & joint]
-        parts = [*apart, set().union(*touched)] if touched else apart
-    return _sorted(parts)
+    joint = (_members(work, group) for group in work.policy.guarantee.joint)
+    return _sorted(united(({member} for member in range(len(work.sensitive))), joint))
 
 
 def _members(work: Work, names: Iterable[str]) -> set[int]:

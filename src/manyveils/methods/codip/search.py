@@ -95,7 +95,7 @@ def refuse_loss(search: Search, outcome: Outcome) -> InfeasibleError:
         what += f"{told(work, frontier.plan(best))}."
     remedy = ", or ".join(_remedies(search, outcome.how, lost, best_loss, frontier))
     remedy = f"{remedy[0].upper()}{remedy[1:]}."
-    return InfeasibleError([Problem(f"{work.policy.name}: publish.alpha", what, remedy)])
+    return InfeasibleError.at(f"{work.policy.name}: publish.alpha", what, remedy)
 
 
 def _refused_merge(search: Search, outcome: Outcome) -> str:
@@ -136,7 +136,7 @@ def refuse_exposure(search: Search, plan: Plan, exposure: float, *, is_given: bo
     what = f"{told(search.work, plan)} exposes {exposure:.4f}, more than {search.limits.told_beta}."
     instead = "divide the attributes further." if is_given else "protect fewer attributes as one (joint)."
     remedy = f"Raise beta to {_up(exposure):g}, or {instead}"
-    return InfeasibleError([Problem(f"{search.work.policy.name}: publish.beta", what, remedy)])
+    return InfeasibleError.at(f"{search.work.policy.name}: publish.beta", what, remedy)
 
 
 def refuse_many(work: Work) -> None:
@@ -145,8 +145,7 @@ def refuse_many(work: Work) -> None:
     if n_parts > MOST_PARTS:
         what = f"{n_parts} sensitive attributes, {MOST_PARTS} at most for the exact frontier; "
         what += "each value of a multi-valued attribute counts as one."
-        remedy = 'Use search = "patient".'
-        raise PolicyError([Problem(f"{work.policy.name}: publish.search", what, remedy)])
+        raise PolicyError.at(f"{work.policy.name}: publish.search", what, 'Use search = "patient".')
 
 
 def _up(ratio: float) -> float:

@@ -8,7 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.grouping import number, roll_up
-from manyveils.promises.entries import LARGEST_KEY, Entries, Ids, Subject, count, dense, for_each_once
+from manyveils.promises.entries import (
+    LARGEST_KEY,
+    Entries,
+    Ids,
+    Subject,
+    count,
+    dense,
+    for_each_once,
+    numbered,
+)
 from manyveils.promises.keeping import Watch
 from manyveils.table import Table
 from manyveils.table.attributes import Attribute
@@ -142,7 +151,7 @@ def count_base(
 ) -> tuple[Counted, Ids]:
     """Count the groups of the table as it is; also the group of every row."""
     names = tuple(column.name for column in columns)
-    groups, n_groups = dense(table.codes(names), table.sizes(names), table.n_rows)
+    groups, n_groups = numbered(table, names)
     _, firsts = number(groups)
     order = np.argsort(groups[firsts])
     labels = np.zeros((len(columns), n_groups), dtype=np.int32)
@@ -164,7 +173,7 @@ def _counts(
     def counted(subject: Subject) -> Entries:
         table = tables[id(subject)]
         if id(table) not in groups_of:
-            groups_of[id(table)] = dense(table.codes(names), table.sizes(names), table.n_rows)[0]
+            groups_of[id(table)], _ = numbered(table, names)
         return count(subject, groups_of[id(table)], n_groups)
 
     return for_each_once([watched.subject for watched in watches], counted)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from manyveils.kernels.cuts import LABEL, RANGE, SET, divide, propose
 from manyveils.promises.entries import Entries, Ids, Subject, for_each_once
 from manyveils.promises.keeping import Watch, all_kept
+from manyveils.release.dealing import ranks_within
 from manyveils.table.attributes import Attribute
 
 Labels = Literal["auto", "ranges", "sets", "hierarchy"]
@@ -33,19 +34,8 @@ class Cutting:
 
     @property
     def measures(self) -> tuple[NDArray[np.generic], ...]:
-        """The arrays that say what a group loses, in the order the kernel takes them."""
-        return (
-            self.styles,
-            self.numbers,
-            self.number_starts,
-            self.missing,
-            self.wholes,
-            self.labels,
-            self.label_starts,
-            self.losses,
-            self.loss_starts,
-            self.n_levels,
-        )
+        """The arrays that say what a group loses: all but the codes, in the order the kernel takes them."""
+        return tuple(vars(self).values())[1:]
 
 
 def style_of(column: Attribute, labels: Labels) -> int:
@@ -119,10 +109,7 @@ class Segments:
 
     def listed(self) -> Ids:
         """The rows of all groups, group after group."""
-        lengths = self.sizes
-        ends = np.cumsum(lengths)
-        within = np.arange(ends[-1] if ends.size else 0) - np.repeat(ends - lengths, lengths)
-        rows: Ids = self.rows[np.repeat(self.starts, lengths) + within]
+        rows: Ids = self.rows[np.repeat(self.starts, self.sizes) + ranks_within(self.sizes)]
         return rows
 
     @property

@@ -10,7 +10,6 @@ It cannot hide common values: a code has the frequency of its value, and grades 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -20,13 +19,13 @@ from pydantic import Field
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.keys.choices import DEFAULT_CATEGORIES, DEFAULT_CHOICE, categories_for
 from manyveils.keys.key import Grades, Key, Pseudonyms
-from manyveils.methods import Gap, Method, Options
+from manyveils.methods import Gap, Method, Options, load
 from manyveils.methods.grade.pseudonyms import aliased, categories_of, checked_choices, grades_of, lookup_of
 from manyveils.policy import Policy
 from manyveils.policy.check import section_problems
 from manyveils.policy.sections import Count, Number
-from manyveils.promises.entries import Ids, Kept, dense
-from manyveils.promises.keeping import all_kept, count_for, watch_counts
+from manyveils.promises.entries import Ids, Kept, numbered
+from manyveils.promises.keeping import kept_by_groups, watch_counts
 from manyveils.promises.work import Work
 from manyveils.release.dealing import DealtView
 from manyveils.release.draft import Drafts, Lookup, Lookups, in_secret, labelled, needed
@@ -50,15 +49,14 @@ class GradeOptions(Options):
 
 def plan(work: Work) -> Plan | FromRows:
     """What everybody's values read, and what follows; where that looks at rows, it does so after grading."""
-    options = work.options
-    assert isinstance(options, GradeOptions)
+    options = work.options_as(GradeOptions)
     _refuse_misfits(work, options)
     grading = _Grading(*_graded(work, options), options)
     after = grading.followed(work)
     if options.then is None:
         _refuse_broken(after)
         return grading.graded(Plan((LeveledView("main", work.published),)))
-    following = _method(options).plan(after)
+    following = load(_following(options)[0]).plan(after)
     if isinstance(following, Plan):
         return grading.graded(following)
     from_counts = partial(grading.from_counts, following) if following.from_counts else None
@@ -164,7 +162,7 @@ def _refuse_broken(work: Work) -> None:
             f"({int(sizes[~fine].sum())} rows) do not keep {kinds}."
         )
         remedy = 'Drop [guarantee], or let another method follow, such as then = "generalize" or "anatomize".'
-        raise InfeasibleError([Problem(work.policy.name, what, remedy)])
+        raise InfeasibleError.at(work.policy.name, what, remedy)
 
 
 def _judged(work: Work) -> tuple[Kept, Ids]:
@@ -173,10 +171,10 @@ def _judged(work: Work) -> tuple[Kept, Ids]:
     watches = watch_counts(work, work.promises, work.sensitive, work.quasi)
     for table in {id(watched.table): watched.table for watched in watches}.values():
         # Groups are numbered by their quasi-identifiers, so every table has the same.
-        groups, n_groups = dense(table.codes(work.quasi), table.sizes(work.quasi), table.n_rows)
+        groups, n_groups = numbered(table, work.quasi)
         sizes = people(groups, table.weights, n_groups)
         together = tuple(watched for watched in watches if watched.table is table)
-        kept = all_kept(together, count_for(together, groups, n_groups), sizes)
+        kept = kept_by_groups(together, groups, n_groups, table.weights)
         fine = kept & fine if fine.size else kept
     return fine, sizes
 
@@ -189,16 +187,11 @@ def _following_work(work: Work, options: GradeOptions) -> Work:
         policy,
         work.table,
         resolve(policy, work.table),
-        options if options.then is None else _method(options).options.model_validate(keys),
+        options if options.then is None else load(name).options.model_validate(keys),
         work.streams.apart(THEN),
         work.progress,
         counted=work.counted,
     )
-
-
-def _method(options: GradeOptions) -> Method:
-    method: Method = import_module(f"manyveils.methods.{_following(options)[0]}").METHOD
-    return method
 
 
 def _following(options: GradeOptions) -> tuple[str, dict[str, Any]]:
@@ -239,8 +232,7 @@ def _refuse_misfits(work: Work, options: GradeOptions) -> None:
                 Problem(f"{where}: publish.then", f"{name!r} cannot follow.", f"Known are {known}.")
             )
         else:
-            method: Method = import_module(f"manyveils.methods.{name}").METHOD
-            problems += section_problems(method.options, keys, f"{where}: publish.then")
+            problems += section_problems(load(name).options, keys, f"{where}: publish.then")
         if name == "slice" and any(promise.conditional for promise in work.promises):
             # Beliefs about people whose other sensitive values are known need those values, and codes hide them.
             what = "conditional promises cannot be judged on slices of codes."

@@ -31,7 +31,7 @@ def checked_choices(work: Work) -> Choices:
         if wrong:
             what = f"{int(attribute.counts[wrong].sum())} cells hold something other than a choice."
             remedy = "Write 1, 2 or 3 into them, or leave them empty."
-            raise DataError([Problem(f"data: {choices.attribute}", what, remedy)])
+            raise DataError.at(f"data: {choices.attribute}", what, remedy)
     return choices
 
 
@@ -117,9 +117,8 @@ def _codes(work: Work, column: Attribute, n_codes: int) -> list[str]:
     taken = set(column.texts)
     turn = 0
     while len(codes) < n_codes:
-        code = base64.b32encode(work.streams.secret(f"alias {column.name} {turn}")).decode()[
-            :PSEUDONYM_LENGTH
-        ]
+        secret = work.streams.secret(f"alias {column.name} {turn}")
+        code = base64.b32encode(secret).decode()[:PSEUDONYM_LENGTH]
         turn += 1
         if code not in taken:
             taken.add(code)

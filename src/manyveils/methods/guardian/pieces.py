@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module
 from typing import Any
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.methods import Method
+from manyveils.methods import Method, load
 from manyveils.policy.gnf import Schema, Verdict, check_gnf
 from manyveils.policy.guarantees import FrequencyDiversity, KAnonymity, Promise
 from manyveils.policy.rules import Dependency, PrivacyRule, irreducible, known_from, tellers
@@ -217,7 +216,7 @@ def tidy(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
 def inner_work(work: Work, piece: Piece, demands: Sequence[Demand], anonymizer: str) -> tuple[Method, Work]:
     """The publication of one table by itself, and the method for it."""
     assert piece.protects is not None
-    method: Method = import_module(f"manyveils.methods.{anonymizer}").METHOD
+    method = load(anonymizer)
     columns = tuple(name for name in work.published if name in piece.columns)
     policy = work.policy.replaced(
         attributes={name: _described(work, name, piece) for name in columns},

@@ -7,18 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.errors import PolicyError, Problem
+from manyveils.errors import PolicyError
 from manyveils.policy.guarantees import (
     CappedShare,
-    DistinctDiversity,
-    EntropyDiversity,
-    FrequencyDiversity,
+    Diversity,
     Guarantee,
     Linkability,
     Promise,
     RecursiveDiversity,
 )
-from manyveils.promises.entries import Ids, dense
+from manyveils.promises.entries import Ids, dense, examples, numbered
 from manyveils.promises.work import Work
 from manyveils.table import Table
 
@@ -43,25 +41,18 @@ class Combinations:
 
 def combinations_of(work: Work, names: tuple[str, ...]) -> Combinations:
     """Count the combinations of some attributes; too many are refused, for no program could handle them."""
-    of_row, n_combinations = _numbered(work.table, names, np.arange(work.table.n_rows))
+    of_row, n_combinations = numbered(work.table, names)
     if n_combinations > MOST_COMBINATIONS:
         what = f"the sensitive attributes have {n_combinations} different combinations; "
         what += f"multi-sa takes at most {MOST_COMBINATIONS}."
         remedy = 'Make them coarser, protect fewer of them, or use method = "guardian" or "anatomize".'
-        raise PolicyError([Problem(work.policy.name, what, remedy)])
-    return Combinations(names, of_row, _examples(of_row, n_combinations))
+        raise PolicyError.at(work.policy.name, what, remedy)
+    return Combinations(names, of_row, examples(of_row, n_combinations))
 
 
 def _numbered(table: Table, names: tuple[str, ...], rows: Ids) -> tuple[Ids, int]:
     """The combination of each listed row, and how many combinations there are."""
     return dense(tuple(codes[rows] for codes in table.codes(names)), table.sizes(names), rows.size)
-
-
-def _examples(numbers: Ids, n_numbers: int) -> Ids:
-    """Where each number occurs last."""
-    example = np.zeros(n_numbers, dtype=np.int64)
-    example[numbers] = np.arange(numbers.size)
-    return example
 
 
 @dataclass(frozen=True)
@@ -121,14 +112,11 @@ def caps_of(work: Work, combinations: Combinations) -> tuple[Cap, ...]:
 def share_of(guarantee: Guarantee) -> Fraction | None:
     """The share that no value may exceed; nothing for guarantees that do not bound it."""
     match guarantee:
-        case (
-            FrequencyDiversity(l=l) | DistinctDiversity(l=l) | EntropyDiversity(l=l) | RecursiveDiversity(l=l)
-        ):
+        case Diversity(l=l) | RecursiveDiversity(l=l):
             return Fraction(1, l)
         case CappedShare(alpha=bound) | Linkability(epsilon=bound):
             return bound
-        case _:
-            return None
+    return None
 
 
 def _cap(work: Work, combinations: Combinations, protects: tuple[str, ...]) -> Cap:
@@ -136,7 +124,7 @@ def _cap(work: Work, combinations: Combinations, protects: tuple[str, ...]) -> C
     values, n_values = _numbered(table, protects, rows)
     lines, n_lines = _numbered(table, _known(table, combinations.names, protects), rows)
     cell_of, n_cells = dense((lines, values), (n_lines, n_values), rows.size)
-    inside = _examples(cell_of, n_cells)
+    inside = examples(cell_of, n_cells)
     return Cap(lines, cell_of, lines[inside], *_shares(work, protects, rows[inside]))
 
 
@@ -149,7 +137,7 @@ def _known(table: Table, names: tuple[str, ...], protects: tuple[str, ...]) -> t
 
 def _shares(work: Work, protects: tuple[str, ...], rows: Ids) -> tuple[Ids, Ids]:
     """The smallest share that is promised of the value of each row, as a fraction; 1 where nothing is."""
-    top, bottom = np.ones(rows.size, dtype=np.int64), np.ones(rows.size, dtype=np.int64)
+    top, bottom = np.ones((2, rows.size), dtype=np.int64)
     for promise in work.promises:
         share = share_of(promise.guarantee)
         if share and promise.protects == protects:
@@ -164,11 +152,10 @@ def _concerns(promise: Promise, table: Table, rows: Ids) -> NDArray[np.bool_]:
     if len(promise.protects) > 1:
         return np.ones(rows.size, dtype=bool)
     attribute = table[promise.protects[0]]
-    listed = promise.guarantee.values if isinstance(promise.guarantee, CappedShare) else ()
-    concerned = np.array(
-        [text not in promise.insensitive and (not listed or text in listed) for text in attribute.texts]
-    )
-    return concerned[attribute.codes[rows]]
+    spared, listed = promise.insensitive, promise.guarantee.listed or attribute.texts
+    return np.array([text in listed and text not in spared for text in attribute.texts])[
+        attribute.codes[rows]
+    ]
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.kernels.matching import weigh_matches
-from manyveils.methods.generalize.labels import recoding_of_groups
-from manyveils.methods.generalize.mondrian import Cutting, cutting_of, partition, style_of
+from manyveils.methods.generalize.labels import label_groups
+from manyveils.methods.generalize.mondrian import Cutting, cutting_of, partition
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import (
     CappedShare,
@@ -21,11 +21,12 @@ from manyveils.policy.guarantees import (
     KAnonymity,
     Linkability,
 )
-from manyveils.promises.entries import Ids, Known, dense
+from manyveils.promises.entries import Ids, Known, dense, examples, numbered
 from manyveils.promises.explain import breaks_as_one_group, refuse
-from manyveils.promises.keeping import Watch, all_kept, count_for, watch
+from manyveils.promises.keeping import Watch, kept_by_groups, watch
 from manyveils.promises.work import Work
 from manyveils.release import Recoding
+from manyveils.release.dealing import ranks_within
 from manyveils.table import Attribute
 from manyveils.table.levels import Levels
 
@@ -46,7 +47,7 @@ class Region:
 def regions_of(work: Work, column: tuple[str, ...], order: Ids, *, column_k: int) -> Region:
     """The values of a column as they are, if each occurs often enough and keeps the promises; otherwise regions that do."""
     known = tuple(name for name in column if name in work.quasi)
-    values, n_values = dense(work.table.codes(known), work.table.sizes(known), work.table.n_rows)
+    values, n_values = numbered(work.table, known)
     large = (Promise(KAnonymity(column_k), work.quasi),) if column_k > 1 else ()
     watches = _watches(work, column, large)
     if keep_all(watches, values, n_values):
@@ -54,21 +55,14 @@ def regions_of(work: Work, column: tuple[str, ...], order: Ids, *, column_k: int
     if breaks_as_one_group(watches, work.table.n_rows):
         raise refuse(work, watches)
     attributes = tuple(work.table[name] for name in known)
-    leaves = tuple(len(work.policy.lines(a.name) or ()) or a.n_values for a in attributes)
-    groups = _cut(work, cutting_of(attributes, leaves, "ranges"), order, watches, "generalizing")
-    n_groups = int(groups.max()) + 1
-    recodings = {
-        attribute.name: recoding
-        for attribute in attributes
-        if (recoding := recoding_of_groups(attribute, groups, n_groups, style_of(attribute, "ranges")))
-    }
-    return Region(column, groups, n_groups, recodings)
+    cutting = cutting_of(attributes, tuple(map(work.n_leaves, known)), "ranges")
+    groups = _cut(work, cutting, order, watches, "generalizing")
+    return Region(column, groups, int(groups.max()) + 1, label_groups(work, groups, "ranges", known))
 
 
 def keep_all(watches: tuple[Watch, ...], groups: Ids, n_groups: int) -> bool:
     """Whether every group keeps every promise."""
-    sizes = np.bincount(groups, minlength=n_groups)
-    return bool(all_kept(watches, count_for(watches, groups, n_groups), sizes).all())
+    return bool(kept_by_groups(watches, groups, n_groups).all())
 
 
 def _cut(work: Work, cutting: Cutting, order: Ids, watches: tuple[Watch, ...], stage: str) -> Ids:
@@ -204,27 +198,20 @@ def _judged(work: Work, regions: tuple[Region, ...], buckets: Ids) -> Iterator[t
 
 
 def _is_kept(work: Work, promise: Promise, belief: Belief) -> bool:
-    guarantee, bound = promise.guarantee, 1.0
+    guarantee = promise.guarantee
     if isinstance(guarantee, KAnonymity):
         return bool((belief.candidates >= guarantee.k).all())
     texts = work.table[promise.protects[0]].texts
     concerned = np.array([text not in promise.insensitive for text in texts])[belief.values]
-    match guarantee:
-        case DistinctDiversity(l=l):
-            occurs = belief.shares > 0
-            n_values, n_concerned = (
-                np.bincount(belief.targets[which], minlength=belief.candidates.size)
-                for which in (occurs, occurs & concerned)
-            )
-            return bool(((n_values >= l) | (n_concerned == 0)).all())
-        case FrequencyDiversity(l=l):
-            bound = 1 / l
-        case Linkability(epsilon=epsilon):
-            bound = float(epsilon)
-        case CappedShare(alpha=alpha, values=values):
-            bound = float(alpha)
-            concerned &= np.array([not values or text in values for text in texts])[belief.values]
-    return float(belief.shares[concerned].max(initial=0.0)) <= bound + TOLERANCE
+    if isinstance(guarantee, DistinctDiversity):
+        occurs = belief.shares > 0
+        n_values, n_concerned = (
+            np.bincount(belief.targets[which], minlength=belief.candidates.size)
+            for which in (occurs, occurs & concerned)
+        )
+        return bool(((n_values >= guarantee.l) | (n_concerned == 0)).all())
+    bounds = np.array([guarantee.most_belief(1.0, text) for text in texts])[belief.values]
+    return bool((belief.shares <= bounds + TOLERANCE)[concerned].all())
 
 
 def beliefs(regions: tuple[Region, ...], last: int, protected: Ids, buckets: Ids) -> Belief:
@@ -235,9 +222,7 @@ def beliefs(regions: tuple[Region, ...], last: int, protected: Ids, buckets: Ids
     parts = np.stack([region.of_row for region in regions])
     n_ids = np.array([region.n_regions for region in regions])
     target_of_row, n_targets = dense(tuple(parts), tuple(int(n) for n in n_ids), buckets.size)
-    example = np.empty(n_targets, dtype=np.int64)
-    example[target_of_row] = np.arange(buckets.size)
-    targets = parts[:, example]
+    targets = parts[:, examples(target_of_row, n_targets)]
     lead = int(np.argmax(n_ids))
     by_lead = np.argsort(targets[lead], kind="stable")
     target_starts = np.searchsorted(targets[lead][by_lead], np.arange(n_ids[lead] + 1))
@@ -252,7 +237,6 @@ def beliefs(regions: tuple[Region, ...], last: int, protected: Ids, buckets: Ids
     of_targets: tuple[Any, ...] = targets, lead, last, target_starts, by_lead, pair_starts, entry_starts
     weights, candidates = weigh_matches(*in_buckets, *of_targets)
     owners = np.repeat(np.arange(n_targets), per_target)
-    within = np.arange(owners.size) - entry_starts[owners]
-    values = pairs[pair_starts[targets[last][owners]] + within] % n_values
+    values = pairs[pair_starts[targets[last][owners]] + ranks_within(per_target)] % n_values
     totals = np.bincount(owners, weights=weights, minlength=n_targets)
     return Belief(owners, values, weights / totals[owners], candidates)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.methods import Options
+from manyveils.methods import Options, united
 from manyveils.promises.entries import Ids, tally
 from manyveils.promises.work import Work
 from manyveils.table import Attribute, Table
@@ -211,24 +211,11 @@ def lay_out(work: Work, options: SliceOptions) -> Layout:
     if not isinstance(columns, list):
         distance = 1.0 - matrix
         clusters = best_clusters(distance) if columns == "auto" else medoid_clusters(distance, columns)
-        groups = [{names[number] for number in cluster} for cluster in clusters]
-        for together in _families(work, joint=options.joint):
-            groups = _united(groups, together)
+        joint = [*work.policy.guarantee.joint, *([work.policy.sensitive] if options.joint else [])]
+        groups = united(({names[number] for number in cluster} for cluster in clusters), joint)
         columns = [[name for name in names if name in group] for group in groups]
         columns = _overlapped(columns, names, matrix, options.overlap)
     return Layout(tuple(work.table.expand(column) for column in columns), names, matrix)
-
-
-def _families(work: Work, *, joint: bool) -> Iterator[set[str]]:
-    """Attributes that must stay together: those that are protected as one."""
-    yield from map(set, work.policy.guarantee.joint)
-    if joint:
-        yield set(work.policy.sensitive)
-
-
-def _united(groups: list[set[str]], together: set[str]) -> list[set[str]]:
-    touched = [group for group in groups if group & together]
-    return [group for group in groups if not group & together] + ([set().union(*touched)] if touched else [])
 
 
 def _column_problems(
@@ -237,11 +224,8 @@ def _column_problems(
     """Every published attribute stands in one column, or in several if it is listed in overlap."""
     published = work.policy.published
     if isinstance(columns, int) and columns > len(published):
-        yield (
-            "columns",
-            f"{columns} columns for {len(published)} attributes.",
-            f"Ask for {len(published)} at most.",
-        )
+        what = f"{columns} columns for {len(published)} attributes."
+        yield "columns", what, f"Ask for {len(published)} at most."
     if not isinstance(columns, list):
         return
     listed = [name for column in columns for name in column]
@@ -261,11 +245,8 @@ def _overlap_problems(work: Work, overlap: list[str]) -> Iterator[tuple[str, str
     remedy = "Drop it from overlap: in two columns it would link their rows one by one."
     for name in overlap:
         if name not in work.policy.quasi:
-            yield (
-                "overlap",
-                f"{name!r} is not a quasi-identifier, so it may stand in one column only.",
-                remedy,
-            )
+            what = f"{name!r} is not a quasi-identifier, so it may stand in one column only."
+            yield "overlap", what, remedy
 
 
 def _overlapped(
