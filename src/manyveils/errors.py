@@ -58,6 +58,13 @@ class ManyveilsError(Exception):
         """
         return cls([Problem(where, what, remedy)])
 
+    @classmethod
+    def raise_any(cls, problems: Iterable[Problem]) -> None:
+        """Raise the error if there are problems; each is told once."""
+        listed = tuple(dict.fromkeys(problems))
+        if listed:
+            raise cls(listed)
+
     def __reduce__(self) -> tuple[type["ManyveilsError"], tuple[Sequence[Problem]]]:
         return type(self), (self.problems,)
 

@@ -38,7 +38,7 @@ def plan(work: Work) -> Plan:
 
 def _refuse_joint(work: Work) -> None:
     """Combinations are not published, so nothing can be promised of how they are distributed."""
-    problems = [
+    InfeasibleError.raise_any(
         Problem(
             f"{work.policy.name}: {work.subject_of(promise)}",
             f"{promise.guarantee.kind} of a combination cannot be kept: its attributes are published apart.",
@@ -46,9 +46,7 @@ def _refuse_joint(work: Work) -> None:
         )
         for promise in work.promises
         if len(promise.protects) > 1 and not isinstance(promise.guarantee, IMPLIED)
-    ]
-    if problems:
-        raise InfeasibleError(dict.fromkeys(problems))
+    )
 
 
 METHOD = Method(

@@ -74,13 +74,8 @@ class Work:
 
     @property
     def limit(self) -> int:
-        """How many rows may be suppressed."""
-        return suppression_limit(self.policy, self.table)
-
-
-def suppression_limit(policy: Policy, table: Table) -> int:
-    """The suppression share of the rows, rounded down."""
-    return int(exact(policy.publish.suppression) * table.n_people)
+        """How many rows may be suppressed: the suppression share of them, rounded down."""
+        return int(exact(self.policy.publish.suppression) * self.table.n_people)
 
 
 def shuffled_rows(work: Work, purpose: str) -> Ids:

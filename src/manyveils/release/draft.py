@@ -68,17 +68,13 @@ def recode_to_level(column: Attribute, level: int, rows: NDArray[np.intp]) -> Re
     """The column at one level of its hierarchy; nothing at level 0, where values stay as they are."""
     if level == 0:
         return None
-    step = column.levels[level]
-    return recoding_of_labels(column, step.label_of[column.codes[rows]], step.labels, step.label_of, rows)
-
-
-def recoding_of_labels(
-    column: Attribute, codes: Codes, labels: tuple[str, ...], label_of: Codes, rows: NDArray[np.intp]
-) -> Recoding:
-    """A recoding in which every value has one label; it lists the values that occur in the published rows."""
-    present = np.flatnonzero(np.bincount(column.codes[rows], minlength=column.n_values))
-    covers = (label_of[present].astype(np.int64), tuple(column.texts[code] for code in present))
-    return Recoding(codes.astype(np.int32), tuple(label or None for label in labels), covers)
+    step, codes = column.levels[level], column.codes[rows]
+    # Labels cover the values that occur in the published rows.
+    present = np.flatnonzero(np.bincount(codes, minlength=column.n_values))
+    covers = step.label_of[present].astype(np.int64), tuple(column.texts[code] for code in present)
+    return Recoding(
+        step.label_of[codes].astype(np.int32), tuple(label or None for label in step.labels), covers
+    )
 
 
 @dataclass(frozen=True, repr=False)

@@ -220,8 +220,7 @@ def _refuse_unlisted(folder: Path, listed: set[str]) -> None:
         Problem(str(folder / file), "is not listed in the manifest.", "Remove it.")
         for file in sorted(present - listed - {MANIFEST})
     ]
-    if problems:
-        raise DataError(problems)
+    DataError.raise_any(problems)
 
 
 def _listed_as(path: Path) -> str:

@@ -93,14 +93,12 @@ def _columns(work: Work) -> tuple[tuple[str, ...], ...]:
 def _families(work: Work) -> list[tuple[str, ...]]:
     """The sensitive columns: one per attribute; linked attributes and those of a joint promise share one."""
     link = work.options_as(AnatomizeOptions).link
-    problems = [
+    PolicyError.raise_any(
         Problem(f"{work.policy.name}: publish.link", f"{name!r} is not a sensitive attribute.")
         for group in link
         for name in group
         if name not in work.policy.sensitive
-    ]
-    if problems:
-        raise PolicyError(problems)
+    )
     joined = united([{name} for name in work.policy.sensitive], [*link, *work.policy.guarantee.joint])
     ordered = sorted(joined, key=lambda family: min(work.policy.sensitive.index(name) for name in family))
     return [

@@ -14,12 +14,11 @@ from manyveils.methods.generalize.full_domain import refuse_wide
 from manyveils.methods.generalize.labels import cut_table, label_groups
 from manyveils.methods.generalize.lattice import (
     Counted,
-    Lattice,
     Node,
     Passed,
     Test,
-    count_base,
     highest,
+    lattice_of,
     lowest,
     passing,
 )
@@ -136,8 +135,7 @@ class FullDomain:
         watches, self._gauges = watch_gauges(work, plain)
         self._first_gauge = len(watches)
         columns = tuple(work.table[name] for name in work.quasi)
-        self._base, _ = count_base(columns, work.counts(work.quasi), (*watches, *self._gauges.values()))
-        self._lattice = Lattice(columns, self._base)
+        self._lattice = lattice_of(columns, work.counts(work.quasi), (*watches, *self._gauges.values()))
         self._loss = Loss(self._lattice)
         self.fits = cache(lambda names: bool(self._nodes_for(names).any()))
         self._coarsest = cache(self._coarsest_nodes)
@@ -166,9 +164,9 @@ class FullDomain:
         # What is known depends on the table's other attributes, so it is counted for this table alone.
         columns, work = self._lattice.columns, self._work
         watches = watch_counts(work, promises, names, work.quasi)
-        base, _ = count_base(columns, work.counts(work.quasi), watches)
+        lattice = lattice_of(columns, work.counts(work.quasi), watches)
         tests = [_test_of(watched, number) for number, watched in enumerate(watches)]
-        return _all([nodes, *passing(Lattice(columns, base), tests, nodes)])
+        return _all([nodes, *passing(lattice, tests, nodes)])
 
     @property
     def looks_up(self) -> bool:
@@ -178,7 +176,7 @@ class FullDomain:
     def anonymized(self, names: Names) -> Anonymized:
         """The table at the node that loses least, among those that keep every promise."""
         node = min(lowest(self._nodes_for(names)), key=lambda node: (float(self._loss.floor[node]), node))
-        counted, _ = self._lattice.roll(self._base, node)
+        counted = self._lattice.roll(self._lattice.base, node)
         gauges = dict(zip(self._gauges, counted.entries[self._first_gauge :], strict=True))
         return Anonymized(
             counted.sizes,

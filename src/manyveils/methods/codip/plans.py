@@ -74,12 +74,11 @@ def given_plan(work: Work, lists: list[list[str]]) -> Plan:
     """The plan that the policy spells out; a multi-valued attribute stands for all its derived ones."""
     where = f"{work.policy.name}: publish.plan"
     listed = dict.fromkeys(name for part in lists for name in part)
-    unknown = [name for name in listed if not set(work.sensitive).issuperset(work.table.expand((name,)))]
-    if unknown:
-        raise PolicyError(
-            Problem(where, f"{name!r} is not a sensitive attribute.", suggest(name, work.policy.sensitive))
-            for name in unknown
-        )
+    PolicyError.raise_any(
+        Problem(where, f"{name!r} is not a sensitive attribute.", suggest(name, work.policy.sensitive))
+        for name in listed
+        if not set(work.sensitive).issuperset(work.table.expand((name,)))
+    )
     plan = [_members(work, part) for part in lists]
     times = Counter(member for part in plan for member in part)
     problems = [
@@ -96,8 +95,7 @@ def given_plan(work: Work, lists: list[list[str]]) -> Plan:
         for group in work.policy.guarantee.joint
         if not any(_members(work, group) <= part for part in plan)
     ]
-    if problems:
-        raise PolicyError(dict.fromkeys(problems))
+    PolicyError.raise_any(problems)
     return _sorted(part for part in plan if part)
 
 

@@ -51,8 +51,7 @@ def refuse_parts(search: Search, parts: Plan, *, is_given: bool) -> None:
             if reached > worst.get(key, (-1.0,))[0]:
                 worst[key] = reached, problem
     problems += [problem for _, problem in worst.values()]
-    if problems:
-        raise InfeasibleError(dict.fromkeys(problems))
+    InfeasibleError.raise_any(problems)
 
 
 def _unfit(search: Search, part: Members) -> tuple[float, Problem]:

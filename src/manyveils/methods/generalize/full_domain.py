@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.methods.generalize.lattice import Counted, Lattice, Node, count_base
+from manyveils.methods.generalize.lattice import Counted, Lattice, Node, lattice_of
 from manyveils.methods.generalize.objectives import OBJECTIVES, Objective
 from manyveils.promises.explain import refuse
 from manyveils.promises.keeping import Watch, all_kept, kept, watch_counts
@@ -18,14 +19,13 @@ MOST_NODES = 20_000_000
 MANY_VALUES = 100_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Choice:
-    """A node that keeps every promise, what it costs, and which of its groups are published."""
+    """A node that keeps every promise; of several the smallest is best: the cheapest, with the fewest rows left out."""
 
-    node: Node
     cost: float
-    fine: NDArray[np.bool_]
     suppressed: int
+    node: Node
 
 
 @dataclass
@@ -130,7 +130,8 @@ class Search:
         fine = falling & self._kept_by(counted, falls=False)
         suppressed = int(counted.sizes[~fine].sum())
         if suppressed <= self.limit and suppressed < self.lattice.n_rows:
-            self._offer(Choice(node, self.objective.cost(counted, fine), fine, suppressed))
+            choice = Choice(self.objective.cost(counted, fine), suppressed, node)
+            self.best = choice if self.best is None else min(self.best, choice)
             if self._stops_above:
                 self.closed[above] = True
         return False
@@ -149,44 +150,19 @@ class Search:
                 fine &= kept(watched, entries, counted.sizes)
         return fine
 
-    def _offer(self, choice: Choice) -> None:
-        if self.best is None or (choice.cost, choice.suppressed, choice.node) < (
-            self.best.cost,
-            self.best.suppressed,
-            self.best.node,
-        ):
-            self.best = choice
-
-
-def exhaustive(lattice: Lattice, objective: Objective, watches: tuple[Watch, ...], limit: int) -> float:
-    """The lowest cost over every node: slow, for tests and benchmarks."""
-    best = float("inf")
-    for node in np.ndindex(lattice.shape):
-        counted = lattice.at(node)
-        fine = all_kept(watches, counted.entries, counted.sizes)
-        if int(counted.sizes[~fine].sum()) <= min(limit, int(counted.sizes.sum()) - 1):
-            best = min(best, objective.cost(counted, fine))
-    return best
-
 
 def plan_full_domain(work: Work, objective: str) -> Plan:
     """The optimal node of the lattice, and the classes that are left out there."""
     refuse_wide(work, MOST_NODES, instead='recoding = "mondrian"')
     watches = watch_counts(work, work.promises, work.sensitive, work.quasi)
     columns = tuple(work.table[name] for name in work.quasi)
-    base, _ = count_base(columns, work.counts(work.quasi), watches)
-    lattice = Lattice(columns, base)
-    search = Search(
-        lattice,
-        OBJECTIVES[objective](lattice),
-        watches,
-        work.limit,
-        lambda share: work.progress("searching the lattice", share),
-    )
+    lattice = lattice_of(columns, work.counts(work.quasi), watches)
+    progress = partial(work.progress, "searching the lattice")
+    search = Search(lattice, OBJECTIVES[objective](lattice), watches, work.limit, progress)
     best = search.run()
     if best is None:
         raise refuse(work, watches)
-    counted, _ = lattice.roll(base, best.node)
+    counted = lattice.roll(lattice.base, best.node)
     fine = all_kept(watches, counted.entries, counted.sizes)
     levels = dict(zip(work.quasi, best.node, strict=True))
     left_out = counted.labels[:, ~fine].T.astype(np.int64)
@@ -218,5 +194,4 @@ def refuse_wide(work: Work, most_nodes: int, *, instead: str) -> None:
         what = f"the lattice has {n_nodes:.3g} nodes, {most_nodes:,} at most."
         remedy = f"Use fewer levels or quasi-identifiers, or {instead}."
         problems.append(Problem(work.policy.name, what, remedy))
-    if problems:
-        raise PolicyError(problems)
+    PolicyError.raise_any(problems)

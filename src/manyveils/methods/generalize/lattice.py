@@ -75,7 +75,7 @@ class Lattice:
         """Count the groups of a node."""
         if node in self._remembered:
             return self._remembered[node]
-        counted, _ = self.roll(self._finer(node), node)
+        counted = self.roll(self._finer(node), node)
         self._remember(counted)
         return counted
 
@@ -115,15 +115,14 @@ class Lattice:
             self._climbs[key] = self.columns[attribute].levels.climb(low, high)
         return self._climbs[key]
 
-    def roll(self, finer: Counted, node: Node) -> tuple[Counted, Ids]:
-        """Count a node from a finer one; also the new group of each of its groups."""
+    def roll(self, finer: Counted, node: Node) -> Counted:
+        """Count a node from a finer one."""
         if finer.node == node:
-            return finer, np.arange(finer.sizes.size)
-        steps = [
-            self._climb(i, low, high) for i, (low, high) in enumerate(zip(finer.node, node, strict=True))
-        ]
+            return finer
+        steps = [self._climb(*climb) for climb in zip(range(len(node)), finer.node, node, strict=True)]
+        sizes_of = (column.levels.sizes for column in self.columns)
         radices = np.array(
-            [self.columns[i].levels.sizes[level] for i, level in enumerate(node)], dtype=np.int64
+            [sizes[level] for sizes, level in zip(sizes_of, node, strict=True)], dtype=np.int64
         )
         if float(np.prod(radices.astype(float))) >= LARGEST_KEY:
             ids, labels, sizes = _roll_wide(finer, steps, radices)
@@ -131,7 +130,7 @@ class Lattice:
             starts = np.cumsum([0, *(step.size for step in steps[:-1])])
             ids, labels, sizes = roll_up(finer.labels, np.concatenate(steps), starts, radices, finer.sizes)
         entries = lambda: for_each_once(finer.entries, lambda found: found.under(ids, sizes.size))  # noqa: E731
-        return Counted(node, labels, sizes, entries), ids
+        return Counted(node, labels, sizes, entries)
 
 
 def _roll_wide(
@@ -146,10 +145,8 @@ def _roll_wide(
     return ids, np.stack([column[firsts[order]] for column in mapped]).astype(np.int32), sizes
 
 
-def count_base(
-    columns: tuple[Attribute, ...], table: Table, watches: tuple[Watch, ...]
-) -> tuple[Counted, Ids]:
-    """Count the groups of the table as it is; also the group of every row."""
+def lattice_of(columns: tuple[Attribute, ...], table: Table, watches: tuple[Watch, ...]) -> Lattice:
+    """The lattice of some attributes, with the groups of the table as it is counted at its bottom."""
     names = tuple(column.name for column in columns)
     groups, n_groups = numbered(table, names)
     _, firsts = number(groups)
@@ -161,7 +158,7 @@ def count_base(
     sizes = people(groups, table.weights, n_groups)
     groups_of = {id(table): groups}
     entries = lambda: _counts(watches, names, groups_of, n_groups)  # noqa: E731
-    return Counted((0,) * len(columns), labels, sizes, entries), groups
+    return Lattice(columns, Counted((0,) * len(columns), labels, sizes, entries))
 
 
 def _counts(

@@ -247,8 +247,7 @@ def _refuse_misfits(work: Work, options: GradeOptions) -> None:
     ]
     if not work.sensitive:
         problems.append(Problem(where, "grade needs a sensitive attribute.", 'Use method = "generalize".'))
-    if problems:
-        raise PolicyError(problems)
+    PolicyError.raise_any(problems)
 
 
 METHOD = Method(

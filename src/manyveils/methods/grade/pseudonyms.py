@@ -131,9 +131,7 @@ def categories_of(column: Attribute, wanted: object, spacing: str, where: str) -
     numbers = column.numbers[~np.isnan(column.numbers)]
     if isinstance(wanted, Sequence):
         pairs = tuple((float(low), float(high)) for low, high in wanted)
-        problems = list(_misfits(pairs, column, where))
-        if problems:
-            raise PolicyError(problems)
+        PolicyError.raise_any(_misfits(pairs, column, where))
         return pairs
     assert isinstance(wanted, int)
     ends = _ends(column, numbers, wanted, spacing)
@@ -192,13 +190,9 @@ def grades_of(column: Attribute, categories: Pairs) -> tuple[Numbers, Grades]:
     grades = np.full(column.n_values, np.nan)
     grades[is_number] = graded
     texts = [text for text, keep in zip(column.texts, is_number, strict=True) if keep]
-    originals = {written(grade): text for grade, text in zip(graded.tolist(), texts, strict=True)}
+    # Grades are written as tables write them.
+    originals = {repr(grade): text for grade, text in zip(graded.tolist(), texts, strict=True)}
     return grades, Grades(categories, originals)
-
-
-def written(grade: float) -> str:
-    """A grade as a table writes it."""
-    return repr(grade)
 
 
 def _rounded(exact: Numbers) -> Numbers:

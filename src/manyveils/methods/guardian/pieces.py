@@ -38,15 +38,14 @@ def demands_of(work: Work) -> tuple[Demand, ...]:
     sensitive column.
     """
     joint = {work.subject_of(promise) for promise in work.promises if len(promise.protects) > 1}
-    if joint:
-        raise PolicyError(
-            Problem(
-                f"{work.policy.name}: guarantee.joint",
-                f"{subject} cannot be protected as one: a guardian table protects one attribute.",
-                'Drop it, or use method = "anatomize".',
-            )
-            for subject in sorted(joint)
+    PolicyError.raise_any(
+        Problem(
+            f"{work.policy.name}: guarantee.joint",
+            f"{subject} cannot be protected as one: a guardian table protects one attribute.",
+            'Drop it, or use method = "anatomize".',
         )
+        for subject in sorted(joint)
+    )
     dependencies = column_dependencies(work)
     return tuple(
         replace(demand, given=frozenset(known_from(demand.given, dependencies)) - {demand.protect})

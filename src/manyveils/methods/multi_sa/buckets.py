@@ -96,7 +96,7 @@ def _of_mixtures(promise: Promise) -> Promise:
 
 def refuse_ties(work: Work) -> None:
     """Refuse if a known dependency ties something unknown to what is protected: one table shows both."""
-    problems = [
+    InfeasibleError.raise_any(
         Problem(
             f"{work.policy.name}: {work.subject_of(promise)}",
             f"known dependencies tie it to {', '.join(ties)}, and multi-sa publishes all in one table.",
@@ -104,9 +104,7 @@ def refuse_ties(work: Work) -> None:
         )
         for promise in work.promises
         if (ties := list(_ties(work, promise)))
-    ]
-    if problems:
-        raise InfeasibleError(dict.fromkeys(problems))
+    )
 
 
 def _ties(work: Work, promise: Promise) -> Iterator[str]:

@@ -52,17 +52,14 @@ def _refuse_parted(work: Work, layout: Layout) -> None:
 
 def _refuse_double_recoding(work: Work, regions: tuple[Region, ...]) -> None:
     """An attribute that stands in several columns cannot be generalized in one of them alone."""
+    where = f"{work.policy.name}: publish.overlap"
     names = [name for region in regions for name in region.column]
     doubled = {name for region in regions for name in region.recodings if names.count(name) > 1}
-    if doubled:
-        raise PolicyError(
-            Problem(
-                f"{work.policy.name}: publish.overlap",
-                f"{name!r} would have to be generalized in one of its columns.",
-                "Drop it from overlap, or choose columns in which its values are frequent enough.",
-            )
-            for name in sorted({work.table.home(name) for name in doubled})
-        )
+    remedy = "Drop it from overlap, or choose columns in which its values are frequent enough."
+    PolicyError.raise_any(
+        Problem(where, f"{name!r} would have to be generalized in one of its columns.", remedy)
+        for name in sorted({work.table.home(name) for name in doubled})
+    )
 
 
 def _made(work: Work, layout: Layout, regions: tuple[Region, ...], buckets: Ids) -> Drafts:

@@ -151,16 +151,12 @@ def _spread(regions: tuple[Region, ...], order: Ids) -> Ids:
 
 
 def _refuse_other_promises(work: Work) -> None:
-    problems = [
-        Problem(
-            f"{work.policy.name}: publish.partition",
-            f'{promise.guarantee.kind} needs partition = "mondrian".',
-        )
+    where = f"{work.policy.name}: publish.partition"
+    PolicyError.raise_any(
+        Problem(where, f'{promise.guarantee.kind} needs partition = "mondrian".')
         for promise in work.promises
         if not isinstance(promise.guarantee, ON_BELIEFS) or promise.conditional or len(promise.protects) > 1
-    ]
-    if problems:
-        raise PolicyError(dict.fromkeys(problems))
+    )
 
 
 def _are_kept(work: Work, regions: tuple[Region, ...], buckets: Ids) -> bool:

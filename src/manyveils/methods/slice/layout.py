@@ -201,10 +201,9 @@ class Layout:
 def lay_out(work: Work, options: SliceOptions) -> Layout:
     """Choose columns by correlation, or check those that were given; decided from counts of pairs of attributes."""
     names, columns = work.policy.published, options.columns
-    problems = [*_overlap_problems(work, options.overlap), *_column_problems(work, columns, options.overlap)]
-    if problems:
-        where = f"{work.policy.name}: publish"
-        raise PolicyError(Problem(f"{where}.{key}", what, remedy) for key, what, remedy in problems)
+    problems = (*_overlap_problems(work, options.overlap), *_column_problems(work, columns, options.overlap))
+    where = f"{work.policy.name}: publish"
+    PolicyError.raise_any(Problem(f"{where}.{key}", what, remedy) for key, what, remedy in problems)
     matrix = correlations(
         work.table, names, discretize=options.discretize, bins=options.bins, counts=work.counts
     )
