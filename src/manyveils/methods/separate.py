@@ -6,20 +6,14 @@ It promises what the whole table keeps as one group, and keeps any rule of that 
 
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods import Method, Options
-from manyveils.policy.guarantees import (
-    CappedShare,
-    DistinctDiversity,
-    EntropyDiversity,
-    FrequencyDiversity,
-    Linkability,
-)
+from manyveils.policy.guarantees import CappedShare, Diversity, Linkability
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch_counts
 from manyveils.promises.work import Work
 from manyveils.release.plan import LeveledView, Plan
 
 # What holds for one attribute holds for any combination with it, when attributes are published apart.
-IMPLIED = (DistinctDiversity, FrequencyDiversity, EntropyDiversity, CappedShare, Linkability)
+IMPLIED = (Diversity, CappedShare, Linkability)
 
 
 class SeparateOptions(Options):

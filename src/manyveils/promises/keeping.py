@@ -148,17 +148,8 @@ def tallied(watched: Watch, entries: Entries, sizes: Ids) -> tuple[Tally, Ids | 
         owners, firsts = number(entries.owners * subject.n_known + known)
         group_of = entries.owners[firsts]
         unit_sizes = np.bincount(owners, weights=entries.counts, minlength=len(firsts)).astype(np.int64)
-    tally = Tally(
-        owners,
-        values,
-        entries.counts,
-        unit_sizes,
-        subject.reference,
-        watched.is_sensitive,
-        watched.columns,
-        watched.members,
-    )
-    return tally, group_of
+    about = subject.reference, watched.is_sensitive, watched.columns, watched.members
+    return Tally(owners, values, entries.counts, unit_sizes, *about), group_of
 
 
 def all_kept(watches: tuple[Watch, ...], counted: tuple[Entries | None, ...], sizes: Ids) -> Kept:

@@ -61,9 +61,8 @@ def list_views(
     recodings: dict[tuple[str, str], pl.DataFrame] = {}
     for view in views:
         try:
-            _refuse_leaks(
-                view.name, {name for column in view.columns for name in column.attributes}, table, policy
-            )
+            shown = {name for column in view.columns for name in column.attributes}
+            _refuse_leaks(view.name, shown, table, policy)
             files = []
             for column in view.columns:
                 stem = names.of(view.name, column.attributes if view.bucketed else ())
@@ -130,15 +129,8 @@ def _outgoing(draft: Draft, table: Table, rng: np.random.Generator) -> OutgoingV
     buckets = None if draft.buckets is None else _renumbered(draft.buckets, rng)
     columns = tuple(_column(draft, attributes, table, buckets) for attributes in draft.columns)
     secret = frozenset(name for name, recoding in draft.recodings.items() if recoding.is_secret)
-    return OutgoingView(
-        draft.name,
-        columns,
-        len(draft.rows),
-        buckets is not None,
-        published_recodings(draft),
-        draft.enforces,
-        secret,
-    )
+    about = published_recodings(draft), draft.enforces, secret
+    return OutgoingView(draft.name, columns, len(draft.rows), buckets is not None, *about)
 
 
 def without_absent(draft: Draft, table: Table) -> Draft:

@@ -204,15 +204,8 @@ def _broken(attempt: _Attempt, watches: tuple[Watch, ...]) -> list[tuple[int, in
 def _view(work: Work, table: Table, attempt: _Attempt, broken: list[tuple[int, int, int]]) -> DealtView:
     left_out = [bucket for first, n, _ in broken for bucket in range(first, first + n)]
     values = np.stack([codes[attempt.example] for codes in table.codes(work.sensitive)]).T.astype(np.int64)
-    return DealtView(
-        "main",
-        _columns(work),
-        work.sensitive,
-        values,
-        attempt.deal,
-        attempt.gone,
-        np.array(left_out, dtype=np.int64),
-    )
+    dealt = attempt.deal, attempt.gone, np.array(left_out, dtype=np.int64)
+    return DealtView("main", _columns(work), work.sensitive, values, *dealt)
 
 
 def _merged(buckets: Ids, times: int) -> Ids:

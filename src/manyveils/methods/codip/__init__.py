@@ -71,10 +71,8 @@ def _cut(work: Work) -> Drafts:
     """One view per table of the plan, each with groups of its own."""
     tables, notes = _tables(work)
     rows = np.arange(work.table.n_rows)
-    return Drafts(
-        tuple(Draft(name, (columns,), rows, recodings=made.recodings) for name, columns, made in tables),
-        notes,
-    )
+    drafts = (Draft(name, (columns,), rows, recodings=made.recodings) for name, columns, made in tables)
+    return Drafts(tuple(drafts), notes)
 
 
 def _tables(work: Work) -> tuple[list[tuple[str, Names, Anonymized]], Entry]:
@@ -84,12 +82,8 @@ def _tables(work: Work) -> tuple[list[tuple[str, Names, Anonymized]], Entry]:
     if options.search == "optimal" and given is None:
         refuse_many(work)
     anonymizer = FullDomain if options.anonymizer == "full-domain" else Mondrian
-    search = Search(
-        work,
-        associate(work.table, work.policy, work.sensitive, work.counts),
-        anonymizer(work, options.discernibility),
-        options.limits,
-    )
+    association = associate(work.table, work.policy, work.sensitive, work.counts)
+    search = Search(work, association, anonymizer(work, options.discernibility), options.limits)
     outcome = find(search, options.search, given) if work.sensitive else Outcome(((),), options.search)
     tables = []
     for number, (part, neutral) in enumerate(zip(outcome.plan, _beside(work, outcome.plan), strict=True)):

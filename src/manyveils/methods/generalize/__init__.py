@@ -52,8 +52,8 @@ def _mondrian(work: Work) -> Drafts:
         "groups": int(groups.max()) + 1,
     }
     recodings = label_groups(work, groups, options.labels, work.quasi)
-    rows = np.arange(work.table.n_rows)
-    return Drafts((Draft("main", (work.published,), rows, recodings=recodings),), notes)
+    draft = Draft("main", (work.published,), np.arange(work.table.n_rows), recodings=recodings)
+    return Drafts((draft,), notes)
 
 
 METHOD = Method(

@@ -208,11 +208,8 @@ def _row_entries(watches: tuple[Watch, ...], rows: Ids) -> tuple[Entries | None,
 
 
 def _propose(cutting: Cutting, segments: Segments, least: int, *, relaxed: bool) -> Proposals:
-    return Proposals(
-        *propose(
-            cutting.codes, segments.rows, segments.starts, segments.stops, least, relaxed, *cutting.measures
-        )
-    )
+    runs = segments.rows, segments.starts, segments.stops
+    return Proposals(*propose(cutting.codes, *runs, least, relaxed, *cutting.measures))
 
 
 def _chosen(values: Ids, chosen: Ids) -> Ids:
@@ -230,18 +227,9 @@ def _try(
     """Cut every active group along its best attribute; say which cuts keep every promise on both sides."""
     chosen = np.argmax(proposals.gains, axis=1)
     takes = _chosen(proposals.takes, chosen)
-    divide(
-        cutting.codes,
-        active.rows,
-        active.starts,
-        active.stops,
-        chosen,
-        _chosen(proposals.levels, chosen),
-        _chosen(proposals.cuts, chosen),
-        takes,
-        cutting.labels,
-        cutting.label_starts,
-    )
+    cuts = _chosen(proposals.levels, chosen), _chosen(proposals.cuts, chosen), takes
+    runs = active.rows, active.starts, active.stops
+    divide(cutting.codes, *runs, chosen, *cuts, cutting.labels, cutting.label_starts)
     parts = _halves(active, takes, np.ones(chosen.size, dtype=bool))
     if any(counted is not None for counted in entries):
         owner = parts.group_of_row(n_rows)

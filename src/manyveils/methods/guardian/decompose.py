@@ -41,11 +41,7 @@ def repaired(names: Sequence[str], demands: Demands) -> tuple[Piece, ...]:
 
 
 def enriched(
-    pieces: tuple[Piece, ...],
-    names: Sequence[str],
-    demands: Demands,
-    score: Score,
-    progress: Progress,
+    pieces: tuple[Piece, ...], names: Sequence[str], demands: Demands, score: Score, progress: Progress
 ) -> tuple[Piece, ...]:
     """Add the column to the table that brings the estimate closest to the original, as long as one may be added."""
     while True:
@@ -69,7 +65,7 @@ def _filled(
             for name in names:
                 if name in piece.columns or (index, name) in refused:
                     continue
-                candidate = _changed(pieces, index, piece.with_column(name))
+                candidate = (*pieces[:index], piece.with_column(name), *pieces[index + 1 :])
                 if demands.all_kept(candidate):
                     allowed.append(candidate)
                 else:
@@ -81,10 +77,6 @@ def _filled(
         pieces = allowed[scores.index(best)]
         rounds += 1
         progress(1 - 1 / (1 + rounds))
-
-
-def _changed(pieces: tuple[Piece, ...], index: int, piece: Piece) -> tuple[Piece, ...]:
-    return (*pieces[:index], piece, *pieces[index + 1 :])
 
 
 def by_colouring(names: Sequence[str], demands: Demands) -> tuple[Piece, ...]:
@@ -101,12 +93,8 @@ def by_colouring(names: Sequence[str], demands: Demands) -> tuple[Piece, ...]:
     while left:
         together = _largest_colour(left, edges)
         guarded = _guarded(left, together, edges)
-        pieces.append(
-            Piece(
-                frozenset(together if guarded is None else (*together, guarded)),
-                _only_protected(guarded, together, edges),
-            )
-        )
+        columns = frozenset(together if guarded is None else (*together, guarded))
+        pieces.append(Piece(columns, guarded if any((name, guarded) in edges for name in together) else None))
         left = [name for name in left if name not in pieces[-1].columns]
     tables = tuple(pieces)
     while broken := demands.broken(tables):
@@ -115,10 +103,6 @@ def by_colouring(names: Sequence[str], demands: Demands) -> tuple[Piece, ...]:
         alone = [*(piece.without(broken.protect) for piece in quiet), Piece(frozenset({broken.protect}))]
         tables = tidy(alone) if {*quiet} == {*tables} else quiet
     return demands.apart(tables)
-
-
-def _only_protected(guarded: str | None, together: list[str], edges: set[tuple[str, str]]) -> str | None:
-    return guarded if guarded is not None and any((name, guarded) in edges for name in together) else None
 
 
 def _largest_colour(left: list[str], edges: set[tuple[str, str]]) -> list[str]:

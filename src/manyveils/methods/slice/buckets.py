@@ -13,14 +13,7 @@ from manyveils.errors import PolicyError, Problem
 from manyveils.kernels.matching import weigh_matches
 from manyveils.methods.generalize.labels import label_groups
 from manyveils.methods.generalize.mondrian import Cutting, cutting_of, partition
-from manyveils.policy import Promise
-from manyveils.policy.guarantees import (
-    CappedShare,
-    DistinctDiversity,
-    FrequencyDiversity,
-    KAnonymity,
-    Linkability,
-)
+from manyveils.policy import Promise, guarantees
 from manyveils.promises.entries import Ids, Known, dense, examples, numbered
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import Watch, kept_by_groups, watch
@@ -31,7 +24,13 @@ from manyveils.table import Attribute
 from manyveils.table.levels import Levels
 
 TOLERANCE = 1e-12
-ON_BELIEFS = (KAnonymity, DistinctDiversity, FrequencyDiversity, CappedShare, Linkability)
+ON_BELIEFS = (
+    guarantees.KAnonymity,
+    guarantees.DistinctDiversity,
+    guarantees.FrequencyDiversity,
+    guarantees.CappedShare,
+    guarantees.Linkability,
+)
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def regions_of(work: Work, column: tuple[str, ...], order: Ids, *, column_k: int
     """The values of a column as they are, if each occurs often enough and keeps the promises; otherwise regions that do."""
     known = tuple(name for name in column if name in work.quasi)
     values, n_values = numbered(work.table, known)
-    large = (Promise(KAnonymity(column_k), work.quasi),) if column_k > 1 else ()
+    large = (Promise(guarantees.KAnonymity(column_k), work.quasi),) if column_k > 1 else ()
     watches = _watches(work, column, large)
     if keep_all(watches, values, n_values):
         return Region(column, values, n_values, {})
@@ -195,11 +194,11 @@ def _judged(work: Work, regions: tuple[Region, ...], buckets: Ids) -> Iterator[t
 
 def _is_kept(work: Work, promise: Promise, belief: Belief) -> bool:
     guarantee = promise.guarantee
-    if isinstance(guarantee, KAnonymity):
+    if isinstance(guarantee, guarantees.KAnonymity):
         return bool((belief.candidates >= guarantee.k).all())
     texts = work.table[promise.protects[0]].texts
     concerned = np.array([text not in promise.insensitive for text in texts])[belief.values]
-    if isinstance(guarantee, DistinctDiversity):
+    if isinstance(guarantee, guarantees.DistinctDiversity):
         occurs = belief.shares > 0
         n_values, n_concerned = (
             np.bincount(belief.targets[which], minlength=belief.candidates.size)
