@@ -59,10 +59,9 @@ class ManyveilsError(Exception):
         return cls([Problem(where, what, remedy)])
 
     @classmethod
-    def raise_any(cls, problems: Iterable[Problem]) -> None:
-        """Raise the error if there are problems; each is told once."""
-        listed = tuple(dict.fromkeys(problems))
-        if listed:
+    def refuse(cls, problems: Iterable[Problem]) -> None:
+        """Raise an error with these problems, if there are any."""
+        if listed := tuple(problems):
             raise cls(listed)
 
     def __reduce__(self) -> tuple[type["ManyveilsError"], tuple[Sequence[Problem]]]:

@@ -102,7 +102,7 @@ def refuse_ties(method: Method, policy: Policy) -> None:
     known = dependencies_of(policy)
     rules = [PrivacyRule(frozenset(policy.quasi), name) for name in policy.sensitive]
     tied = {rule.protect: sorted(tellers(rule, known) & set(policy.published)) for rule in rules}
-    InfeasibleError.raise_any(
+    InfeasibleError.refuse(
         Problem(
             f"{policy.name}: {name}",
             f"known dependencies tie it to {', '.join(others)}, and method {method.name!r} does not part them.",
@@ -128,7 +128,7 @@ def method_of(policy: Policy) -> Method:
 
 def read_options(policy: Policy) -> Options:
     """The method's own keys of [publish], checked by the method; called once per publication."""
-    PolicyError.raise_any(method_problems(policy.publish.model_dump(), policy.name))
+    PolicyError.refuse(method_problems(policy.publish.model_dump(), policy.name))
     method = method_of(policy)
     refuse_rules(method, policy)
     refuse_ties(method, policy)

@@ -32,7 +32,7 @@ def plan(work: Work) -> Plan:
 
 def _refuse_joint(work: Work) -> None:
     """Combinations are not published, so nothing can be promised of how they are distributed."""
-    InfeasibleError.raise_any(
+    problems = (
         Problem(
             f"{work.policy.name}: {work.subject_of(promise)}",
             f"{promise.guarantee.kind} of a combination cannot be kept: its attributes are published apart.",
@@ -41,6 +41,7 @@ def _refuse_joint(work: Work) -> None:
         for promise in work.promises
         if len(promise.protects) > 1 and not isinstance(promise.guarantee, IMPLIED)
     )
+    InfeasibleError.refuse(dict.fromkeys(problems))
 
 
 METHOD = Method(

@@ -152,8 +152,10 @@ def for_each_once(items: Iterable[A | None], make: Callable[[A], B]) -> tuple[B 
     Promises about the same subject share its counts in this way.
     """
     listed = tuple(items)
-    made = {id(item): make(item) for item in {id(item): item for item in listed}.values() if item is not None}
-    return tuple(made.get(id(item)) for item in listed)
+    results = {
+        id(item): make(item) for item in {id(item): item for item in listed}.values() if item is not None
+    }
+    return tuple(results.get(id(item)) for item in listed)
 
 
 def count(subject: Subject, owners: Ids, n_owners: int) -> Entries:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from manyveils.kernels.grouping import number
-from manyveils.policy.guarantees import Elimination, KAnonymity, Promise
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import Elimination, KAnonymity
 from manyveils.promises.decisions import DECISIONS
 from manyveils.promises.entries import (
     Entries,

@@ -220,7 +220,7 @@ def _refuse_unlisted(folder: Path, listed: set[str]) -> None:
         Problem(str(folder / file), "is not listed in the manifest.", "Remove it.")
         for file in sorted(present - listed - {MANIFEST})
     ]
-    DataError.raise_any(problems)
+    DataError.refuse(problems)
 
 
 def _listed_as(path: Path) -> str:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.eliminations import mend
-from manyveils.policy.guarantees import DistinctDiversity, Elimination, KAnonymity, Promise
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import DistinctDiversity, Elimination, KAnonymity
 from manyveils.policy.hierarchies import TOP, Lines
 from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.work import Work

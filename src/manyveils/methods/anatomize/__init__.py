@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from manyveils.errors import PolicyError, Problem
 from manyveils.methods import Method, Options, drafts_of, united
 from manyveils.methods.anatomize.crowd import gather, kinds_of
-from manyveils.policy.guarantees import Promise
+from manyveils.policy import Promise
 from manyveils.promises.entries import Ids, count, examples, for_each_once, numbered
 from manyveils.promises.explain import refuse
 from manyveils.promises.keeping import Watch, all_kept, kept_by_groups, watch
@@ -93,7 +93,7 @@ def _columns(work: Work) -> tuple[tuple[str, ...], ...]:
 def _families(work: Work) -> list[tuple[str, ...]]:
     """The sensitive columns: one per attribute; linked attributes and those of a joint promise share one."""
     link = work.options_as(AnatomizeOptions).link
-    PolicyError.raise_any(
+    PolicyError.refuse(
         Problem(f"{work.policy.name}: publish.link", f"{name!r} is not a sensitive attribute.")
         for group in link
         for name in group

@@ -21,7 +21,8 @@ from manyveils.methods.codip.association import Members, Plan, associate, mutual
 from manyveils.methods.codip.notes import Entry, notes_of
 from manyveils.methods.codip.plans import Limits, Outcome, Search, given_plan
 from manyveils.methods.codip.search import find, refuse_many
-from manyveils.policy.guarantees import KAnonymity, Promise, exact
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import KAnonymity, exact
 from manyveils.policy.sections import Number
 from manyveils.promises.work import Work
 from manyveils.release.draft import Draft, Drafts
@@ -63,7 +64,7 @@ def plan(work: Work) -> PlannedViews | FromRows:
     if options.anonymizer == "mondrian":
         return FromRows(_cut)
     tables, notes = _tables(work)
-    views = tuple(LeveledView(name, columns, made.levels or {}) for name, columns, made in tables)
+    views = tuple(LeveledView(name, columns, anonymized.levels or {}) for name, columns, anonymized in tables)
     return PlannedViews(views, notes)
 
 
@@ -71,7 +72,9 @@ def _cut(work: Work) -> Drafts:
     """One view per table of the plan, each with groups of its own."""
     tables, notes = _tables(work)
     rows = np.arange(work.table.n_rows)
-    drafts = (Draft(name, (columns,), rows, recodings=made.recodings) for name, columns, made in tables)
+    drafts = (
+        Draft(name, (columns,), rows, recodings=anonymized.recodings) for name, columns, anonymized in tables
+    )
     return Drafts(tuple(drafts), notes)
 
 

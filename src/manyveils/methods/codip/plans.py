@@ -74,7 +74,7 @@ def given_plan(work: Work, lists: list[list[str]]) -> Plan:
     """The plan that the policy spells out; a multi-valued attribute stands for all its derived ones."""
     where = f"{work.policy.name}: publish.plan"
     listed = dict.fromkeys(name for part in lists for name in part)
-    PolicyError.raise_any(
+    PolicyError.refuse(
         Problem(where, f"{name!r} is not a sensitive attribute.", suggest(name, work.policy.sensitive))
         for name in listed
         if not set(work.sensitive).issuperset(work.table.expand((name,)))
@@ -95,7 +95,7 @@ def given_plan(work: Work, lists: list[list[str]]) -> Plan:
         for group in work.policy.guarantee.joint
         if not any(_members(work, group) <= part for part in plan)
     ]
-    PolicyError.raise_any(problems)
+    PolicyError.refuse(dict.fromkeys(problems))
     return _sorted(part for part in plan if part)
 
 

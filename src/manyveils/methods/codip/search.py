@@ -51,7 +51,7 @@ def refuse_parts(search: Search, parts: Plan, *, is_given: bool) -> None:
             if reached > worst.get(key, (-1.0,))[0]:
                 worst[key] = reached, problem
     problems += [problem for _, problem in worst.values()]
-    InfeasibleError.raise_any(problems)
+    InfeasibleError.refuse(dict.fromkeys(problems))
 
 
 def _unfit(search: Search, part: Members) -> tuple[float, Problem]:

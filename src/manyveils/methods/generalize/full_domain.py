@@ -194,4 +194,4 @@ def refuse_wide(work: Work, most_nodes: int, *, instead: str) -> None:
         what = f"the lattice has {n_nodes:.3g} nodes, {most_nodes:,} at most."
         remedy = f"Use fewer levels or quasi-identifiers, or {instead}."
         problems.append(Problem(work.policy.name, what, remedy))
-    PolicyError.raise_any(problems)
+    PolicyError.refuse(problems)

@@ -129,7 +129,7 @@ class Lattice:
         else:
             starts = np.cumsum([0, *(step.size for step in steps[:-1])])
             ids, labels, sizes = roll_up(finer.labels, np.concatenate(steps), starts, radices, finer.sizes)
-        entries = lambda: for_each_once(finer.entries, lambda found: found.under(ids, sizes.size))  # noqa: E731
+        entries = lambda: for_each_once(finer.entries, lambda counted: counted.under(ids, sizes.size))  # noqa: E731
         return Counted(node, labels, sizes, entries)
 
 

@@ -20,7 +20,13 @@ from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.keys.choices import DEFAULT_CATEGORIES, DEFAULT_CHOICE, categories_for
 from manyveils.keys.key import Grades, Key, Pseudonyms
 from manyveils.methods import Gap, Method, Options, load
-from manyveils.methods.grade.pseudonyms import aliased, categories_of, checked_choices, grades_of, lookup_of
+from manyveils.methods.grade.pseudonyms import (
+    categories_of,
+    checked_choices,
+    grades_of,
+    lookup_of,
+    pseudonymized,
+)
 from manyveils.policy import Policy
 from manyveils.policy.check import section_problems
 from manyveils.policy.sections import Count, Number
@@ -148,7 +154,7 @@ def _graded(work: Work, options: GradeOptions) -> tuple[Lookups, Key]:
             numbers = np.arange(column.n_values, dtype=np.int32)[np.newaxis, :]
             lookups[name] = lookup_of("numeric", domain, numbers)
         else:
-            lookups[name], pseudonyms[name] = aliased(work, column, choices)
+            lookups[name], pseudonyms[name] = pseudonymized(work, column, choices)
     return lookups, Key(pseudonyms, grades)
 
 
@@ -205,11 +211,11 @@ def _understood(policy: Policy, method: str, keys: dict[str, Any]) -> Policy:
     """The policy for a table whose sensitive values are codes and grades: their own hierarchies say nothing of it."""
     attributes = {}
     for name, attribute in policy.attributes.items():
-        said = attribute.model_dump(exclude_unset=True)
+        section = attribute.model_dump(exclude_unset=True)
         if attribute.role == "sensitive":
-            said = {key: value for key, value in said.items() if key not in ("hierarchy", "order")}
-            said["kind"] = "categorical" if attribute.kind == "ordinal" else attribute.kind
-        attributes[name] = {key: value for key, value in said.items() if value is not None}
+            section = {key: value for key, value in section.items() if key not in ("hierarchy", "order")}
+            section["kind"] = "categorical" if attribute.kind == "ordinal" else attribute.kind
+        attributes[name] = {key: value for key, value in section.items() if value is not None}
     # Every row stays: what is left out could not be told from the release, which is all that codes are judged by.
     publish = {"method": method, **keys, "suppression": 0.0}
     return policy.replaced(attributes=attributes, publish=publish)
@@ -247,7 +253,7 @@ def _refuse_misfits(work: Work, options: GradeOptions) -> None:
     ]
     if not work.sensitive:
         problems.append(Problem(where, "grade needs a sensitive attribute.", 'Use method = "generalize".'))
-    PolicyError.raise_any(problems)
+    PolicyError.refuse(problems)
 
 
 METHOD = Method(

@@ -35,7 +35,7 @@ def checked_choices(work: Work) -> Choices:
     return choices
 
 
-def aliased(work: Work, column: Attribute, choices: Choices) -> tuple[Lookup, Pseudonyms]:
+def pseudonymized(work: Work, column: Attribute, choices: Choices) -> tuple[Lookup, Pseudonyms]:
     """What is published of a column for each choice and value, and the key; decided from how they occur together.
 
     A missing cell stays missing, whatever was chosen.
@@ -131,7 +131,7 @@ def categories_of(column: Attribute, wanted: object, spacing: str, where: str) -
     numbers = column.numbers[~np.isnan(column.numbers)]
     if isinstance(wanted, Sequence):
         pairs = tuple((float(low), float(high)) for low, high in wanted)
-        PolicyError.raise_any(_misfits(pairs, column, where))
+        PolicyError.refuse(_misfits(pairs, column, where))
         return pairs
     assert isinstance(wanted, int)
     ends = _ends(column, numbers, wanted, spacing)

@@ -7,8 +7,9 @@ from typing import Any
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.methods import Method, load
+from manyveils.policy import Promise
 from manyveils.policy.gnf import Schema, Verdict, check_gnf
-from manyveils.policy.guarantees import FrequencyDiversity, KAnonymity, Promise
+from manyveils.policy.guarantees import FrequencyDiversity, KAnonymity
 from manyveils.policy.rules import Dependency, PrivacyRule, irreducible, known_from, tellers
 from manyveils.promises.work import Work
 
@@ -38,7 +39,7 @@ def demands_of(work: Work) -> tuple[Demand, ...]:
     sensitive column.
     """
     joint = {work.subject_of(promise) for promise in work.promises if len(promise.protects) > 1}
-    PolicyError.raise_any(
+    PolicyError.refuse(
         Problem(
             f"{work.policy.name}: guarantee.joint",
             f"{subject} cannot be protected as one: a guardian table protects one attribute.",

@@ -9,7 +9,8 @@ import numpy as np
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.guardian.pieces import column_dependencies
 from manyveils.methods.multi_sa.blocks import Block
-from manyveils.policy.guarantees import EntropyDiversity, Promise, RecursiveDiversity
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import EntropyDiversity, RecursiveDiversity
 from manyveils.policy.rules import PrivacyRule, known_from, tellers
 from manyveils.promises.entries import Ids, Kept, numbered
 from manyveils.promises.keeping import Watch, kept_by_groups, watch
@@ -96,7 +97,7 @@ def _of_mixtures(promise: Promise) -> Promise:
 
 def refuse_ties(work: Work) -> None:
     """Refuse if a known dependency ties something unknown to what is protected: one table shows both."""
-    InfeasibleError.raise_any(
+    problems = (
         Problem(
             f"{work.policy.name}: {work.subject_of(promise)}",
             f"known dependencies tie it to {', '.join(ties)}, and multi-sa publishes all in one table.",
@@ -105,6 +106,7 @@ def refuse_ties(work: Work) -> None:
         for promise in work.promises
         if (ties := list(_ties(work, promise)))
     )
+    InfeasibleError.refuse(dict.fromkeys(problems))
 
 
 def _ties(work: Work, promise: Promise) -> Iterator[str]:

@@ -56,7 +56,7 @@ def _refuse_double_recoding(work: Work, regions: tuple[Region, ...]) -> None:
     names = [name for region in regions for name in region.column]
     doubled = {name for region in regions for name in region.recodings if names.count(name) > 1}
     remedy = "Drop it from overlap, or choose columns in which its values are frequent enough."
-    PolicyError.raise_any(
+    PolicyError.refuse(
         Problem(where, f"{name!r} would have to be generalized in one of its columns.", remedy)
         for name in sorted({work.table.home(name) for name in doubled})
     )

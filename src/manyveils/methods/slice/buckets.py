@@ -151,11 +151,12 @@ def _spread(regions: tuple[Region, ...], order: Ids) -> Ids:
 
 def _refuse_other_promises(work: Work) -> None:
     where = f"{work.policy.name}: publish.partition"
-    PolicyError.raise_any(
+    problems = (
         Problem(where, f'{promise.guarantee.kind} needs partition = "mondrian".')
         for promise in work.promises
         if not isinstance(promise.guarantee, ON_BELIEFS) or promise.conditional or len(promise.protects) > 1
     )
+    PolicyError.refuse(dict.fromkeys(problems))
 
 
 def _are_kept(work: Work, regions: tuple[Region, ...], buckets: Ids) -> bool:

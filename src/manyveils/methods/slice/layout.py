@@ -203,7 +203,7 @@ def lay_out(work: Work, options: SliceOptions) -> Layout:
     names, columns = work.policy.published, options.columns
     problems = (*_overlap_problems(work, options.overlap), *_column_problems(work, columns, options.overlap))
     where = f"{work.policy.name}: publish"
-    PolicyError.raise_any(Problem(f"{where}.{key}", what, remedy) for key, what, remedy in problems)
+    PolicyError.refuse(Problem(f"{where}.{key}", what, remedy) for key, what, remedy in problems)
     matrix = correlations(
         work.table, names, discretize=options.discretize, bins=options.bins, counts=work.counts
     )
