@@ -101,10 +101,8 @@ def _about_values(work: Work, watched: Watch, values: Ids, counts: Ids) -> tuple
             )
         case guarantees.CappedShare(alpha=bound) | guarantees.Linkability(epsilon=bound):
             share = math.ceil(1000 * most / n_rows) / 1000
-            return (
-                f"{broken}: one value fills {most} of {n_rows} rows, more than the share {float(bound):g}.",
-                f"Raise the bound to {share:g}, or mark the value as insensitive.",
-            )
+            what = f"{broken}: one value fills {most} of {n_rows} rows, more than the share {float(bound):g}."
+            return what, f"Raise the bound to {share:g}, or mark the value as insensitive."
         case guarantees.NumericSpread(e=e):
             numbers = watched.columns[0].numbers
             spread = float(np.nanmax(numbers) - np.nanmin(numbers)) if np.isfinite(numbers).any() else 0.0

@@ -209,9 +209,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 def _refuse_unlisted(folder: Path, listed: set[str]) -> None:
     present = {_listed_as(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     unsafe = [file for file in listed if _points_elsewhere(folder, file)]
-    problems = (
-        [Problem(str(folder), f"{len(unsafe)} file names of the manifest point elsewhere.")] if unsafe else []
-    )
+    elsewhere = Problem(str(folder), f"{len(unsafe)} file names of the manifest point elsewhere.")
+    problems = [elsewhere] if unsafe else []
     problems += [
         Problem(str(folder / file), "is listed in the manifest but is not there.")
         for file in sorted(listed - present)

@@ -78,11 +78,9 @@ def _filled(work: Work) -> Drafts:
 
 def _watches(work: Work, table: Table) -> tuple[Watch, ...]:
     families = _families(work)
-    return tuple(
-        watched
-        for promise in work.promises
-        for watched in watch((promise,), table, _company(promise, families))
-    )
+    beside = (_company(promise, families) for promise in work.promises)
+    pairs = zip(work.promises, beside, strict=True)
+    return tuple(watched for promise, names in pairs for watched in watch((promise,), table, names))
 
 
 def _columns(work: Work) -> tuple[tuple[str, ...], ...]:

@@ -168,9 +168,8 @@ class Frontier:
 
     def best_within(self, beta: Fraction) -> int | None:
         """The plan that loses least among those that expose no more than beta."""
-        return max(
-            (index for index in self.indices if self.exposure(index) <= beta + TOLERANCE), default=None
-        )
+        within = (index for index in self.indices if self.exposure(index) <= beta + TOLERANCE)
+        return max(within, default=None)
 
     def least_exposed(self, alpha: Fraction) -> int | None:
         """The plan that exposes least among those that lose no more than alpha."""

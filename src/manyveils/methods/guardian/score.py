@@ -52,11 +52,9 @@ class Divergence:
         if protect is None or protect not in names or len(names) == 1:
             return self._entropy(names)
         hidden = self._hiding(piece, names)
-        return (
-            self._entropy(names - {protect}) + self._entropy(frozenset({protect}))
-            if hidden is None
-            else hidden
-        )
+        if hidden is not None:
+            return hidden
+        return self._entropy(names - {protect}) + self._entropy(frozenset({protect}))
 
     def _entropy_fresh(self, names: Names) -> float:
         ordered = tuple(sorted(names))

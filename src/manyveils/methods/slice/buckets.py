@@ -121,7 +121,10 @@ def bucket_watches(work: Work, regions: tuple[Region, ...]) -> tuple[Watch, ...]
 
 
 def group_buckets(work: Work, regions: tuple[Region, ...], order: Ids, *, design: str, size: int) -> Ids:
-    """Group rows into buckets of a size, larger ones if the beliefs of targets ask for it."""
+    """Group rows into buckets of a size, larger ones if the beliefs of targets ask for it.
+
+    Several buckets may match a target, since they are drawn at random, or so that every tuple matches many of them.
+    """
     _refuse_other_promises(work)
     n_rows = work.table.n_rows
     size = min(size, n_rows)
