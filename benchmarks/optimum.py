@@ -1,13 +1,14 @@
 """Whether the optimum is one: the lowest cost over every node, and Polars' count at the node found."""
 
+import numpy as np
+
 from benchmarks.cases import Case, K
 from benchmarks.line import Line, checked
 from benchmarks.polars_lattice import FORMS, discernibility, label_columns
 from benchmarks.trail import work_of
-from manyveils.methods.generalize.lattice import Lattice, count_base
-from manyveils.methods.generalize.objectives import OBJECTIVES
-from manyveils.methods.generalize.search import exhaustive
-from manyveils.promises.keeping import watch
+from manyveils.methods.generalize.lattice import Lattice, lattice_of
+from manyveils.methods.generalize.objectives import OBJECTIVES, Objective
+from manyveils.promises.keeping import Watch, all_kept, watch
 from manyveils.release import Drafts
 from manyveils.table import Table
 
@@ -30,9 +31,19 @@ def _lowest(case: Case, table: Table) -> float:
     work = work_of(case.policy, table)
     watches = watch(work.promises, table, work.sensitive)
     columns = tuple(table[name] for name in work.quasi)
-    base, _ = count_base(columns, table, watches)
-    lattice = Lattice(columns, base)
+    lattice = lattice_of(columns, table, watches)
     return exhaustive(lattice, OBJECTIVES[case.objective](lattice), watches, work.limit)
+
+
+def exhaustive(lattice: Lattice, objective: Objective, watches: tuple[Watch, ...], limit: int) -> float:
+    """The lowest cost over every node: slow."""
+    best = float("inf")
+    for node in np.ndindex(lattice.shape):
+        counted = lattice.at(node)
+        fine = all_kept(watches, counted.entries, counted.sizes)
+        if int(counted.sizes[~fine].sum()) <= min(limit, int(counted.sizes.sum()) - 1):
+            best = min(best, objective.cost(counted, fine))
+    return best
 
 
 def _polars_agrees(case: Case, table: Table, made: Drafts, found: float) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from manyveils.policy import Policy
-from manyveils.promises.work import suppression_limit
+from manyveils.policy.guarantees import exact
 from manyveils.table import Table
 from manyveils.table.attributes import Attribute
 
@@ -55,7 +55,8 @@ def label_columns(policy: Policy, table: Table, k: int) -> LabelColumns:
     ]
     shape = tuple(len(column.levels) for column in columns)
     sizes = {column.name: int(column.max()) + 1 for column in series}
-    return LabelColumns(pl.DataFrame(series), sizes, shape, k, suppression_limit(policy, table))
+    limit = int(exact(policy.publish.suppression) * table.n_people)
+    return LabelColumns(pl.DataFrame(series), sizes, shape, k, limit)
 
 
 def _labels(column: Attribute, place: int, level: int) -> pl.Series:

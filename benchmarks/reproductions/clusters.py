@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.reproductions import occ, pictures
 from benchmarks.reproductions.table import braced, markdown
-from manyveils.methods.slice.correlation import Matrix, correlations
-from manyveils.methods.slice.medoids import medoid_clusters
+from manyveils.methods.slice.layout import Matrix, correlations, medoid_clusters
 from manyveils.table import hold
 
 BINS = 10

@@ -16,8 +16,7 @@ from benchmarks.reproductions.table import markdown
 from manyveils.methods import Work
 from manyveils.methods.codip.anonymizers import FullDomain
 from manyveils.methods.codip.association import Association
-from manyveils.methods.generalize.lattice import Counted, Lattice, count_base
-from manyveils.methods.generalize.nodes import Test, passing
+from manyveils.methods.generalize.lattice import Counted, Test, lattice_of, passing
 from manyveils.methods.generalize.objectives import squares
 
 KS = (2, 5, 10, 20, 50, 100)
@@ -77,7 +76,7 @@ def run(
 def anonymizations(work: Work, k: int) -> tuple[int, int]:
     """How many generalizations have classes of k rows and more: within the limit of discernibility, and in all."""
     columns = tuple(work.table[name] for name in work.quasi)
-    lattice = Lattice(columns, count_base(columns, work.table, ())[0])
+    lattice = lattice_of(columns, work.table, ())
 
     def is_anonymous(counted: Counted) -> bool:
         return bool(counted.sizes.min() >= k)

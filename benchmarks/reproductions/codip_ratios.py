@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 from benchmarks.reproductions import pictures
 from benchmarks.reproductions.codip_plans import merges_of, plans_of, searched, short
 from benchmarks.reproductions.table import markdown
-from manyveils.methods.codip.association import Association, Members, Plan
-from manyveils.methods.codip.frontier import Frontier, frontier_of
+from manyveils.methods.codip.association import Association, Frontier, Members, Plan, frontier_of
 
 PAPER = (0.19, 0.15)
 BETAS = tuple(Fraction(each, 100) for each in (60, 50, 40, 30, 20, 15, 10, 5, 2))

@@ -14,7 +14,7 @@ import manyveils as mv
 from manyveils.datasets import hospital, hospital_sections
 from manyveils.kernels.eliminations import mend
 from manyveils.methods.alpha_beta_k.boxes import axis_of
-from manyveils.methods.alpha_beta_k.ladder import Ladder, ladder_of
+from manyveils.methods.alpha_beta_k.rule import Ladder, ladder_of
 from manyveils.release import Draft, Recoding, seal
 from manyveils.table import hold
 from tests.kit.oracles import leaks

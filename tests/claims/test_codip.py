@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 import manyveils as mv
 from manyveils.methods import Work, read_options
 from manyveils.methods.codip.anonymizers import FullDomain
-from manyveils.methods.codip.association import associate
-from manyveils.methods.codip.frontier import frontier_of
+from manyveils.methods.codip.association import associate, frontier_of
 from manyveils.methods.codip.search import merged_plan
 from manyveils.policy.guarantees import Closeness, exact
 from manyveils.table import Streams, hold, resolve

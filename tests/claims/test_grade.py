@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import manyveils as mv
 from manyveils.datasets import hospital, hospital_sections
 from manyveils.keys import Grades, Key, interpret_rule, interpret_table, read_key, write_key
-from manyveils.methods.grade.categories import categories_of, grades_of
+from manyveils.methods.grade.pseudonyms import categories_of, grades_of
 from manyveils.publishing import publish_to
 from manyveils.reading.secrets import as_published
 from manyveils.table import hold

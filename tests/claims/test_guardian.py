@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 import manyveils as mv
 from manyveils.arguments import Order
 from manyveils.datasets import versatile_patients, versatile_rules
-from manyveils.methods.guardian.demands import Demand
-from manyveils.methods.guardian.gd import by_repair, repaired
-from manyveils.methods.guardian.pieces import Demands, Piece
-from manyveils.methods.guardian.uad import by_colouring
+from manyveils.methods.guardian.decompose import by_colouring, by_repair, repaired
+from manyveils.methods.guardian.pieces import Demand, Demands, Piece
 from manyveils.policy import Promise
 from manyveils.policy.gnf import Schema, check_gnf
 from manyveils.policy.guarantees import FrequencyDiversity

@@ -12,7 +12,7 @@ import manyveils as mv
 from manyveils.methods import drafts_of, plan_of_counts, work_of
 from manyveils.methods.anatomize import METHOD as ANATOMIZE
 from manyveils.methods.grade import METHOD, _following_work, _graded, seen
-from manyveils.release.labelling import in_secret
+from manyveils.release.draft import in_secret
 from manyveils.table import Streams, hold
 from tests.kit.counting import counted_once
 

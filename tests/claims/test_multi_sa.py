@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import manyveils as mv
 from manyveils.datasets import versatile_patients, versatile_rules
 from manyveils.methods.multi_sa.blocks import divide, trimmed
-from manyveils.methods.multi_sa.caps import Cap, keeps
-from manyveils.methods.multi_sa.program import Solved, largest, smallest
+from manyveils.methods.multi_sa.caps import Cap, Solved, keeps, largest, smallest
 from tests.kit.reading import broken_promises
 
 some = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))

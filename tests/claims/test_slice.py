@@ -15,12 +15,17 @@ from hypothesis import strategies as st
 import manyveils as mv
 from manyveils.methods import Work, read_options
 from manyveils.methods.generalize import mondrian
-from manyveils.methods.slice import plan, regions
-from manyveils.methods.slice.beliefs import beliefs
-from manyveils.methods.slice.correlation import cluster_cuts, contingency
-from manyveils.methods.slice.layout import SliceOptions, lay_out
-from manyveils.methods.slice.medoids import medoid_clusters, silhouette
-from manyveils.methods.slice.regions import Region
+from manyveils.methods.slice import buckets as bucketing
+from manyveils.methods.slice import plan
+from manyveils.methods.slice.buckets import Region, beliefs
+from manyveils.methods.slice.layout import (
+    SliceOptions,
+    cluster_cuts,
+    contingency,
+    lay_out,
+    medoid_clusters,
+    silhouette,
+)
 from manyveils.table import Streams, hold, resolve
 from tests.kit.counting import counted_once
 from tests.kit.strategies import cases
@@ -139,8 +144,8 @@ def test_l_diversity_holds_after_every_kept_split(data):
         rounds.clear()
         return partition(cut, order, *rest, **more)
 
-    of_active, partition = mondrian._of_active, regions.partition
-    with patch.object(mondrian, "_of_active", watching), patch.object(regions, "partition", cutting):
+    of_active, partition = mondrian._of_active, bucketing.partition
+    with patch.object(mondrian, "_of_active", watching), patch.object(bucketing, "partition", cutting):
         try:
             plan(work).make(work)
         except (mv.InfeasibleError, mv.PolicyError):
@@ -182,7 +187,7 @@ def test_strict_cuts_leave_one_matching_bucket(data):
         )
         for name in work.quasi
     )
-    buckets = regions.cut_buckets(work, of_quasi, np.arange(work.table.n_rows))
+    buckets = bucketing.cut_buckets(work, of_quasi, np.arange(work.table.n_rows))
     for row in range(work.table.n_rows):
         for bucket in set(buckets.tolist()):
             inside = buckets == bucket

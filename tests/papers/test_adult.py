@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import manyveils as mv
-from manyveils.methods.generalize.lattice import Lattice, count_base
+from benchmarks.optimum import exhaustive
+from manyveils.methods.generalize.lattice import lattice_of
 from manyveils.methods.generalize.objectives import OBJECTIVES
-from manyveils.methods.generalize.search import exhaustive
 from manyveils.promises.keeping import watch
 from manyveils.table import hold, resolve
 
@@ -47,7 +47,7 @@ def test_discernibility_is_the_exhaustive_optimum(data):
     table, _ = hold(data, policy)
     watches = watch(resolve(policy, table), table, ())
     columns = tuple(table[name] for name in QUASI)
-    lattice = Lattice(columns, count_base(columns, table, watches)[0])
+    lattice = lattice_of(columns, table, watches)
     assert release.notes["nodes"] == 6480
     best = exhaustive(lattice, OBJECTIVES["discernibility"](lattice), watches, 603)
     assert mv.measure(release, data, policy)["discernibility"] == best == release.notes["cost"]

@@ -10,9 +10,8 @@ import manyveils as mv
 from benchmarks.reproductions import census
 from manyveils.datasets import codip_patients
 from manyveils.methods import Work, read_options
-from manyveils.methods.codip.anonymized import closeness, watch_gauges
-from manyveils.methods.codip.association import associate
-from manyveils.methods.codip.frontier import frontier_of
+from manyveils.methods.codip.anonymizers import closeness, watch_gauges
+from manyveils.methods.codip.association import associate, frontier_of
 from manyveils.methods.codip.search import merged_plan
 from manyveils.promises.entries import count
 from manyveils.table import Streams, hold, resolve

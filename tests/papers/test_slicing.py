@@ -6,10 +6,8 @@ import pytest
 import manyveils as mv
 from benchmarks.reproductions import occ
 from benchmarks.reproductions.occ import OCC7
-from manyveils.methods.slice.beliefs import beliefs
-from manyveils.methods.slice.correlation import correlations
-from manyveils.methods.slice.medoids import medoid_clusters
-from manyveils.methods.slice.regions import Region
+from manyveils.methods.slice.buckets import Region, beliefs
+from manyveils.methods.slice.layout import correlations, medoid_clusters
 from manyveils.table import hold
 from manyveils.utility.comparison import Comparison
 from manyveils.utility.membership import tuples_of

@@ -1,31 +1,23 @@
 """Ways to make views: each method is one file or folder, found by its name in the policy."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
-from manyveils.errors import PolicyError, Problem
-from manyveils.methods.work import Gap, Method, Options, drafts_of, plan_of_counts, refuse_rules, refuse_ties
+from pydantic import BaseModel, ConfigDict
+
+from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.policy import Policy
 from manyveils.policy.check import section_problems, suggest
+from manyveils.policy.promises import dependencies_of
+from manyveils.policy.rules import PrivacyRule, tellers
 from manyveils.policy.sections import Publish
-from manyveils.promises.work import Work, silent
+from manyveils.promises.work import Work as Work
+from manyveils.promises.work import silent
+from manyveils.release.draft import Drafts
+from manyveils.release.plan import FromRows, Plan, carry_out
 from manyveils.table import Streams, Table, resolve
-
-__all__ = [
-    "METHODS",
-    "Gap",
-    "Method",
-    "Options",
-    "Work",
-    "drafts_of",
-    "load",
-    "method_of",
-    "method_problems",
-    "plan_of_counts",
-    "read_options",
-    "work_of",
-]
 
 METHODS = (
     "generalize",
@@ -38,6 +30,95 @@ METHODS = (
     "multi-sa",
     "separate",
 )
+A = TypeVar("A")
+
+
+class Options(BaseModel):
+    """The keys of [publish] that belong to a method; others are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Why Spark cannot do what some options of a method ask for, and what to do instead."""
+
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to make views: its name, where it comes from, its options, and the function that plans."""
+
+    name: str
+    source: str
+    options: type[Options]
+    plan: Callable[[Work], Plan | FromRows]
+    takes_rules: bool = False
+    # Whether its views may enforce rules, and whether its labels may be secret.
+    enforces: bool = False
+    secret: bool = False
+    # Whether leaving out single rows can make a promise keepable.
+    suppresses: bool = False
+    # Other ways to publish with it: a name, as in `compare --methods generalize:mondrian`, and keys of [publish].
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # The variants that are tried beside its defaults wherever all methods are.
+    tried: tuple[str, ...] = ()
+    # The keys of [publish] without which it keeps no promise.
+    promising: Mapping[str, Any] = field(default_factory=dict)
+    # The releases that the demo makes with it: a name, and keys of [publish].
+    demo: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # Whether it takes a cell of several values as one value.
+    whole_cells: bool = False
+    # What Spark says where a plan needs rows that may not be cut into parts.
+    gap: Gap | None = None
+
+
+def united(sets: Iterable[set[A]], together: Iterable[Iterable[A]]) -> list[set[A]]:
+    """Sets that share no member, after those that meet one of `together` became one; those that did come last."""
+    apart = list(sets)
+    for group in map(set, together):
+        touched = [members for members in apart if members & group]
+        apart = [members for members in apart if not members & group]
+        apart += [set().union(*touched)] if touched else []
+    return apart
+
+
+def drafts_of(work: Work, plan: Plan | FromRows) -> Drafts:
+    """The drafts of a plan, made from the rows at hand."""
+    return plan.make(work) if isinstance(plan, FromRows) else carry_out(plan, work.table, work.streams)
+
+
+def plan_of_counts(work: Work, plan: Plan | FromRows) -> Plan | None:
+    """What can be done without a look at rows; nothing where they must be seen."""
+    if isinstance(plan, Plan):
+        return plan
+    return None if plan.from_counts is None else plan.from_counts(work)
+
+
+def refuse_ties(method: Method, policy: Policy) -> None:
+    """Methods that do not look at dependencies would publish what tells of a protected attribute beside it."""
+    known = dependencies_of(policy)
+    rules = [PrivacyRule(frozenset(policy.quasi), name) for name in policy.sensitive]
+    tied = {rule.protect: sorted(tellers(rule, known) & set(policy.published)) for rule in rules}
+    InfeasibleError.refuse(
+        Problem(
+            f"{policy.name}: {name}",
+            f"known dependencies tie it to {', '.join(others)}, and method {method.name!r} does not part them.",
+            'Use method = "guardian", or drop the dependency if it need not be known.',
+        )
+        for name, others in tied.items()
+        if others and not method.takes_rules
+    )
+
+
+def refuse_rules(method: Method, policy: Policy) -> None:
+    """Methods that know quasi-identifiers and sensitive attributes only cannot keep rules."""
+    if policy.rules and not method.takes_rules:
+        what = f"method {method.name!r} cannot keep rules between arbitrary attributes."
+        remedy = 'Use method = "separate" or roles instead of rules.'
+        raise PolicyError.at(f"{policy.name}: rules", what, remedy)
 
 
 def method_of(policy: Policy) -> Method:
@@ -47,9 +128,7 @@ def method_of(policy: Policy) -> Method:
 
 def read_options(policy: Policy) -> Options:
     """The method's own keys of [publish], checked by the method; called once per publication."""
-    problems = list(method_problems(policy.publish.model_dump(), policy.name))
-    if problems:
-        raise PolicyError(problems)
+    PolicyError.refuse(method_problems(policy.publish.model_dump(), policy.name))
     method = method_of(policy)
     refuse_rules(method, policy)
     refuse_ties(method, policy)

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.cuts import best_cut
-from manyveils.methods.generalize.cutting import Cutting, Labels, cutting_of
+from manyveils.methods.generalize.mondrian import Cutting, Labels, cutting_of
 from manyveils.promises.entries import Ids
-from manyveils.promises.keeping import all_kept, count_for, needed, watch
+from manyveils.promises.keeping import kept_by_groups, needed, watch
 from manyveils.promises.work import Work
 from manyveils.table import Table
 from manyveils.table.attributes import Attribute, tally
@@ -120,17 +120,10 @@ class Parting:
         return [proposal for proposal in proposals if proposal.gain > 0]
 
     def _cutting(self) -> Cutting:
-        attributes = tuple(self.work.table[name] for name in self.work.quasi)
-        leaves = tuple(
-            len(self.work.policy.lines(attribute.name) or ()) or attribute.n_values
-            for attribute in attributes
-        )
         # Only what the values lose is asked, not which rows have them.
-        return cutting_of(
-            tuple(attribute.taking(np.zeros(0, dtype=np.intp)) for attribute in attributes),
-            leaves,
-            self.labels,
-        )
+        nobody = np.zeros(0, dtype=np.intp)
+        attributes = tuple(self.work.table[name].taking(nobody) for name in self.work.quasi)
+        return cutting_of(attributes, tuple(map(self.work.n_leaves, self.work.quasi)), self.labels)
 
     def _kept(self, cuts: Cuts) -> Side:
         """Which parts keep every promise."""
@@ -138,8 +131,7 @@ class Parting:
         for promise in work.promises:
             table, owners = self.counted(needed(promise, work.table, self.beside), cuts)
             watches = watch((promise,), table, self.beside)
-            sizes = tally(owners, table.weights, cuts.n_parts)
-            fine &= all_kept(watches, count_for(watches, owners, cuts.n_parts), sizes)
+            fine &= kept_by_groups(watches, owners, cuts.n_parts, table.weights)
         return fine
 
 

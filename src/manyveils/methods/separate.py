@@ -5,21 +5,15 @@ It promises what the whole table keeps as one group, and keeps any rule of that 
 """
 
 from manyveils.errors import InfeasibleError, Problem
-from manyveils.methods.work import Method, Options
-from manyveils.policy.guarantees import (
-    CappedShare,
-    DistinctDiversity,
-    EntropyDiversity,
-    FrequencyDiversity,
-    Linkability,
-)
+from manyveils.methods import Method, Options
+from manyveils.policy.guarantees import CappedShare, Diversity, Linkability
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch_counts
 from manyveils.promises.work import Work
 from manyveils.release.plan import LeveledView, Plan
 
 # What holds for one attribute holds for any combination with it, when attributes are published apart.
-IMPLIED = (DistinctDiversity, FrequencyDiversity, EntropyDiversity, CappedShare, Linkability)
+IMPLIED = (Diversity, CappedShare, Linkability)
 
 
 class SeparateOptions(Options):
@@ -38,7 +32,7 @@ def plan(work: Work) -> Plan:
 
 def _refuse_joint(work: Work) -> None:
     """Combinations are not published, so nothing can be promised of how they are distributed."""
-    problems = [
+    problems = (
         Problem(
             f"{work.policy.name}: {work.subject_of(promise)}",
             f"{promise.guarantee.kind} of a combination cannot be kept: its attributes are published apart.",
@@ -46,9 +40,8 @@ def _refuse_joint(work: Work) -> None:
         )
         for promise in work.promises
         if len(promise.protects) > 1 and not isinstance(promise.guarantee, IMPLIED)
-    ]
-    if problems:
-        raise InfeasibleError(dict.fromkeys(problems))
+    )
+    InfeasibleError.refuse(dict.fromkeys(problems))
 
 
 METHOD = Method(

@@ -2,39 +2,68 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from manyveils.kernels.eliminations import withstand
-from manyveils.kernels.tallies import largest, most_alike
-from manyveils.policy.guarantees import (
-    CappedShare,
-    Closeness,
-    Disclosure,
-    DistinctDiversity,
-    Elimination,
-    EntropyDiversity,
-    FrequencyDiversity,
-    Guarantee,
-    KAnonymity,
-    Likeness,
-    Linkability,
-    NumericSpread,
-    Proximity,
-    RecursiveDiversity,
-    SupersetCloseness,
-)
-from manyveils.promises.distances import distances
-from manyveils.promises.entries import Ids
-from manyveils.promises.tally import Kept, Tally
+from manyveils.kernels.tallies import differences, most_alike, ordered_distance
+from manyveils.policy import guarantees
+from manyveils.promises.entries import Entries, Ids, Kept, Tally
 
-MARGIN = 1e-9
+TOLERANCE = 1e-9
+Scaled = NDArray[np.int64] | NDArray[np.float64]
+LARGEST_EXACT = 2.0**62
 
 
-def _at_most(counts: Ids, sizes: Ids, share: Fraction) -> Kept:
-    """Whether count / size <= share, in whole numbers."""
-    return counts <= _floor_times(sizes, share)
+def distances(ground: guarantees.Ground, tally: Tally) -> tuple[Scaled, Scaled]:
+    """The distance of every group as a fraction: what to divide, and by what.
+
+    Both are whole numbers, unless they would not fit 64 bits.
+    """
+    scale = tally.sizes * tally.n_rows
+    if ground == "ordered":
+        return _ordered(tally)
+    if ground == "equal":
+        return _differences(tally), 2 * scale
+    levels = tally.columns[0].levels
+    total = np.zeros(tally.sizes.size, dtype=np.int64)
+    for level in levels.each[:-1]:
+        total += _differences(_lifted(tally, level.label_of.astype(np.int64), len(level.labels)))
+    return total, 2 * scale * (len(levels) - 1)
+
+
+def _ordered(tally: Tally) -> tuple[Scaled, Scaled]:
+    steps = max(len(tally.reference) - 1, 1)
+    arrays = (tally.counts, tally.sizes, np.cumsum(tally.reference))
+    if float(tally.sizes.max(initial=0)) * tally.n_rows * (steps + 1) < LARGEST_EXACT:
+        return ordered_distance(tally.owners, tally.values, *arrays), tally.sizes * tally.n_rows * steps
+    distance = ordered_distance(tally.owners, tally.values, *(array.astype(np.float64) for array in arrays))
+    return distance, tally.sizes.astype(np.float64) * tally.n_rows * steps
+
+
+def _differences(tally: Tally) -> Ids:
+    return differences(tally.owners, tally.values, tally.counts, tally.sizes, tally.reference)
+
+
+def _lifted(tally: Tally, label_of: Ids, n_labels: int) -> Tally:
+    """The same counts with values replaced by coarser labels."""
+    labels = label_of[tally.values]
+    order = np.argsort(labels, kind="stable")
+    merged = Entries(tally.owners[order], labels[order], tally.counts[order]).under(
+        np.arange(tally.sizes.size), tally.sizes.size
+    )
+    reference = np.bincount(label_of, weights=tally.reference, minlength=n_labels).astype(np.int64)
+    every = np.ones(n_labels, dtype=bool)
+    return Tally(merged.owners, merged.codes, merged.counts, tally.sizes, reference, every, tally.columns)
+
+
+def _fill_at_most(tally: Tally, share: Fraction) -> Kept:
+    """Whether no value that needs protection fills more than a share of its group, in whole numbers."""
+    fine: Kept = tally.of_sensitive().largest()[:, 0] <= _floor_times(tally.sizes, share)
+    return fine
 
 
 def _floor_times(amounts: Ids, factor: Fraction) -> Ids:
@@ -44,25 +73,23 @@ def _floor_times(amounts: Ids, factor: Fraction) -> Ids:
     return whole * top + rest * top // bottom
 
 
-def _distinct(guarantee: DistinctDiversity, tally: Tally) -> Kept:
+def _distinct(guarantee: guarantees.DistinctDiversity, tally: Tally) -> Kept:
     return (np.bincount(tally.owners, minlength=tally.sizes.size) >= guarantee.l) | tally.harmless()
 
 
-def _frequency(guarantee: FrequencyDiversity, tally: Tally) -> Kept:
+def _frequency(guarantee: guarantees.FrequencyDiversity, tally: Tally) -> Kept:
     fine: Kept = tally.of_sensitive().largest()[:, 0] * guarantee.l <= tally.sizes
     return fine
 
 
-def _entropy(guarantee: EntropyDiversity, tally: Tally) -> Kept:
+def _entropy(guarantee: guarantees.EntropyDiversity, tally: Tally) -> Kept:
     sizes = np.maximum(tally.sizes, 1).astype(np.float64)
-    spread = np.bincount(
-        tally.owners, weights=tally.counts * np.log(tally.counts), minlength=tally.sizes.size
-    )
-    entropy = np.log(sizes) - spread / sizes
-    fine = entropy >= math.log(guarantee.l) + MARGIN
+    weights = tally.counts * np.log(tally.counts)
+    entropy = np.log(sizes) - np.bincount(tally.owners, weights, tally.sizes.size) / sizes
+    fine = entropy >= math.log(guarantee.l) + TOLERANCE
     distinct = np.bincount(tally.owners, minlength=tally.sizes.size)
     fine |= (tally.largest()[:, 0] * distinct == tally.sizes) & (distinct >= guarantee.l)
-    close = np.flatnonzero(~fine & (entropy > math.log(guarantee.l) - MARGIN))
+    close = np.flatnonzero(~fine & (entropy > math.log(guarantee.l) - TOLERANCE))
     order = np.argsort(tally.owners, kind="stable")
     starts = np.searchsorted(tally.owners[order], np.append(close, close + 1))
     for group, start, stop in zip(close, starts[: close.size], starts[close.size :], strict=True):
@@ -78,77 +105,70 @@ def _entropy_exactly(counts: list[int], l: int) -> bool:
     return n**n >= l**n * math.prod(part**part for part in parts)
 
 
-def _recursive(guarantee: RecursiveDiversity, tally: Tally) -> Kept:
+def _recursive(guarantee: guarantees.RecursiveDiversity, tally: Tally) -> Kept:
     top = tally.largest(max(guarantee.l - 1, 1))
     tail = tally.sizes - (top.sum(axis=1) if guarantee.l > 1 else 0)
     fine: Kept = top[:, 0] * guarantee.c.denominator < tail * guarantee.c.numerator
     return fine | tally.harmless()
 
 
-def _closeness(guarantee: Closeness, tally: Tally) -> Kept:
+def _closeness(guarantee: guarantees.Closeness, tally: Tally) -> Kept:
     distance, scale = distances(guarantee.ground, tally)
     if distance.dtype.kind == "f":
-        # Too large for whole numbers of 64 bits: the margin refuses.
-        near: Kept = distance <= scale * float(guarantee.t) * (1 - MARGIN)
+        # Too large for whole numbers of 64 bits: the tolerance refuses.
+        near: Kept = distance <= scale * float(guarantee.t) * (1 - TOLERANCE)
         return near
     return distance <= _floor_times(scale.astype(np.int64), guarantee.t)
 
 
-def _superset_closeness(guarantee: SupersetCloseness, tally: Tally) -> Kept:
+def _superset_closeness(guarantee: guarantees.SupersetCloseness, tally: Tally) -> Kept:
     """Large enough to be its own superset, or close to the whole table; nearer supersets are the audit's luxury."""
-    near_all = _closeness(Closeness(guarantee.t, guarantee.ground), tally)
+    near_all = _closeness(guarantees.Closeness(guarantee.t, guarantee.ground), tally)
     return (tally.sizes >= guarantee.n) | (near_all & (tally.n_rows >= guarantee.n))
 
 
-def _capped(guarantee: CappedShare, tally: Tally) -> Kept:
-    sensitive = tally.of_sensitive()
+def _capped(guarantee: guarantees.CappedShare, tally: Tally) -> Kept:
     if guarantee.values:
-        assert len(tally.columns) == 1
-        listed = np.array([text in guarantee.values for text in tally.columns[0].texts])
-        wanted = listed[sensitive.values]
-        most = largest(sensitive.owners[wanted], sensitive.counts[wanted], tally.sizes.size, 1)[:, 0]
-        return _at_most(most, tally.sizes, guarantee.alpha)
-    return _at_most(sensitive.largest()[:, 0], tally.sizes, guarantee.alpha)
+        [column] = tally.columns
+        listed = np.array([text in guarantee.values for text in column.texts])
+        tally = replace(tally, is_sensitive=tally.is_sensitive & listed)
+    return _fill_at_most(tally, guarantee.alpha)
 
 
-def _linkability(guarantee: Linkability, tally: Tally) -> Kept:
-    return _at_most(tally.of_sensitive().largest()[:, 0], tally.sizes, guarantee.epsilon)
+def _linkability(guarantee: guarantees.Linkability, tally: Tally) -> Kept:
+    return _fill_at_most(tally, guarantee.epsilon)
 
 
-def _likeness(guarantee: Likeness, tally: Tally) -> Kept:
+def _likeness(guarantee: guarantees.Likeness, tally: Tally) -> Kept:
     sensitive = tally.of_sensitive()
     sizes, shares = tally.sizes[sensitive.owners], tally.reference[sensitive.values]
     gained = sensitive.counts * tally.n_rows > shares * sizes
     by_beta = sensitive.counts * tally.n_rows <= _floor_times(shares * sizes, 1 + guarantee.beta)
     p = shares / tally.n_rows
-    by_log = sensitive.counts <= sizes * p * (1 - np.log(p)) * (1 - MARGIN)
+    by_log = sensitive.counts <= sizes * p * (1 - np.log(p)) * (1 - TOLERANCE)
     return np.bincount(sensitive.owners[gained & ~(by_beta & by_log)], minlength=tally.sizes.size) == 0
 
 
-def _disclosure(guarantee: Disclosure, tally: Tally) -> Kept:
+def _disclosure(guarantee: guarantees.Disclosure, tally: Tally) -> Kept:
     sensitive = tally.of_sensitive()
-    ratio = np.log(
-        sensitive.counts
-        * float(tally.n_rows)
-        / (tally.reference[sensitive.values] * tally.sizes[sensitive.owners])
-    )
-    far = np.abs(ratio) >= float(guarantee.delta) * (1 - MARGIN)
+    expected = tally.reference[sensitive.values] * tally.sizes[sensitive.owners]
+    ratio = np.log(sensitive.counts * float(tally.n_rows) / expected)
+    far = np.abs(ratio) >= float(guarantee.delta) * (1 - TOLERANCE)
     needed = int((tally.is_sensitive & (tally.reference > 0)).sum())
     present = np.bincount(sensitive.owners, minlength=tally.sizes.size)
     return (np.bincount(sensitive.owners[far], minlength=tally.sizes.size) == 0) & (present == needed)
 
 
-def _spread(guarantee: NumericSpread, tally: Tally) -> Kept:
+def _spread(guarantee: guarantees.NumericSpread, tally: Tally) -> Kept:
     numbers = tally.columns[0].numbers[tally.values]
     real = ~np.isnan(numbers)
-    low = np.full(tally.sizes.size, np.inf)
-    high = np.full(tally.sizes.size, -np.inf)
+    low, high = np.full(tally.sizes.size, np.inf), np.full(tally.sizes.size, -np.inf)
     np.minimum.at(low, tally.owners[real], numbers[real])
     np.maximum.at(high, tally.owners[real], numbers[real])
     return (high - low >= float(guarantee.e)) | tally.harmless()
 
 
-def _proximity(guarantee: Proximity, tally: Tally) -> Kept:
+def _proximity(guarantee: guarantees.Proximity, tally: Tally) -> Kept:
     order = np.argsort(tally.owners, kind="stable")
     numbers = tally.columns[0].numbers[tally.values[order]]
     # A missing number is near other missing ones only.
@@ -159,7 +179,7 @@ def _proximity(guarantee: Proximity, tally: Tally) -> Kept:
     return most * guarantee.m <= tally.sizes
 
 
-def _elimination(guarantee: Elimination, tally: Tally) -> Kept:
+def _elimination(guarantee: guarantees.Elimination, tally: Tally) -> Kept:
     assert tally.members is not None
     order = np.argsort(tally.owners, kind="stable")
     starts = np.searchsorted(tally.owners[order], np.arange(tally.sizes.size + 1))
@@ -173,23 +193,23 @@ def _elimination(guarantee: Elimination, tally: Tally) -> Kept:
     return fine
 
 
-def _size(guarantee: KAnonymity, tally: Tally) -> Kept:
+def _size(guarantee: guarantees.KAnonymity, tally: Tally) -> Kept:
     return tally.sizes >= guarantee.k
 
 
-DECISIONS: dict[type[Guarantee], Callable[..., Kept]] = {
-    KAnonymity: _size,
-    DistinctDiversity: _distinct,
-    Elimination: _elimination,
-    FrequencyDiversity: _frequency,
-    EntropyDiversity: _entropy,
-    RecursiveDiversity: _recursive,
-    Closeness: _closeness,
-    SupersetCloseness: _superset_closeness,
-    CappedShare: _capped,
-    Linkability: _linkability,
-    Likeness: _likeness,
-    Disclosure: _disclosure,
-    NumericSpread: _spread,
-    Proximity: _proximity,
+DECISIONS: dict[type[guarantees.Guarantee], Callable[..., Kept]] = {
+    guarantees.KAnonymity: _size,
+    guarantees.DistinctDiversity: _distinct,
+    guarantees.Elimination: _elimination,
+    guarantees.FrequencyDiversity: _frequency,
+    guarantees.EntropyDiversity: _entropy,
+    guarantees.RecursiveDiversity: _recursive,
+    guarantees.Closeness: _closeness,
+    guarantees.SupersetCloseness: _superset_closeness,
+    guarantees.CappedShare: _capped,
+    guarantees.Linkability: _linkability,
+    guarantees.Likeness: _likeness,
+    guarantees.Disclosure: _disclosure,
+    guarantees.NumericSpread: _spread,
+    guarantees.Proximity: _proximity,
 }

@@ -1,16 +1,19 @@
 """How often each protected value stands in each group: the counts that promises are decided on."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.grouping import merge_entries, number
+from manyveils.kernels.tallies import largest
 from manyveils.table import Attribute, Table
 from manyveils.table.attributes import tally as people
 
+Kept = NDArray[np.bool_]
+Members = NDArray[np.int32]
 Ids = NDArray[np.int64]
 Known = tuple[Ids, int]
 LARGEST_KEY = 2**62
@@ -64,6 +67,22 @@ def dense(columns: tuple[NDArray[np.integer], ...], sizes: tuple[int, ...], n_ro
     return _squeezed(ids)
 
 
+def numbered(table: Table, names: tuple[str, ...]) -> tuple[Ids, int]:
+    """The number of each row's combination of some attributes, and how many combinations there are."""
+    return dense(table.codes(names), table.sizes(names), table.n_rows)
+
+
+def examples(numbers: Ids, n_numbers: int) -> Ids:
+    """A row of each number: the last that has it.
+
+    >>> examples(np.array([1, 0, 1]), 2)
+    array([1, 2])
+    """
+    rows = np.zeros(n_numbers, dtype=np.int64)
+    rows[numbers] = np.arange(numbers.size)
+    return rows
+
+
 def _squeezed(ids: Ids) -> tuple[Ids, int]:
     if ids.size == 0:
         return ids, 0
@@ -115,8 +134,7 @@ def _of_all(names: tuple[str, ...], table: Table, values: Ids, n_values: int) ->
 
 def members_of(subject: Subject, columns: tuple[Attribute, ...]) -> NDArray[np.int32]:
     """The codes of every column for each value of a subject that combines them."""
-    row_of = np.zeros(subject.n_values, dtype=np.int64)
-    row_of[subject.codes // subject.n_known] = np.arange(subject.codes.size)
+    row_of = examples(subject.codes // subject.n_known, subject.n_values)
     return np.stack([column.codes[row_of] for column in columns])
 
 
@@ -125,7 +143,7 @@ def _values(names: tuple[str, ...], table: Table) -> tuple[Ids, int]:
         return np.zeros(table.n_rows, dtype=np.int64), 1
     if len(names) == 1:
         return table[names[0]].codes.astype(np.int64), table[names[0]].n_values
-    return dense(table.codes(names), table.sizes(names), table.n_rows)
+    return numbered(table, names)
 
 
 def for_each_once(items: Iterable[A | None], make: Callable[[A], B]) -> tuple[B | None, ...]:
@@ -134,8 +152,10 @@ def for_each_once(items: Iterable[A | None], make: Callable[[A], B]) -> tuple[B 
     Promises about the same subject share its counts in this way.
     """
     listed = tuple(items)
-    made = {id(item): make(item) for item in {id(item): item for item in listed}.values() if item is not None}
-    return tuple(made.get(id(item)) for item in listed)
+    results = {
+        id(item): make(item) for item in {id(item): item for item in listed}.values() if item is not None
+    }
+    return tuple(results.get(id(item)) for item in listed)
 
 
 def count(subject: Subject, owners: Ids, n_owners: int) -> Entries:
@@ -161,3 +181,41 @@ def tally(keys: Ids, span: int, weights: Ids | None = None) -> tuple[Ids, Ids]:
         return np.unique(keys, return_counts=True)
     present, numbers = np.unique(keys, return_inverse=True)
     return present, people(numbers, weights, present.size)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The counts of one subject in every group, and what they are compared with.
+
+    `members` has the codes of each column for every combination, where values are combinations to be taken apart.
+    """
+
+    owners: Ids
+    values: Ids
+    counts: Ids
+    sizes: Ids
+    reference: Ids
+    is_sensitive: Kept
+    columns: tuple[Attribute, ...]
+    members: Members | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the whole table."""
+        return int(self.reference.sum())
+
+    def largest(self, depth: int = 1) -> Ids:
+        """The largest counts of each group."""
+        return largest(self.owners, self.counts, self.sizes.size, depth)
+
+    def of_sensitive(self) -> "Tally":
+        """Only the entries whose value needs protection."""
+        wanted = self.is_sensitive[self.values]
+        if wanted.all():
+            return self
+        owners, values, counts = self.owners[wanted], self.values[wanted], self.counts[wanted]
+        return replace(self, owners=owners, values=values, counts=counts, members=None)
+
+    def harmless(self) -> Kept:
+        """Groups in which no value needs protection."""
+        return np.bincount(self.of_sensitive().owners, minlength=self.sizes.size) == 0

@@ -6,16 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from manyveils.errors import InfeasibleError, Problem
-from manyveils.policy.guarantees import (
-    CappedShare,
-    DistinctDiversity,
-    Elimination,
-    EntropyDiversity,
-    FrequencyDiversity,
-    Linkability,
-    NumericSpread,
-    RecursiveDiversity,
-)
+from manyveils.policy import guarantees
 from manyveils.promises.entries import Entries, Ids, count
 from manyveils.promises.keeping import Watch, kept
 from manyveils.promises.work import Work
@@ -59,7 +50,7 @@ def _broken_as_one_group(watches: tuple[Watch, ...], n_rows: int) -> Iterator[tu
 
 def _explained(work: Work, watched: Watch, codes: Ids, counts: Ids) -> tuple[str, str]:
     """What is wrong with the whole table, and what to do."""
-    if isinstance(watched.promise.guarantee, Elimination):
+    if isinstance(watched.promise.guarantee, guarantees.Elimination):
         return _about_eliminations(watched.promise.guarantee)
     if watched.subject is not None and watched.subject.n_known > 1:
         goes_with = np.bincount(codes % watched.subject.n_known)
@@ -72,7 +63,7 @@ def _explained(work: Work, watched: Watch, codes: Ids, counts: Ids) -> tuple[str
     return _about_values(work, watched, codes, counts)
 
 
-def _about_eliminations(guarantee: Elimination) -> tuple[str, str]:
+def _about_eliminations(guarantee: guarantees.Elimination) -> tuple[str, str]:
     ruled_out = f"{guarantee.eliminations} value{'s' if guarantee.eliminations > 1 else ''}"
     remedy = "Lower eliminations, publish" if guarantee.eliminations > 1 else "Publish"
     return (
@@ -88,47 +79,41 @@ def _about_values(work: Work, watched: Watch, values: Ids, counts: Ids) -> tuple
     most = int(counts[watched.is_sensitive[values]].max(initial=0))
     broken = f"{watched.promise.guarantee.kind} cannot be kept"
     match watched.promise.guarantee:
-        case FrequencyDiversity(l=l):
-            return (
-                f"one value fills {most} of {n_rows} rows; with l = {l} it may fill at most {n_rows // l}.",
-                _fewer(n_rows // max(most, 1), most, n_rows, l, work),
-            )
-        case DistinctDiversity(l=l):
+        case guarantees.FrequencyDiversity(l=l):
+            what = f"one value fills {most} of {n_rows} rows; with l = {l} it may fill at most {n_rows // l}."
+            return what, _fewer(most, n_rows, l, work)
+        case guarantees.DistinctDiversity(l=l):
             return f"{broken}: l = {l} but only {len(counts)} different values.", f"Lower l to {len(counts)}."
-        case EntropyDiversity(l=l):
+        case guarantees.EntropyDiversity(l=l):
             shares = counts / n_rows
             reached = math.exp(-float((shares * np.log(shares)).sum()))
-            return (
-                f"{broken}: the whole table has the entropy of {reached:.2f} equal values; l = {l} is asked.",
-                f"Lower l to {int(reached + 1e-9)}."
-                if reached >= 2
-                else "Ask for distinct diversity instead.",
+            what = (
+                f"{broken}: the whole table has the entropy of {reached:.2f} equal values; l = {l} is asked."
             )
-        case RecursiveDiversity(c=c, l=l):
+            lower = f"Lower l to {int(reached + 1e-9)}."
+            return what, lower if reached >= 2 else "Ask for distinct diversity instead."
+        case guarantees.RecursiveDiversity(c=c, l=l):
             tail = int(np.sort(counts)[::-1][l - 1 :].sum())
             return (
                 f"{broken}: the commonest value has {most} rows, the {l}-th and rarer ones {tail} together, "
                 f"and c = {float(c):g}.",
                 f"Raise c above {most / tail:.3f} or lower l." if tail else "Lower l.",
             )
-        case CappedShare(alpha=bound) | Linkability(epsilon=bound):
+        case guarantees.CappedShare(alpha=bound) | guarantees.Linkability(epsilon=bound):
             share = math.ceil(1000 * most / n_rows) / 1000
-            return (
-                f"{broken}: one value fills {most} of {n_rows} rows, more than the share {float(bound):g}.",
-                f"Raise the bound to {share:g}, or mark the value as insensitive.",
-            )
-        case NumericSpread(e=e):
+            what = f"{broken}: one value fills {most} of {n_rows} rows, more than the share {float(bound):g}."
+            return what, f"Raise the bound to {share:g}, or mark the value as insensitive."
+        case guarantees.NumericSpread(e=e):
             numbers = watched.columns[0].numbers
             spread = float(np.nanmax(numbers) - np.nanmin(numbers)) if np.isfinite(numbers).any() else 0.0
-            return (
-                f"{broken}: all values lie within {spread:g}, and e = {float(e):g}.",
-                f"Lower e to {spread:g}.",
-            )
+            what = f"{broken}: all values lie within {spread:g}, and e = {float(e):g}."
+            return what, f"Lower e to {spread:g}."
         case _:
             return f"{broken}, even with all {n_rows} rows in one group.", "Lower its threshold."
 
 
-def _fewer(l_reached: int, most: int, n_rows: int, l: int, work: Work) -> str:
+def _fewer(most: int, n_rows: int, l: int, work: Work) -> str:
+    l_reached = n_rows // max(most, 1)
     remedy = (f"Lower l to {l_reached} or mark" if l_reached > 1 else "Mark") + " the value as insensitive"
     if not work.suppresses:
         return f"{remedy}."

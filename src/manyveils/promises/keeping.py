@@ -11,18 +11,21 @@ from manyveils.promises.decisions import DECISIONS
 from manyveils.promises.entries import (
     Entries,
     Ids,
+    Kept,
     Known,
+    Members,
     Subject,
+    Tally,
     count,
     dense,
     for_each_once,
     members_of,
     subject_of,
 )
-from manyveils.promises.tally import Kept, Members, Tally
 from manyveils.promises.work import Work
 from manyveils.table import Table
 from manyveils.table.attributes import Attribute
+from manyveils.table.attributes import tally as people
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,13 @@ def count_for(watches: tuple[Watch, ...], owners: Ids, n_owners: int) -> tuple[E
     )
 
 
+def kept_by_groups(
+    watches: tuple[Watch, ...], groups: Ids, n_groups: int, weights: Ids | None = None
+) -> Kept:
+    """Which groups of rows keep every promise; a row stands for one person unless weights say for how many."""
+    return all_kept(watches, count_for(watches, groups, n_groups), people(groups, weights, n_groups))
+
+
 def kept(watched: Watch, entries: Entries | None, sizes: Ids) -> Kept:
     """Which groups keep one promise."""
     guarantee = watched.promise.guarantee
@@ -139,17 +149,8 @@ def tallied(watched: Watch, entries: Entries, sizes: Ids) -> tuple[Tally, Ids | 
         owners, firsts = number(entries.owners * subject.n_known + known)
         group_of = entries.owners[firsts]
         unit_sizes = np.bincount(owners, weights=entries.counts, minlength=len(firsts)).astype(np.int64)
-    tally = Tally(
-        owners,
-        values,
-        entries.counts,
-        unit_sizes,
-        subject.reference,
-        watched.is_sensitive,
-        watched.columns,
-        watched.members,
-    )
-    return tally, group_of
+    about = subject.reference, watched.is_sensitive, watched.columns, watched.members
+    return Tally(owners, values, entries.counts, unit_sizes, *about), group_of
 
 
 def all_kept(watches: tuple[Watch, ...], counted: tuple[Entries | None, ...], sizes: Ids) -> Kept:

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from pydantic import BaseModel
 
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import exact
-from manyveils.promises.entries import Ids, dense
+from manyveils.promises.entries import Ids, numbered
 from manyveils.table import Streams, Table
+
+O = TypeVar("O", bound=BaseModel)
 
 
 def silent(stage: str, share: float) -> None:
@@ -55,6 +58,15 @@ class Work:
         """What a promise protects, by the names of attributes; a 0/1 column's own name holds a value."""
         return "+".join(dict.fromkeys(self.table.home(name) for name in promise.protects))
 
+    def options_as(self, kind: type[O]) -> O:
+        """The options, which are of the method's own kind."""
+        assert isinstance(self.options, kind)
+        return self.options
+
+    def n_leaves(self, name: str) -> int:
+        """How many values the domain of an attribute has: those of its hierarchy, or else of the data."""
+        return len(self.policy.lines(name) or ()) or self.table[name].n_values
+
     @property
     def least_rows(self) -> int:
         """How many rows every group needs, at least."""
@@ -62,13 +74,8 @@ class Work:
 
     @property
     def limit(self) -> int:
-        """How many rows may be suppressed."""
-        return suppression_limit(self.policy, self.table)
-
-
-def suppression_limit(policy: Policy, table: Table) -> int:
-    """The suppression share of the rows, rounded down."""
-    return int(exact(policy.publish.suppression) * table.n_people)
+        """How many rows may be suppressed: the suppression share of them, rounded down."""
+        return int(exact(self.policy.publish.suppression) * self.table.n_people)
 
 
 def shuffled_rows(work: Work, purpose: str) -> Ids:
@@ -76,6 +83,6 @@ def shuffled_rows(work: Work, purpose: str) -> Ids:
 
     Rows with equal values are interchangeable, so sorting by values and then shuffling places forgets the source.
     """
-    keys, _ = dense(work.table.codes(work.published), work.table.sizes(work.published), work.table.n_rows)
+    keys, _ = numbered(work.table, work.published)
     shuffled: Ids = np.argsort(keys, kind="stable")[work.streams.of(purpose).permutation(keys.size)]
     return shuffled

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.release.draft import Draft
-from manyveils.release.labelling import Lookups, in_secret, labelled, needed
+from manyveils.release.draft import Draft, Lookups, in_secret, labelled, needed
 from manyveils.table import Streams, Table
 
 Ids = NDArray[np.int64]
@@ -152,8 +151,7 @@ class DealtView:
         """The view of the rows at hand; those of one combination are used in the order of `shuffled`."""
         combinations = self.combinations_of(table)
         order = arranged(shuffled, combinations)
-        counts = np.bincount(combinations, minlength=len(self.values))
-        ranks = np.arange(order.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        ranks = ranks_within(np.bincount(combinations, minlength=len(self.values)))
         buckets = np.empty(table.n_rows, dtype=np.int64)
         buckets[order] = self.buckets_of(combinations[order], ranks)
         rows = np.flatnonzero(buckets >= 0)
@@ -188,6 +186,15 @@ def arranged(rows: Ids, keys: Ids) -> Ids:
         listed = listed.astype(np.uint16)
     order: Ids = rows[np.argsort(listed, kind="stable")]
     return order
+
+
+def ranks_within(counts: Ids) -> Ids:
+    """The ranks, from 0 on, of the rows of runs that stand one after another.
+
+    >>> ranks_within(np.array([2, 3]))
+    array([0, 1, 0, 1, 2])
+    """
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def keys_of(columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> Ids:

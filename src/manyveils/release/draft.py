@@ -1,15 +1,16 @@
-"""A view as a method makes it: codes in the order of the table, not yet fit to be seen."""
+"""A view as a method makes it: codes in the order of the table, not yet fit to be seen; and secret labels in it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.table import Attribute
-from manyveils.table.levels import Codes
+from manyveils.policy.sections import Kind
+from manyveils.table import Attribute, Table
+from manyveils.table.levels import Codes, Levels
 
 if TYPE_CHECKING:
     from manyveils.keys.key import Key
@@ -67,14 +68,59 @@ def recode_to_level(column: Attribute, level: int, rows: NDArray[np.intp]) -> Re
     """The column at one level of its hierarchy; nothing at level 0, where values stay as they are."""
     if level == 0:
         return None
-    step = column.levels[level]
-    return recoding_of_labels(column, step.label_of[column.codes[rows]], step.labels, step.label_of, rows)
+    step, codes = column.levels[level], column.codes[rows]
+    # Labels cover the values that occur in the published rows.
+    present = np.flatnonzero(np.bincount(codes, minlength=column.n_values))
+    covers = step.label_of[present].astype(np.int64), tuple(column.texts[code] for code in present)
+    return Recoding(
+        step.label_of[codes].astype(np.int32), tuple(label or None for label in step.labels), covers
+    )
 
 
-def recoding_of_labels(
-    column: Attribute, codes: Codes, labels: tuple[str, ...], label_of: Codes, rows: NDArray[np.intp]
-) -> Recoding:
-    """A recoding in which every value has one label; it lists the values that occur in the published rows."""
-    present = np.flatnonzero(np.bincount(column.codes[rows], minlength=column.n_values))
-    covers = (label_of[present].astype(np.int64), tuple(column.texts[code] for code in present))
-    return Recoding(codes.astype(np.int32), tuple(label or None for label in labels), covers)
+@dataclass(frozen=True, repr=False)
+class Lookup:
+    """Secret labels of one attribute: `numbers` has the number of the label for each choice and value.
+
+    `choice` names the attribute of choices; without it everybody has the first.
+    """
+
+    kind: Kind
+    labels: pl.Series
+    levels: Levels
+    numbers: Codes
+    choice: str | None = None
+
+    def attribute(self, name: str, table: Table) -> Attribute:
+        """The attribute with labels in place of values, in the rows of a table."""
+        values = table[name]
+        chosen = 0 if self.choice is None else table[self.choice].codes
+        codes = self.numbers[chosen, values.codes]
+        return Attribute(name, self.kind, codes, self.labels, self.levels, -1, values.weights)
+
+
+Lookups = Mapping[str, Lookup]
+
+
+def labelled(table: Table, lookups: Lookups) -> Table:
+    """The table with labels in place of values, where it has the attributes."""
+    labels = {
+        name: lookup.attribute(name, table) for name, lookup in lookups.items() if name in table.attributes
+    }
+    return replace(table, attributes={**table.attributes, **labels}) if labels else table
+
+
+def in_secret(draft: Draft, table: Table, lookups: Lookups) -> Draft:
+    """The draft of a labelled table with labels in place of the originals, and nothing to read them by."""
+    secret = {
+        name: Recoding(table[name].codes[draft.rows], table[name].domain, None, is_secret=True)
+        for name in draft.attributes
+        if name in lookups
+    }
+    return replace(draft, recodings={**draft.recodings, **secret}) if secret else draft
+
+
+def needed(names: Iterable[str], lookups: Lookups) -> tuple[str, ...]:
+    """The attributes that must be at hand to read some of them: these, and what was chosen for them."""
+    listed = tuple(names)
+    choices = (lookups[name].choice for name in listed if name in lookups)
+    return tuple(dict.fromkeys((*listed, *(choice for choice in choices if choice is not None))))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 
 REPORT = "report.html"
 RELEASE = {"release.json", "tables", "recodings"}
@@ -47,7 +47,7 @@ def refuse_existing(target: Path, *, force: bool) -> None:
     except OSError as error:
         raise _unwritable(target, error) from None
     remedy = "Choose another place, or give --force." if _is_ours(target) else "Choose another place."
-    raise InputError([Problem(str(target), f"is there already{_unlike(target, force=force)}.", remedy)])
+    raise InputError.at(str(target), f"is there already{_unlike(target, force=force)}.", remedy)
 
 
 def _is_ours(target: Path) -> bool:
@@ -113,16 +113,13 @@ def refuse_file(target: Path, *, force: bool) -> None:
         is_folder = nearest.is_dir()
     except OSError as error:
         raise _unwritable(target, error) from None
-    problem = None
     if nearest != target and not is_folder:
         what = "is a file, and nothing can be put inside it."
-        problem = Problem(str(nearest), what, "Name another place.")
-    elif nearest == target and is_folder:
-        problem = Problem(str(target), "is a folder.", "Name a file.")
-    elif nearest == target and not force:
-        problem = Problem(str(target), "is there already.", "Choose another place, or give --force.")
-    if problem is not None:
-        raise InputError([problem])
+        raise InputError.at(str(nearest), what, "Name another place.")
+    if nearest == target and is_folder:
+        raise InputError.at(str(target), "is a folder.", "Name a file.")
+    if nearest == target and not force:
+        raise InputError.at(str(target), "is there already.", "Choose another place, or give --force.")
 
 
 def path_from(folder: Path, target: Path) -> str:
@@ -165,4 +162,4 @@ def _flush(folder: Path) -> None:
 def _unwritable(target: Path, error: OSError) -> InputError:
     reason = error.strerror or str(error).rstrip(".") or type(error).__name__
     remedy = "Nothing was left there. Check space and permissions."
-    return InputError([Problem(str(target), f"cannot be written: {reason}.", remedy)])
+    return InputError.at(str(target), f"cannot be written: {reason}.", remedy)

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.release.dealing import DealtView, Ids, keys_beside
-from manyveils.release.draft import Draft, Drafts, recode_to_level
-from manyveils.release.labelling import Lookups, in_secret, labelled, needed
+from manyveils.release.draft import Draft, Drafts, Lookups, in_secret, labelled, needed, recode_to_level
 from manyveils.table import Streams, Table
 
 if TYPE_CHECKING:

@@ -112,7 +112,7 @@ class Release:
     def write(self, folder: Path, *, format: str = "csv") -> None:  # noqa: A002
         """Write the files of the release into a folder that is being prepared."""
         if format not in ("csv", "parquet"):
-            raise DataError([Problem("format", "must be csv or parquet.")])
+            raise DataError.at("format", "must be csv or parquet.")
         (folder / "tables").mkdir()
         for name, frame in self.frames.items():
             _write_table(frame, folder / "tables" / f"{name}.{format}")
@@ -147,7 +147,7 @@ class Release:
             manifest = parse_manifest(document)
             listed = {entry["file"] for entry in document.get("recodings", [])} | {*_listed(document)}
         except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-            raise DataError([Problem(str(folder / MANIFEST), "is not a manifest of this format.")]) from None
+            raise DataError.at(str(folder / MANIFEST), "is not a manifest of this format.") from None
         _refuse_unlisted(folder, listed)
         _refuse_other_keys(folder, document)
         recodings = {
@@ -198,20 +198,19 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise DataError([Problem(str(folder), f"is not a release folder: there is no {MANIFEST}.")]) from None
+        raise DataError.at(str(folder), f"is not a release folder: there is no {MANIFEST}.") from None
     except (OSError, ValueError, RecursionError) as error:
-        raise DataError([Problem(str(path), f"cannot be read as JSON ({type(error).__name__}).")]) from None
+        raise DataError.at(str(path), f"cannot be read as JSON ({type(error).__name__}).") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise DataError([Problem(str(path), f"is not of the format {FORMAT}.")])
+        raise DataError.at(str(path), f"is not of the format {FORMAT}.")
     return document
 
 
 def _refuse_unlisted(folder: Path, listed: set[str]) -> None:
     present = {_listed_as(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     unsafe = [file for file in listed if _points_elsewhere(folder, file)]
-    problems = (
-        [Problem(str(folder), f"{len(unsafe)} file names of the manifest point elsewhere.")] if unsafe else []
-    )
+    elsewhere = Problem(str(folder), f"{len(unsafe)} file names of the manifest point elsewhere.")
+    problems = [elsewhere] if unsafe else []
     problems += [
         Problem(str(folder / file), "is listed in the manifest but is not there.")
         for file in sorted(listed - present)
@@ -220,8 +219,7 @@ def _refuse_unlisted(folder: Path, listed: set[str]) -> None:
         Problem(str(folder / file), "is not listed in the manifest.", "Remove it.")
         for file in sorted(present - listed - {MANIFEST})
     ]
-    if problems:
-        raise DataError(problems)
+    DataError.refuse(problems)
 
 
 def _listed_as(path: Path) -> str:
@@ -240,9 +238,7 @@ def _refuse_other_keys(folder: Path, document: Mapping[str, Any]) -> None:
     known = {"format", "method", "rows", "suppressed", "promises", "views", "recodings", "derived", "secret"}
     strange = len(set(document) - known)
     if strange:
-        raise DataError(
-            [Problem(str(folder / MANIFEST), f"has {strange} keys that the format does not know.")]
-        )
+        raise DataError.at(str(folder / MANIFEST), f"has {strange} keys that the format does not know.")
 
 
 def read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
@@ -259,9 +255,7 @@ def read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
             READ_AS[kinds[name]](pl.col(name)) for name in frame.columns if kinds.get(name) in READ_AS
         )
     except UNREADABLE:
-        raise DataError(
-            [Problem(str(path), "is damaged: it cannot be read as the manifest describes it.")]
-        ) from None
+        raise DataError.at(str(path), "is damaged: it cannot be read as the manifest describes it.") from None
 
 
 def _with_one_zero(numbers: pl.Expr) -> pl.Expr:
@@ -279,7 +273,7 @@ def _read_recoding(path: Path) -> pl.DataFrame:
     try:
         pairs = pl.read_csv(path, separator=";", infer_schema=False, glob=False)
     except UNREADABLE:
-        raise DataError([Problem(str(path), "is damaged: it cannot be read.")]) from None
+        raise DataError.at(str(path), "is damaged: it cannot be read.") from None
     if pairs.columns != ["published", "original"]:
-        raise DataError([Problem(str(path), "must have the fields published and original, and no others.")])
+        raise DataError.at(str(path), "must have the fields published and original, and no others.")
     return pairs

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from manyveils.policy import Policy, Promise
 from manyveils.release.dealing import LARGEST_KEY
 from manyveils.release.draft import Draft
-from manyveils.release.names import Names
 from manyveils.release.release import Release
-from manyveils.release.views import ColumnFile, Manifest, View
+from manyveils.release.views import ColumnFile, Manifest, Names, View
 from manyveils.table import Restore, Table
 
 if TYPE_CHECKING:
@@ -62,9 +61,8 @@ def list_views(
     recodings: dict[tuple[str, str], pl.DataFrame] = {}
     for view in views:
         try:
-            _refuse_leaks(
-                view.name, {name for column in view.columns for name in column.attributes}, table, policy
-            )
+            shown = {name for column in view.columns for name in column.attributes}
+            _refuse_leaks(view.name, shown, table, policy)
             files = []
             for column in view.columns:
                 stem = names.of(view.name, column.attributes if view.bucketed else ())
@@ -131,15 +129,8 @@ def _outgoing(draft: Draft, table: Table, rng: np.random.Generator) -> OutgoingV
     buckets = None if draft.buckets is None else _renumbered(draft.buckets, rng)
     columns = tuple(_column(draft, attributes, table, buckets) for attributes in draft.columns)
     secret = frozenset(name for name, recoding in draft.recodings.items() if recoding.is_secret)
-    return OutgoingView(
-        draft.name,
-        columns,
-        len(draft.rows),
-        buckets is not None,
-        published_recodings(draft),
-        draft.enforces,
-        secret,
-    )
+    about = published_recodings(draft), draft.enforces, secret
+    return OutgoingView(draft.name, columns, len(draft.rows), buckets is not None, *about)
 
 
 def without_absent(draft: Draft, table: Table) -> Draft:

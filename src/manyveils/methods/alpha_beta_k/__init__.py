@@ -13,11 +13,11 @@ from typing import Literal
 
 import numpy as np
 
+from manyveils.methods import Gap, Method, Options
 from manyveils.methods.alpha_beta_k.repair import Division, Repaired, division_of, leaking, repaired
 from manyveils.methods.alpha_beta_k.rule import Climb, rule_of
-from manyveils.methods.generalize.cutting import Labels
-from manyveils.methods.generalize.tables import cut_table
-from manyveils.methods.work import Gap, Method, Options
+from manyveils.methods.generalize.labels import cut_table
+from manyveils.methods.generalize.mondrian import Labels
 from manyveils.policy.alpha_beta_k import AlphaBetaK
 from manyveils.policy.guarantees import Elimination
 from manyveils.policy.hierarchies import TOP
@@ -41,8 +41,7 @@ class AlphaBetaKOptions(AlphaBetaK, Options):
 
 def _repaired(work: Work) -> Drafts:
     """One view with one column, in which groups share their quasi-identifiers and leak nothing."""
-    options = work.options
-    assert isinstance(options, AlphaBetaKOptions)
+    options = work.options_as(AlphaBetaKOptions)
     division = _divided(work, options)
     leaks = leaking(work, division)
     attempts = _attempts(work, division, options, has_leaks=bool(leaks.any()))
@@ -105,8 +104,7 @@ def _notes(way: str, best: Repaired) -> dict[str, object]:
 
 def plan(work: Work) -> FromRows:
     """Groups are divided and repaired inside every part; without quasi-identifiers all rows are one group."""
-    options = work.options
-    assert isinstance(options, AlphaBetaKOptions)
+    options = work.options_as(AlphaBetaKOptions)
     parts = InParts((work.published,), options.labels, work.sensitive) if work.quasi else None
     return FromRows(_repaired, parts)
 

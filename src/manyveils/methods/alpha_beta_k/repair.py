@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from manyveils.methods.alpha_beta_k.boxes import boxes_of
 from manyveils.methods.alpha_beta_k.rule import Rule, rule_of
-from manyveils.methods.generalize.cutting import Labels
-from manyveils.methods.generalize.mondrian import Segments
-from manyveils.methods.generalize.tables import label_groups
+from manyveils.methods.generalize.labels import label_groups
+from manyveils.methods.generalize.mondrian import Labels, Segments
 from manyveils.promises.entries import Ids, distinct
-from manyveils.promises.keeping import all_kept, count_for, watch
+from manyveils.promises.keeping import kept_by_groups, watch
 from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Recoding
 from manyveils.release.dealing import arranged
@@ -99,7 +98,7 @@ def repaired(work: Work, division: Division, labels_as: Labels, rule: Rule) -> R
         bad = np.append(still_bad, np.setdiff1d(bad, np.append(into, gone)))
         work.progress("repairing groups", 1 - bad.size / max(n_bad, bad.size, 1))
     _, groups = np.unique(merged_into[division.groups], return_inverse=True)
-    recodings = label_groups(work, groups, labels_as)
+    recodings = label_groups(work, groups, labels_as, work.quasi)
     of_quasi = [
         axis.mean_loss(work.table[name].codes, recodings.get(name))
         for axis, name in zip(boxes.axes, work.quasi, strict=True)
@@ -140,4 +139,4 @@ def _fragile(work: Work, groups: Ids) -> Ids:
         return np.zeros(0, dtype=np.int64)
     numbers, dense = np.unique(groups, return_inverse=True)
     watches = watch(promises, work.table, work.sensitive)
-    return numbers[~all_kept(watches, count_for(watches, dense, numbers.size), np.bincount(dense))]
+    return numbers[~kept_by_groups(watches, dense, numbers.size)]

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.errors import PolicyError, Problem
+from manyveils.methods import Method, Options, drafts_of, united
 from manyveils.methods.anatomize.crowd import gather, kinds_of
-from manyveils.methods.work import Method, Options, drafts_of
 from manyveils.policy import Promise
-from manyveils.promises.entries import Ids, count, dense, for_each_once
+from manyveils.promises.entries import Ids, count, examples, for_each_once, numbered
 from manyveils.promises.explain import refuse
-from manyveils.promises.keeping import Watch, all_kept, count_for, watch
+from manyveils.promises.keeping import Watch, all_kept, kept_by_groups, watch
 from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release.dealing import Deal, DealtView, bucket_notes
 from manyveils.release.draft import Draft, Drafts
@@ -44,8 +44,8 @@ def plan(work: Work) -> Plan | FromRows:
     counts alone decide how to deal, which needs larger buckets there.
     """
     if not work.sensitive:
-        what, remedy = "anatomize needs a sensitive attribute.", 'Use method = "generalize".'
-        raise PolicyError([Problem(work.policy.name, what, remedy)])
+        what = "anatomize needs a sensitive attribute."
+        raise PolicyError.at(work.policy.name, what, 'Use method = "generalize".')
     _families(work)
     return _dealt(work) if _is_plain(work) else FromRows(_filled, from_counts=_dealt)
 
@@ -56,7 +56,7 @@ def _dealt(work: Work) -> Plan:
     watches = _watches(work, table)
     for attempt in _attempts(work, table):
         broken = _broken(attempt, watches)
-        if attempt.n_gone + sum(n for _, _, n in broken) <= work.limit and attempt.deal.n_rows:
+        if attempt.gone.sum() + sum(n for _, _, n in broken) <= work.limit and attempt.deal.n_rows:
             view = _view(work, table, attempt, broken)
             return Plan((view,), view.notes)
     raise refuse(work, watches)
@@ -78,11 +78,9 @@ def _filled(work: Work) -> Drafts:
 
 def _watches(work: Work, table: Table) -> tuple[Watch, ...]:
     families = _families(work)
-    return tuple(
-        watched
-        for promise in work.promises
-        for watched in watch((promise,), table, _company(promise, families))
-    )
+    beside = (_company(promise, families) for promise in work.promises)
+    pairs = zip(work.promises, beside, strict=True)
+    return tuple(watched for promise, names in pairs for watched in watch((promise,), table, names))
 
 
 def _columns(work: Work) -> tuple[tuple[str, ...], ...]:
@@ -92,20 +90,14 @@ def _columns(work: Work) -> tuple[tuple[str, ...], ...]:
 
 def _families(work: Work) -> list[tuple[str, ...]]:
     """The sensitive columns: one per attribute; linked attributes and those of a joint promise share one."""
-    assert isinstance(work.options, AnatomizeOptions)
-    link = work.options.link
-    problems = [
+    link = work.options_as(AnatomizeOptions).link
+    PolicyError.refuse(
         Problem(f"{work.policy.name}: publish.link", f"{name!r} is not a sensitive attribute.")
         for group in link
         for name in group
         if name not in work.policy.sensitive
-    ]
-    if problems:
-        raise PolicyError(problems)
-    joined: list[set[str]] = [{name} for name in work.policy.sensitive]
-    for group in [*link, *work.policy.guarantee.joint]:
-        touched = [family for family in joined if family & set(group)]
-        joined = [family for family in joined if not family & set(group)] + [set().union(*touched)]
+    )
+    joined = united([{name} for name in work.policy.sensitive], [*link, *work.policy.guarantee.joint])
     ordered = sorted(joined, key=lambda family: min(work.policy.sensitive.index(name) for name in family))
     return [
         work.table.expand([name for name in work.policy.sensitive if name in family]) for family in ordered
@@ -152,22 +144,15 @@ class _Attempt:
     combinations: Ids
 
     @property
-    def n_gone(self) -> int:
-        """Rows that are left out before dealing."""
-        return int(self.gone.sum())
-
-    @property
     def example(self) -> Ids:
         """A counted row of each combination."""
-        rows = np.zeros(self.gone.size, dtype=np.int64)
-        rows[self.combinations] = np.arange(self.combinations.size)
-        return rows
+        return examples(self.combinations, self.gone.size)
 
 
 def _attempts(work: Work, table: Table) -> Iterator[_Attempt]:
     """Rows dealt to ever fewer buckets, so that each comes ever closer to the whole table."""
     size, least = _sizes(work)
-    combinations, n = dense(table.codes(work.sensitive), table.sizes(work.sensitive), table.n_rows)
+    combinations, n = numbered(table, work.sensitive)
     counts = people(combinations, table.weights, n)
     gone = excess(counts, size)
     if not _is_plain(work) or gone.sum() > work.limit:
@@ -217,15 +202,8 @@ def _broken(attempt: _Attempt, watches: tuple[Watch, ...]) -> list[tuple[int, in
 def _view(work: Work, table: Table, attempt: _Attempt, broken: list[tuple[int, int, int]]) -> DealtView:
     left_out = [bucket for first, n, _ in broken for bucket in range(first, first + n)]
     values = np.stack([codes[attempt.example] for codes in table.codes(work.sensitive)]).T.astype(np.int64)
-    return DealtView(
-        "main",
-        _columns(work),
-        work.sensitive,
-        values,
-        attempt.deal,
-        attempt.gone,
-        np.array(left_out, dtype=np.int64),
-    )
+    dealt = attempt.deal, attempt.gone, np.array(left_out, dtype=np.int64)
+    return DealtView("main", _columns(work), work.sensitive, values, *dealt)
 
 
 def _merged(buckets: Ids, times: int) -> Ids:
@@ -253,8 +231,7 @@ def _settled(buckets: Ids, watches: tuple[Watch, ...], limit: int) -> Ids | None
     n_buckets = int(buckets.max()) + 1
     # Rows without a bucket are counted in one of their own, which is not judged.
     owners = np.where(buckets < 0, n_buckets, buckets)
-    sizes = np.bincount(owners, minlength=n_buckets + 1)
-    fine = all_kept(watches, count_for(watches, owners, n_buckets + 1), sizes)
+    fine = kept_by_groups(watches, owners, n_buckets + 1)
     fine[n_buckets] = False
     settled = np.where(fine[owners], buckets, -1)
     lost = int((settled < 0).sum())

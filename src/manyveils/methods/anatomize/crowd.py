@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.buckets import fill, place_rest
-from manyveils.promises.entries import Ids, dense
+from manyveils.promises.entries import Ids, dense, examples
 from manyveils.release.dealing import arranged
 
 REACH = 64
@@ -33,8 +33,7 @@ def kinds_of(values: list[Ids], protected: list[NDArray[np.bool_]]) -> Kinds:
     n_rows = masked[0].size
     sizes = tuple(flags.size + 1 for flags in protected)
     kind_of_row, n_kinds = dense(tuple(column.astype(np.int32) for column in masked), sizes, n_rows)
-    example = np.empty(n_kinds, dtype=np.int64)
-    example[kind_of_row] = np.arange(n_rows)
+    example = examples(kind_of_row, n_kinds)
     offsets = np.cumsum([0, *sizes[:-1]])
     held = np.stack(
         [

@@ -15,14 +15,12 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, field_validator
 
-from manyveils.methods.codip.anonymized import Anonymized
-from manyveils.methods.codip.anonymizers import FullDomain, Mondrian, Names
+from manyveils.methods import Gap, Method, Options
+from manyveils.methods.codip.anonymizers import Anonymized, FullDomain, Mondrian, Names
 from manyveils.methods.codip.association import Members, Plan, associate, mutual_information
 from manyveils.methods.codip.notes import Entry, notes_of
 from manyveils.methods.codip.plans import Limits, Outcome, Search, given_plan
-from manyveils.methods.codip.refusals import refuse_many
-from manyveils.methods.codip.search import find
-from manyveils.methods.work import Gap, Method, Options
+from manyveils.methods.codip.search import find, refuse_many
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import KAnonymity, exact
 from manyveils.policy.sections import Number
@@ -62,12 +60,11 @@ class CodipOptions(Options):
 
 def plan(work: Work) -> PlannedViews | FromRows:
     """The tables of the plan, each at levels of its own; Mondrian cuts rows, all projections together."""
-    options = work.options
-    assert isinstance(options, CodipOptions)
+    options = work.options_as(CodipOptions)
     if options.anonymizer == "mondrian":
         return FromRows(_cut)
     tables, notes = _tables(work)
-    views = tuple(LeveledView(name, columns, made.levels or {}) for name, columns, made in tables)
+    views = tuple(LeveledView(name, columns, anonymized.levels or {}) for name, columns, anonymized in tables)
     return PlannedViews(views, notes)
 
 
@@ -75,26 +72,21 @@ def _cut(work: Work) -> Drafts:
     """One view per table of the plan, each with groups of its own."""
     tables, notes = _tables(work)
     rows = np.arange(work.table.n_rows)
-    return Drafts(
-        tuple(Draft(name, (columns,), rows, recodings=made.recodings) for name, columns, made in tables),
-        notes,
+    drafts = (
+        Draft(name, (columns,), rows, recodings=anonymized.recodings) for name, columns, anonymized in tables
     )
+    return Drafts(tuple(drafts), notes)
 
 
 def _tables(work: Work) -> tuple[list[tuple[str, Names, Anonymized]], Entry]:
     """The tables of the plan with their attributes, and what is worth knowing of it."""
-    work, options = _with_crowds(work), work.options
-    assert isinstance(options, CodipOptions)
+    work, options = _with_crowds(work), work.options_as(CodipOptions)
     given = None if options.plan is None else given_plan(work, options.plan)
     if options.search == "optimal" and given is None:
         refuse_many(work)
     anonymizer = FullDomain if options.anonymizer == "full-domain" else Mondrian
-    search = Search(
-        work,
-        associate(work.table, work.policy, work.sensitive, work.counts),
-        anonymizer(work, options.discernibility),
-        options.limits,
-    )
+    association = associate(work.table, work.policy, work.sensitive, work.counts)
+    search = Search(work, association, anonymizer(work, options.discernibility), options.limits)
     outcome = find(search, options.search, given) if work.sensitive else Outcome(((),), options.search)
     tables = []
     for number, (part, neutral) in enumerate(zip(outcome.plan, _beside(work, outcome.plan), strict=True)):

@@ -4,25 +4,124 @@
 within the discernibility limit, and `best_closeness` what closeness can be reached; `anonymized` makes the table.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache, partial
 
 import numpy as np
 
-from manyveils.methods.codip.anonymized import Anonymized, closeness, gauged_by, watch_gauges
 from manyveils.methods.generalize.full_domain import refuse_wide
-from manyveils.methods.generalize.lattice import Counted, Lattice, Node, count_base
-from manyveils.methods.generalize.nodes import Passed, Test, highest, lowest, passing
+from manyveils.methods.generalize.labels import cut_table, label_groups
+from manyveils.methods.generalize.lattice import (
+    Counted,
+    Node,
+    Passed,
+    Test,
+    highest,
+    lattice_of,
+    lowest,
+    passing,
+)
 from manyveils.methods.generalize.objectives import Loss, squares
-from manyveils.methods.generalize.tables import cut_table, label_groups
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import KAnonymity
-from manyveils.promises.entries import Ids
+from manyveils.policy.guarantees import Closeness, Ground, KAnonymity, SupersetCloseness, exact
+from manyveils.promises.decisions import distances
+from manyveils.promises.entries import Entries, Ids
 from manyveils.promises.explain import breaks_as_one_group
-from manyveils.promises.keeping import Watch, count_for, kept, watch, watch_counts
+from manyveils.promises.keeping import Watch, count_for, kept, tallied, watch, watch_counts
 from manyveils.promises.work import Work
+from manyveils.release import Recoding
 
 Names = tuple[str, ...]
 MOST_NODES = 200_000
+
+
+@dataclass(frozen=True)
+class Gauged:
+    """The largest distance of a group from the whole table, and the confidence with which a value can be named.
+
+    `share` is the confidence in the worst group. `bound` is what bounds it: in a group of n rows with l different
+    values none has more than n - l + 1.
+    """
+
+    closeness: float
+    share: float
+    bound: float
+    fewest_values: int
+
+
+@dataclass(frozen=True, repr=False)
+class Anonymized:
+    """What is published of the quasi-identifiers beside the sensitive attributes that are gauged."""
+
+    sizes: Ids
+    gauged: Mapping[str, Gauged]
+    recodings: Mapping[str, Recoding] = field(repr=False, default_factory=dict)
+    levels: Mapping[str, int] | None = None
+
+    @property
+    def discernibility(self) -> int:
+        """The sum of squared group sizes."""
+        return squares(self.sizes)
+
+    @property
+    def smallest(self) -> int:
+        """The rows of the smallest group."""
+        return int(self.sizes.min(initial=self.sizes.max(initial=0)))
+
+    @property
+    def closeness(self) -> float:
+        """The largest distance of any attribute."""
+        return max((gauged.closeness for gauged in self.gauged.values()), default=0.0)
+
+
+def watch_gauges(work: Work, promises: tuple[Promise, ...]) -> tuple[tuple[Watch, ...], dict[str, Watch]]:
+    """Promises, and a gauge of closeness for every sensitive attribute, by the ground that the policy names or its
+    natural one; what they have in common is counted once.
+    """
+    gauges = tuple(
+        Promise(Closeness(exact(1), _ground(work, name)), (), (name,), _insensitive(work, name))
+        for name in work.sensitive
+    )
+    watches = watch_counts(work, (*promises, *gauges), (), work.quasi)
+    return watches[: len(promises)], dict(zip(work.sensitive, watches[len(promises) :], strict=True))
+
+
+def _ground(work: Work, name: str) -> Ground:
+    for promise in work.promises:
+        if promise.protects == (name,) and isinstance(promise.guarantee, Closeness | SupersetCloseness):
+            return promise.guarantee.ground
+    return "equal" if work.table[name].kind == "categorical" else "ordered"
+
+
+def _insensitive(work: Work, name: str) -> frozenset[str]:
+    """Values that need no protection; not having a value of a multi-valued attribute needs none."""
+    insensitive = work.policy.attributes[work.table.home(name)].insensitive
+    atom = work.table.atom(name)
+    if atom is None:
+        return frozenset(insensitive)
+    return frozenset({"0", "1"} if atom in insensitive else {"0"})
+
+
+def closeness(gauge: Watch, entries: Entries | None, sizes: Ids) -> float:
+    """The largest distance of any group from the whole table."""
+    assert isinstance(gauge.promise.guarantee, Closeness)
+    assert entries is not None
+    distance, scale = distances(gauge.promise.guarantee.ground, tallied(gauge, entries, sizes)[0])
+    return float((distance / scale).max(initial=0.0))
+
+
+def gauged_by(gauge: Watch, entries: Entries | None, sizes: Ids) -> Gauged:
+    """What a gauge measures over all groups."""
+    assert entries is not None
+    tally, _ = tallied(gauge, entries, sizes)
+    n_values = np.bincount(tally.owners, minlength=sizes.size)
+    return Gauged(
+        closeness(gauge, entries, sizes),
+        float((tally.of_sensitive().largest()[:, 0] / sizes).max(initial=0.0)),
+        float(((sizes - n_values + 1) / sizes).max(initial=0.0)),
+        int(n_values.min(initial=n_values.max(initial=0))),
+    )
 
 
 class FullDomain:
@@ -36,8 +135,7 @@ class FullDomain:
         watches, self._gauges = watch_gauges(work, plain)
         self._first_gauge = len(watches)
         columns = tuple(work.table[name] for name in work.quasi)
-        self._base, _ = count_base(columns, work.counts(work.quasi), (*watches, *self._gauges.values()))
-        self._lattice = Lattice(columns, self._base)
+        self._lattice = lattice_of(columns, work.counts(work.quasi), (*watches, *self._gauges.values()))
         self._loss = Loss(self._lattice)
         self.fits = cache(lambda names: bool(self._nodes_for(names).any()))
         self._coarsest = cache(self._coarsest_nodes)
@@ -66,9 +164,9 @@ class FullDomain:
         # What is known depends on the table's other attributes, so it is counted for this table alone.
         columns, work = self._lattice.columns, self._work
         watches = watch_counts(work, promises, names, work.quasi)
-        base, _ = count_base(columns, work.counts(work.quasi), watches)
+        lattice = lattice_of(columns, work.counts(work.quasi), watches)
         tests = [_test_of(watched, number) for number, watched in enumerate(watches)]
-        return _all([nodes, *passing(Lattice(columns, base), tests, nodes)])
+        return _all([nodes, *passing(lattice, tests, nodes)])
 
     @property
     def looks_up(self) -> bool:
@@ -78,7 +176,7 @@ class FullDomain:
     def anonymized(self, names: Names) -> Anonymized:
         """The table at the node that loses least, among those that keep every promise."""
         node = min(lowest(self._nodes_for(names)), key=lambda node: (float(self._loss.floor[node]), node))
-        counted, _ = self._lattice.roll(self._base, node)
+        counted = self._lattice.roll(self._lattice.base, node)
         gauges = dict(zip(self._gauges, counted.entries[self._first_gauge :], strict=True))
         return Anonymized(
             counted.sizes,
@@ -164,7 +262,7 @@ class Mondrian:
         gauges = tuple(self._gauges[name] for name in names)
         counted = zip(names, gauges, count_for(gauges, groups, sizes.size), strict=True)
         gauged = {name: gauged_by(gauge, entries, sizes) for name, gauge, entries in counted}
-        return Anonymized(sizes, gauged, label_groups(self._work, groups, "auto"))
+        return Anonymized(sizes, gauged, label_groups(self._work, groups, "auto", self._work.quasi))
 
     def best_closeness(self, names: Names, discernibility: float | None) -> float | None:
         """Always None, since Mondrian does not search for the closest groups."""

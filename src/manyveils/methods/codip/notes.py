@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 
-from manyveils.methods.codip.anonymized import Anonymized
-from manyveils.methods.codip.anonymizers import Names
+from manyveils.methods.codip.anonymizers import Anonymized, Names
 from manyveils.methods.codip.association import Association, Plan
 from manyveils.methods.codip.plans import Merge, Outcome, Search
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 from functools import partial
 
 from manyveils.errors import PolicyError, Problem
+from manyveils.methods import united
 from manyveils.methods.codip.anonymizers import Anonymizer, Names
-from manyveils.methods.codip.association import Association, Members, Plan
-from manyveils.methods.codip.frontier import Frontier, frontier_of
+from manyveils.methods.codip.association import Association, Frontier, Members, Plan, frontier_of
 from manyveils.policy.check import suggest
 from manyveils.promises.work import Work
 
@@ -74,12 +74,11 @@ def given_plan(work: Work, lists: list[list[str]]) -> Plan:
     """The plan that the policy spells out; a multi-valued attribute stands for all its derived ones."""
     where = f"{work.policy.name}: publish.plan"
     listed = dict.fromkeys(name for part in lists for name in part)
-    unknown = [name for name in listed if not set(work.sensitive).issuperset(work.table.expand((name,)))]
-    if unknown:
-        raise PolicyError(
-            Problem(where, f"{name!r} is not a sensitive attribute.", suggest(name, work.policy.sensitive))
-            for name in unknown
-        )
+    PolicyError.refuse(
+        Problem(where, f"{name!r} is not a sensitive attribute.", suggest(name, work.policy.sensitive))
+        for name in listed
+        if not set(work.sensitive).issuperset(work.table.expand((name,)))
+    )
     plan = [_members(work, part) for part in lists]
     times = Counter(member for part in plan for member in part)
     problems = [
@@ -96,20 +95,14 @@ def given_plan(work: Work, lists: list[list[str]]) -> Plan:
         for group in work.policy.guarantee.joint
         if not any(_members(work, group) <= part for part in plan)
     ]
-    if problems:
-        raise PolicyError(dict.fromkeys(problems))
+    PolicyError.refuse(dict.fromkeys(problems))
     return _sorted(part for part in plan if part)
 
 
 def smallest_parts(work: Work) -> Plan:
     """Every sensitive attribute by itself, but what is protected as one attribute together."""
-    parts = [{member} for member in range(len(work.sensitive))]
-    for group in work.policy.guarantee.joint:
-        joint = _members(work, group)
-        apart = [part for part in parts if not part & joint]
-        touched = [part for part in parts if part & joint]
-        parts = [*apart, set().union(*touched)] if touched else apart
-    return _sorted(parts)
+    joint = (_members(work, group) for group in work.policy.guarantee.joint)
+    return _sorted(united(({member} for member in range(len(work.sensitive))), joint))
 
 
 def _members(work: Work, names: Iterable[str]) -> set[int]:

@@ -10,10 +10,10 @@ from typing import Literal
 
 import numpy as np
 
-from manyveils.methods.generalize.cutting import Labels
+from manyveils.methods import Method, Options
 from manyveils.methods.generalize.full_domain import plan_full_domain
-from manyveils.methods.generalize.tables import cut_table, label_groups
-from manyveils.methods.work import Method, Options
+from manyveils.methods.generalize.labels import cut_table, label_groups
+from manyveils.methods.generalize.mondrian import Labels
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch
 from manyveils.promises.work import Work
@@ -32,8 +32,7 @@ class GeneralizeOptions(Options):
 
 def plan(work: Work) -> Plan | FromRows:
     """The levels to publish at; Mondrian cuts rows, and goes on inside every part of them as it would have done."""
-    options = work.options
-    assert isinstance(options, GeneralizeOptions)
+    options = work.options_as(GeneralizeOptions)
     if options.recoding == "full-domain" or not work.quasi:
         return plan_full_domain(work, options.objective)
     return FromRows(_mondrian, InParts((work.published,), options.labels, work.sensitive))
@@ -41,8 +40,7 @@ def plan(work: Work) -> Plan | FromRows:
 
 def _mondrian(work: Work) -> Drafts:
     """One view with one column: groups found by cutting the rows top-down, each with its own ranges, sets or labels."""
-    options = work.options
-    assert isinstance(options, GeneralizeOptions)
+    options = work.options_as(GeneralizeOptions)
     watches = watch(work.promises, work.table, work.sensitive)
     if breaks_as_one_group(watches, work.table.n_rows):
         raise refuse(work, watches)
@@ -53,9 +51,9 @@ def _mondrian(work: Work) -> Drafts:
         "cuts": options.cuts,
         "groups": int(groups.max()) + 1,
     }
-    recodings = label_groups(work, groups, options.labels)
-    rows = np.arange(work.table.n_rows)
-    return Drafts((Draft("main", (work.published,), rows, recodings=recodings),), notes)
+    recodings = label_groups(work, groups, options.labels, work.quasi)
+    draft = Draft("main", (work.published,), np.arange(work.table.n_rows), recodings=recodings)
+    return Drafts((draft,), notes)
 
 
 METHOD = Method(

@@ -1,14 +1,49 @@
-"""How a group of values is written: as a range, a set, or a label of the hierarchy; and what that covers."""
+"""Cut a whole table into groups, and write each group's values as a range, a set, or a label of the hierarchy."""
+
+from functools import partial
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.kernels.cuts import LABEL, RANGE
+from manyveils.methods.generalize.mondrian import Labels, cutting_of, partition, style_of
 from manyveils.policy.hierarchies import TOP
-from manyveils.promises.entries import Ids, distinct
+from manyveils.promises.entries import Ids, distinct, numbered
+from manyveils.promises.keeping import Watch
+from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Recoding, draft
+from manyveils.release.dealing import ranks_within
 from manyveils.table.attributes import Attribute
+
+
+def cut_table(work: Work, watches: tuple[Watch, ...], *, labels: Labels, relaxed: bool) -> Ids:
+    """The group of every row, by Mondrian; the whole table must keep the promises."""
+    columns = tuple(work.table[name] for name in work.quasi)
+    cutting = cutting_of(columns, tuple(map(work.n_leaves, work.quasi)), labels)
+    progress = partial(work.progress, "cutting")
+    return partition(cutting, _near_order(work), watches, relaxed=relaxed, progress=progress)
+
+
+def label_groups(work: Work, groups: Ids, labels: Labels, names: tuple[str, ...]) -> dict[str, Recoding]:
+    """The recodings that give every group of rows its own ranges, sets or labels."""
+    columns, n_groups = [work.table[name] for name in names], int(groups.max(initial=-1)) + 1
+    recodings = {
+        column.name: recoding_of_groups(column, groups, n_groups, style_of(column, labels))
+        for column in columns
+    }
+    return {name: recoding for name, recoding in recodings.items() if recoding is not None}
+
+
+def _near_order(work: Work) -> Ids:
+    """All rows with like quasi-identifiers next to each other, and equal ones shuffled.
+
+    Where a cut must part equal values, the rows that stay behind are then alike in other attributes too.
+    """
+    shuffled = shuffled_rows(work, "mondrian.order")
+    keys, _ = numbered(work.table, work.quasi)
+    near: Ids = shuffled[np.argsort(keys[shuffled], kind="stable")]
+    return near
 
 
 def recoding_of_groups(column: Attribute, groups: Ids, n_groups: int, style: int) -> Recoding | None:
@@ -25,9 +60,7 @@ def recoding_of_groups(column: Attribute, groups: Ids, n_groups: int, style: int
 
 def _members(column: Attribute, groups: Ids, n_groups: int) -> tuple[Ids, Ids]:
     """The different (group, value) pairs, group after group, values in order."""
-    keys = distinct(groups * column.n_values + column.codes)
-    owners, values = np.divmod(keys, column.n_values)
-    return owners, values
+    return np.divmod(distinct(groups * column.n_values + column.codes), column.n_values)
 
 
 def _ranges(column: Attribute, groups: Ids, owners: Ids, values: Ids, n_groups: int) -> Recoding:
@@ -44,10 +77,7 @@ def _ranges(column: Attribute, groups: Ids, owners: Ids, values: Ids, n_groups: 
     covers = None
     if n_pairs <= draft.MOST_LISTED:
         numbers = np.repeat(np.arange(pairs.size), highs - lows + 1)
-        within = np.arange(n_pairs) - np.repeat(
-            np.cumsum(highs - lows + 1) - (highs - lows + 1), highs - lows + 1
-        )
-        covers = _present(column, numbers, lows[numbers] + within)
+        covers = _present(column, numbers, lows[numbers] + ranks_within(highs - lows + 1))
     return Recoding(label_of_group[groups].astype(np.int32), labels, covers)
 
 
@@ -93,18 +123,13 @@ def _hierarchy_labels(column: Attribute, groups: Ids, owners: Ids, values: Ids, 
         level_of[alike], label_of[alike] = number, numbers_at[first][alike]
     width = max(column.levels.sizes)
     pairs, label_of_group = np.unique(level_of * width + label_of, return_inverse=True)
-    levels, labels = np.divmod(pairs, width)
-    texts = tuple(
-        column.levels[a].labels[b] or None for a, b in zip(levels.tolist(), labels.tolist(), strict=True)
+    steps = [(column.levels[level], label) for level, label in zip(*np.divmod(pairs, width), strict=True)]
+    texts = tuple(step.labels[label] or None for step, label in steps)
+    parts = [np.flatnonzero(step.label_of == label) for step, label in steps]
+    covers = _present(
+        column, np.repeat(np.arange(pairs.size), [part.size for part in parts]), np.concatenate(parts)
     )
-    parts = [
-        np.flatnonzero(column.levels[a].label_of == b)
-        for a, b in zip(levels.tolist(), labels.tolist(), strict=True)
-    ]
-    numbers = np.repeat(np.arange(pairs.size), [part.size for part in parts])
-    return Recoding(
-        label_of_group[groups].astype(np.int32), texts, _present(column, numbers, np.concatenate(parts))
-    )
+    return Recoding(label_of_group[groups].astype(np.int32), texts, covers)
 
 
 def _present(column: Attribute, numbers: Ids, values: Ids) -> tuple[NDArray[np.int64], tuple[str, ...]]:

@@ -1,18 +1,29 @@
-"""The lattice of generalization levels, and tables counted at its nodes."""
+"""The lattice of generalization levels: tables counted at its nodes, and the nodes that pass tests."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.grouping import number, roll_up
-from manyveils.promises.entries import LARGEST_KEY, Entries, Ids, Subject, count, dense, for_each_once
+from manyveils.promises.entries import (
+    LARGEST_KEY,
+    Entries,
+    Ids,
+    Subject,
+    count,
+    dense,
+    for_each_once,
+    numbered,
+)
 from manyveils.promises.keeping import Watch
 from manyveils.table import Table
 from manyveils.table.attributes import Attribute
 from manyveils.table.attributes import tally as people
 
+Passed = NDArray[np.bool_]
 Node = tuple[int, ...]
 REMEMBERED = 64
 FEW_GROUPS = 50_000
@@ -64,7 +75,7 @@ class Lattice:
         """Count the groups of a node."""
         if node in self._remembered:
             return self._remembered[node]
-        counted, _ = self.roll(self._finer(node), node)
+        counted = self.roll(self._finer(node), node)
         self._remember(counted)
         return counted
 
@@ -104,23 +115,22 @@ class Lattice:
             self._climbs[key] = self.columns[attribute].levels.climb(low, high)
         return self._climbs[key]
 
-    def roll(self, finer: Counted, node: Node) -> tuple[Counted, Ids]:
-        """Count a node from a finer one; also the new group of each of its groups."""
+    def roll(self, finer: Counted, node: Node) -> Counted:
+        """Count a node from a finer one."""
         if finer.node == node:
-            return finer, np.arange(finer.sizes.size)
-        steps = [
-            self._climb(i, low, high) for i, (low, high) in enumerate(zip(finer.node, node, strict=True))
-        ]
+            return finer
+        steps = [self._climb(*climb) for climb in zip(range(len(node)), finer.node, node, strict=True)]
+        sizes_of = (column.levels.sizes for column in self.columns)
         radices = np.array(
-            [self.columns[i].levels.sizes[level] for i, level in enumerate(node)], dtype=np.int64
+            [sizes[level] for sizes, level in zip(sizes_of, node, strict=True)], dtype=np.int64
         )
         if float(np.prod(radices.astype(float))) >= LARGEST_KEY:
             ids, labels, sizes = _roll_wide(finer, steps, radices)
         else:
             starts = np.cumsum([0, *(step.size for step in steps[:-1])])
             ids, labels, sizes = roll_up(finer.labels, np.concatenate(steps), starts, radices, finer.sizes)
-        entries = lambda: for_each_once(finer.entries, lambda found: found.under(ids, sizes.size))  # noqa: E731
-        return Counted(node, labels, sizes, entries), ids
+        entries = lambda: for_each_once(finer.entries, lambda counted: counted.under(ids, sizes.size))  # noqa: E731
+        return Counted(node, labels, sizes, entries)
 
 
 def _roll_wide(
@@ -135,12 +145,10 @@ def _roll_wide(
     return ids, np.stack([column[firsts[order]] for column in mapped]).astype(np.int32), sizes
 
 
-def count_base(
-    columns: tuple[Attribute, ...], table: Table, watches: tuple[Watch, ...]
-) -> tuple[Counted, Ids]:
-    """Count the groups of the table as it is; also the group of every row."""
+def lattice_of(columns: tuple[Attribute, ...], table: Table, watches: tuple[Watch, ...]) -> Lattice:
+    """The lattice of some attributes, with the groups of the table as it is counted at its bottom."""
     names = tuple(column.name for column in columns)
-    groups, n_groups = dense(table.codes(names), table.sizes(names), table.n_rows)
+    groups, n_groups = numbered(table, names)
     _, firsts = number(groups)
     order = np.argsort(groups[firsts])
     labels = np.zeros((len(columns), n_groups), dtype=np.int32)
@@ -150,7 +158,7 @@ def count_base(
     sizes = people(groups, table.weights, n_groups)
     groups_of = {id(table): groups}
     entries = lambda: _counts(watches, names, groups_of, n_groups)  # noqa: E731
-    return Counted((0,) * len(columns), labels, sizes, entries), groups
+    return Lattice(columns, Counted((0,) * len(columns), labels, sizes, entries))
 
 
 def _counts(
@@ -162,7 +170,109 @@ def _counts(
     def counted(subject: Subject) -> Entries:
         table = tables[id(subject)]
         if id(table) not in groups_of:
-            groups_of[id(table)] = dense(table.codes(names), table.sizes(names), table.n_rows)[0]
+            groups_of[id(table)], _ = numbered(table, names)
         return count(subject, groups_of[id(table)], n_groups)
 
     return for_each_once([watched.subject for watched in watches], counted)
+
+
+@dataclass(frozen=True)
+class Test:
+    """Something that holds at a node or not.
+
+    `rises`: what holds at a node holds above it; False: below it; None: neither can be concluded.
+    """
+
+    holds: Callable[[Counted], bool]
+    rises: bool | None
+
+
+def passing(
+    lattice: Lattice,
+    tests: Sequence[Test],
+    where: Passed,
+    progress: Callable[[float], None] = lambda share: None,
+) -> list[Passed]:
+    """For every test, the nodes among `where` at which it holds; nodes that follow from others are not counted.
+
+    Chains of undecided nodes are halved, as long as a test is open on them.
+    """
+    answers = _Answers(lattice, tests, where)
+    nodes = np.argwhere(where)
+    order = np.argsort(nodes.sum(axis=1), kind="stable") if where.ndim else np.arange(len(nodes))
+    for position, index in enumerate(order):
+        node = tuple(int(level) for level in nodes[index])
+        if answers.open[node]:
+            answers.halve(answers.chain(node))
+        if position % 1024 == 0:
+            progress(position / len(order))
+    return [np.asarray(holds & where) for holds in answers.holds]
+
+
+class _Answers:
+    """What is known of every test at every node."""
+
+    def __init__(self, lattice: Lattice, tests: Sequence[Test], where: Passed) -> None:
+        self._lattice, self._tests = lattice, tests
+        self.holds = [np.zeros(lattice.shape, dtype=bool) for _ in tests]
+        self._known = [np.asarray(~where) for _ in tests]
+        self.open = where.copy() if tests else np.zeros(lattice.shape, dtype=bool)
+
+    def chain(self, node: Node) -> list[Node]:
+        """A way up through nodes at which some test is open."""
+        chain = [node]
+        while step := next((step for step in self._lattice.steps(chain[-1]) if self.open[step]), None):
+            chain.append(step)
+        return chain
+
+    def halve(self, chain: list[Node]) -> None:
+        """Decide all tests on a chain: in its middle first, which decides most of it."""
+        waiting = [chain]
+        while waiting:
+            part = [node for node in waiting.pop() if self.open[node]]
+            if part:
+                middle = len(part) // 2
+                self._decide(part[middle])
+                waiting += [part[:middle], part[middle + 1 :]]
+
+    def _decide(self, node: Node) -> None:
+        counted = self._lattice.at(node)
+        for test, known, holds in zip(self._tests, self._known, self.holds, strict=True):
+            if known[node]:
+                continue
+            is_passed = test.holds(counted)
+            region = _concluded(node, rises=test.rises, is_passed=is_passed)
+            known[region] = True
+            if is_passed:
+                holds[region] = True
+            decided = np.logical_and.reduce([known[region] for known in self._known])
+            self.open[region] &= ~decided
+
+
+def _concluded(node: Node, *, rises: bool | None, is_passed: bool) -> tuple[slice, ...]:
+    """The nodes at which a test comes out the same as at this one."""
+    if rises is None:
+        return tuple(slice(level, level + 1) for level in node)
+    if rises == is_passed:
+        return tuple(slice(level, None) for level in node)
+    return tuple(slice(0, level + 1) for level in node)
+
+
+def lowest(passed: Passed) -> list[Node]:
+    """The nodes that pass with no passing node one step below them."""
+    return _edge(passed, slice(None, -1), slice(1, None))
+
+
+def highest(passed: Passed) -> list[Node]:
+    """The nodes that pass with no passing node one step above them."""
+    return _edge(passed, slice(1, None), slice(None, -1))
+
+
+def _edge(passed: Passed, from_: slice, to: slice) -> list[Node]:
+    edge = passed.copy()
+    for axis in range(passed.ndim):
+        before = [slice(None)] * passed.ndim
+        after = [slice(None)] * passed.ndim
+        before[axis], after[axis] = from_, to
+        edge[tuple(after)] &= ~passed[tuple(before)]
+    return [tuple(int(level) for level in node) for node in np.argwhere(edge)]

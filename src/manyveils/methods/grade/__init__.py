@@ -10,7 +10,6 @@ It cannot hide common values: a code has the frequency of its value, and grades 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -20,19 +19,22 @@ from pydantic import Field
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.keys.choices import DEFAULT_CATEGORIES, DEFAULT_CHOICE, categories_for
 from manyveils.keys.key import Grades, Key, Pseudonyms
-from manyveils.methods.grade.aliases import aliased, checked_choices, lookup_of
-from manyveils.methods.grade.categories import categories_of, grades_of
-from manyveils.methods.work import Gap, Method, Options
+from manyveils.methods import Gap, Method, Options, load
+from manyveils.methods.grade.pseudonyms import (
+    categories_of,
+    checked_choices,
+    grades_of,
+    lookup_of,
+    pseudonymized,
+)
 from manyveils.policy import Policy
 from manyveils.policy.check import section_problems
 from manyveils.policy.sections import Count, Number
-from manyveils.promises.entries import Ids, dense
-from manyveils.promises.keeping import all_kept, count_for, watch_counts
-from manyveils.promises.tally import Kept
+from manyveils.promises.entries import Ids, Kept, numbered
+from manyveils.promises.keeping import kept_by_groups, watch_counts
 from manyveils.promises.work import Work
 from manyveils.release.dealing import DealtView
-from manyveils.release.draft import Drafts
-from manyveils.release.labelling import Lookup, Lookups, in_secret, labelled, needed
+from manyveils.release.draft import Drafts, Lookup, Lookups, in_secret, labelled, needed
 from manyveils.release.plan import FromRows, LeveledView, Plan
 from manyveils.table import Table, resolve
 from manyveils.table.attributes import tally as people
@@ -53,15 +55,14 @@ class GradeOptions(Options):
 
 def plan(work: Work) -> Plan | FromRows:
     """What everybody's values read, and what follows; where that looks at rows, it does so after grading."""
-    options = work.options
-    assert isinstance(options, GradeOptions)
+    options = work.options_as(GradeOptions)
     _refuse_misfits(work, options)
     grading = _Grading(*_graded(work, options), options)
     after = grading.followed(work)
     if options.then is None:
         _refuse_broken(after)
         return grading.graded(Plan((LeveledView("main", work.published),)))
-    following = _method(options).plan(after)
+    following = load(_following(options)[0]).plan(after)
     if isinstance(following, Plan):
         return grading.graded(following)
     from_counts = partial(grading.from_counts, following) if following.from_counts else None
@@ -153,7 +154,7 @@ def _graded(work: Work, options: GradeOptions) -> tuple[Lookups, Key]:
             numbers = np.arange(column.n_values, dtype=np.int32)[np.newaxis, :]
             lookups[name] = lookup_of("numeric", domain, numbers)
         else:
-            lookups[name], pseudonyms[name] = aliased(work, column, choices)
+            lookups[name], pseudonyms[name] = pseudonymized(work, column, choices)
     return lookups, Key(pseudonyms, grades)
 
 
@@ -167,7 +168,7 @@ def _refuse_broken(work: Work) -> None:
             f"({int(sizes[~fine].sum())} rows) do not keep {kinds}."
         )
         remedy = 'Drop [guarantee], or let another method follow, such as then = "generalize" or "anatomize".'
-        raise InfeasibleError([Problem(work.policy.name, what, remedy)])
+        raise InfeasibleError.at(work.policy.name, what, remedy)
 
 
 def _judged(work: Work) -> tuple[Kept, Ids]:
@@ -176,10 +177,10 @@ def _judged(work: Work) -> tuple[Kept, Ids]:
     watches = watch_counts(work, work.promises, work.sensitive, work.quasi)
     for table in {id(watched.table): watched.table for watched in watches}.values():
         # Groups are numbered by their quasi-identifiers, so every table has the same.
-        groups, n_groups = dense(table.codes(work.quasi), table.sizes(work.quasi), table.n_rows)
+        groups, n_groups = numbered(table, work.quasi)
         sizes = people(groups, table.weights, n_groups)
         together = tuple(watched for watched in watches if watched.table is table)
-        kept = all_kept(together, count_for(together, groups, n_groups), sizes)
+        kept = kept_by_groups(together, groups, n_groups, table.weights)
         fine = kept & fine if fine.size else kept
     return fine, sizes
 
@@ -192,16 +193,11 @@ def _following_work(work: Work, options: GradeOptions) -> Work:
         policy,
         work.table,
         resolve(policy, work.table),
-        options if options.then is None else _method(options).options.model_validate(keys),
+        options if options.then is None else load(name).options.model_validate(keys),
         work.streams.apart(THEN),
         work.progress,
         counted=work.counted,
     )
-
-
-def _method(options: GradeOptions) -> Method:
-    method: Method = import_module(f"manyveils.methods.{_following(options)[0]}").METHOD
-    return method
 
 
 def _following(options: GradeOptions) -> tuple[str, dict[str, Any]]:
@@ -215,11 +211,11 @@ def _understood(policy: Policy, method: str, keys: dict[str, Any]) -> Policy:
     """The policy for a table whose sensitive values are codes and grades: their own hierarchies say nothing of it."""
     attributes = {}
     for name, attribute in policy.attributes.items():
-        said = attribute.model_dump(exclude_unset=True)
+        section = attribute.model_dump(exclude_unset=True)
         if attribute.role == "sensitive":
-            said = {key: value for key, value in said.items() if key not in ("hierarchy", "order")}
-            said["kind"] = "categorical" if attribute.kind == "ordinal" else attribute.kind
-        attributes[name] = {key: value for key, value in said.items() if value is not None}
+            section = {key: value for key, value in section.items() if key not in ("hierarchy", "order")}
+            section["kind"] = "categorical" if attribute.kind == "ordinal" else attribute.kind
+        attributes[name] = {key: value for key, value in section.items() if value is not None}
     # Every row stays: what is left out could not be told from the release, which is all that codes are judged by.
     publish = {"method": method, **keys, "suppression": 0.0}
     return policy.replaced(attributes=attributes, publish=publish)
@@ -242,8 +238,7 @@ def _refuse_misfits(work: Work, options: GradeOptions) -> None:
                 Problem(f"{where}: publish.then", f"{name!r} cannot follow.", f"Known are {known}.")
             )
         else:
-            method: Method = import_module(f"manyveils.methods.{name}").METHOD
-            problems += section_problems(method.options, keys, f"{where}: publish.then")
+            problems += section_problems(load(name).options, keys, f"{where}: publish.then")
         if name == "slice" and any(promise.conditional for promise in work.promises):
             # Beliefs about people whose other sensitive values are known need those values, and codes hide them.
             what = "conditional promises cannot be judged on slices of codes."
@@ -258,8 +253,7 @@ def _refuse_misfits(work: Work, options: GradeOptions) -> None:
     ]
     if not work.sensitive:
         problems.append(Problem(where, "grade needs a sensitive attribute.", 'Use method = "generalize".'))
-    if problems:
-        raise PolicyError(problems)
+    PolicyError.refuse(problems)
 
 
 METHOD = Method(

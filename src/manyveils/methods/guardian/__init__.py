@@ -12,23 +12,29 @@ from functools import cache, partial
 from typing import Any, Literal
 
 from manyveils.errors import InfeasibleError
-from manyveils.methods.guardian.anonymize import chance_of, inner_work, strength
-from manyveils.methods.guardian.demands import Demand, column_dependencies, demands_of
-from manyveils.methods.guardian.gd import by_repair
-from manyveils.methods.guardian.pieces import Crowd, Demands, Piece
+from manyveils.methods import Gap, Method, Options, drafts_of, plan_of_counts
+from manyveils.methods.guardian.decompose import by_colouring, by_repair
+from manyveils.methods.guardian.pieces import (
+    Crowd,
+    Demand,
+    Demands,
+    Piece,
+    chance_of,
+    column_dependencies,
+    demands_of,
+    inner_work,
+    strength,
+)
 from manyveils.methods.guardian.score import Divergence, by_counts
-from manyveils.methods.guardian.uad import by_colouring
-from manyveils.methods.work import Gap, Method, Options, drafts_of, plan_of_counts
 from manyveils.policy.promises import rules_of
 from manyveils.policy.rules import known_from
-from manyveils.promises.entries import dense
+from manyveils.promises.entries import numbered
 from manyveils.promises.explain import refuse, whole_table_problems
 from manyveils.promises.keeping import watch_counts
 from manyveils.promises.work import Work
 from manyveils.release.dealing import DealtView
 from manyveils.release.draft import Drafts
 from manyveils.release.plan import FromRows, LeveledView, Plan
-from manyveils.table import Table
 from manyveils.table.attributes import tally as people
 
 
@@ -41,8 +47,7 @@ class GuardianOptions(Options):
 
 def plan(work: Work) -> Plan | FromRows:
     """Tables in Guardian Normal Form, and how each hides what it guards; slices hide it by looking at rows."""
-    assert isinstance(work.options, GuardianOptions)
-    if work.options.anonymizer == "slice":
+    if work.options_as(GuardianOptions).anonymizer == "slice":
         return FromRows(_sliced)
     tables = _decomposed(work)
     plans = tables.plans(work)
@@ -127,14 +132,13 @@ def _shown(work: Work, piece: Piece) -> tuple[str, ...]:
 
 
 def _decomposed(work: Work) -> _Tables:
-    options = work.options
-    assert isinstance(options, GuardianOptions)
+    options = work.options_as(GuardianOptions)
     demands = _demands(work)
     if options.decompose == "uad":
         pieces = by_colouring(work.published, demands)
     else:
         hiding = by_counts(work.counts, lambda piece: _dealt(work, piece, demands.each))
-        progress = lambda share: work.progress("adding columns back", share)  # noqa: E731
+        progress = partial(work.progress, "adding columns back")
         pieces = by_repair(work.published, demands, Divergence(work.counts, hiding), progress)
     assert demands.all_kept(pieces), "the tables are not in Guardian Normal Form, or break k"
     return _Tables(pieces, demands.each, options.anonymizer, _notes(work, options, pieces, demands))
@@ -159,7 +163,7 @@ def _crowd(work: Work) -> Crowd | None:
     def smallest(names: frozenset[str]) -> int:
         ordered = tuple(sorted(names))
         table = work.counts(ordered)
-        groups, n_groups = dense(table.codes(ordered), table.sizes(ordered), table.n_rows)
+        groups, n_groups = numbered(table, ordered)
         return int(people(groups, table.weights, n_groups).min(initial=table.n_people))
 
     known = known_from(frozenset(work.quasi), column_dependencies(work))
@@ -192,11 +196,7 @@ def _notes(
         "rules_from_dependencies": [f"{rule} because of {by}" for rule, by in settled.derived],
         "dependencies_that_do_not_hold": list(_false_dependencies(work)),
         "tables": [
-            {
-                "view": _named(number),
-                "attributes": list(_shown(work, piece)),
-                "protects": piece.protects or "",
-            }
+            {"view": _named(number), "attributes": [*_shown(work, piece)], "protects": piece.protects or ""}
             for number, piece in enumerate(pieces)
         ],
         "rules": [
@@ -211,13 +211,9 @@ def _false_dependencies(work: Work) -> Iterator[str]:
     for dependency in work.policy.dependencies:
         left = work.table.expand(dependency.from_)
         both = (*left, *work.table.expand([dependency.to]))
-        n_left, n_both = (_n_combinations(work.counts(names), names) for names in (left, both))
+        n_left, n_both = (numbered(work.counts(names), names)[1] for names in (left, both))
         if n_left != n_both:
             yield f"{', '.join(dependency.from_)} → {dependency.to}"
-
-
-def _n_combinations(table: Table, names: tuple[str, ...]) -> int:
-    return dense(table.codes(names), table.sizes(names), table.n_rows)[1]
 
 
 METHOD = Method(

@@ -1,14 +1,88 @@
-"""Tables to be published together: their columns, and what each protects."""
+"""Tables to be published together: what is demanded of them, what each protects, and how it is published by itself."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
-from manyveils.methods.guardian.demands import Demand
+from manyveils.errors import PolicyError, Problem
+from manyveils.methods import Method, load
+from manyveils.policy import Promise
 from manyveils.policy.gnf import Schema, Verdict, check_gnf
-from manyveils.policy.rules import Dependency, PrivacyRule, irreducible, tellers
+from manyveils.policy.guarantees import FrequencyDiversity, KAnonymity
+from manyveils.policy.rules import Dependency, PrivacyRule, irreducible, known_from, tellers
+from manyveils.promises.work import Work
 
 STRONGEST = 2**31
+
+
+@dataclass(frozen=True, repr=False)
+class Demand:
+    """Whoever knows `given` must not learn `protect`, as a promise says."""
+
+    given: frozenset[str]
+    protect: str
+    promise: Promise
+
+    @property
+    def rule(self) -> PrivacyRule:
+        """The demand for reasoning about tables; promises of other kinds than l are taken as equally strong."""
+        guarantee = self.promise.guarantee
+        l = guarantee.l if self.promise.is_rule and isinstance(guarantee, FrequencyDiversity) else 1
+        return PrivacyRule(self.given, self.protect, l)
+
+
+def demands_of(work: Work) -> tuple[Demand, ...]:
+    """Every promise as demands between single columns.
+
+    With roles, the quasi-identifiers are given and each sensitive column is protected; k asks the same for every
+    sensitive column.
+    """
+    joint = {work.subject_of(promise) for promise in work.promises if len(promise.protects) > 1}
+    PolicyError.refuse(
+        Problem(
+            f"{work.policy.name}: guarantee.joint",
+            f"{subject} cannot be protected as one: a guardian table protects one attribute.",
+            'Drop it, or use method = "anatomize".',
+        )
+        for subject in sorted(joint)
+    )
+    dependencies = column_dependencies(work)
+    return tuple(
+        replace(demand, given=frozenset(known_from(demand.given, dependencies)) - {demand.protect})
+        for promise in work.promises
+        for demand in _demands(work, promise)
+    )
+
+
+def column_dependencies(work: Work) -> tuple[Dependency, ...]:
+    """What an adversary may know, between columns."""
+    expand = work.table.expand
+    return tuple(
+        Dependency(frozenset(expand(dependency.from_)), column)
+        for dependency in work.policy.dependencies
+        for column in expand([dependency.to])
+    )
+
+
+def _demands(work: Work, promise: Promise) -> Iterator[Demand]:
+    guarantee = promise.guarantee
+    if isinstance(guarantee, KAnonymity):
+        for name in work.sensitive:
+            yield Demand(frozenset(promise.given) - {name}, name, promise)
+        return
+    if isinstance(guarantee, FrequencyDiversity) and guarantee.l == 1:
+        # Everything is as rare as that.
+        return
+    [protect] = promise.protects
+    others = _others(work, protect) if promise.minds_company else ()
+    yield Demand(frozenset((*promise.given, *others)) - {protect}, protect, promise)
+
+
+def _others(work: Work, column: str) -> Iterator[str]:
+    """The sensitive columns of other attributes."""
+    family = work.table.derived.get(work.table.home(column), (column,))
+    return (name for name in work.sensitive if name not in family)
 
 
 @dataclass(frozen=True, repr=False)
@@ -137,3 +211,60 @@ def tidy(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
         if piece.columns and (piece.protects or not any(piece.columns <= other.columns for other in others)):
             tables.append(piece)
     return tuple(tables)
+
+
+def inner_work(work: Work, piece: Piece, demands: Sequence[Demand], anonymizer: str) -> tuple[Method, Work]:
+    """The publication of one table by itself, and the method for it."""
+    assert piece.protects is not None
+    method = load(anonymizer)
+    columns = tuple(name for name in work.published if name in piece.columns)
+    policy = work.policy.replaced(
+        attributes={name: _described(work, name, piece) for name in columns},
+        guarantee={},
+        rules=[],
+        dependencies=[],
+        publish={"method": anonymizer},
+    )
+    table = replace(work.table, attributes={name: work.table[name] for name in columns}, derived={})
+    promises = _promises(piece.protects, _given(work, piece), demands)
+    streams = work.streams.apart(chance_of(work, piece))
+    inner = Work(policy, table, promises, method.options(), streams, work.progress, counted=work.counted)
+    return method, inner
+
+
+def _given(work: Work, piece: Piece) -> tuple[str, ...]:
+    return tuple(name for name in work.published if name in piece.columns and name != piece.protects)
+
+
+def chance_of(work: Work, piece: Piece) -> str:
+    """The name of a table's own chance: buckets of two tables made by the same chance would tell of each other."""
+    return f"{_given(work, piece)} and {piece.protects}"
+
+
+def _promises(protect: str, given: tuple[str, ...], demands: Sequence[Demand]) -> tuple[Promise, ...]:
+    """What the table must keep by itself: every promise about what it protects, whoever knows the rest of it."""
+    promises = (
+        replace(demand.promise, given=given, conditional=False, is_rule=False)
+        for demand in demands
+        if demand.protect == protect
+    )
+    return tuple(dict.fromkeys(promises))
+
+
+def _described(work: Work, column: str, piece: Piece) -> dict[str, Any]:
+    home = work.table.home(column)
+    keys = work.policy.attributes[home].model_dump(exclude_unset=True)
+    kind = work.table[column].kind
+    hierarchy = {"hierarchy": keys["hierarchy"]} if "hierarchy" in keys and home == column else {}
+    role = "sensitive" if column == piece.protects else "quasi"
+    return {"role": role, "kind": kind, **hierarchy}
+
+
+def strength(protect: str, demands: Sequence[Demand]) -> int | None:
+    """The largest l that is demanded of a column; nothing if only other guarantees are."""
+    ls = [
+        demand.promise.guarantee.l
+        for demand in demands
+        if demand.protect == protect and isinstance(demand.promise.guarantee, FrequencyDiversity)
+    ]
+    return max(ls, default=None)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from manyveils.kernels.expectation import expected_beside
 from manyveils.methods.guardian.pieces import Piece
-from manyveils.promises.entries import Ids, dense
+from manyveils.promises.entries import Ids, dense, examples, numbered
 from manyveils.release.dealing import DealtView
 from manyveils.table import Table
 from manyveils.table.attributes import tally as people
@@ -52,15 +52,14 @@ class Divergence:
         if protect is None or protect not in names or len(names) == 1:
             return self._entropy(names)
         hidden = self._hiding(piece, names)
-        return (
-            self._entropy(names - {protect}) + self._entropy(frozenset({protect}))
-            if hidden is None
-            else hidden
-        )
+        if hidden is not None:
+            return hidden
+        return self._entropy(names - {protect}) + self._entropy(frozenset({protect}))
 
     def _entropy_fresh(self, names: Names) -> float:
-        table = self._counts(tuple(sorted(names)))
-        ids, n_ids = _ids(table, names)
+        ordered = tuple(sorted(names))
+        table = self._counts(ordered)
+        ids, n_ids = numbered(table, ordered)
         counts = people(ids, table.weights, n_ids)
         n = table.n_people
         return float(np.log(n) - (counts * np.log(counts)).sum() / n)
@@ -98,12 +97,11 @@ def expected_loss(table: Table, names: Names, view: DealtView) -> float:
 def expected_people(table: Table, names: Names, view: DealtView) -> tuple[Ids, NDArray[np.float64]]:
     """How many people have each combination of some columns, and how many are expected by the buckets."""
     [protect] = view.by
-    others, _ = _ids(table, names - {protect})
+    others, _ = numbered(table, tuple(sorted(names - {protect})))
     values = view.combinations_of(table)
     cells, n_cells = dense((others, values), (int(others.max()) + 1, len(view.values)), table.n_rows)
     counts = people(cells, table.weights, n_cells)
-    example = np.zeros(n_cells, dtype=np.int64)
-    example[cells] = np.arange(cells.size)
+    example = examples(cells, n_cells)
     of_cell = values[example]
     starts = np.append(np.flatnonzero(np.diff(others[example], prepend=-1)), n_cells)
     shares = counts / people(values, table.weights, len(view.values))[of_cell]
@@ -117,8 +115,3 @@ def _entries(view: DealtView) -> tuple[Ids, Ids, Ids, NDArray[np.float64]]:
     sizes = people(owners, counts, kinds.size)
     starts = np.searchsorted(values, np.arange(len(view.values) + 1))
     return starts, owners, counts, alike / sizes
-
-
-def _ids(table: Table, names: Names) -> tuple[Ids, int]:
-    ordered = tuple(sorted(names))
-    return dense(table.codes(ordered), table.sizes(ordered), table.n_rows)

@@ -13,15 +13,15 @@ import numpy as np
 from pydantic import Field
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
+from manyveils.methods import Gap, Method, Options
 from manyveils.methods.multi_sa.blocks import Choice, Division, divide, largest_part
 from manyveils.methods.multi_sa.buckets import broken_together, placed, refuse_ties, settled, watches_of
 from manyveils.methods.multi_sa.caps import Cap, Combinations, caps_of, combinations_of
-from manyveils.methods.work import Gap, Method, Options
 from manyveils.promises.entries import Ids
 from manyveils.promises.explain import refuse, whole_table_problems
 from manyveils.promises.keeping import watch
 from manyveils.promises.work import Work, shuffled_rows
-from manyveils.release.dealing import arranged
+from manyveils.release.dealing import arranged, bucket_notes, ranks_within
 from manyveils.release.draft import Draft, Drafts
 from manyveils.release.plan import FromRows
 
@@ -39,8 +39,7 @@ def plan(work: Work) -> FromRows:
 
 def _divided_rows(work: Work) -> Drafts:
     """One view: what may be known in one column, everything sensitive in another, inside buckets."""
-    options = work.options
-    assert isinstance(options, MultiSaOptions)
+    options = work.options_as(MultiSaOptions)
     deadline = perf_counter() + options.time_limit
     names = _protected(work)
     refuse_ties(work)
@@ -68,8 +67,8 @@ def _protected(work: Work) -> tuple[str, ...]:
     by_rule = {name for promise in work.promises if promise.is_rule for name in promise.protects}
     names = tuple(name for name in work.published if name in by_rule or name in work.sensitive)
     if not names:
-        what, remedy = "multi-sa needs a sensitive attribute or a rule.", 'Use method = "generalize".'
-        raise PolicyError([Problem(work.policy.name, what, remedy)])
+        what = "multi-sa needs a sensitive attribute or a rule."
+        raise PolicyError.at(work.policy.name, what, 'Use method = "generalize".')
     return names
 
 
@@ -104,8 +103,7 @@ def _chosen_rows(work: Work, combinations: Combinations, amounts: Ids) -> Ids:
     """As many rows of each combination as were chosen, at random; combination by combination, in random order."""
     ordered = arranged(shuffled_rows(work, "multi-sa.order"), combinations.of_row)
     counts = combinations.counts
-    ranks = np.arange(ordered.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    return ordered[ranks < np.repeat(amounts, counts)]
+    return ordered[ranks_within(counts) < np.repeat(amounts, counts)]
 
 
 def _divided(
@@ -142,9 +140,7 @@ def _notes(combinations: Combinations, choice: Choice, division: Division, bucke
         "kinds_of_buckets": len(division.blocks),
         "rows_divided_coarsely": division.coarse,
         "time_limit_hit": choice.timed_out or division.coarse > 0,
-        "buckets": int(sizes.size),
-        "smallest_bucket": int(sizes.min()),
-        "largest_bucket": int(sizes.max()),
+        **bucket_notes(sizes, int(sizes.size)),
     }
 
 

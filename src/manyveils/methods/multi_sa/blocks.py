@@ -6,13 +6,11 @@ from time import perf_counter
 
 import numpy as np
 
-from manyveils.methods.multi_sa.caps import Cap, keeps
-from manyveils.methods.multi_sa.program import largest, smallest
+from manyveils.methods.multi_sa.caps import Cap, keeps, largest, smallest
 from manyveils.promises.entries import Ids
 
 # Programs over more combinations take longer than they gain.
 MOST_AMONG = 150
-
 Progress = Callable[[float], None]
 
 

@@ -7,14 +7,13 @@ from itertools import accumulate
 import numpy as np
 
 from manyveils.errors import InfeasibleError, Problem
-from manyveils.methods.guardian.demands import column_dependencies
+from manyveils.methods.guardian.pieces import column_dependencies
 from manyveils.methods.multi_sa.blocks import Block
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import EntropyDiversity, RecursiveDiversity
 from manyveils.policy.rules import PrivacyRule, known_from, tellers
-from manyveils.promises.entries import Ids, dense
-from manyveils.promises.keeping import Watch, all_kept, count_for, watch
-from manyveils.promises.tally import Kept
+from manyveils.promises.entries import Ids, Kept, numbered
+from manyveils.promises.keeping import Watch, kept_by_groups, watch
 from manyveils.promises.work import Work
 
 
@@ -63,8 +62,7 @@ def settled(buckets: Ids, watches: tuple[Watch, ...]) -> Ids | None:
 def _kept(buckets: Ids, n_buckets: int, watches: tuple[Watch, ...]) -> Kept:
     # Rows without a bucket are counted in one of their own, which is not judged.
     owners = np.where(buckets < 0, n_buckets, buckets)
-    sizes = np.bincount(owners, minlength=n_buckets + 1)
-    return all_kept(watches, count_for(watches, owners, n_buckets + 1), sizes)[:n_buckets]
+    return kept_by_groups(watches, owners, n_buckets + 1)[:n_buckets]
 
 
 def broken_together(buckets: Ids, watches: tuple[Watch, ...]) -> tuple[Watch, ...]:
@@ -81,7 +79,7 @@ def watches_of(work: Work, columns: tuple[tuple[str, ...], ...]) -> Iterator[Wat
         # Without a sensitive attribute, k speaks of rows alike in what is known, wherever it stands.
         for column in columns if not (promise.protects or work.sensitive) else columns[-1:]:
             known = tuple(name for name in column if name in given)
-            beside = dense(table.codes(known), table.sizes(known), table.n_rows) if known else None
+            beside = numbered(table, known) if known else None
             # Who knows something of the other column only is sure of the bucket.
             judged = promise if given and not known else _of_mixtures(promise)
             yield from watch((judged,), table, work.sensitive, beside=beside)
@@ -99,7 +97,7 @@ def _of_mixtures(promise: Promise) -> Promise:
 
 def refuse_ties(work: Work) -> None:
     """Refuse if a known dependency ties something unknown to what is protected: one table shows both."""
-    problems = [
+    problems = (
         Problem(
             f"{work.policy.name}: {work.subject_of(promise)}",
             f"known dependencies tie it to {', '.join(ties)}, and multi-sa publishes all in one table.",
@@ -107,9 +105,8 @@ def refuse_ties(work: Work) -> None:
         )
         for promise in work.promises
         if (ties := list(_ties(work, promise)))
-    ]
-    if problems:
-        raise InfeasibleError(dict.fromkeys(problems))
+    )
+    InfeasibleError.refuse(dict.fromkeys(problems))
 
 
 def _ties(work: Work, promise: Promise) -> Iterator[str]:

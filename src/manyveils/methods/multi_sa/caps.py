@@ -1,26 +1,27 @@
-"""The share of rows that look alike to someone which each sensitive value may fill: the constraints on every bucket."""
+"""The share of alike rows that each sensitive value may fill, and integer programs (HiGHS) over buckets within the shares."""
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.errors import PolicyError, Problem
+from manyveils.errors import PolicyError
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import (
     CappedShare,
-    DistinctDiversity,
-    EntropyDiversity,
-    FrequencyDiversity,
+    Diversity,
     Guarantee,
     Linkability,
     RecursiveDiversity,
 )
-from manyveils.promises.entries import Ids, dense
+from manyveils.promises.entries import Ids, dense, examples, numbered
 from manyveils.promises.work import Work
 from manyveils.table import Table
 
+Numbers = NDArray[np.float64]
+LEAST_SECONDS = 0.01
 MOST_COMBINATIONS = 20_000
 
 
@@ -40,25 +41,18 @@ class Combinations:
 
 def combinations_of(work: Work, names: tuple[str, ...]) -> Combinations:
     """Count the combinations of some attributes; too many are refused, for no program could handle them."""
-    of_row, n_combinations = _numbered(work.table, names, np.arange(work.table.n_rows))
+    of_row, n_combinations = numbered(work.table, names)
     if n_combinations > MOST_COMBINATIONS:
         what = f"the sensitive attributes have {n_combinations} different combinations; "
         what += f"multi-sa takes at most {MOST_COMBINATIONS}."
         remedy = 'Make them coarser, protect fewer of them, or use method = "guardian" or "anatomize".'
-        raise PolicyError([Problem(work.policy.name, what, remedy)])
-    return Combinations(names, of_row, _examples(of_row, n_combinations))
+        raise PolicyError.at(work.policy.name, what, remedy)
+    return Combinations(names, of_row, examples(of_row, n_combinations))
 
 
 def _numbered(table: Table, names: tuple[str, ...], rows: Ids) -> tuple[Ids, int]:
     """The combination of each listed row, and how many combinations there are."""
     return dense(tuple(codes[rows] for codes in table.codes(names)), table.sizes(names), rows.size)
-
-
-def _examples(numbers: Ids, n_numbers: int) -> Ids:
-    """Where each number occurs last."""
-    example = np.zeros(n_numbers, dtype=np.int64)
-    example[numbers] = np.arange(numbers.size)
-    return example
 
 
 @dataclass(frozen=True)
@@ -118,14 +112,11 @@ def caps_of(work: Work, combinations: Combinations) -> tuple[Cap, ...]:
 def share_of(guarantee: Guarantee) -> Fraction | None:
     """The share that no value may exceed; nothing for guarantees that do not bound it."""
     match guarantee:
-        case (
-            FrequencyDiversity(l=l) | DistinctDiversity(l=l) | EntropyDiversity(l=l) | RecursiveDiversity(l=l)
-        ):
+        case Diversity(l=l) | RecursiveDiversity(l=l):
             return Fraction(1, l)
         case CappedShare(alpha=bound) | Linkability(epsilon=bound):
             return bound
-        case _:
-            return None
+    return None
 
 
 def _cap(work: Work, combinations: Combinations, protects: tuple[str, ...]) -> Cap:
@@ -133,7 +124,7 @@ def _cap(work: Work, combinations: Combinations, protects: tuple[str, ...]) -> C
     values, n_values = _numbered(table, protects, rows)
     lines, n_lines = _numbered(table, _known(table, combinations.names, protects), rows)
     cell_of, n_cells = dense((lines, values), (n_lines, n_values), rows.size)
-    inside = _examples(cell_of, n_cells)
+    inside = examples(cell_of, n_cells)
     return Cap(lines, cell_of, lines[inside], *_shares(work, protects, rows[inside]))
 
 
@@ -146,7 +137,7 @@ def _known(table: Table, names: tuple[str, ...], protects: tuple[str, ...]) -> t
 
 def _shares(work: Work, protects: tuple[str, ...], rows: Ids) -> tuple[Ids, Ids]:
     """The smallest share that is promised of the value of each row, as a fraction; 1 where nothing is."""
-    top, bottom = np.ones(rows.size, dtype=np.int64), np.ones(rows.size, dtype=np.int64)
+    top, bottom = np.ones((2, rows.size), dtype=np.int64)
     for promise in work.promises:
         share = share_of(promise.guarantee)
         if share and promise.protects == protects:
@@ -161,8 +152,101 @@ def _concerns(promise: Promise, table: Table, rows: Ids) -> NDArray[np.bool_]:
     if len(promise.protects) > 1:
         return np.ones(rows.size, dtype=bool)
     attribute = table[promise.protects[0]]
-    listed = promise.guarantee.values if isinstance(promise.guarantee, CappedShare) else ()
-    concerned = np.array(
-        [text not in promise.insensitive and (not listed or text in listed) for text in attribute.texts]
+    spared, listed = promise.insensitive, promise.guarantee.listed or attribute.texts
+    return np.array([text in listed and text not in spared for text in attribute.texts])[
+        attribute.codes[rows]
+    ]
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Rows of each combination, if a solution was found; the best that can be hoped for; whether time ran out."""
+
+    amounts: Ids | None
+    bound: float
+    timed_out: bool
+
+
+@dataclass(frozen=True)
+class _Constraints:
+    """Sparse matrices over the combinations and over one total per line, and limits of both."""
+
+    amounts: Any
+    totals: Any
+    least: Numbers
+    largest_totals: Numbers
+
+
+def largest(counts: Ids, caps: tuple[Cap, ...], seconds: float) -> Solved:
+    """The most rows that one bucket within every cap can have."""
+    every = np.arange(counts.size)
+    return _solved(-1.0, np.zeros(counts.size), counts, [_within(cap, every) for cap in caps], seconds)
+
+
+def smallest(left: Ids, caps: tuple[Cap, ...], among: Ids, seed: int, seconds: float) -> Solved:
+    """The fewest rows, one of the combination `seed` included, that can leave: they and the rest are within every cap.
+
+    Only combinations listed in `among` may leave.
+    """
+    least = (among == seed).astype(np.float64)
+    constraints = [_within(cap, among, cap.slack(left)) for cap in caps]
+    solved = _solved(1.0, least, left[among], constraints, seconds)
+    if solved.amounts is None:
+        return solved
+    amounts = np.zeros_like(left)
+    amounts[among] = solved.amounts
+    return Solved(amounts, solved.bound, solved.timed_out)
+
+
+def _within(cap: Cap, among: Ids, slack: Ids | None = None) -> _Constraints:
+    """Every cell within its share of the line's total; with the slack of all rows, the rest is so too.
+
+    A total equals the rows of its line; a cell is at most its share of the total, and at least that less the slack.
+    """
+    from scipy.sparse import csr_array
+
+    lines, line = np.unique(cap.line_of[among], return_inverse=True)
+    cells, cell = np.unique(cap.cell_of[among], return_inverse=True)
+    height = lines.size + cells.size
+    of_amounts = np.append(line, lines.size + cell), np.tile(np.arange(among.size), 2)
+    total_of_cell = np.searchsorted(lines, cap.line_of_cell[cells])
+    of_totals = np.arange(height), np.append(np.arange(lines.size), total_of_cell)
+    shares = np.append(np.ones(lines.size), -cap.top[cells] / cap.bottom[cells])
+    spare = np.full(cells.size, np.inf) if slack is None else slack[cells] / cap.bottom[cells]
+    return _Constraints(
+        csr_array((np.repeat([-1.0, 1.0], among.size), of_amounts), shape=(height, among.size)),
+        csr_array((shares, of_totals), shape=(height, lines.size)),
+        np.append(np.zeros(lines.size), -spare),
+        _most_of_lines(cap, lines, cells, slack),
     )
-    return concerned[attribute.codes[rows]]
+
+
+def _most_of_lines(cap: Cap, lines: Ids, cells: Ids, slack: Ids | None) -> Numbers:
+    """How many rows may leave each line, so that the cells nothing leaves stay within their share of the rest."""
+    most = np.full(int(cap.line_of.max()) + 1, np.inf)
+    if slack is not None:
+        stays = np.ones(slack.size, dtype=bool)
+        stays[cells] = False
+        np.minimum.at(most, cap.line_of_cell[stays], slack[stays] // cap.top[stays])
+    return most[lines]
+
+
+def _solved(sign: float, least: Numbers, most: Ids, parts: list[_Constraints], seconds: float) -> Solved:
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import block_diag, hstack, vstack
+
+    largest_totals = np.concatenate([part.largest_totals for part in parts])
+    is_amount = np.append(np.ones(most.size), np.zeros(largest_totals.size))
+    # Every cap has totals of its own behind the amounts, which all caps share.
+    matrix = hstack([vstack([part.amounts for part in parts]), block_diag([part.totals for part in parts])])
+    answer = milp(
+        sign * is_amount,
+        # Totals are whole anyhow; HiGHS 1.12 crashes on some programs in which they may be anything.
+        integrality=np.ones(is_amount.size),
+        bounds=Bounds(np.append(least, np.zeros(largest_totals.size)), np.append(most, largest_totals)),
+        constraints=LinearConstraint(matrix.tocsr(), np.concatenate([part.least for part in parts]), 0.0),
+        options={"time_limit": max(seconds, LEAST_SECONDS), "mip_rel_gap": 0.0},
+    )
+    amounts = None if answer.x is None else np.round(answer.x[: most.size]).astype(np.int64)
+    bound = sign * answer.mip_dual_bound if answer.mip_dual_bound is not None else float(most.sum())
+    return Solved(amounts, float(bound), answer.status == 1)

@@ -11,22 +11,21 @@ from functools import partial
 import numpy as np
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.methods.slice.beliefs import group_buckets
+from manyveils.methods import Method
+from manyveils.methods.slice.buckets import Region, cut_buckets, group_buckets, regions_of
 from manyveils.methods.slice.layout import Layout, SliceOptions, lay_out
-from manyveils.methods.slice.regions import Region, cut_buckets, regions_of
-from manyveils.methods.work import Method
 from manyveils.promises.entries import Ids
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch_counts
 from manyveils.promises.work import Work, shuffled_rows
+from manyveils.release.dealing import bucket_notes
 from manyveils.release.draft import Draft, Drafts
 from manyveils.release.plan import FromRows, InParts
 
 
 def _sliced(layout: Layout, work: Work) -> Drafts:
     """One view with several columns, inside buckets."""
-    options = work.options
-    assert isinstance(options, SliceOptions)
+    options = work.options_as(SliceOptions)
     _refuse_parted(work, layout)
     order = shuffled_rows(work, "slice.order")
     regions = tuple(regions_of(work, column, order, column_k=options.column_k) for column in layout.columns)
@@ -48,24 +47,19 @@ def _refuse_parted(work: Work, layout: Layout) -> None:
     if parted:
         names = dict.fromkeys(work.table.home(name) for name in parted[0].protects)
         what = f"{' and '.join(names)} are protected as one but stand in different columns."
-        raise PolicyError(
-            [Problem(f"{work.policy.name}: publish.columns", what, "Put them into one column.")]
-        )
+        raise PolicyError.at(f"{work.policy.name}: publish.columns", what, "Put them into one column.")
 
 
 def _refuse_double_recoding(work: Work, regions: tuple[Region, ...]) -> None:
     """An attribute that stands in several columns cannot be generalized in one of them alone."""
+    where = f"{work.policy.name}: publish.overlap"
     names = [name for region in regions for name in region.column]
     doubled = {name for region in regions for name in region.recodings if names.count(name) > 1}
-    if doubled:
-        raise PolicyError(
-            Problem(
-                f"{work.policy.name}: publish.overlap",
-                f"{name!r} would have to be generalized in one of its columns.",
-                "Drop it from overlap, or choose columns in which its values are frequent enough.",
-            )
-            for name in sorted({work.table.home(name) for name in doubled})
-        )
+    remedy = "Drop it from overlap, or choose columns in which its values are frequent enough."
+    PolicyError.refuse(
+        Problem(where, f"{name!r} would have to be generalized in one of its columns.", remedy)
+        for name in sorted({work.table.home(name) for name in doubled})
+    )
 
 
 def _made(work: Work, layout: Layout, regions: tuple[Region, ...], buckets: Ids) -> Drafts:
@@ -77,9 +71,7 @@ def _made(work: Work, layout: Layout, regions: tuple[Region, ...], buckets: Ids)
     notes = {
         "columns": [list(column) for column in layout.columns],
         "generalized": sorted(recodings),
-        "buckets": 1 if is_single else int(sizes.size),
-        "smallest_bucket": int(sizes.min()),
-        "largest_bucket": int(sizes.max()),
+        **bucket_notes(sizes, 1 if is_single else int(sizes.size)),
         "correlation": layout.correlation_notes,
     }
     return Drafts((draft,), notes)
@@ -93,8 +85,7 @@ def plan(work: Work) -> FromRows:
     matches a bucket of the other.
     Tested by: tests/spark/test_parts.py
     """
-    options = work.options
-    assert isinstance(options, SliceOptions)
+    options = work.options_as(SliceOptions)
     everything = watch_counts(work, work.promises, ())
     if breaks_as_one_group(everything, work.table.n_people):
         raise refuse(work, everything)

@@ -1,19 +1,171 @@
-"""Which attributes share a column."""
+"""Which attributes share a column: their correlation, and clusters of them around medoids (PAM)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, product
 from typing import Annotated, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from manyveils.errors import PolicyError, Problem
-from manyveils.methods.slice.correlation import Matrix, correlations
-from manyveils.methods.slice.medoids import best_clusters, medoid_clusters
-from manyveils.methods.work import Options
+from manyveils.methods import Options, united
+from manyveils.promises.entries import Ids, tally
 from manyveils.promises.work import Work
+from manyveils.table import Attribute, Table
+from manyveils.table.attributes import tally as people
 
 Columns = tuple[tuple[str, ...], ...]
+Matrix = NDArray[np.float64]
+Names = tuple[str, ...]
+ROUNDS = 100
+
+
+def contingency(first: Ids, second: Ids, weights: Ids | None = None) -> float:
+    """The mean-square contingency of two attributes, from 0 (independent) to 1 (one decides the other).
+
+    Every pair stands for one person unless weights say for how many.
+
+    >>> contingency(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
+    1.0
+    """
+    n_first, n_second = int(first.max(initial=-1)) + 1, int(second.max(initial=-1)) + 1
+    rows, columns = people(first, weights, n_first), people(second, weights, n_second)
+    smaller = min(np.count_nonzero(rows), np.count_nonzero(columns))
+    if smaller < 2:
+        return 0.0
+    cells, counts = tally(first * n_second + second, n_first * n_second, weights)
+    a, b = np.divmod(cells, n_second)
+    # Summed over the cells that occur: the sum of squared deviations is this sum less one.
+    total = float((counts / rows[a] * counts / columns[b]).sum())
+    return float(min(max((total - 1.0) / (smaller - 1), 0.0), 1.0))
+
+
+def correlations(
+    table: Table,
+    names: Names,
+    *,
+    discretize: str,
+    bins: int,
+    counts: Callable[[Names], Table] | None = None,
+) -> Matrix:
+    """The contingency of every pair of attributes; of a multi-valued one, that of its strongest value.
+
+    `counts` gives a table in which two attributes can be counted together, where `table` itself cannot.
+    """
+    class_of = {
+        name: class_of_values(table[name], discretize=discretize, bins=bins) for name in table.expand(names)
+    }
+    of_row = cache(lambda name: class_of[name][table[name].codes])
+
+    def classes(name: str, counted: Table) -> Ids:
+        return of_row(name) if counted is table else class_of[name][counted[name].codes]
+
+    matrix = np.eye(len(names))
+    for i, j in combinations(range(len(names)), 2):
+        first, second = table.expand((names[i],)), table.expand((names[j],))
+        counted = table if counts is None else counts((*first, *second))
+        matrix[i, j] = matrix[j, i] = max(
+            contingency(classes(a, counted), classes(b, counted), counted.weights)
+            for a, b in product(first, second)
+        )
+    return matrix
+
+
+def class_of_values(attribute: Attribute, *, discretize: str, bins: int) -> Ids:
+    """The class of every value: the value itself, or the interval a number falls into; missing is a class of its own."""
+    n_numbers = attribute.n_values - attribute.has_missing
+    if attribute.kind != "numeric" or n_numbers <= bins:
+        return np.arange(attribute.n_values)
+    numbers = attribute.numbers[:n_numbers]
+    if discretize == "equal-width":
+        cuts = np.linspace(numbers[0], numbers[-1], bins + 1)[1:-1]
+    else:
+        cuts = cluster_cuts(numbers, attribute.counts[:n_numbers], bins)
+    classes = np.searchsorted(cuts, numbers, side="right")
+    return np.append(classes, [bins] * attribute.has_missing).astype(np.int64)
+
+
+def cluster_cuts(numbers: NDArray[np.float64], counts: Ids, bins: int) -> NDArray[np.float64]:
+    """Cut points halfway between neighbouring centres of one-dimensional k-means, started at the first values.
+
+    >>> cluster_cuts(np.array([1.0, 2.0, 9.0, 10.0]), np.array([5, 5, 5, 5]), 2)
+    array([5.5])
+    """
+    centres = numbers[:bins].astype(np.float64)
+    for _ in range(ROUNDS):
+        cuts = (centres[1:] + centres[:-1]) / 2
+        nearest = np.searchsorted(cuts, numbers, side="left")
+        weights = np.bincount(nearest, weights=counts, minlength=bins)
+        sums = np.bincount(nearest, weights=counts * numbers, minlength=bins)
+        moved = np.sort(np.where(weights > 0, sums / np.maximum(weights, 1), centres))
+        if np.array_equal(moved, centres):
+            break
+        centres = moved
+    return (centres[1:] + centres[:-1]) / 2
+
+
+def medoid_clusters(distance: Matrix, n_clusters: int) -> list[list[int]]:
+    """Partition points into clusters so that the sum of distances to their medoids cannot fall by one exchange.
+
+    >>> medoid_clusters(np.array([[0, 1, 9], [1, 0, 9], [9, 9, 0.0]]), 2)
+    [[0, 1], [2]]
+    """
+    medoids = _build(distance, n_clusters)
+    while True:
+        exchanges = [
+            sorted({*medoids} - {out} | {into})
+            for out in medoids
+            for into in range(len(distance))
+            if into not in medoids
+        ]
+        best = min(exchanges, key=lambda exchanged: _cost(distance, exchanged), default=medoids)
+        if _cost(distance, best) >= _cost(distance, medoids) - 1e-12:
+            break
+        medoids = best
+    nearest = np.argmin(distance[:, medoids], axis=1)
+    # A medoid belongs to itself even where another one is as near.
+    nearest[medoids] = np.arange(len(medoids))
+    return [np.flatnonzero(nearest == cluster).tolist() for cluster in range(len(medoids))]
+
+
+def _build(distance: Matrix, n_clusters: int) -> list[int]:
+    """Choose medoids one by one, each the point that lowers the cost most."""
+    medoids: list[int] = []
+    for _ in range(n_clusters):
+        rest = [point for point in range(len(distance)) if point not in medoids]
+        medoids.append(min(rest, key=lambda point: _cost(distance, [*medoids, point])))
+    return sorted(medoids)
+
+
+def _cost(distance: Matrix, medoids: list[int]) -> float:
+    return float(distance[:, medoids].min(axis=1).sum())
+
+
+def silhouette(distance: Matrix, clusters: list[list[int]]) -> float:
+    """The mean over points of how much nearer they are to their own cluster than to the next; 0 for singletons."""
+    return float(np.mean([_score(distance, clusters, own, point) for own in clusters for point in own]))
+
+
+def _score(distance: Matrix, clusters: list[list[int]], own: list[int], point: int) -> float:
+    if len(own) == 1:
+        return 0.0
+    inside = float(distance[point, [member for member in own if member != point]].mean())
+    rest = (cluster for cluster in clusters if cluster is not own)
+    outside = min((float(distance[point, cluster].mean()) for cluster in rest), default=0.0)
+    widest = max(inside, outside)
+    return (outside - inside) / widest if widest > 0 else 0.0
+
+
+def best_clusters(distance: Matrix) -> list[list[int]]:
+    """The clusters, two or more, with the best silhouette."""
+    n = len(distance)
+    if n < 3:
+        return [[point] for point in range(n)]
+    candidates = [medoid_clusters(distance, n_clusters) for n_clusters in range(2, n)]
+    return max(candidates, key=lambda clusters: silhouette(distance, clusters))
 
 
 class SliceOptions(Options):
@@ -49,34 +201,20 @@ class Layout:
 def lay_out(work: Work, options: SliceOptions) -> Layout:
     """Choose columns by correlation, or check those that were given; decided from counts of pairs of attributes."""
     names, columns = work.policy.published, options.columns
-    problems = [*_overlap_problems(work, options.overlap), *_column_problems(work, columns, options.overlap)]
-    if problems:
-        where = f"{work.policy.name}: publish"
-        raise PolicyError(Problem(f"{where}.{key}", what, remedy) for key, what, remedy in problems)
+    problems = (*_overlap_problems(work, options.overlap), *_column_problems(work, columns, options.overlap))
+    where = f"{work.policy.name}: publish"
+    PolicyError.refuse(Problem(f"{where}.{key}", what, remedy) for key, what, remedy in problems)
     matrix = correlations(
         work.table, names, discretize=options.discretize, bins=options.bins, counts=work.counts
     )
     if not isinstance(columns, list):
         distance = 1.0 - matrix
         clusters = best_clusters(distance) if columns == "auto" else medoid_clusters(distance, columns)
-        groups = [{names[number] for number in cluster} for cluster in clusters]
-        for together in _families(work, joint=options.joint):
-            groups = _united(groups, together)
+        joint = [*work.policy.guarantee.joint, *([work.policy.sensitive] if options.joint else [])]
+        groups = united(({names[number] for number in cluster} for cluster in clusters), joint)
         columns = [[name for name in names if name in group] for group in groups]
         columns = _overlapped(columns, names, matrix, options.overlap)
     return Layout(tuple(work.table.expand(column) for column in columns), names, matrix)
-
-
-def _families(work: Work, *, joint: bool) -> Iterator[set[str]]:
-    """Attributes that must stay together: those that are protected as one."""
-    yield from map(set, work.policy.guarantee.joint)
-    if joint:
-        yield set(work.policy.sensitive)
-
-
-def _united(groups: list[set[str]], together: set[str]) -> list[set[str]]:
-    touched = [group for group in groups if group & together]
-    return [group for group in groups if not group & together] + ([set().union(*touched)] if touched else [])
 
 
 def _column_problems(
@@ -85,11 +223,8 @@ def _column_problems(
     """Every published attribute stands in one column, or in several if it is listed in overlap."""
     published = work.policy.published
     if isinstance(columns, int) and columns > len(published):
-        yield (
-            "columns",
-            f"{columns} columns for {len(published)} attributes.",
-            f"Ask for {len(published)} at most.",
-        )
+        what = f"{columns} columns for {len(published)} attributes."
+        yield "columns", what, f"Ask for {len(published)} at most."
     if not isinstance(columns, list):
         return
     listed = [name for column in columns for name in column]
@@ -109,11 +244,8 @@ def _overlap_problems(work: Work, overlap: list[str]) -> Iterator[tuple[str, str
     remedy = "Drop it from overlap: in two columns it would link their rows one by one."
     for name in overlap:
         if name not in work.policy.quasi:
-            yield (
-                "overlap",
-                f"{name!r} is not a quasi-identifier, so it may stand in one column only.",
-                remedy,
-            )
+            what = f"{name!r} is not a quasi-identifier, so it may stand in one column only."
+            yield "overlap", what, remedy
 
 
 def _overlapped(

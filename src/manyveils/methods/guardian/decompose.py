@@ -1,7 +1,9 @@
-"""Guardian decomposition: repair one broken demand after the other, then give back what does no harm (paper 002, Algorithm 1)."""
+"""Two ways to tables in Guardian Normal Form: repairing broken demands (GD), and colouring columns (UAD) (paper 002)."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+
+import networkx as nx
 
 from manyveils.methods.guardian.pieces import Demands, Piece, tidy
 
@@ -10,7 +12,7 @@ Progress = Callable[[float], None]
 
 
 def by_repair(names: Sequence[str], demands: Demands, score: Score, progress: Progress) -> tuple[Piece, ...]:
-    """Tables in Guardian Normal Form, found by repairing, with columns added back by what they gain.
+    """Algorithm 1: repair one broken demand after the other, then add columns back by what they gain.
 
     Claim: the tables are in Guardian Normal Form, and every column stands in one.
     Why: the first loop ends only when every demand is kept; a column removed from all tables enters a new one at once;
@@ -39,11 +41,7 @@ def repaired(names: Sequence[str], demands: Demands) -> tuple[Piece, ...]:
 
 
 def enriched(
-    pieces: tuple[Piece, ...],
-    names: Sequence[str],
-    demands: Demands,
-    score: Score,
-    progress: Progress,
+    pieces: tuple[Piece, ...], names: Sequence[str], demands: Demands, score: Score, progress: Progress
 ) -> tuple[Piece, ...]:
     """Add the column to the table that brings the estimate closest to the original, as long as one may be added."""
     while True:
@@ -67,7 +65,7 @@ def _filled(
             for name in names:
                 if name in piece.columns or (index, name) in refused:
                     continue
-                candidate = _changed(pieces, index, piece.with_column(name))
+                candidate = (*pieces[:index], piece.with_column(name), *pieces[index + 1 :])
                 if demands.all_kept(candidate):
                     allowed.append(candidate)
                 else:
@@ -81,5 +79,49 @@ def _filled(
         progress(1 - 1 / (1 + rounds))
 
 
-def _changed(pieces: tuple[Piece, ...], index: int, piece: Piece) -> tuple[Piece, ...]:
-    return (*pieces[:index], piece, *pieces[index + 1 :])
+def by_colouring(names: Sequence[str], demands: Demands) -> tuple[Piece, ...]:
+    """Algorithm 2: divide columns into as few tables as a colouring needs: one colour, and one column it protects.
+
+    Claim: the tables are in Guardian Normal Form.
+    Why: tables share no column, so what is protected is reached only inside its own table; and there no column stands
+    beside one it may not be known with, except the one that the table protects from all others. What tells of a
+    protected column by a dependency is taken out until nothing leads to it.
+    Tested by: tests/claims/test_guardian.py
+    """
+    edges = {(name, demand.protect) for demand in demands.each for name in demand.given}
+    left, pieces = list(names), []
+    while left:
+        together = _largest_colour(left, edges)
+        guarded = _guarded(left, together, edges)
+        columns = frozenset(together if guarded is None else (*together, guarded))
+        pieces.append(Piece(columns, guarded if any((name, guarded) in edges for name in together) else None))
+        left = [name for name in left if name not in pieces[-1].columns]
+    tables = tuple(pieces)
+    while broken := demands.broken(tables):
+        # Only a dependency can break it: something tells of what is protected, and must stand alone.
+        quiet = tidy(demands.silenced(tables, broken))
+        alone = [*(piece.without(broken.protect) for piece in quiet), Piece(frozenset({broken.protect}))]
+        tables = tidy(alone) if {*quiet} == {*tables} else quiet
+    return demands.apart(tables)
+
+
+def _largest_colour(left: list[str], edges: set[tuple[str, str]]) -> list[str]:
+    """The largest set of columns with no demand between them that DSATUR colours alike; the first of equals."""
+    graph = nx.Graph()
+    graph.add_nodes_from(left)
+    graph.add_edges_from((one, other) for one, other in sorted(edges) if one in graph and other in graph)
+    colour = nx.greedy_color(graph, strategy="DSATUR")
+    classes: dict[int, list[str]] = {}
+    for name in left:
+        classes.setdefault(colour[name], []).append(name)
+    return max(classes.values(), key=len)
+
+
+def _guarded(left: list[str], together: list[str], edges: set[tuple[str, str]]) -> str | None:
+    """The column that most of a table must not reveal, and that must not reveal any of it."""
+    open_ = [
+        name
+        for name in left
+        if name not in together and not any((name, other) in edges for other in together)
+    ]
+    return max(open_, key=lambda name: sum((other, name) in edges for other in together), default=None)
