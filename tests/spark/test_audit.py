@@ -3,6 +3,7 @@
 import pytest
 
 import manyveils as mv
+from manyveils.arguments import licence_of
 from manyveils.datasets import hospital, hospital_policy
 from manyveils.spark.audit import audit_there
 from manyveils.spark.held import hold_there
@@ -35,7 +36,11 @@ def test_same_findings(spark, tmp_path, monkeypatch, parts_judged, said, name, c
     release = mv.publish(data, policy, seed=1)
     release.save(tmp_path / "out", format="parquet")
     held = hold_there(spark.createDataFrame(data.to_arrow()), policy)
-    there = said(lambda: audit_there(tmp_path / "out", held, policy, spark=spark, levels={"t": 0.3}))
+    there = said(
+        lambda: audit_there(
+            tmp_path / "out", held, policy, spark=spark, licence=licence_of(policy), levels={"t": 0.3}
+        )
+    )
     assert there == said(lambda: mv.audit(tmp_path / "out", data, policy, levels={"t": 0.3}))
     assert (max(parts_judged, default=0) > 1) == (cells == FEW_CELLS and name not in WHOLE), parts_judged
 
@@ -54,4 +59,4 @@ def test_combinations_over_views(spark, tmp_path, monkeypatch):
     monkeypatch.setenv("MANYVEILS_DRIVER_CELLS", "100")
     held = hold_there(spark.createDataFrame(data.to_arrow()), joint)
     with pytest.raises(mv.InfeasibleError, match=r"as one that stand in 2 views.*MANYVEILS_DRIVER_CELLS"):
-        audit_there(tmp_path / "out", held, joint, spark=spark)
+        audit_there(tmp_path / "out", held, joint, spark=spark, licence=licence_of(joint))

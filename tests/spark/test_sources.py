@@ -196,7 +196,9 @@ def test_dates_without_a_name(spark, tmp_path, source):
     """Dates beyond what Python has are refused on both engines, without the date."""
     far = PEOPLE.with_columns(s=pl.lit(5_000_000, dtype=pl.Int32).cast(pl.Date))
     data = far if source == "here" else folder_of(tmp_path, one=far)
-    with pytest.raises(mv.DataError, match=r"data: s: has dates that are not in the years 1 to 9999\. Mend"):
+    with pytest.raises(
+        mv.DataError, match=r"data: s: has dates that are not in the years 1 to 9999\. Correct"
+    ):
         mv.publish(data, policy()) if source == "here" else there(spark, tmp_path, data, policy())
 
 

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 import manyveils as mv
+from manyveils.arguments import licence_of
 from manyveils.datasets import hospital, hospital_policy
 from manyveils.publishing import publish_to
 from manyveils.spark.audit import audit_there
@@ -109,7 +110,7 @@ def test_the_same_verdict(
     monkeypatch.setenv("MANYVEILS_DRIVER_CELLS", "300")
     monkeypatch.setenv("MANYVEILS_PART_ROWS", "60")
     folder, policy = touch(releases[name], tmp_path / "out", TOUCHES[change]), policy_for(name)
-    there = said(lambda: audit_there(folder, originals, policy, spark=spark))
+    there = said(lambda: audit_there(folder, originals, policy, spark=spark, licence=licence_of(policy)))
     here = said(lambda: mv.audit(folder, hospital(n=N), policy))
     assert there == here
     if isinstance(here, list):
@@ -122,7 +123,13 @@ def test_buckets_are_whole_numbers(spark, originals, releases, tmp_path, monkeyp
     halves = lambda frame: frame.with_columns(pl.col("bucket") + pl.int_range(pl.len()) % 2 / 2)  # noqa: E731
     folder = touch(releases["anatomize"], tmp_path / "out", halves)
     with pytest.raises(mv.DataError, match="its buckets are no whole numbers"):
-        audit_there(folder, originals, policy_for("anatomize"), spark=spark)
+        audit_there(
+            folder,
+            originals,
+            policy_for("anatomize"),
+            spark=spark,
+            licence=licence_of(policy_for("anatomize")),
+        )
 
 
 def in_parts(folder, name, parts):
@@ -143,7 +150,7 @@ def test_parts_in_another_order(spark, originals, releases, tmp_path, monkeypatc
     )
     frame = mv.Release.load(folder).frames["main"]
     in_parts(folder, "main", [frame[80:], frame[:40], frame[40:80]])
-    there = said(lambda: audit_there(folder, originals, policy, spark=spark))
+    there = said(lambda: audit_there(folder, originals, policy, spark=spark, licence=licence_of(policy)))
     assert there == said(lambda: mv.audit(folder, hospital(n=N), policy))
     assert {each["measured"] for each in there if each["promise"] == "order-tells-nothing"} == {1}
 
@@ -155,6 +162,8 @@ def test_a_part_with_a_column_more(spark, originals, releases, tmp_path, monkeyp
     frame = mv.Release.load(folder).frames["main"]
     in_parts(folder, "main", [frame[:80], frame[80:].with_columns(guest=pl.lit("x"))])
     with pytest.raises(mv.DataError, match="its parts have different columns"):
-        audit_there(folder, originals, policy_for("mondrian"), spark=spark)
+        audit_there(
+            folder, originals, policy_for("mondrian"), spark=spark, licence=licence_of(policy_for("mondrian"))
+        )
     with pytest.raises(mv.DataError, match="damaged"):
         mv.audit(folder, hospital(n=N), policy_for("mondrian"))

@@ -28,11 +28,11 @@ KNOWN = {
     "JAVA_GATEWAY_EXITED": MASTER,
     "Could not parse Master URL": MASTER,
     "Asked to run locally with 0 threads": MASTER,
-    "TextParsingException": Problem("data", QUOTES, "Mend the quotes, or give parquet."),
+    "TextParsingException": Problem("data", QUOTES, "Correct the quotes, or give parquet."),
     "Invalid UTF8 sequence": Problem(
-        "data", "they have texts that are not valid UTF-8.", "Mend them, or drop the column."
+        "data", "they have texts that are not valid UTF-8.", "Correct them, or drop the column."
     ),
-    "MALFORMED": Problem("data", CELLS, "Mend the file, or give parquet."),
+    "MALFORMED": Problem("data", CELLS, "Correct the file, or give parquet."),
     "CSV header does not conform": Problem(
         "data", HEADERS, "Give all of them the same columns in the same order."
     ),
