@@ -157,6 +157,17 @@ def test_policy_page_lists_every_key(model):
     assert [key for key in keys_of(model) if f"\n| `{key}` |" not in text] == []
 
 
+def test_the_house_is_drawn_as_it_is():
+    """docs/how-it-works.md lists every package and module at the top of the source, and nothing else."""
+    text = (ROOT / "docs/how-it-works.md").read_text(encoding="utf-8")
+    drawn = re.search(r"## The house\n\n```text\n(.*?)```", text, re.DOTALL)
+    assert drawn is not None
+    listed = [line.split()[0] for line in drawn[1].splitlines()]
+    there = (ROOT / "src/manyveils").iterdir()
+    names = {f"{path.name}/" if path.is_dir() else path.name for path in there if path.name[0] != "_"}
+    assert sorted(listed) == sorted(names)
+
+
 def test_promise_page_defines_every_guarantee():
     """Every kind of guarantee has a row in docs/promise.md, and the page names every key of [guarantee]."""
     text = (ROOT / "docs/promise.md").read_text(encoding="utf-8")
