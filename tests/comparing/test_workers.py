@@ -54,11 +54,12 @@ def test_processes_that_never_begin():
 
 
 def children(pid):
-    """The processes that a process has started."""
+    """The processes that the threads of a process have started."""
     try:
-        return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        listed = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/children")]
     except FileNotFoundError:
         return []
+    return [int(child) for text in listed for child in text.split()]
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="there is no /proc to see processes in")
