@@ -30,7 +30,7 @@ def numbers(values):
 
 def listing(lines):
     """A recoding file."""
-    pairs = [(label, original) for label, originals in lines.items() for original in originals]
+    pairs = sorted((label, original) for label, originals in lines.items() for original in originals)
     return Listing(pl.DataFrame(pairs, schema=["published", "original"], orient="row"))
 
 
@@ -134,9 +134,19 @@ def test_a_range_means_the_numbers_in_it(values, low, width):
         ({"low": {"a", "b"}}, 5, 1),
         ({"low": {"a", "b", "nobody"}, "c": {"c"}}, 0, 1),
         ({"low": {"a", "b"}, "c": {"c"}, "mid": {"c"}}, 0, 1),
-        ({"low": {"a", "b"}, "c": {"c"}, "d": {"d"}}, 0, 0),
+        ({"low": {"a", "b"}, "c": {"c"}, "a": {"a"}}, 0, 0),
+        ({"low": {"a", "b"}, "c": {"c"}, "d": {"d"}}, 0, 1),
     ],
 )
 def test_lines_of_a_recoding_are_compared(lines, n_suppressed, n_false):
     """A line too many counts, and one too few unless suppressed rows explain it; a value may be listed by itself."""
     assert false_lines(listing(lines), ["low", "c"], Meanings(words(VALUES)), n_suppressed) == n_false
+
+
+def test_lines_stand_once_and_in_order():
+    """A line that stands twice counts, and so does an order that is not that of the texts."""
+    lines = pl.DataFrame({"published": ["c", "low", "low"], "original": ["c", "a", "b"]})
+    meanings, texts = Meanings(words(VALUES)), ["low", "c"]
+    assert false_lines(Listing(lines), texts, meanings, 0) == 0
+    assert false_lines(Listing(lines.reverse()), texts, meanings, 0) == 1
+    assert false_lines(Listing(pl.concat([lines, lines[:1]])), texts, meanings, 0) == 1

@@ -132,3 +132,18 @@ def test_texts_like_ranges_stand_for_themselves():
     release = mv.publish(data, bands, seed=1)
     assert float(release.count("band = '[20, 29]'")) == 6
     assert set(release.sample(20, seed=1)["band"]) <= {"[20, 29]", "[30, 39]"}
+
+
+def test_wide_bands_stand_for_themselves():
+    """Bands that do not overlap are values, however wide they are."""
+    bands = ["[0, 99999]", "[100000, 199999]", "[200000, 299999]"]
+    data = pl.DataFrame({"band": bands * 20, "ill": ["A", "B", "C", "D"] * 15})
+    wanted = mv.Policy(
+        attributes={"band": {"role": "quasi"}, "ill": {"role": "sensitive"}},
+        guarantee={"l": 2},
+        publish={"method": "anatomize"},
+    )
+    with patch.object(draft, "MOST_LISTED", 100):
+        release = mv.publish(data, wanted, seed=1)
+        assert float(release.count("band = '[0, 99999]'")) == 20
+        assert set(release.sample(20, seed=1)["band"]) <= set(bands)

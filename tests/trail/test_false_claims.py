@@ -228,3 +228,78 @@ def test_a_list_of_frequencies_has_no_rows_to_tell_apart(data: Path) -> None:
     out = publish(data, wanted)
     more(out, ["age"])
     assert mv.audit(out, None, wanted).kept
+
+
+SPELLINGS = ["Flu", "{Flu, a}", "{Flu}", "HIV", "{HIV}", "{HIV, b}"]
+
+
+@pytest.mark.parametrize(
+    "guarantee",
+    [
+        {"l": 2},
+        {"l": 2, "l_kind": "frequency"},
+        {"l": 2, "l_kind": "entropy"},
+        {"alpha": 0.5, "alpha_values": ["HIV"]},
+        {"beta": 0.5},
+        {"epsilon_link": 0.6},
+    ],
+    ids=lambda guarantee: "-".join(map(str, guarantee.values())),
+)
+def test_one_value_is_one_value_however_it_is_written(tmp_path: Path, guarantee: dict[str, Any]) -> None:
+    """Sets of one known member are that member: writing it in three ways makes no diversity."""
+    people = [["x", "Flu"], ["x", "Flu"], ["x", "HIV"], ["y", "HIV"], ["y", "HIV"], ["y", "Flu"]]
+    write(tmp_path / "people.csv", ["home", "ill"], people)
+    wanted = mv.Policy(
+        data={"source": str(tmp_path / "people.csv")},
+        attributes={"home": {"role": "quasi"}, "ill": {"role": "sensitive"}},
+        guarantee=guarantee,
+        publish={"method": "generalize"},
+    )
+    out = publish(tmp_path, wanted)
+    original = [["x", "Flu"]] * 3 + [["y", "HIV"]] * 3
+    write(tmp_path / "people.csv", ["home", "ill"], original)
+    document = manifest(out)
+    document["views"][0]["columns"][0]["types"] = {"home": "text", "ill": "text"}
+    document["recodings"] = []
+    for path in (out / "recodings").glob("*.csv") if (out / "recodings").exists() else ():
+        path.unlink()
+    rows_out = sorted([home, ill] for (home, _), ill in zip(original, SPELLINGS, strict=True))
+    write(out / "tables" / "main.csv", ["home", "ill"], rows_out)
+    lied(out, document)
+    assert guarantee_of(wanted) in {finding.promise for finding in mv.audit(out, None, wanted).broken}
+
+
+def guarantee_of(wanted: mv.Policy) -> str:
+    """The kind of the one guarantee that a policy promises."""
+    from manyveils.policy.promises import promises_of
+
+    return promises_of(wanted)[0].guarantee.kind
+
+
+def test_columns_stand_in_buckets(data: Path) -> None:
+    """A view of several columns without buckets is refused: nothing would say which rows belong together."""
+    out = publish(data, policy(data, {"k": 3, "l": 2}))
+    document = manifest(out)
+    view = document["views"][0]
+    view["columns"].append(dict(view["columns"][0]))
+    lied(out, document)
+    with pytest.raises(mv.DataError, match="is not a manifest of this format"):
+        mv.audit(out, None, policy(data, {"k": 3, "l": 2}))
+
+
+@pytest.mark.parametrize("where", ["view", "column", "promise", "recoding"])
+def test_a_manifest_has_no_room_for_messages(data: Path, where: str) -> None:
+    """Keys that the format does not know are refused at every depth."""
+    out = publish(data, policy(data, {"k": 3, "l": 2}))
+    document = manifest(out)
+    view = document["views"][0]
+    entries = {
+        "view": view,
+        "column": view["columns"][0],
+        "promise": document["promises"][0],
+        "recoding": document["recodings"][0],
+    }
+    entries[where]["more"] = "the original"
+    lied(out, document)
+    with pytest.raises(mv.DataError, match="has 1 keys that the format does not know"):
+        mv.audit(out, None, policy(data, {"k": 3, "l": 2}))

@@ -11,6 +11,7 @@ from manyveils.policy.guarantees import exact
 from manyveils.reading.evidence import Evidence, fields_of
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
+from manyveils.table.attributes import tally
 
 Descents = Callable[[Evidence, View, ColumnFile], int]
 TornBuckets = Callable[[Evidence, View], int]
@@ -45,9 +46,14 @@ def content_findings(
 
 
 def _misplaced(evidence: Evidence, view: View, file: ColumnFile) -> int:
-    """Fields that are not listed or may not be published, and listed fields that are not there."""
-    allowed = set(evidence.table.expand(evidence.policy.published))
-    n_forbidden = sum(name not in allowed for name in file.attributes)
+    """Fields that are not listed or may not be published, listed fields that are not there, and links between columns.
+
+    Only what an adversary knows anyway may stand in two columns; anything else would link their rows.
+    """
+    expand = evidence.table.expand
+    allowed, known = set(expand(evidence.policy.published)), set(expand(evidence.policy.quasi))
+    elsewhere = {name for other in view.files if other is not file for name in other.attributes}
+    n_forbidden = sum(name not in allowed or name in elsewhere - known for name in file.attributes)
     expected, present = list(fields_of(view, file)), evidence.frame(file).columns
     is_disordered = sorted(expected) == sorted(present) and expected != present
     return n_forbidden + len(set(expected) ^ set(present)) + is_disordered
@@ -117,5 +123,7 @@ def _unexplained(evidence: Evidence, view: View, file: ColumnFile, name: str) ->
 
     Together with the row count this says that exactly the suppressed rows are missing.
     """
-    most = evidence.cover(view, file, name).sums(evidence.original(name).counts)
-    return int(np.maximum(evidence.counts(file, name) - most, 0).sum())
+    labels = evidence.labels(view, file, name)
+    numbers = labels.numbers_of(evidence.coded(file, name).values)
+    cells = tally(numbers, evidence.counts(file, name), len(labels.texts))
+    return int(np.maximum(cells - labels.counts, 0).sum())

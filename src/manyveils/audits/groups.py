@@ -8,7 +8,6 @@ import polars as pl
 
 from manyveils.audits.measures import EXACT, ROUNDED, Arithmetic
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import CappedShare
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.keys import Ids, combined, distinct, people_in, with_people
 from manyveils.reading.labels import Labels, unrecoded
@@ -175,10 +174,12 @@ def _combinations(evidence: Evidence, cells: pl.DataFrame, labels: Sequence[Labe
 
 def _sensitive(promise: Promise, values: pl.DataFrame, labels: Sequence[Labels]) -> pl.Series:
     """Which values the promise speaks of; a combination counts as soon as one of its parts does."""
-    guarantee = promise.guarantee
-    listed = guarantee.values if isinstance(guarantee, CappedShare) else ()
+    listed = promise.guarantee.listed
     speaks = np.zeros(values.height, dtype=bool)
     for part, own in enumerate(labels):
-        named = [text not in promise.insensitive and (not listed or text in listed) for text in own.texts]
-        speaks |= np.array(named, dtype=bool)[values[f"part_{part}"].to_numpy()]
+        # A label is spoken of if one original under it is, and so is one that stands for nobody.
+        originals = own.attribute.texts
+        named = [text not in promise.insensitive and (not listed or text in listed) for text in originals]
+        spoken = (own.cover.sums(np.array(named, dtype=bool)) > 0) | (own.cover.sizes == 0)
+        speaks |= spoken[values[f"part_{part}"].to_numpy()]
     return pl.Series(speaks)

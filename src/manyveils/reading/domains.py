@@ -65,24 +65,25 @@ def domains_of(release: Release, table: Table | None = None) -> dict[str, Domain
     Of ranges that nobody lists the ends are originals; whoever has the original table knows those between.
     """
     texts: dict[str, set[str]] = {}
-    ranged = set()
+    ranged, n_rows = set(), release.rows + release.suppressed
     for view in release.views:
         for file in view.files:
             for name in file.attributes:
                 published = texts_of(release.frames[file.table][name].unique())
                 recoding = release.recodings.get((view.name, name))
-                texts.setdefault(name, set()).update(_originals(published, recoding))
-                if recoding is None and are_ranges(published):
+                texts.setdefault(name, set()).update(_originals(published, recoding, n_rows))
+                if recoding is None and are_ranges(published, n_rows):
                     ranged.add(name)
                     if table is not None and name in table.attributes:
                         texts[name].update(table[name].texts)
     return {name: Domain(name, tuple(_ordered(own)), name in ranged) for name, own in texts.items()}
 
 
-def are_ranges(published: pl.Series) -> bool:
+def are_ranges(published: pl.Series, n_rows: int) -> bool:
     """Whether an attribute without a recoding file is published as ranges: so many that their file would be too long.
 
-    Texts such as `[20, 29]` that the original itself has are few, or narrow, and stand for themselves.
+    Texts such as `[20, 29]` that the original itself has stand for themselves. They overlap seldom, and of ranges
+    that do not overlap a file has no more lines than there are rows.
     """
     low, high = range_ends(published)
     others = published.filter(low.is_null())
@@ -90,14 +91,20 @@ def are_ranges(published: pl.Series) -> bool:
     if low.null_count() == len(low) or not others.str.contains(f"^{NUMBER}$").all():
         return False
     ends = pl.concat([low, high]).drop_nulls()
-    places = int(ends.str.extract(r"\.(\d+)").str.len_chars().max() or 0)  # type: ignore[arg-type]
-    widths = (high.cast(pl.Float64) - low.cast(pl.Float64)) * 10.0**places + 1
-    return float(widths.sum()) > draft.MOST_LISTED
+    decimals = ends.str.extract(r"\.(\d+)").str.len_chars().fill_null(0).cast(pl.Int64)
+    exponents = ends.str.extract(r"[eE]-(\d+)$").cast(pl.Int64).fill_null(0)
+    places = int((decimals + exponents).max() or 0)  # type: ignore[arg-type]
+    starts, stops = (_numbers(side.drop_nulls()).to_numpy() for side in (low, high))
+    widths = np.minimum((stops - starts) * 10.0**places + 1, n_rows)
+    # How many ranges begin before each one ends, at most: the depth to which they overlap.
+    begun = np.searchsorted(np.sort(starts), starts, side="right")
+    depth = int((begun - np.searchsorted(np.sort(stops), starts, side="left")).max())
+    return float(min(widths.sum(), float(depth) * n_rows)) > draft.MOST_LISTED
 
 
-def _originals(published: pl.Series, recoding: pl.DataFrame | None) -> set[str]:
+def _originals(published: pl.Series, recoding: pl.DataFrame | None, n_rows: int) -> set[str]:
     if recoding is None:
-        if not are_ranges(published):
+        if not are_ranges(published, n_rows):
             return set(published.to_list())
         low, high = range_ends(published)
         exact = published.filter(low.is_null())

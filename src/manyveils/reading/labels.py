@@ -1,7 +1,7 @@
 """The values of one attribute as a view publishes them, beside the original."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,11 +25,14 @@ class Labels:
     cover: Cover
     of_code: Ids
     is_exact: bool
+    # The value that each published text is.
+    meant: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def number(self) -> Mapping[str, int]:
-        """The number of each value."""
-        return {text: number for number, text in enumerate(self.texts)}
+        """The number of each value, however it is written."""
+        number = {text: number for number, text in enumerate(self.texts)}
+        return {text: number[value] for text, value in self.meant.items()} | number
 
     def numbers_of(self, published: pl.Series) -> Ids:
         """Number published values, which must all be known."""
@@ -69,19 +72,41 @@ def unrecoded(attribute: Attribute) -> Labels:
 
 
 def labels_of(meanings: Meanings, published: Sequence[str], cover: Cover) -> Labels:
-    """The values of an attribute: published texts in the order of what they stand for, and originals under none."""
+    """The values of an attribute: published texts in the order of what they stand for, and originals under none.
+
+    Texts that stand for the same originals are one value, however they are written.
+    """
     attribute = meanings.attribute
     if not cover.is_coarse and all(text in meanings.code_of for text in published):
         return unrecoded(attribute)
     alone = np.flatnonzero(cover.depth == 0)
     texts = [*published, *(attribute.texts[code] for code in alone)]
     cover = cover.with_values(alone)
+    canonical = _canonical(meanings, texts, cover)
+    first: dict[str, int] = {}
+    for label, text in enumerate(canonical):
+        first.setdefault(text, label)
     # By the lowest original under a label, then by how many there are; labels without any come last.
     is_empty, firsts, sizes = (cover.sizes == 0).tolist(), cover.firsts.tolist(), cover.sizes.tolist()
-    order = sorted(
-        range(len(texts)), key=lambda label: (is_empty[label], firsts[label], sizes[label], texts[label])
+    ordered = sorted(
+        first, key=lambda text: (is_empty[first[text]], firsts[first[text]], sizes[first[text]], text)
     )
-    return _numbered(attribute, tuple(texts[label] for label in order), cover.taking(np.array(order)))
+    labels = _numbered(attribute, tuple(ordered), cover.taking(np.array([first[text] for text in ordered])))
+    return replace(labels, meant=dict(zip(texts, canonical, strict=True)))
+
+
+def _canonical(meanings: Meanings, texts: Sequence[str], cover: Cover) -> list[str]:
+    """One text for all that stand for the same originals: the original, if it is one, else the first of them."""
+    canonical = list(texts)
+    by_cover: dict[tuple[bytes, bytes], str] = {}
+    for label, text in enumerate(texts):
+        runs = slice(int(cover.starts[label]), int(cover.starts[label + 1]))
+        if cover.sizes[label] == 1 and not meanings.unseen(text):
+            canonical[label] = meanings.attribute.texts[int(cover.firsts[label])]
+        elif cover.sizes[label] > 1:
+            covered = cover.low[runs].tobytes(), cover.high[runs].tobytes()
+            canonical[label] = by_cover.setdefault(covered, text)
+    return canonical
 
 
 def _numbered(attribute: Attribute, texts: tuple[str, ...], cover: Cover) -> Labels:

@@ -44,6 +44,13 @@ class Listing:
         names = {"published": "label", "original": "original"}
         return self.recoding.rename(names).select(pl.all().fill_null("")).unique()
 
+    @property
+    def n_disordered(self) -> int:
+        """How many lines stand twice, or else whether they stand in an order that could tell something."""
+        ordered = self.recoding.unique().sort("published", "original")
+        twice = self.recoding.height - ordered.height
+        return twice or int(not self.recoding.equals(ordered))
+
     @cached_property
     def labels(self) -> frozenset[str]:
         """The labels that are listed."""
@@ -223,7 +230,8 @@ def false_lines(listed: Listing, texts: Sequence[str], meanings: Meanings, n_sup
     # A value by itself, and values that the hierarchy has and the data have not, are few.
     for line in np.flatnonzero(~true).tolist():
         label, original = lines.row(line)
-        alone = labels[line] < 0 and label == original and original in meanings.code_of
+        code = int(codes[line])
+        alone = labels[line] < 0 and label == original and code >= 0 and bool(cover.depth[code])
         true[line] = alone or (labels[line] >= 0 and original in meanings.unseen(label))
     listed_sizes = np.bincount(labels[true & known], minlength=len(texts))
     counts, n_missing = meanings.attribute.counts, 0
@@ -232,7 +240,7 @@ def false_lines(listed: Listing, texts: Sequence[str], meanings: Meanings, n_sup
         # A published label stands for somebody, so one original at least is listed.
         is_false = not listed_sizes[label] or int(counts[missing].sum()) > n_suppressed
         n_missing += len(missing) if is_false else 0
-    return int((~true).sum()) + n_missing
+    return int((~true).sum()) + n_missing + listed.n_disordered
 
 
 def _missing(attribute: Attribute, cover: Cover, label: int, originals: set[str]) -> list[int]:

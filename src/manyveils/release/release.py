@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from manyveils.reading import Count, Reading
 
 MANIFEST = "release.json"
+MANIFEST_KEYS = frozenset(
+    {"format", "method", "rows", "suppressed", "promises", "views", "recodings", "derived", "secret"}
+)
+VIEW_KEYS = frozenset({"name", "bucketed", "rows", "columns", "enforces"})
+COLUMN_KEYS = frozenset({"attributes", "file", "types"})
+RECODING_KEYS = frozenset({"view", "attribute", "file"})
+PROMISE_KEYS = frozenset({"kind", "parameters", "attribute", "attributes", "rule", "conditional"})
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, csv.Error)
 READ_AS: Mapping[str, Callable[[pl.Expr], pl.Expr]] = {
     "integer": lambda column: column.cast(pl.Int64),
@@ -235,8 +242,15 @@ def _points_elsewhere(folder: Path, file: str) -> bool:
 
 def _refuse_other_keys(folder: Path, document: Mapping[str, Any]) -> None:
     """A manifest says what its format says; anything else might be a message."""
-    known = {"format", "method", "rows", "suppressed", "promises", "views", "recodings", "derived", "secret"}
-    strange = len(set(document) - known)
+    columns = [column for view in document["views"] for column in view["columns"]]
+    entries = {
+        MANIFEST_KEYS: [document],
+        VIEW_KEYS: document["views"],
+        COLUMN_KEYS: columns,
+        RECODING_KEYS: document.get("recodings", []),
+        PROMISE_KEYS: document["promises"],
+    }
+    strange = sum(len(set(entry) - known) for known, listed in entries.items() for entry in listed)
     if strange:
         raise DataError.at(str(folder / MANIFEST), f"has {strange} keys that the format does not know.")
 

@@ -138,9 +138,11 @@ def parse_manifest(document: Mapping[str, Any]) -> Manifest:
 
 def _parse_view(view: Mapping[str, Any]) -> View:
     files = tuple(
-        ColumnFile(_texts(column["attributes"]), stem_of(column["file"]), _types(column.get("types", {})))
+        ColumnFile(_texts(column["attributes"]), stem_of(column["file"]), _types(column))
         for column in view["columns"]
     )
+    if not files or (len(files) > 1 and not view["bucketed"]):
+        raise ValueError("several columns without buckets")
     enforces = _rule(view.get("enforces"))
     return View(str(view["name"]), files, bool(view["bucketed"]), int(view["rows"]), enforces)
 
@@ -163,7 +165,10 @@ def _texts(values: object) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _types(types: Mapping[str, Any]) -> dict[str, str]:
+def _types(column: Mapping[str, Any]) -> dict[str, str]:
+    types = column.get("types", {})
+    if not {*types} <= {*column["attributes"]}:
+        raise ValueError("types of other attributes")
     return {name: str(kind) for name, kind in types.items()}
 
 
