@@ -9,6 +9,7 @@ import polars as pl
 from manyveils.audits.finding import Finding, count_of_faults
 from manyveils.policy.guarantees import exact
 from manyveils.reading.evidence import Evidence, fields_of
+from manyveils.reading.labels import canonical_texts
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
 from manyveils.table.attributes import tally
@@ -123,7 +124,11 @@ def _unexplained(evidence: Evidence, view: View, file: ColumnFile, name: str) ->
 
     Together with the row count this says that exactly the suppressed rows are missing.
     """
-    labels = evidence.labels(view, file, name)
-    numbers = labels.numbers_of(evidence.coded(file, name).values)
-    cells = tally(numbers, evidence.counts(file, name), len(labels.texts))
-    return int(np.maximum(cells - labels.counts, 0).sum())
+    cover, texts = evidence.cover(view, file, name), evidence.texts(file, name)
+    values = canonical_texts(evidence.meanings(name), texts, cover)
+    first = {value: label for label, value in reversed(list(enumerate(values)))}
+    number = {value: index for index, value in enumerate(first)}
+    numbers = np.array([number[value] for value in values], dtype=np.int64)
+    cells = tally(numbers, evidence.counts(file, name), len(first))
+    most = cover.sums(evidence.original(name).counts)[list(first.values())]
+    return int(np.maximum(cells - most, 0).sum())

@@ -82,7 +82,7 @@ def labels_of(meanings: Meanings, published: Sequence[str], cover: Cover) -> Lab
     alone = np.flatnonzero(cover.depth == 0)
     texts = [*published, *(attribute.texts[code] for code in alone)]
     cover = cover.with_values(alone)
-    canonical = _canonical(meanings, texts, cover)
+    canonical = canonical_texts(meanings, texts, cover)
     first: dict[str, int] = {}
     for label, text in enumerate(canonical):
         first.setdefault(text, label)
@@ -95,7 +95,7 @@ def labels_of(meanings: Meanings, published: Sequence[str], cover: Cover) -> Lab
     return replace(labels, meant=dict(zip(texts, canonical, strict=True)))
 
 
-def _canonical(meanings: Meanings, texts: Sequence[str], cover: Cover) -> list[str]:
+def canonical_texts(meanings: Meanings, texts: Sequence[str], cover: Cover) -> list[str]:
     """One text for all that stand for the same originals: the original, if it is one, else the first of them."""
     canonical = list(texts)
     by_cover: dict[tuple[bytes, bytes], str] = {}
