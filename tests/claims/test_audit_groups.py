@@ -212,7 +212,7 @@ def test_a_label_counts_what_it_covers_in_the_original():
     assert found.measured == pytest.approx(1 / 3 / -math.log(3 / 4))
     assert not found.kept
     # w has 1/4 of the table and 1/2 of its group: it doubles, so the gain is one.
-    spared = Promise(Likeness(Fraction(1)), ("q",), ("a",), insensitive=frozenset({"{u, v}"}))
+    spared = Promise(Likeness(Fraction(1)), ("q",), ("a",), insensitive=frozenset({"u", "v"}))
     assert judged(release, table, spared)["main", MARGINAL].measured == 1
     close = judged(release, table, Promise(Closeness(Fraction(1, 4), "equal"), ("q",), ("a",)))[
         "main", MARGINAL

@@ -48,7 +48,8 @@ def _supersets(guarantee: SupersetCloseness, groups: Groups) -> Iterator[pl.Data
     if groups.sight is None or not groups.sight.key or BUCKET in groups.sight.key:
         return
     names = (*groups.sight.key, *groups.protects)
-    if not groups.evidence.joins(names):
+    if groups.arithmetic is not EXACT or not groups.evidence.joins(names):
+        # Shares of originals under labels are compared with themselves and with all people only.
         return
     try:
         original = groups.evidence.table.whole(names)

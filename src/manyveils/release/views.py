@@ -125,7 +125,7 @@ def parse_manifest(document: Mapping[str, Any]) -> Manifest:
         method=str(document["method"]),
         rows=int(document["rows"]),
         suppressed=int(document["suppressed"]),
-        promises=tuple(document["promises"]),
+        promises=_tables(document["promises"]),
         views=tuple(_parse_view(view) for view in document["views"]),
         derived={name: _texts(parts) for name, parts in document.get("derived", {}).items()},
         recodings={
@@ -155,6 +155,12 @@ def _rule(enforces: Any) -> Mapping[str, Any] | None:
     if rule != enforces or not isinstance(rule["protect"], str) or not isinstance(rule["l"], int | None):
         raise ValueError("not a rule")
     return rule
+
+
+def _tables(values: object) -> tuple[Mapping[str, Any], ...]:
+    if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
+        raise TypeError("not a list of tables")
+    return tuple(values)
 
 
 def _texts(values: object) -> tuple[str, ...]:
