@@ -303,3 +303,15 @@ def test_a_manifest_has_no_room_for_messages(data: Path, where: str) -> None:
     lied(out, document)
     with pytest.raises(mv.DataError, match="has 1 keys that the format does not know"):
         mv.audit(out, None, policy(data, {"k": 3, "l": 2}))
+
+
+def test_what_is_not_known_stands_in_one_column(data: Path) -> None:
+    """A sensitive attribute in two columns of a view would link their rows, and is found."""
+    wanted = policy(data, {"k": 3, "l": 2}, "anatomize")
+    out = publish(data, wanted)
+    document = manifest(out)
+    [column] = [entry for entry in document["views"][0]["columns"] if entry["attributes"] == ["ill"]]
+    (out / "tables" / "main.more.csv").write_bytes((out / column["file"]).read_bytes())
+    document["views"][0]["columns"].append({**column, "file": "tables/main.more.csv"})
+    lied(out, document)
+    assert "nothing-but-listed" in {finding.promise for finding in mv.audit(out, None, wanted).broken}
