@@ -1,5 +1,6 @@
 """Embedded and generated tables: some to try things on, and the papers' own examples."""
 
+from manyveils.datasets.codes import code_tree, encounter_policy, encounters, histories, history_policy
 from manyveils.datasets.inpatients import discharges
 from manyveils.datasets.papers import (
     alpha_beta_k_group,
@@ -10,15 +11,23 @@ from manyveils.datasets.papers import (
 )
 from manyveils.datasets.patients import hospital, hospital_policy, hospital_sections, write_hospital
 from manyveils.datasets.registry import tumour_policy, tumour_sections, tumours
+from manyveils.datasets.survey import survey, survey_policy
 
 __all__ = [
     "alpha_beta_k_group",
+    "code_tree",
     "codip_patients",
     "discharges",
+    "encounter_policy",
+    "encounters",
+    "histories",
+    "history_policy",
     "hospital",
     "hospital_policy",
     "hospital_sections",
     "slicing_patients",
+    "survey",
+    "survey_policy",
     "tumour_policy",
     "tumour_sections",
     "tumours",

@@ -49,6 +49,25 @@ def draw_once(weights: Weights, n: int, rng: np.random.Generator) -> Numbers:
     return draw(weights[None, :], np.zeros(n, dtype=np.int64), rng)
 
 
+def near(spot: Weights, reach: float, share: float, rng: np.random.Generator) -> Weights:
+    """Move a share of the spots by up to the reach, and the others anywhere.
+
+    The line from 0 to 1 is closed to a ring, so that spots that are spread evenly stay so.
+    """
+    stays = rng.random(len(spot)) < share
+    step = reach * (rng.random(len(spot)) - rng.random(len(spot)))
+    return np.where(stays, spot + step, rng.random(len(spot))) % 1.0
+
+
+def dealt(spot: Weights, shares: Weights, rng: np.random.Generator) -> Numbers:
+    """Deal values in the order of the spots, each to its share of the rows, rounded up or down by chance."""
+    ends = np.floor(np.cumsum(shares) * len(spot) + rng.random()).astype(np.int64)
+    ends[-1] = len(spot)
+    codes = np.empty(len(spot), dtype=np.int64)
+    codes[np.argsort(spot, kind="stable")] = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+    return codes
+
+
 def record_numbers(n: int, rng: np.random.Generator) -> pl.Series:
     """Record numbers in no order, all different."""
     return pl.Series(rng.permutation(n) + 1).cast(pl.String).str.zfill(7)

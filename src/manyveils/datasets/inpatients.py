@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from manyveils.datasets.draws import Numbers, Weights, facts
+from manyveils.datasets.draws import Numbers, Weights, dealt, facts, near
 
 FACTS = facts("discharges_facts.toml")
 DOMAINS: dict[str, tuple[str, int]] = {name: tuple(domain) for name, domain in FACTS.domains.items()}
@@ -38,39 +38,29 @@ def discharges(n: int = 177_148, seed: int = 1) -> pl.DataFrame:
 def _patients(n: int, shares: dict[str, Weights], rng: np.random.Generator) -> dict[str, Numbers]:
     """Number the values of each row: home and illness are drawn, and everything else lies near one of them."""
     home, illness = rng.random(n), rng.random(n)
-    age = _near(3 * illness, 0.3, 0.8, rng)
+    age = near(3 * illness, 0.3, 0.8, rng)
     spots = {
-        "thcic": _near(home, 0.02, 0.9, rng),
-        "gender": _near(7 * illness, 0.2, 0.7, rng),
+        "thcic": near(home, 0.02, 0.9, rng),
+        "gender": near(7 * illness, 0.2, 0.7, rng),
         "pat_zip": home,
         "pat_age": age,
-        "race": _near(5 * home, 0.4, 0.6, rng),
-        "ad_diag": _near(illness, 0.01, 0.9, rng),
+        "race": near(5 * home, 0.4, 0.6, rng),
+        "ad_diag": near(illness, 0.01, 0.9, rng),
         "prn_diag": illness,
-        "diag1": _near(illness, 0.01, 0.85, rng),
-        "diag2": _near(illness, 0.02, 0.8, rng),
-        "diag3": _near(illness, 0.03, 0.75, rng),
-        "p_icd9": _near(illness, 0.02, 0.8, rng),
-        "hcfa_drg": _near(illness, 0.01, 0.95, rng),
-        "apr_drg": _near(illness, 0.01, 0.95, rng),
-        "rsk_mor": _near(age, 0.15, 0.8, rng),
+        "diag1": near(illness, 0.01, 0.85, rng),
+        "diag2": near(illness, 0.02, 0.8, rng),
+        "diag3": near(illness, 0.03, 0.75, rng),
+        "p_icd9": near(illness, 0.02, 0.8, rng),
+        "hcfa_drg": near(illness, 0.01, 0.95, rng),
+        "apr_drg": near(illness, 0.01, 0.95, rng),
+        "rsk_mor": near(age, 0.15, 0.8, rng),
     }
-    codes = {name: _dealt(spot, shares[name], rng) for name, spot in spots.items()}
+    codes = {name: dealt(spot, shares[name], rng) for name, spot in spots.items()}
     for name, reach in (("and_md", 0.3), ("surgeon", 0.2)):
         # A hospital has its own stretch of physicians, ordered by what they treat; some help out elsewhere.
-        spot = _within(codes["thcic"], _near(illness, reach, 0.8, rng))
-        codes[name] = _dealt(_near(spot, 0.0, 0.9, rng), shares[name], rng)
+        spot = _within(codes["thcic"], near(illness, reach, 0.8, rng))
+        codes[name] = dealt(near(spot, 0.0, 0.9, rng), shares[name], rng)
     return codes
-
-
-def _near(spot: Weights, reach: float, share: float, rng: np.random.Generator) -> Weights:
-    """Move a share of the spots by up to the reach, and the others anywhere.
-
-    The line from 0 to 1 is closed to a ring, so that spots that are spread evenly stay so.
-    """
-    stays = rng.random(len(spot)) < share
-    step = reach * (rng.random(len(spot)) - rng.random(len(spot)))
-    return np.where(stays, spot + step, rng.random(len(spot))) % 1.0
 
 
 def _within(codes: Numbers, inner: Weights) -> Weights:
@@ -78,15 +68,6 @@ def _within(codes: Numbers, inner: Weights) -> Weights:
     counts = np.bincount(codes)
     starts = np.cumsum(counts) - counts
     return (starts[codes] + counts[codes] * inner) / len(codes)
-
-
-def _dealt(spot: Weights, shares: Weights, rng: np.random.Generator) -> Numbers:
-    """Deal values in the order of the spots, each to its share of the rows, rounded up or down by chance."""
-    ends = np.floor(np.cumsum(shares) * len(spot) + rng.random()).astype(np.int64)
-    ends[-1] = len(spot)
-    codes = np.empty(len(spot), dtype=np.int64)
-    codes[np.argsort(spot, kind="stable")] = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
-    return codes
 
 
 def _skewed(name: str, world: np.random.Generator) -> Weights:
