@@ -1,5 +1,7 @@
 """Dealing spreads equal values evenly."""
 
+from collections import Counter
+
 import numpy as np
 import polars as pl
 from hypothesis import given, settings
@@ -42,6 +44,20 @@ def test_all_values_differ_when_eligible(values, l):
     buckets = dealt(codes, n_buckets)
     different = all(len(set(codes[buckets == b])) == (buckets == b).sum() >= l for b in range(n_buckets))
     assert different == (np.bincount(codes).max() <= n_buckets)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=8), st.integers(1, 40), st.integers(1, 4), st.data())
+def test_counts_are_those_of_dealt_rows(sizes, n_dealt, times, data):
+    """What buckets are said to hold is what dealing the rows one by one puts there, by value and then by bucket."""
+    stops = np.cumsum(sizes)
+    deal = Deal(stops - sizes, stops, n_dealt, times)
+    asked = np.array(sorted(data.draw(st.sets(st.integers(0, deal.n_buckets - 1), min_size=1))))
+    values, buckets = np.repeat(np.arange(len(sizes)), sizes), deal.bucket_of(np.arange(stops[-1]))
+    held = Counter(zip(values.tolist(), buckets.tolist(), strict=True))
+    owners, dealt_values, counts = deal.counts(asked)
+    told = list(zip(dealt_values.tolist(), asked[owners].tolist(), counts.tolist(), strict=True))
+    assert told == sorted((*pair, n) for pair, n in held.items() if pair[1] in asked)
 
 
 @settings(max_examples=300, deadline=None)

@@ -18,7 +18,7 @@ def test_no_protected_value_twice(data):
         for _ in range(data.draw(st.integers(1, 3)))
     ]
     protected = [np.array(data.draw(st.lists(st.booleans(), min_size=5, max_size=5))) for _ in values]
-    buckets = gather(kinds_of(values, protected), np.arange(n), size, np.random.default_rng(1))
+    buckets = gather(kinds_of(values, protected), np.arange(n), size, np.random.default_rng(1), n)
     for bucket in set(buckets[buckets >= 0].tolist()):
         rows = np.flatnonzero(buckets == bucket)
         assert size <= rows.size <= size + 1
@@ -32,5 +32,5 @@ def test_everything_is_placed_when_there_is_room():
     rng = np.random.default_rng(5)
     values = [rng.integers(0, 10, 3000), rng.integers(0, 12, 3000)]
     kinds = kinds_of(values, [np.ones(10, dtype=bool), np.ones(12, dtype=bool)])
-    buckets = gather(kinds, np.arange(3000), 3, np.random.default_rng(1))
+    buckets = gather(kinds, np.arange(3000), 3, np.random.default_rng(1), 0)
     assert (buckets >= 0).all()

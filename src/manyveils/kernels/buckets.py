@@ -13,12 +13,29 @@ def _is_free(ids: np.ndarray, start: int, stop: int, used: np.ndarray, bucket: i
 
 
 @njit(cache=True)
-def _fullest(left_of_id: np.ndarray, used: np.ndarray, tried: np.ndarray, bucket: int, turn: int) -> int:
-    best, most = -1, 0
-    for value in range(left_of_id.size):
-        if left_of_id[value] > most and used[value] != bucket and tried[value] != turn:
-            best, most = value, left_of_id[value]
-    return best
+def _set_leaf(tree: np.ndarray, leaf: int, rows: int) -> None:
+    """Change one leaf of a tree of maxima, whose root is node 1 and whose leaves are the last half."""
+    node = tree.size // 2 + leaf
+    tree[node] = rows
+    while node > 1:
+        node //= 2
+        most = max(tree[2 * node], tree[2 * node + 1])
+        if tree[node] == most:
+            return
+        tree[node] = most
+
+
+@njit(cache=True)
+def _fullest(tree: np.ndarray) -> int:
+    """The first leaf with the most rows; -1 if none has any."""
+    if tree[1] <= 0:
+        return -1
+    node = 1
+    while node < tree.size // 2:
+        node *= 2
+        if tree[node] < tree[node // 2]:
+            node += 1
+    return node - tree.size // 2
 
 
 @njit(cache=True)
@@ -62,21 +79,37 @@ def fill(
             free_left += left[kind]
     chosen = np.empty(counts.sum(), np.int64)
     used = np.full(n_ids, -1, np.int64)
-    tried = np.full(n_ids, -1, np.int64)
-    n_chosen, bucket, turn = 0, 0, 0
+    tried = np.empty(n_ids, np.int64)
+    # Rows of every id that may still be served; ids that are used or tried have none for the time being.
+    n_leaves = 2
+    while n_leaves < n_ids:
+        n_leaves *= 2
+    tree = np.zeros(2 * n_leaves, np.int64)
+    for value in range(n_ids):
+        _set_leaf(tree, value, left_of_id[value])
+    n_tried = 0
+    n_chosen, bucket = 0, 0
     while n_chosen + size <= chosen.size:
+        for member in range(max(n_chosen - size, 0), n_chosen):
+            for index in range(id_starts[chosen[member]], id_starts[chosen[member] + 1]):
+                _set_leaf(tree, ids[index], left_of_id[ids[index]])
         filled = 0
         while filled < size:
-            turn += 1
+            for index in range(n_tried):
+                value = tried[index]
+                _set_leaf(tree, value, 0 if used[value] == bucket else left_of_id[value])
+            n_tried = 0
             pick = -1
             while pick < 0:
-                value = _fullest(left_of_id, used, tried, bucket, turn)
+                value = _fullest(tree)
                 if n_free > 0 and (value < 0 or free_left >= left_of_id[value]):
                     pick = free_kinds[n_free - 1]
                     break
                 if value < 0:
                     break
-                tried[value] = turn
+                tried[n_tried] = value
+                n_tried += 1
+                _set_leaf(tree, value, 0)
                 total, looked, index = 0, 0, starts[value]
                 while index < ends[value] and looked < reach:
                     kind = kinds_of[index]
@@ -96,6 +129,7 @@ def fill(
             for index in range(id_starts[pick], id_starts[pick + 1]):
                 used[ids[index]] = bucket
                 left_of_id[ids[index]] -= 1
+                _set_leaf(tree, ids[index], 0)
             if id_starts[pick] == id_starts[pick + 1]:
                 free_left -= 1
                 if left[pick] == 0:
@@ -105,6 +139,16 @@ def fill(
         n_chosen += size
         bucket += 1
     return chosen[:n_chosen].copy()
+
+
+@njit(cache=True)
+def _clashes(kind: int, id_starts: np.ndarray, ids: np.ndarray, members: np.ndarray) -> bool:
+    for member in members:
+        for theirs in range(id_starts[member], id_starts[member + 1]):
+            for mine in range(id_starts[kind], id_starts[kind + 1]):
+                if ids[mine] == ids[theirs]:
+                    return True
+    return False
 
 
 @njit(cache=True)
@@ -122,13 +166,7 @@ def place_rest(
             bucket = bucket + 1 if bucket + 1 < n_buckets else 0
             if taken[bucket]:
                 continue
-            clash = False
-            for index in range(bucket * size, (bucket + 1) * size):
-                member = members[index]
-                for mine in range(id_starts[kind], id_starts[kind + 1]):
-                    for theirs in range(id_starts[member], id_starts[member + 1]):
-                        clash = clash or ids[mine] == ids[theirs]
-            if not clash:
+            if not _clashes(kind, id_starts, ids, members[bucket * size : (bucket + 1) * size]):
                 homes[rest] = bucket
                 taken[bucket] = True
                 break

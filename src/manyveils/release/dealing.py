@@ -1,6 +1,6 @@
 """Views whose rows are dealt into buckets by their sensitive values, and by chance among equal ones."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,6 @@ from manyveils.table import Streams, Table
 
 Ids = NDArray[np.int64]
 LARGEST_KEY = 2**62
-MOST_AT_ONCE = 5_000_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,27 +58,47 @@ class Deal:
         return special, np.diff(np.append(special, self.n_buckets))
 
     def counts(self, buckets: Ids) -> tuple[Ids, Ids, Ids]:
-        """How often values stand in some buckets: the bucket, counted from 0, the value and the count, by value."""
-        blocks = list(self._counted(buckets))
-        owners, values, counts = (np.concatenate([block[n] for block in blocks]) for n in range(3))
-        order = np.argsort(values, kind="stable")
-        return owners[order], values[order], counts[order]
+        """How often values stand in some buckets, listed in order: the place in that list, the value and the count, by value.
 
-    def _counted(self, buckets: Ids) -> Iterator[tuple[Ids, Ids, Ids]]:
-        height = max(MOST_AT_ONCE // max(self.starts.size, 1), 1)
-        for start in range(0, buckets.size, height):
-            block = buckets[start : start + height]
-            low = block * self.times
-            high = np.where(block == self.n_buckets - 1, self.n_dealt, low + self.times)
-            counts = self._before(self.stops, low, high) - self._before(self.starts, low, high)
-            owner, value = np.nonzero(counts)
-            yield owner + start, value, counts[owner, value]
+        Claim: no other value stands in them, and only the pairs that occur are looked at.
+        Why: the rows of a value are dealt in turn, so they fall into neighbouring buckets, or into all of them.
+        Tested by: tests/claims/test_deal.py
+        """
+        values, first, last = self._reached()
+        low = np.searchsorted(buckets, first)
+        n_met = np.searchsorted(buckets, last, side="right") - low
+        owners = np.repeat(low, n_met) + ranks_within(n_met)
+        values = np.repeat(values, n_met)
+        return owners, values, self._held(values, buckets[owners])
+
+    def _reached(self) -> tuple[Ids, Ids, Ids]:
+        """Runs of neighbouring buckets that get each value: the value, the first bucket and the last, by value."""
+        present = np.flatnonzero(self.stops > self.starts)
+        n_rows = (self.stops - self.starts)[present]
+        first = self.starts[present] % self.n_dealt
+        end = first + np.minimum(n_rows, self.n_dealt) - 1
+        wraps = np.flatnonzero(end >= self.n_dealt)
+        into, start = self.bucket_of(end[wraps]), self.bucket_of(first[wraps])
+        # Where the run ends in the bucket in which it began, that bucket is counted once.
+        begun = np.flatnonzero(start > 0)
+        values = np.concatenate([present, present[wraps[begun]]])
+        firsts = np.concatenate([self.bucket_of(first), np.zeros(begun.size, dtype=np.int64)])
+        lasts = np.concatenate(
+            [self.bucket_of(np.minimum(end, self.n_dealt - 1)), np.minimum(into, start - 1)[begun]]
+        )
+        order = np.lexsort((firsts, values))
+        return values[order], firsts[order], lasts[order]
+
+    def _held(self, values: Ids, buckets: Ids) -> Ids:
+        """How many rows of a value each bucket gets."""
+        low = buckets * self.times
+        high = np.where(buckets == self.n_buckets - 1, self.n_dealt, low + self.times)
+        return self._before(self.stops[values], low, high) - self._before(self.starts[values], low, high)
 
     def _before(self, places: Ids, low: Ids, high: Ids) -> Ids:
-        """How many of the first so many places are dealt to buckets from `low` to below `high`."""
-        rounds, rest = np.divmod(places[np.newaxis, :], self.n_dealt)
-        width = (high - low)[:, np.newaxis]
-        return rounds * width + np.clip(rest - low[:, np.newaxis], 0, width)
+        """How many of the first so many places are dealt to a bucket, which gets them from `low` to below `high`."""
+        rounds, rest = np.divmod(places, self.n_dealt)
+        return rounds * (high - low) + np.clip(rest - low, 0, high - low)
 
 
 @dataclass(frozen=True, repr=False)

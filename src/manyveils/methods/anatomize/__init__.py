@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.methods import Method, Options, drafts_of, united
-from manyveils.methods.anatomize.crowd import gather, kinds_of
+from manyveils.methods.anatomize.crowd import gather, kinds_of, least_left
 from manyveils.policy import Promise
 from manyveils.promises.entries import Ids, count, examples, for_each_once, numbered
 from manyveils.promises.explain import refuse
@@ -126,8 +126,8 @@ def _gathered(work: Work, shuffled: Ids) -> Iterator[Ids]:
     protected = [_protected(work, name) for name in work.sensitive]
     kinds = kinds_of([work.table[name].codes.astype(np.int64) for name in work.sensitive], protected)
     rng = work.streams.of("anatomize.kinds")
-    for _ in range(TRIES):
-        yield _merged(gather(kinds, shuffled, size, rng), -(-least // size))
+    for _ in range(TRIES if least_left(kinds, size) <= work.limit else 0):
+        yield _merged(gather(kinds, shuffled, size, rng, work.limit), -(-least // size))
 
 
 def _sizes(work: Work) -> tuple[int, int]:

@@ -45,10 +45,23 @@ def kinds_of(values: list[Ids], protected: list[NDArray[np.bool_]]) -> Kinds:
     return Kinds(kind_of_row, np.append(0, np.cumsum(present.sum(axis=1))), held.T[present], int(sum(sizes)))
 
 
-def gather(kinds: Kinds, shuffled: Ids, size: int, rng: np.random.Generator) -> Ids:
+def least_left(kinds: Kinds, size: int) -> int:
+    """How many rows stay without a place in any case: those of one value that are more than there are buckets.
+
+    >>> least_left(kinds_of([np.array([0, 0, 0, 1])], [np.ones(2, dtype=bool)]), 2)
+    1
+    """
+    n_rows = np.bincount(kinds.kind_of_row, minlength=kinds.n_kinds)
+    held = np.repeat(n_rows, np.diff(kinds.id_starts))
+    fullest = np.bincount(kinds.ids, weights=held, minlength=1).max()
+    return max(int(fullest) - kinds.kind_of_row.size // size, 0)
+
+
+def gather(kinds: Kinds, shuffled: Ids, size: int, rng: np.random.Generator, most_left: int) -> Ids:
     """Put rows into buckets of `size` or one more without a protected value twice; -1 for rows without a place.
 
-    `shuffled` lists all rows: those of one kind are used in its order.
+    `shuffled` lists all rows: those of one kind are used in its order. The last rows are not placed where more than
+    `most_left` would stay without a place all the same.
 
     Claim: no bucket holds a protected value twice, and every bucket has `size` rows or one more.
     Why: a kind is chosen only if none of its values is in the bucket yet; leftovers join by the same test.
@@ -62,7 +75,8 @@ def gather(kinds: Kinds, shuffled: Ids, size: int, rng: np.random.Generator) -> 
     rows = by_kind[starts[chosen] + _occurrence(chosen)]
     buckets[rows] = np.arange(chosen.size) // size
     left = by_kind[buckets[by_kind] < 0]
-    if left.size and chosen.size:
+    n_buckets = chosen.size // size
+    if left.size and n_buckets and left.size - n_buckets <= most_left:
         buckets[left] = place_rest(
             kinds.kind_of_row[left], kinds.id_starts, kinds.ids, chosen, size, REACH * REACH
         )
