@@ -35,6 +35,30 @@ def differences(
 
 
 @njit(cache=True)
+def largest_difference(
+    owners: np.ndarray, values: np.ndarray, counts: np.ndarray, sizes: np.ndarray, reference: np.ndarray
+) -> np.ndarray:
+    """For each owner, the largest |share difference| of any value, times size and total.
+
+    People have several values or none: the last number of the reference is that of all people, and the others fall.
+    """
+    total = reference[reference.size - 1]
+    distance = np.zeros(sizes.size, np.int64)
+    # The commonest value that the owner does not have: entries come in order of value.
+    lacking = np.zeros(sizes.size, np.int64)
+    for entry in range(owners.size):
+        owner, value = owners[entry], values[entry]
+        if value == lacking[owner]:
+            lacking[owner] += 1
+        difference = abs(counts[entry] * total - reference[value] * sizes[owner])
+        distance[owner] = max(distance[owner], difference)
+    for owner in range(sizes.size):
+        if lacking[owner] < reference.size - 1:
+            distance[owner] = max(distance[owner], reference[lacking[owner]] * sizes[owner])
+    return distance
+
+
+@njit(cache=True)
 def _gap(
     cumulative: np.ndarray, prefix: np.ndarray, start: int, stop: int, counted: int, size: int, total: int
 ) -> int:

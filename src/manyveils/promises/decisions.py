@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.eliminations import withstand
-from manyveils.kernels.tallies import differences, most_alike, ordered_distance
+from manyveils.kernels.tallies import differences, largest_difference, most_alike, ordered_distance
 from manyveils.policy import guarantees
 from manyveils.promises.entries import Entries, Ids, Kept, Tally
 
@@ -24,6 +24,8 @@ def distances(ground: guarantees.Ground, tally: Tally) -> tuple[Scaled, Scaled]:
     Both are whole numbers, unless they would not fit 64 bits.
     """
     scale = tally.sizes * tally.n_rows
+    if tally.of_sets:
+        return largest_difference(*_counted(tally)), scale
     if ground == "ordered":
         return _ordered(tally)
     if ground == "equal":
@@ -45,7 +47,11 @@ def _ordered(tally: Tally) -> tuple[Scaled, Scaled]:
 
 
 def _differences(tally: Tally) -> Ids:
-    return differences(tally.owners, tally.values, tally.counts, tally.sizes, tally.reference)
+    return differences(*_counted(tally))
+
+
+def _counted(tally: Tally) -> tuple[Ids, Ids, Ids, Ids, Ids]:
+    return tally.owners, tally.values, tally.counts, tally.sizes, tally.reference
 
 
 def _lifted(tally: Tally, label_of: Ids, n_labels: int) -> Tally:

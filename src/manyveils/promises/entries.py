@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -43,6 +44,8 @@ class Subject:
     """What a promise protects, row by row: the value, and what else the adversary knows.
 
     A code is `value * n_known + known`; without conditional knowledge `n_known` is 1.
+    A multi-valued attribute has a code for each value that a row has, and one for the row itself, the last value, so
+    that all rows are counted too; `rows` then has the row of each code.
     """
 
     codes: Ids
@@ -50,6 +53,24 @@ class Subject:
     n_known: int
     reference: Ids
     weights: Ids | None = None
+    rows: Ids | None = None
+
+    def of_rows(self, rows: Ids, weights: Ids | None = None) -> "Subject":
+        """The same of listed rows, which may stand for several people each."""
+        if self.rows is None:
+            return replace(self, codes=self.codes[rows], weights=weights)
+        order, starts, lengths = self._by_row
+        listed = np.repeat(np.arange(rows.size), lengths[rows])
+        steps = np.arange(listed.size) - np.repeat(np.cumsum(lengths[rows]) - lengths[rows], lengths[rows])
+        codes = self.codes[order[np.repeat(starts[rows], lengths[rows]) + steps]]
+        return replace(self, codes=codes, rows=listed, weights=None if weights is None else weights[listed])
+
+    @cached_property
+    def _by_row(self) -> tuple[Ids, Ids, Ids]:
+        """The codes in the order of their rows, where those of each row start, and how many it has."""
+        assert self.rows is not None
+        lengths = np.bincount(self.rows)
+        return np.argsort(self.rows, kind="stable"), np.cumsum(lengths) - lengths, lengths
 
 
 def dense(columns: tuple[NDArray[np.integer], ...], sizes: tuple[int, ...], n_rows: int) -> tuple[Ids, int]:
@@ -117,6 +138,19 @@ def subject_of(names: tuple[str, ...], table: Table, known: Known | None = None)
     return Subject(values * known[1] + known[0], n_values, known[1], reference, table.weights)
 
 
+def set_subject_of(names: tuple[str, ...], table: Table, known: Known | None = None) -> Subject:
+    """The values of a multi-valued attribute, by its derived attributes; the commonest value of all people comes first."""
+    counts = np.array([table[name].counts[1] for name in names])
+    order = np.argsort(-counts, kind="stable")
+    holders = [np.flatnonzero(table[names[index]].codes) for index in order.tolist()]
+    rows = np.concatenate([*holders, np.arange(table.n_rows)])
+    values = np.repeat(np.arange(order.size + 1), [*map(len, holders), table.n_rows])
+    known = known or (np.zeros(table.n_rows, dtype=np.int64), 1)
+    reference = np.append(counts[order], table[names[0]].counts.sum())
+    weights = None if table.weights is None else table.weights[rows]
+    return Subject(values * known[1] + known[0][rows], order.size + 1, known[1], reference, weights, rows)
+
+
 def _of_all(names: tuple[str, ...], table: Table, values: Ids, n_values: int) -> Ids:
     """How many of all people have each value that the rows at hand have; values that only others have come last."""
     if len(names) < 2:
@@ -159,7 +193,8 @@ def for_each_once(items: Iterable[A | None], make: Callable[[A], B]) -> tuple[B 
 
 
 def count(subject: Subject, owners: Ids, n_owners: int) -> Entries:
-    """Count a subject's codes owner by owner."""
+    """Count a subject's codes owner by owner; rows have owners."""
+    owners = owners if subject.rows is None else owners[subject.rows]
     span = subject.n_values * subject.n_known
     keys = subject.codes * n_owners + owners if span * n_owners < LARGEST_KEY else None
     if keys is None:
@@ -188,6 +223,7 @@ class Tally:
     """The counts of one subject in every group, and what they are compared with.
 
     `members` has the codes of each column for every combination, where values are combinations to be taken apart.
+    With `of_sets`, people may have several values or none, and the last number of the reference is that of all people.
     """
 
     owners: Ids
@@ -198,11 +234,12 @@ class Tally:
     is_sensitive: Kept
     columns: tuple[Attribute, ...]
     members: Members | None = None
+    of_sets: bool = False
 
     @property
     def n_rows(self) -> int:
         """Rows of the whole table."""
-        return int(self.reference.sum())
+        return int(self.reference[-1] if self.of_sets else self.reference.sum())
 
     def largest(self, depth: int = 1) -> Ids:
         """The largest counts of each group."""

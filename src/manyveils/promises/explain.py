@@ -11,6 +11,8 @@ from manyveils.promises.entries import Entries, Ids, count
 from manyveils.promises.keeping import Watch, kept
 from manyveils.promises.work import Work
 
+APART = "Set conditional = false, make the other attributes coarser, or use a method that separates them (anatomize)."
+
 
 def refuse(work: Work, watches: tuple[Watch, ...]) -> InfeasibleError:
     """The error for promises that even the whole table as one group does not keep."""
@@ -43,7 +45,7 @@ def _broken_as_one_group(watches: tuple[Watch, ...], n_rows: int) -> Iterator[tu
     for watched in watches:
         entries = None
         if watched.subject is not None:
-            entries = count(watched.subject, np.zeros(watched.subject.codes.size, dtype=np.int64), 1)
+            entries = count(watched.subject, np.zeros(watched.table.n_rows, dtype=np.int64), 1)
         if not kept(watched, entries, sizes)[0]:
             yield watched, entries
 
@@ -53,14 +55,31 @@ def _explained(work: Work, watched: Watch, codes: Ids, counts: Ids) -> tuple[str
     if isinstance(watched.promise.guarantee, guarantees.Elimination):
         return _about_eliminations(watched.promise.guarantee)
     if watched.subject is not None and watched.subject.n_known > 1:
+        if watched.subject.rows is not None:
+            return _about_known_sets(watched, codes, counts)
         goes_with = np.bincount(codes % watched.subject.n_known)
         least = int(goes_with[goes_with > 0].min())
         return (
             f"{watched.promise.guarantee.kind} cannot be kept against someone who knows the other sensitive "
             f"attributes: some combination of them goes with {least} values only, in the whole table.",
-            "Set conditional = false, make the other attributes coarser, or use a method that separates them (anatomize).",
+            APART,
         )
     return _about_values(work, watched, codes, counts)
+
+
+def _about_known_sets(watched: Watch, codes: Ids, counts: Ids) -> tuple[str, str]:
+    subject = watched.subject
+    assert subject is not None
+    values, known = np.divmod(codes, subject.n_known)
+    is_row = values == subject.n_values - 1
+    n_rows = np.zeros(subject.n_known, dtype=np.int64)
+    n_rows[known[is_row]] = counts[is_row]
+    worst = np.flatnonzero(~is_row)[np.argmax(counts[~is_row] / n_rows[known[~is_row]])]
+    return (
+        f"{watched.promise.guarantee.kind} cannot be kept against someone who knows the other sensitive attributes: "
+        f"of {n_rows[known[worst]]} rows with some combination of them, {counts[worst]} have one value.",
+        APART,
+    )
 
 
 def _about_eliminations(guarantee: guarantees.Elimination) -> tuple[str, str]:
@@ -75,7 +94,7 @@ def _about_eliminations(guarantee: guarantees.Elimination) -> tuple[str, str]:
 
 
 def _about_values(work: Work, watched: Watch, values: Ids, counts: Ids) -> tuple[str, str]:
-    n_rows = int(counts.sum())
+    n_rows = work.table.n_people
     most = int(counts[watched.is_sensitive[values]].max(initial=0))
     broken = f"{watched.promise.guarantee.kind} cannot be kept"
     match watched.promise.guarantee:

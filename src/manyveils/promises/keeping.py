@@ -1,12 +1,22 @@
 """Which groups keep a promise: promises tied to the counts they need."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from manyveils.kernels.grouping import number
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import Elimination, KAnonymity
+from manyveils.policy.guarantees import (
+    CappedShare,
+    Closeness,
+    Disclosure,
+    Elimination,
+    FrequencyDiversity,
+    KAnonymity,
+    Likeness,
+    Linkability,
+    SupersetCloseness,
+)
 from manyveils.promises.decisions import DECISIONS
 from manyveils.promises.entries import (
     Entries,
@@ -20,6 +30,7 @@ from manyveils.promises.entries import (
     dense,
     for_each_once,
     members_of,
+    set_subject_of,
     subject_of,
 )
 from manyveils.promises.work import Work
@@ -27,10 +38,21 @@ from manyveils.table import Table
 from manyveils.table.attributes import Attribute
 from manyveils.table.attributes import tally as people
 
+# A promise of these kinds about every value of a multi-valued attribute is decided from the values that people have.
+ABOUT_SHARES = (
+    FrequencyDiversity,
+    CappedShare,
+    Linkability,
+    Likeness,
+    Disclosure,
+    Closeness,
+    SupersetCloseness,
+)
+
 
 @dataclass(frozen=True)
 class Watch:
-    """A promise together with the counts it needs."""
+    """A promise together with the counts it needs; it may speak for the same one about every value of an attribute."""
 
     promise: Promise
     subject: Subject | None
@@ -43,11 +65,48 @@ class Watch:
 def watch(
     promises: tuple[Promise, ...], table: Table, sensitive: tuple[str, ...], *, beside: Known | None = None
 ) -> tuple[Watch, ...]:
-    """Prepare promises for being decided on a table.
+    """Prepare promises for being decided on a table; one watch speaks for all values of a multi-valued attribute.
 
     `sensitive` are the columns published together with the protected ones, which conditional promises take as known.
     `beside` is what else is known of every row beyond its group, and splits the group for everyone.
+
+    Claim: groups keep all watches exactly if they keep all promises.
+    Why: shares of a value are counted from the people who have it, and nobody is counted who has none.
+    Tested by: tests/claims/test_many_values.py
     """
+    families = _families(promises, table)
+    subjects: dict[tuple[str, ...], Subject] = {}
+    watches = []
+    for family in families:
+        if len(family) == 1:
+            continue
+        names = tuple(promise.protects[0] for promise in family)
+        key = (*names, str(family[0].conditional))
+        if key not in subjects:
+            others = _others(family[0], table, sensitive)
+            subjects[key] = set_subject_of(names, table, _known(table, others, beside))
+        watches.append(_watch_set(family[0], table, subjects[key]))
+    alone = tuple(family[0] for family in families if len(family) == 1)
+    return (*watch_each(alone, table, sensitive, beside=beside), *watches)
+
+
+def _families(promises: tuple[Promise, ...], table: Table) -> list[list[Promise]]:
+    """Promises that differ in nothing but the value of a multi-valued attribute that they protect."""
+    families: dict[object, list[Promise]] = {}
+    for index, promise in enumerate(promises):
+        is_one_value = len(promise.protects) == 1 and table.atom(promise.protects[0]) is not None
+        if is_one_value and isinstance(promise.guarantee, ABOUT_SHARES) and promise.insensitive == {"0"}:
+            alike: object = replace(promise, protects=(table.home(promise.protects[0]),))
+        else:
+            alike = index
+        families.setdefault(alike, []).append(promise)
+    return list(families.values())
+
+
+def watch_each(
+    promises: tuple[Promise, ...], table: Table, sensitive: tuple[str, ...], *, beside: Known | None = None
+) -> tuple[Watch, ...]:
+    """Prepare promises for being decided on a table, each by itself."""
     subjects: dict[tuple[tuple[str, ...], bool], Subject] = {}
     watches = []
     for promise in promises:
@@ -67,14 +126,33 @@ def watch_counts(
     work: Work, promises: tuple[Promise, ...], sensitive: tuple[str, ...], by: tuple[str, ...] = ()
 ) -> tuple[Watch, ...]:
     """Prepare promises for being decided on what can be counted of their columns beside the columns `by`."""
+    decided_on = _decided_on(work, promises, sensitive, by)
+    return tuple(watched for table, some in decided_on for watched in watch(some, table, sensitive))
+
+
+def watch_each_count(
+    work: Work, promises: tuple[Promise, ...], sensitive: tuple[str, ...], by: tuple[str, ...] = ()
+) -> tuple[Watch, ...]:
+    """The same with a watch for each promise, in their order."""
+    decided_on = _decided_on(work, promises, sensitive, by)
+    pairs = (
+        pair
+        for table, some in decided_on
+        for pair in zip(some, watch_each(some, table, sensitive), strict=True)
+    )
+    watches = dict(pairs)
+    return tuple(watches[promise] for promise in promises)
+
+
+def _decided_on(
+    work: Work, promises: tuple[Promise, ...], sensitive: tuple[str, ...], by: tuple[str, ...]
+) -> list[tuple[Table, tuple[Promise, ...]]]:
+    """The tables on which promises are decided; those decided on one table share their subjects."""
     tables = [work.counts((*by, *needed(promise, work.table, sensitive))) for promise in promises]
-    watches: dict[int, Watch] = {}
-    for table in {id(table): table for table in tables}.values():
-        numbers = [number for number, counted in enumerate(tables) if counted is table]
-        # Promises decided on one table share their subjects.
-        prepared = watch(tuple(promises[number] for number in numbers), table, sensitive)
-        watches |= dict(zip(numbers, prepared, strict=True))
-    return tuple(watches[number] for number in range(len(promises)))
+    alike: dict[int, list[int]] = {}
+    for index, table in enumerate(tables):
+        alike.setdefault(id(table), []).append(index)
+    return [(tables[numbers[0]], tuple(promises[number] for number in numbers)) for numbers in alike.values()]
 
 
 def needed(promise: Promise, table: Table, sensitive: tuple[str, ...]) -> tuple[str, ...]:
@@ -114,6 +192,11 @@ def _watch_one(promise: Promise, table: Table, subject: Subject, names: tuple[st
     return Watch(promise, subject, is_sensitive, columns, table, members)
 
 
+def _watch_set(promise: Promise, table: Table, subject: Subject) -> Watch:
+    is_sensitive = np.arange(subject.n_values) < subject.n_values - 1
+    return Watch(promise, subject, is_sensitive, (table[promise.protects[0]],), table)
+
+
 def count_for(watches: tuple[Watch, ...], owners: Ids, n_owners: int) -> tuple[Entries | None, ...]:
     """Count every subject in the groups of the rows; promises about the same subject share the counts."""
     return for_each_once(
@@ -143,14 +226,19 @@ def tallied(watched: Watch, entries: Entries, sizes: Ids) -> tuple[Tally, Ids | 
     """The counts a promise is decided on; where more is known than the group, also the group of each part."""
     subject = watched.subject
     assert subject is not None
-    owners, values, unit_sizes, group_of = entries.owners, entries.codes, sizes, None
+    owners, values, group_of = entries.owners, entries.codes, None
     if subject.n_known > 1:
         values, known = np.divmod(entries.codes, subject.n_known)
         owners, firsts = number(entries.owners * subject.n_known + known)
         group_of = entries.owners[firsts]
-        unit_sizes = np.bincount(owners, weights=entries.counts, minlength=len(firsts)).astype(np.int64)
-    about = subject.reference, watched.is_sensitive, watched.columns, watched.members
-    return Tally(owners, values, entries.counts, unit_sizes, *about), group_of
+    counts, of_sets = entries.counts, subject.rows is not None
+    # Of sets, the last value is had by every row.
+    is_row = values == subject.n_values - 1 if of_sets else np.ones(values.size, dtype=bool)
+    unit_sizes = sizes if group_of is None else people(owners[is_row], counts[is_row], group_of.size)
+    if of_sets:
+        owners, values, counts = owners[~is_row], values[~is_row], counts[~is_row]
+    about = subject.reference, watched.is_sensitive, watched.columns, watched.members, of_sets
+    return Tally(owners, values, counts, unit_sizes, *about), group_of
 
 
 def all_kept(watches: tuple[Watch, ...], counted: tuple[Entries | None, ...], sizes: Ids) -> Kept:

@@ -8,7 +8,7 @@ It cannot hide that a person is in the table: the quasi-identifiers are publishe
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,9 +78,11 @@ def _filled(work: Work) -> Drafts:
 
 def _watches(work: Work, table: Table) -> tuple[Watch, ...]:
     families = _families(work)
-    beside = (_company(promise, families) for promise in work.promises)
-    pairs = zip(work.promises, beside, strict=True)
-    return tuple(watched for promise, names in pairs for watched in watch((promise,), table, names))
+    beside: dict[tuple[str, ...], list[Promise]] = {}
+    for promise in work.promises:
+        beside.setdefault(_company(promise, families), []).append(promise)
+    pairs = beside.items()
+    return tuple(watched for names, about in pairs for watched in watch(tuple(about), table, names))
 
 
 def _columns(work: Work) -> tuple[tuple[str, ...], ...]:
@@ -188,9 +190,7 @@ def _broken(attempt: _Attempt, watches: tuple[Watch, ...]) -> list[tuple[int, in
     rows = attempt.example[combinations]
     entries = for_each_once(
         [watched.subject for watched in watches],
-        lambda subject: count(
-            replace(subject, codes=subject.codes[rows], weights=counts), owners, buckets.size
-        ),
+        lambda subject: count(subject.of_rows(rows, counts), owners, buckets.size),
     )
     fine = all_kept(watches, entries, sizes)
     return [

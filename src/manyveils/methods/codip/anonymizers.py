@@ -28,7 +28,7 @@ from manyveils.policy.guarantees import Closeness, Ground, KAnonymity, SupersetC
 from manyveils.promises.decisions import distances
 from manyveils.promises.entries import Entries, Ids
 from manyveils.promises.explain import breaks_as_one_group
-from manyveils.promises.keeping import Watch, count_for, kept, tallied, watch, watch_counts
+from manyveils.promises.keeping import Watch, count_for, kept, tallied, watch, watch_counts, watch_each_count
 from manyveils.promises.work import Work
 from manyveils.release import Recoding
 
@@ -83,7 +83,7 @@ def watch_gauges(work: Work, promises: tuple[Promise, ...]) -> tuple[tuple[Watch
         Promise(Closeness(exact(1), _ground(work, name)), (), (name,), _insensitive(work, name))
         for name in work.sensitive
     )
-    watches = watch_counts(work, (*promises, *gauges), (), work.quasi)
+    watches = watch_each_count(work, (*promises, *gauges), (), work.quasi)
     return watches[: len(promises)], dict(zip(work.sensitive, watches[len(promises) :], strict=True))
 
 

@@ -200,9 +200,10 @@ def _row_entries(watches: tuple[Watch, ...], rows: Ids) -> tuple[Entries | None,
     """Every row as an entry of its own, in order of code, so that any grouping can be counted in one pass."""
 
     def entries_of(subject: Subject) -> Entries:
-        codes = subject.codes[rows]
-        order = np.argsort(codes, kind="stable")
-        return Entries(order, codes[order], np.ones(order.size, dtype=np.int64))
+        listed = subject.of_rows(rows)
+        order = np.argsort(listed.codes, kind="stable")
+        owners = order if listed.rows is None else listed.rows[order]
+        return Entries(owners, listed.codes[order], np.ones(order.size, dtype=np.int64))
 
     return for_each_once([watched.subject for watched in watches], entries_of)
 
