@@ -26,14 +26,14 @@ def distances(groups: Groups, ground: Ground) -> pl.DataFrame:
     """The distance of each group from the original as a fraction: group, rows, moved, scale."""
     match ground:
         case "equal":
-            return _equal(groups.cells, groups.values["count"], groups)
+            return _equal(groups.cells, groups.values["count"], groups.n_counted, groups)
         case "ordered":
             return _ordered(groups)
         case "hierarchical":
             return _hierarchical(groups)
 
 
-def _equal(cells: pl.DataFrame, reference: pl.Series, groups: Groups) -> pl.DataFrame:
+def _equal(cells: pl.DataFrame, reference: pl.Series, total: int, groups: Groups) -> pl.DataFrame:
     """Half the sum of absolute differences; values that a group lacks count through the reference's total."""
     reckon = groups.arithmetic
     expected = reckon.number("original") * reckon.number("size")
@@ -43,7 +43,7 @@ def _equal(cells: pl.DataFrame, reference: pl.Series, groups: Groups) -> pl.Data
         .group_by("group")
         .agg(ROWS, reckon.number("size").first(), beyond.sum().alias("beyond"))
         .with_columns(
-            moved=pl.col("beyond") + pl.col("size") * reckon.constant(int(reference.sum())),
+            moved=pl.col("beyond") + pl.col("size") * reckon.constant(total),
             scale=pl.col("size") * reckon.constant(2 * groups.n_rows),
         )
     )
@@ -69,7 +69,7 @@ def _at_level(groups: Groups, level: int) -> pl.DataFrame:
         .group_by("group", "value")
         .agg(ROWS, pl.col("size").first(), pl.col("count").sum())
     )
-    return _equal(cells, pl.Series(reference), groups)
+    return _equal(cells, pl.Series(reference), int(reference.sum()), groups)
 
 
 def coarser(cells: pl.DataFrame, label: Ids) -> pl.DataFrame:

@@ -23,7 +23,8 @@ class Groups:
     sensitive (whether the promise speaks of the value). Only values that occur have a cell. Where an adversary
     weighs several buckets the counts are shares.
     `values`: value, part_0, … (what it is made of), count (people of the original), sensitive; in the order of the
-    domain. `sight` is None where several columns were combined.
+    domain. `sight` is None where several columns were combined. With `of_sets`, every group is about one value of a
+    multi-valued attribute, and its cells about having it or not.
     """
 
     cells: pl.DataFrame
@@ -31,11 +32,22 @@ class Groups:
     labels: tuple[Labels, ...]
     evidence: Evidence
     sight: Sight | None = None
+    of_sets: bool = False
 
     @property
     def n_rows(self) -> int:
         """People of the original."""
         return self.evidence.n_people
+
+    @property
+    def n_counted(self) -> int:
+        """How often people of the original count for the values a group is about: recoded values may overlap."""
+        return self.n_rows if self.of_sets else int(self.values["count"].sum())
+
+    @property
+    def n_expected(self) -> int:
+        """How many sensitive values the original has of those a group is about."""
+        return 1 if self.of_sets else self.values.filter("sensitive", pl.col("count") > 0).height
 
     @property
     def protects(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import Any
 
 import polars as pl
 
@@ -13,6 +14,7 @@ from manyveils.audits.finding import Finding, Reading
 from manyveils.audits.groups import groups_in
 from manyveils.audits.measures import MEASURES
 from manyveils.audits.posterior import measure_beliefs, measure_target_sizes
+from manyveils.audits.set_valued import holders_in, is_one_of_many, measured_apart
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import WORST, Elimination, KAnonymity
 from manyveils.reading.evidence import Evidence
@@ -125,21 +127,48 @@ def _finding(evidence: Evidence, promise: Promise, way: Way, stub: Finding) -> F
         return stub
     if not all(evidence.people(sight.file) for sight in way):
         return replace(stub, kept=True)
+    if len(way) == 1 and is_one_of_many(evidence, promise, way[0]):
+        return replace(stub, **_worst_of_value(evidence, promise, way[0]))
     measured = _measured(evidence, promise, way)
     if measured is None:
         return stub
-    short = measured.filter(~pl.col("kept"))
-    is_largest_worst = WORST[stub.promise] == "largest"
-    worst = measured.drop_nulls("measure").sort("measure", "rows", descending=[is_largest_worst, False])
-    return replace(
-        stub,
-        measured=_whole_if_possible(worst["measure"][0]) if worst.height else None,
-        kept=short.height == 0,
-        worst_group_size=int(worst["rows"][0]) if worst.height else None,
-        groups=measured.height,
-        groups_short=short.height,
-        rows_short=int(short["rows"].sum()),
+    alike = {"value": pl.lit(0, dtype=pl.Int64), "times": pl.lit(1), "all_rows": pl.col("rows")}
+    return replace(stub, **_worst(measured.with_columns(**alike), promise)[0])
+
+
+def _worst_of_value(evidence: Evidence, promise: Promise, sight: Sight) -> dict[str, Any]:
+    """What a finding says of one value of a multi-valued attribute; all of them are measured at once."""
+    home, measure = evidence.table.home(promise.protects[0]), MEASURES[type(promise.guarantee)]
+    worst = evidence.remembered(
+        ("worst", sight.file.table, sight.key, (home, repr(promise.guarantee))),
+        lambda: _worst(measured_apart(evidence, promise, sight, measure), promise),
     )
+    return worst[holders_in(evidence, sight, home).names.index(promise.protects[0])]
+
+
+def _worst(measured: pl.DataFrame, promise: Promise) -> dict[int, dict[str, Any]]:
+    """What a finding says of the groups, for each value they are about."""
+    is_largest_worst = WORST[promise.guarantee.kind] == "largest"
+    short = ~pl.col("kept")
+    summed = measured.group_by("value").agg(
+        kept=pl.col("kept").all(),
+        groups=pl.col("times").sum(),
+        groups_short=pl.col("times").filter(short).sum(),
+        rows_short=pl.col("all_rows").filter(short).sum(),
+    )
+    worst = (
+        measured.drop_nulls("measure")
+        .sort("measure", "rows", descending=[is_largest_worst, False])
+        .group_by("value", maintain_order=True)
+        .agg(measured=pl.col("measure").first(), worst_group_size=pl.col("rows").first())
+    )
+    rows = summed.join(worst, on="value", how="left").iter_rows(named=True)
+    return {row.pop("value"): _whole(row) for row in rows}
+
+
+def _whole(row: dict[str, Any]) -> dict[str, Any]:
+    measured = row["measured"]
+    return row | {"measured": None if measured is None else _whole_if_possible(measured)}
 
 
 def _measured(evidence: Evidence, promise: Promise, way: Way) -> pl.DataFrame | None:

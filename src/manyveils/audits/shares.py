@@ -50,11 +50,10 @@ def measure_ratio(guarantee: Disclosure, groups: Groups) -> pl.DataFrame:
 
     A value of the original that a group does not have is infinitely far.
     """
-    expected = groups.values.filter("sensitive", pl.col("count") > 0).height
     ratio = pl.col("count") * groups.n_rows / pl.col("size") / pl.col("original")
     distance = ratio.log().abs().filter("sensitive").max().fill_null(0.0)
     n_present = (pl.col("sensitive") & (pl.col("original") > 0)).sum()
-    measure = pl.when(n_present < expected).then(math.inf).otherwise(distance)
+    measure = pl.when(n_present < groups.n_expected).then(math.inf).otherwise(distance)
     counted = _beside_original(groups).group_by("group").agg(ROWS, measure.alias("measure"))
     return counted.with_columns(kept=pl.col("measure") < float(guarantee.delta) - TOLERANCE)
 

@@ -8,8 +8,10 @@ EMPTY = -1
 
 @njit(cache=True)
 def _hash(key: np.int64) -> np.uint64:
+    # Keys of many yes/no columns differ in their high bits alone, which must reach the low ones.
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    return mixed ^ (mixed >> np.uint64(29))
+    mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+    return mixed ^ (mixed >> np.uint64(32))
 
 
 @njit(cache=True)

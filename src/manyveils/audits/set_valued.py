@@ -1,0 +1,145 @@
+"""Promises about every value of a multi-valued attribute, measured at once from the values that people have.
+
+A group in which nobody has a value is not counted for it: all such groups are alike, and the smallest speaks for them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from manyveils.audits.groups import Groups
+from manyveils.audits.measures import Measure
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import (
+    CappedShare,
+    Closeness,
+    Disclosure,
+    FrequencyDiversity,
+    Likeness,
+    Linkability,
+)
+from manyveils.reading.evidence import Evidence
+from manyveils.reading.keys import Ids, distinct, ranges
+from manyveils.reading.sight import Sight
+
+# Their measures depend on shares alone, so groups in which nobody has the value have one measure.
+ABOUT_SHARES = (FrequencyDiversity, CappedShare, Linkability, Likeness, Disclosure, Closeness)
+
+
+@dataclass(frozen=True, repr=False)
+class Holders:
+    """The rows of a published column that have each of some values: rows of value after value, and where each starts."""
+
+    names: tuple[str, ...]
+    rows: Ids
+    starts: Ids
+
+    @property
+    def values(self) -> Ids:
+        """The number of the value of each of the rows."""
+        return np.repeat(np.arange(len(self.names)), np.diff(self.starts))
+
+
+def is_one_of_many(evidence: Evidence, promise: Promise, sight: Sight) -> bool:
+    """Whether a promise is about one value of a multi-valued attribute, and groups find it as it is."""
+    if len(promise.protects) > 1 or not isinstance(promise.guarantee, ABOUT_SHARES) or sight.is_spread:
+        return False
+    name = promise.protects[0]
+    if evidence.table.atom(name) is None or promise.insensitive != {"0"}:
+        return False
+    return name in holders_in(evidence, sight, evidence.table.home(name)).names
+
+
+def holders_in(evidence: Evidence, sight: Sight, home: str) -> Holders:
+    """Who has the values of a multi-valued attribute in a column, for those published as yes or no."""
+    question = ("holders", sight.file.table, (home,), ())
+    return evidence.remembered(question, lambda: _holders(evidence, sight, home))
+
+
+def _holders(evidence: Evidence, sight: Sight, home: str) -> Holders:
+    frame, shown = evidence.frame(sight.file), {*sight.file.attributes}
+    derived = [name for name in evidence.table.derived[home] if name in shown]
+    plain = [
+        name
+        for name in derived
+        if frame.schema[name].is_integer()
+        and not frame[name].null_count()
+        and frame[name].is_between(0, 1).all()
+        and evidence.listed(sight.view, name) is None
+    ]
+    rows = [(frame[name] == 1).arg_true().to_numpy().astype(np.int64) for name in plain]
+    starts = np.cumsum([0, *map(len, rows)])
+    return Holders(tuple(plain), np.concatenate([np.zeros(0, dtype=np.int64), *rows]), starts)
+
+
+def measured_apart(evidence: Evidence, promise: Promise, sight: Sight, measure: Measure) -> pl.DataFrame:
+    """What the promise about each value comes to: value, and per group of groups alike its rows, measure, kept, times, all_rows.
+
+    Claim: no group is left out that breaks the promise or has the worst measure.
+    Why: groups in which nobody has a value have one measure, and the smallest of them stands for all.
+    Tested by: tests/claims/test_audit_set_valued.py
+    """
+    holders = holders_in(evidence, sight, evidence.table.home(promise.protects[0]))
+    groups = evidence.group_numbers(sight.file, sight.key)
+    sizes = evidence.tally(sight.file, groups)
+    weights = evidence.weights(sight.file)
+    keys = holders.values * sizes.size + groups[holders.rows]
+    first, counts = distinct(keys, None if weights is None else weights[holders.rows])
+    value, group = np.divmod(keys[first], sizes.size)
+    lacking = _lacking(value, group, sizes, len(holders.names))
+    cells = _cells(value, keys[first], counts, sizes[group], lacking)
+    measured = measure(
+        promise.guarantee, Groups(cells, _values(evidence, holders), (), evidence, of_sets=True)
+    )
+    return (
+        measured.select("group", "rows", "measure", "kept")
+        .join(lacking.select("group", "times", "all_rows"), on="group", how="left")
+        .with_columns(
+            value=pl.col("group") // sizes.size,
+            times=pl.col("times").fill_null(1),
+            all_rows=pl.col("all_rows").fill_null(pl.col("rows")),
+        )
+    )
+
+
+def _lacking(value: Ids, group: Ids, sizes: Ids, n_values: int) -> pl.DataFrame:
+    """For each value that some group lacks, the smallest such group, how many there are, and their rows together."""
+    by_size = np.argsort(sizes, kind="stable")
+    rank = np.empty(sizes.size, dtype=np.int64)
+    rank[by_size] = np.arange(sizes.size)
+    order = np.lexsort((rank[group], value))
+    value, ranks, n_present = value[order], rank[group][order], np.bincount(value, minlength=n_values)
+    steps = ranges(np.zeros(n_values, dtype=np.int64), n_present)
+    # Those that have it fill the first ranks up to the first gap.
+    firsts = np.bincount(value[ranks == steps], minlength=n_values)
+    some = np.flatnonzero(n_present < sizes.size)
+    smallest = by_size[firsts[some]]
+    rows_present = np.bincount(value, weights=sizes[by_size[ranks]], minlength=n_values).astype(np.int64)
+    return pl.DataFrame(
+        {
+            "group": some * sizes.size + smallest,
+            "value": some,
+            "size": sizes[smallest],
+            "times": (sizes.size - n_present)[some],
+            "all_rows": int(sizes.sum()) - rows_present[some],
+        }
+    )
+
+
+def _cells(value: Ids, keys: Ids, counts: Ids, sizes: Ids, lacking: pl.DataFrame) -> pl.DataFrame:
+    """The cells of those who have a value, and of those who do not; groups are numbered anew for every value.
+
+    Values are numbered in pairs: not to have the first is 0, to have it is 1, and so on.
+    """
+    has = pl.DataFrame({"group": keys, "value": 2 * value + 1, "count": counts, "size": sizes})
+    has_not = has.with_columns(value=pl.col("value") - 1, count=pl.col("size") - pl.col("count"))
+    nobody = lacking.select("group", value=2 * pl.col("value"), count="size", size="size")
+    cells = pl.concat([has, has_not.filter(pl.col("count") > 0), nobody])
+    return cells.with_columns(rows=pl.col("size"), sensitive=pl.col("value") % 2 == 1)
+
+
+def _values(evidence: Evidence, holders: Holders) -> pl.DataFrame:
+    counts = np.concatenate([evidence.original(name).counts for name in holders.names])
+    numbers = np.arange(counts.size)
+    return pl.DataFrame({"value": numbers, "count": counts, "sensitive": numbers % 2 == 1})
