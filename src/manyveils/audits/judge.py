@@ -81,9 +81,8 @@ def _stub(promise: Promise, reading: Reading, *, promised: bool) -> Finding:
 
 def _judged(evidence: Evidence, promise: Promise, others: frozenset[str], stub: Finding) -> Iterator[Finding]:
     """The findings against someone who also knows `others` once she has found a person's bucket."""
-    columns = [
-        (view, file) for view in evidence.release.views for file in columns_for(promise, view, evidence)
-    ]
+    shown = evidence.showing(frozenset(promise.protects)) if promise.protects else evidence.release.views
+    columns = [(view, file) for view in shown for file in columns_for(promise, view, evidence)]
     damaged = [view.name for view, _ in columns if not evidence.is_whole(view)]
     if damaged and _is_about_values(promise):
         yield replace(stub, view=damaged[0])
@@ -116,7 +115,7 @@ def _unless_linked(sight: Sight, evidence: Evidence) -> Sight:
     linked = any(
         len({columns[name] for name in view.attributes if name in columns}) > 1
         for view in evidence.release.views
-        if view.name != sight.view.name
+        if len(view.attributes) > 1 and view.name != sight.view.name
     )
     return replace(sight, is_spread=False) if linked else sight
 
@@ -127,13 +126,31 @@ def _finding(evidence: Evidence, promise: Promise, way: Way, stub: Finding) -> F
         return stub
     if not all(evidence.people(sight.file) for sight in way):
         return replace(stub, kept=True)
-    if len(way) == 1 and is_one_of_many(evidence, promise, way[0]):
-        return replace(stub, **_worst_of_value(evidence, promise, way[0]))
+    worst = _worst_in(evidence, promise, way)
+    return stub if worst is None else replace(stub, **worst)
+
+
+def _worst_in(evidence: Evidence, promise: Promise, way: Way) -> dict[str, Any] | None:
+    """What a finding says of some columns; None where their groups cannot be told.
+
+    Readings that know more may see the same groups, which are then measured once.
+    """
+    if len(way) > 1 or way[0].is_spread:
+        return _worst_measured(evidence, promise, way)
+    [sight] = way
+    if is_one_of_many(evidence, promise, sight):
+        return _worst_of_value(evidence, promise, sight)
+    asked = (repr(promise.guarantee), repr(sorted(promise.insensitive)), str(promise.is_rule))
+    question = ("worst", sight.file.table, sight.key, (*sight.shows, *asked))
+    return evidence.remembered(question, lambda: _worst_measured(evidence, promise, way))
+
+
+def _worst_measured(evidence: Evidence, promise: Promise, way: Way) -> dict[str, Any] | None:
     measured = _measured(evidence, promise, way)
     if measured is None:
-        return stub
+        return None
     alike = {"value": pl.lit(0, dtype=pl.Int64), "times": pl.lit(1), "all_rows": pl.col("rows")}
-    return replace(stub, **_worst(measured.with_columns(**alike), promise)[0])
+    return _worst(measured.with_columns(**alike), promise)[0]
 
 
 def _worst_of_value(evidence: Evidence, promise: Promise, sight: Sight) -> dict[str, Any]:

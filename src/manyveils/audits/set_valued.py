@@ -42,13 +42,14 @@ class Holders:
 
 
 def is_one_of_many(evidence: Evidence, promise: Promise, sight: Sight) -> bool:
-    """Whether a promise is about one value of a multi-valued attribute, and groups find it as it is."""
+    """Whether a promise is about one value of a multi-valued attribute, of which a column shows several as they are."""
     if len(promise.protects) > 1 or not isinstance(promise.guarantee, ABOUT_SHARES) or sight.is_spread:
         return False
     name = promise.protects[0]
     if evidence.table.atom(name) is None or promise.insensitive != {"0"}:
         return False
-    return name in holders_in(evidence, sight, evidence.table.home(name)).names
+    names = holders_in(evidence, sight, evidence.table.home(name)).names
+    return len(names) > 1 and name in names
 
 
 def holders_in(evidence: Evidence, sight: Sight, home: str) -> Holders:
@@ -58,19 +59,20 @@ def holders_in(evidence: Evidence, sight: Sight, home: str) -> Holders:
 
 
 def _holders(evidence: Evidence, sight: Sight, home: str) -> Holders:
-    frame, shown = evidence.frame(sight.file), {*sight.file.attributes}
-    derived = [name for name in evidence.table.derived[home] if name in shown]
-    plain = [
-        name
-        for name in derived
-        if frame.schema[name].is_integer()
-        and not frame[name].null_count()
-        and frame[name].is_between(0, 1).all()
-        and evidence.listed(sight.view, name) is None
-    ]
-    rows = [(frame[name] == 1).arg_true().to_numpy().astype(np.int64) for name in plain]
+    frame, derived = evidence.frame(sight.file), {*evidence.table.derived[home]}
+    names = tuple(
+        name for name in sight.file.attributes if name in derived and _is_plain(evidence, sight, frame[name])
+    )
+    rows = [np.flatnonzero(frame[name].to_numpy()) for name in names]
     starts = np.cumsum([0, *map(len, rows)])
-    return Holders(tuple(plain), np.concatenate([np.zeros(0, dtype=np.int64), *rows]), starts)
+    return Holders(names, np.concatenate([np.zeros(0, dtype=np.int64), *rows]), starts)
+
+
+def _is_plain(evidence: Evidence, sight: Sight, published: pl.Series) -> bool:
+    """Whether a field has yes or no in every row, and nothing is listed under them."""
+    if not published.dtype.is_integer() or published.null_count():
+        return False
+    return bool(published.is_between(0, 1).all()) and evidence.listed(sight.view, published.name) is None
 
 
 def measured_apart(evidence: Evidence, promise: Promise, sight: Sight, measure: Measure) -> pl.DataFrame:

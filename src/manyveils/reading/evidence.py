@@ -6,6 +6,7 @@ from typing import TypeVar, cast
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from manyveils.policy import Policy
 from manyveils.reading.cover import Cover
@@ -82,12 +83,27 @@ class Evidence:
         field = self.coded(file, name)
         return self.tally(file, field.codes, len(field.values))
 
+    def showing(self, names: frozenset[str]) -> list[View]:
+        """The views that show some of these attributes, in the order of the release."""
+        views: dict[str, list[int]] = self.remembered(("views", "", (), ()), self._views_of)
+        numbers = sorted({number for name in names for number in views.get(name, ())})
+        return [self.release.views[number] for number in numbers]
+
+    def _views_of(self) -> dict[str, list[int]]:
+        numbers: dict[str, list[int]] = {}
+        for number, view in enumerate(self.release.views):
+            for name in dict.fromkeys(view.attributes):
+                numbers.setdefault(name, []).append(number)
+        return numbers
+
     def is_whole(self, view: View) -> bool:
         """Whether every file of a view is there with the fields that the manifest lists."""
-        return all(
-            file.table in self.release.frames and {*fields_of(view, file)} <= {*self.frame(file).columns}
-            for file in view.files
-        )
+
+        def is_there(file: ColumnFile) -> bool:
+            frames = self.release.frames
+            return file.table in frames and {*fields_of(view, file)} <= {*self.frame(file).columns}
+
+        return self.remembered(("whole", view.name, (), ()), lambda: all(map(is_there, view.files)))
 
     def n_strays(self) -> int:
         """How many tables no view lists, and how many recodings are of attributes that their view does not list."""
@@ -175,8 +191,8 @@ def fields_of(view: View, file: ColumnFile) -> tuple[str, ...]:
 def coded_field(published: pl.Series) -> Coded:
     """Number the values of a field; a missing cell is a value, and the last one."""
     present = published.drop_nulls()
-    if published.dtype.is_integer() and len(present) and _span(present) <= 4 * len(present):
-        codes, values = _coded_integers(published, present)
+    if published.dtype.is_integer() and _is_close_together(numbers := present.to_numpy()):
+        codes, values = _coded_integers(published, numbers.astype(np.int64))
     elif published.dtype == pl.String:
         values = present.unique()
         codes = published.cast(pl.Enum(values)).to_physical()
@@ -191,15 +207,19 @@ def coded_field(published: pl.Series) -> Coded:
     return Coded(codes.to_numpy().astype(np.int64), values)
 
 
-def _span(values: pl.Series) -> int:
-    return int(values.max()) - int(values.min()) + 1  # type: ignore[arg-type]
+def _is_close_together(numbers: NDArray[np.integer]) -> bool:
+    return bool(numbers.size) and int(numbers.max()) - int(numbers.min()) < 4 * numbers.size
 
 
-def _coded_integers(published: pl.Series, present: pl.Series) -> tuple[pl.Series, pl.Series]:
+def _coded_integers(published: pl.Series, present: Ids) -> tuple[pl.Series, pl.Series]:
     """Integers that lie close together number themselves."""
-    low = int(present.min())  # type: ignore[arg-type]
-    occurs = np.bincount(present.to_numpy().astype(np.int64) - low) > 0
-    steps = (published.cast(pl.Int64) - low).fill_null(0).to_numpy()
-    codes = pl.Series(np.cumsum(occurs)[steps] - 1)
-    values = pl.Series(np.flatnonzero(occurs) + low).cast(published.dtype)
-    return codes.set(published.is_null(), None) if published.null_count() else codes, values
+    low = int(present.min())
+    occurs = np.bincount(present - low) > 0
+    codes = (np.cumsum(occurs) - 1)[present - low]
+    values = pl.Series(np.flatnonzero(occurs) + low, dtype=published.dtype)
+    if not published.null_count():
+        return pl.Series(codes), values
+    is_there = published.is_not_null().to_numpy()
+    scattered = np.zeros(is_there.size, dtype=np.int64)
+    scattered[is_there] = codes
+    return pl.Series(scattered).set(published.is_null(), None), values

@@ -1,6 +1,6 @@
 """What an adversary sees of a release: which groups of rows she can tell apart, and which views she can compare."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from manyveils.policy import Promise
@@ -100,8 +100,8 @@ def views_beyond_the_guardian(promise: Promise, evidence: Evidence) -> list[View
     reached = _reached(_known_with(promise, evidence), ({*view.attributes} - protected for view in views))
     telling = [
         view
-        for view in views
-        if (protected | sources) & {*view.attributes} and reached & {*view.attributes} - protected
+        for view in evidence.showing(frozenset(protected | sources))
+        if reached & {*view.attributes} - protected
     ]
     # A view that tells of it by a known dependency alone cannot be judged, so it is no guardian.
     guardians = [view for view in telling if not sources & {*view.attributes}]
@@ -129,13 +129,14 @@ def _dependencies(evidence: Evidence) -> list[tuple[set[str], set[str]]]:
     return [({*expand(rule.from_)}, {*expand([rule.to])}) for rule in evidence.policy.dependencies]
 
 
-def _reached(start: set[str], links: Iterable[Iterable[str]]) -> set[str]:
+def _reached(start: set[str], links: Iterable[Collection[str]]) -> set[str]:
     """All names that a chain of links, each sharing a name with those before it, joins to the first ones.
 
     >>> sorted(_reached({"a"}, ["cd", "ab", "bc", "ef"]))
     ['a', 'b', 'c', 'd']
     """
-    reached, apart = set(start), [{*link} for link in links]
+    # A link of one name joins nothing.
+    reached, apart = set(start), [{*link} for link in links if len(link) > 1]
     while joined := [link for link in apart if reached & link]:
         reached.update(*joined)
         apart = [link for link in apart if link not in joined]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 FORMAT = "manyveils-release/1"
@@ -69,7 +70,7 @@ class View:
         """The attributes, column by column."""
         return tuple(file.attributes for file in self.files)
 
-    @property
+    @cached_property
     def attributes(self) -> tuple[str, ...]:
         """All attributes of the view."""
         return tuple(name for column in self.columns for name in column)

@@ -1,0 +1,62 @@
+"""Measuring all values of a multi-valued attribute at once finds what measuring each by itself does."""
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import manyveils as mv
+from manyveils.audits import judge
+from manyveils.release.views import ColumnFile, Manifest, View
+
+CELLS = st.sampled_from(["a", "b", "a|b", "a|c", "b|c|d", "d", ""])
+HARD = {
+    "l": 2,
+    "l_kind": "frequency",
+    "alpha": 0.4,
+    "t": 0.2,
+    "beta": 1.0,
+    "delta": 0.9,
+    "epsilon_link": 0.35,
+}
+
+
+def release_of(frame, derived, bucketed):
+    """A release of rows as they are, in buckets or without."""
+    names = ("q", *derived)
+    columns = (("q",), derived) if bucketed else (names,)
+    tables = [f"main.{number}" for number in range(len(columns))]
+    files = tuple(ColumnFile(column, table, {}) for column, table in zip(columns, tables, strict=True))
+    view = View("main", files, bucketed, frame.height)
+    manifest = Manifest("anatomize", frame.height, 0, (), (view,), {"codes": derived}, {})
+    fields = [(["bucket"] if bucketed else []) + list(column) for column in columns]
+    return mv.Release(
+        manifest, {table: frame.select(own) for table, own in zip(tables, fields, strict=True)}, {}
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_all_at_once_is_each_by_itself(data):
+    """Every finding about a value is the same, whether it is measured with the others or alone."""
+    n = data.draw(st.integers(3, 14))
+    cells = data.draw(st.lists(CELLS, min_size=n, max_size=n).filter(lambda cells: len(set(cells)) > 2))
+    known = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    original = pl.DataFrame({"q": known, "codes": cells})
+    attributes = {"q": {"role": "quasi"}, "codes": {"role": "sensitive", "multivalued": "|"}}
+    policy = mv.Policy(attributes=attributes, guarantee=HARD)
+    atoms = sorted({atom for cell in cells for atom in cell.split("|") if atom})
+    derived = tuple(f"codes={atom}" for atom in atoms)
+    bits = {
+        f"codes={atom}": pl.Series([int(atom in cell.split("|")) for cell in cells], dtype=pl.Int64)
+        for atom in atoms
+    }
+    buckets = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    frame = pl.DataFrame({"bucket": buckets, "q": known, **bits})
+    release = release_of(frame, derived, data.draw(st.booleans()))
+    together = mv.audit(release, original, policy).findings
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judge, "is_one_of_many", lambda *_: False)
+        alone = mv.audit(release, original, policy).findings
+    assert together == alone
+    assert len(together) > 6 * len(atoms)
