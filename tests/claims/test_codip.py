@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import manyveils as mv
 from manyveils.methods import Work, read_options
 from manyveils.methods.codip.anonymizers import FullDomain
-from manyveils.methods.codip.association import associate, frontier_of
+from manyveils.methods.codip.association import associate, frontier_of, mutual_information
 from manyveils.methods.codip.search import merged_plan
 from manyveils.policy.guarantees import Closeness, exact
 from manyveils.table import Streams, hold, resolve
@@ -612,3 +612,25 @@ def test_knowing_more_does_not_replace_knowing_less():
     for publish in ({"method": "generalize"}, {"method": "codip", "plan": [["w", "b"]]}):
         with pytest.raises(mv.InfeasibleError):
             mv.publish(frame, {"attributes": described, "publish": publish})
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(["a", "b", "a|b", "a|c|d", "d", "b|c", ""]), min_size=1, max_size=30))
+def test_information_of_bits(cells):
+    """What derived attributes tell of each other is the same to the last digit, counted together or pair by pair."""
+    if not "".join(cells).strip("|"):
+        return
+    frame = pl.DataFrame({"q": [1] * len(cells), "codes": cells, "other": ["x"] * len(cells)})
+    attributes = {
+        "q": {"role": "quasi"},
+        "codes": {"role": "sensitive", "multivalued": "|"},
+        "other": {"role": "sensitive"},
+    }
+    policy = mv.Policy(attributes=attributes)
+    table, _ = hold(frame, policy)
+    names = table.expand(("codes", "other"))
+    together = associate(table, policy, names)
+    for (i, name), (j, other) in combinations(enumerate(names), 2):
+        assert (
+            together.information[i, j] == together.information[j, i] == mutual_information(table, name, other)
+        )

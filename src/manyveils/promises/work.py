@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -39,17 +40,17 @@ class Work:
         """
         return self.table if self.counted is None else self.counted(tuple(dict.fromkeys(names)))
 
-    @property
+    @cached_property
     def quasi(self) -> tuple[str, ...]:
         """The columns of the quasi-identifiers."""
         return self.table.expand(self.policy.quasi)
 
-    @property
+    @cached_property
     def sensitive(self) -> tuple[str, ...]:
         """The columns of the sensitive attributes."""
         return self.table.expand(self.policy.sensitive)
 
-    @property
+    @cached_property
     def published(self) -> tuple[str, ...]:
         """The columns that may be published, in the order of the policy."""
         return self.table.expand(self.policy.published)

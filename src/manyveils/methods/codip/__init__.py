@@ -85,7 +85,8 @@ def _tables(work: Work) -> tuple[list[tuple[str, Names, Anonymized]], Entry]:
     if options.search == "optimal" and given is None:
         refuse_many(work)
     anonymizer = FullDomain if options.anonymizer == "full-domain" else Mondrian
-    association = associate(work.table, work.policy, work.sensitive, work.counts)
+    counts = None if work.counted is None else work.counts
+    association = associate(work.table, work.policy, work.sensitive, counts)
     search = Search(work, association, anonymizer(work, options.discernibility), options.limits)
     outcome = find(search, options.search, given) if work.sensitive else Outcome(((),), options.search)
     tables = []

@@ -215,14 +215,18 @@ def _tried(association: Association, members: Members, plan: Plan, fits: Fits, b
 
 def _pairs(plan: Plan, between: Ids) -> Iterator[tuple[int, int]]:
     """Pairs of tables, those first whose union shares most on average; of equals the first."""
-    first, second = np.triu_indices(len(plan), k=1)
     inside = np.diag(between) // 2
     sizes = np.array([len(part) for part in plan])
-    n_members = sizes[first] + sizes[second]
+    n_members = sizes[:, np.newaxis] + sizes
     # Whole numbers below 2^53, so equal means are equal numbers.
-    means = (inside[first] + inside[second] + between[first, second]) / (n_members * (n_members - 1) // 2)
-    for pair in np.argsort(-means, kind="stable"):
-        yield int(first[pair]), int(second[pair])
+    means = (inside[:, np.newaxis] + inside + between) / (n_members * (n_members - 1) // 2)
+    means[np.tril_indices(len(plan))] = -1.0
+    first = int(np.argmax(means))
+    yield first // len(plan), first % len(plan)
+    # Most searches go no further.
+    pairs = np.argsort(-means, axis=None, kind="stable")[: len(plan) * (len(plan) - 1) // 2]
+    for pair in pairs[1:].tolist():
+        yield pair // len(plan), pair % len(plan)
 
 
 def _united(between: Ids, first: int, second: int) -> Ids:

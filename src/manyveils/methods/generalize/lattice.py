@@ -214,8 +214,9 @@ class _Answers:
 
     def __init__(self, lattice: Lattice, tests: Sequence[Test], where: Passed) -> None:
         self._lattice, self._tests = lattice, tests
-        self.holds = [np.zeros(lattice.shape, dtype=bool) for _ in tests]
-        self._known = [np.asarray(~where) for _ in tests]
+        # A test for each first index, as there may be hundreds.
+        self.holds = np.zeros((len(tests), *lattice.shape), dtype=bool)
+        self._known = np.broadcast_to(~where, self.holds.shape).copy()
         self.open = where.copy() if tests else np.zeros(lattice.shape, dtype=bool)
 
     def chain(self, node: Node) -> list[Node]:
@@ -237,16 +238,20 @@ class _Answers:
 
     def _decide(self, node: Node) -> None:
         counted = self._lattice.at(node)
-        for test, known, holds in zip(self._tests, self._known, self.holds, strict=True):
-            if known[node]:
+        regions: list[tuple[slice, ...]] = []
+        for index, test in enumerate(self._tests):
+            if self._known[(index, *node)]:
                 continue
             is_passed = test.holds(counted)
             region = _concluded(node, rises=test.rises, is_passed=is_passed)
-            known[region] = True
+            of_test: tuple[int | slice, ...] = (index, *region)
+            self._known[of_test] = True
             if is_passed:
-                holds[region] = True
-            decided = np.logical_and.reduce([known[region] for known in self._known])
-            self.open[region] &= ~decided
+                self.holds[of_test] = True
+            if region not in regions:
+                regions.append(region)
+        for region in regions:
+            self.open[region] &= ~self._known[(slice(None), *region)].all(axis=0)
 
 
 def _concluded(node: Node, *, rises: bool | None, is_passed: bool) -> tuple[slice, ...]:
