@@ -23,8 +23,7 @@ HARD = {
 
 def release_of(frame, derived, bucketed):
     """A release of rows as they are, in buckets or without."""
-    names = ("q", *derived)
-    columns = (("q",), derived) if bucketed else (names,)
+    columns = (("q",), (*derived, "beside")) if bucketed else (("q", *derived, "beside"),)
     tables = [f"main.{number}" for number in range(len(columns))]
     files = tuple(ColumnFile(column, table, {}) for column, table in zip(columns, tables, strict=True))
     view = View("main", files, bucketed, frame.height)
@@ -42,9 +41,14 @@ def test_all_at_once_is_each_by_itself(data):
     n = data.draw(st.integers(3, 14))
     cells = data.draw(st.lists(CELLS, min_size=n, max_size=n).filter(lambda cells: len(set(cells)) > 2))
     known = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
-    original = pl.DataFrame({"q": known, "codes": cells})
-    attributes = {"q": {"role": "quasi"}, "codes": {"role": "sensitive", "multivalued": "|"}}
-    policy = mv.Policy(attributes=attributes, guarantee=HARD)
+    beside = data.draw(st.lists(st.sampled_from("uvw"), min_size=n, max_size=n))
+    original = pl.DataFrame({"q": known, "codes": cells, "beside": beside})
+    attributes = {
+        "q": {"role": "quasi"},
+        "codes": {"role": "sensitive", "multivalued": "|", "guarantee": HARD | {"eliminations": 2}},
+        "beside": {"role": "sensitive"},
+    }
+    policy = mv.Policy(attributes=attributes)
     atoms = sorted({atom for cell in cells for atom in cell.split("|") if atom})
     derived = tuple(f"codes={atom}" for atom in atoms)
     bits = {
@@ -52,11 +56,11 @@ def test_all_at_once_is_each_by_itself(data):
         for atom in atoms
     }
     buckets = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
-    frame = pl.DataFrame({"bucket": buckets, "q": known, **bits})
+    frame = pl.DataFrame({"bucket": buckets, "q": known, **bits, "beside": beside})
     release = release_of(frame, derived, data.draw(st.booleans()))
     together = mv.audit(release, original, policy).findings
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(judge, "is_one_of_many", lambda *_: False)
         alone = mv.audit(release, original, policy).findings
     assert together == alone
-    assert len(together) > 6 * len(atoms)
+    assert len(together) > 7 * len(atoms)

@@ -1,18 +1,17 @@
 """How many values of other attributes someone may rule out before one value of a group is certain."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import polars as pl
 
+from manyveils.audits.set_valued import holders_in, lacking
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import Elimination
 from manyveils.reading.evidence import Evidence
-from manyveils.reading.keys import Bools, Ids, distinct
+from manyveils.reading.keys import Bools, Floats, Ids, distinct, ranges
 from manyveils.reading.sight import Sight
-
-# As many eliminations as a policy may ask for.
-DEEPEST = 5
 
 
 def measure_eliminations(
@@ -23,54 +22,132 @@ def measure_eliminations(
     Only attributes in the same column tell which row a value of the protected one belongs to. Of a multi-valued
     attribute, having a value can be ruled out; to rule out not having it would be to know it.
     """
-    ruled_out = evidence.table.expand(guarantee.ruled_out)
-    others = [name for name in sight.file.attributes if name in ruled_out]
+    others = _others(evidence, guarantee, sight)
     groups = evidence.group_numbers(sight.file, sight.key)
     values, texts = _meant(evidence, sight, sight.shows[0])
     harmless = [code for code, text in enumerate(texts) if text in promise.insensitive]
     sizes = evidence.tally(sight.file, groups)
-    near = _near(evidence, sight, others, guarantee.eliminations, sizes)[groups]
+    same = _commonest_harmful(evidence, sight, values, harmless)
+    near = (same + _most_ruled_out(evidence, sight, others, guarantee.eliminations) >= sizes)[groups]
     beside = {f"other_{index}": _askable(evidence, sight, name) for index, name in enumerate(others)}
-    rows = (
-        pl.DataFrame({"group": groups, "value": values, **beside})
-        .filter(pl.Series(near))
-        .unique(maintain_order=True)
+    rows = pl.DataFrame({"group": groups, "value": values, **beside}).filter(pl.Series(near))
+    withstood, kept = _withstood(rows, guarantee, harmless, sizes.size)
+    return pl.DataFrame({"measure": withstood, "rows": sizes, "kept": kept})
+
+
+def measure_eliminations_apart(
+    evidence: Evidence, promise: Promise, guarantee: Elimination, sight: Sight
+) -> pl.DataFrame:
+    """The same of every value of a multi-valued attribute that is not harmless: having it is what may become certain.
+
+    The columns are those of `measured_apart`. A group of which too few have a value is not looked at for it.
+    """
+    holders = holders_in(evidence, sight, evidence.table.home(promise.protects[0]))
+    others = _others(evidence, guarantee, sight)
+    groups = evidence.group_numbers(sight.file, sight.key)
+    sizes = evidence.tally(sight.file, groups)
+    most = _most_ruled_out(evidence, sight, others, guarantee.eliminations)
+    values, owners, counts = holders.counted(evidence, sight)
+    near = counts + most[owners] >= sizes[owners]
+    values, owners = values[near], owners[near]
+    listed, members = _rows_of(groups, owners)
+    beside = {
+        f"other_{index}": _askable(evidence, sight, name).gather(members) for index, name in enumerate(others)
+    }
+    has = holders.have(values[listed], members).astype(np.int64)
+    rows = pl.DataFrame({"group": listed, "value": has, **beside})
+    withstood, kept = _withstood(rows, guarantee, [0], owners.size)
+    judged = {"value": values, "measure": withstood, "rows": sizes[owners], "kept": kept}
+    withstand = pl.lit(float(guarantee.eliminations))
+    return pl.concat(
+        [
+            pl.DataFrame(judged).with_columns(times=pl.lit(1, dtype=pl.Int64), all_rows=pl.col("rows")),
+            lacking(values, owners, sizes, len(holders.names)).select(
+                "value",
+                measure=withstand,
+                rows="size",
+                kept=pl.lit(value=True),
+                times="times",
+                all_rows="all_rows",
+            ),
+        ]
     )
-    withstood = np.full(sizes.size, guarantee.eliminations, dtype=np.int64)
-    kept = np.ones(sizes.size, dtype=bool)
-    for n_ruled_out in range(guarantee.eliminations, -1, -1):
-        leaking = np.array(_leaking(rows, list(beside), n_ruled_out, harmless), dtype=np.int64)
+
+
+def _others(evidence: Evidence, guarantee: Elimination, sight: Sight) -> list[str]:
+    ruled_out = {*evidence.table.expand(guarantee.ruled_out)}
+    return [name for name in sight.file.attributes if name in ruled_out]
+
+
+def _rows_of(groups: Ids, wanted: Ids) -> tuple[Ids, Ids]:
+    """The rows of each wanted group, one group after the other: the place in the list of the wanted, and the row."""
+    order = np.argsort(groups, kind="stable")
+    sizes = np.bincount(groups, minlength=int(wanted.max(initial=-1)) + 1)
+    starts = np.cumsum(sizes) - sizes
+    return np.repeat(np.arange(wanted.size), sizes[wanted]), order[ranges(starts[wanted], sizes[wanted])]
+
+
+def _withstood(
+    rows: pl.DataFrame, guarantee: Elimination, harmless: list[int], n_groups: int
+) -> tuple[Floats, Bools]:
+    """How many eliminations each group withstands, and whether that is enough; of most, no rows are given."""
+    withstood = np.full(n_groups, float(guarantee.eliminations))
+    kept = np.ones(n_groups, dtype=bool)
+    rows = rows.unique(maintain_order=True)
+    asked = [name for name in rows.columns if name not in ("group", "value")]
+    others = [name for name in asked if rows[name].null_count() < rows.height]
+    for n_ruled_out in range(guarantee.eliminations if rows.height else -1, -1, -1):
+        leaking = np.array(_leaking(rows, others, n_ruled_out, harmless), dtype=np.int64)
         withstood[leaking], kept[leaking] = max(n_ruled_out - 1, 0), False
-    return pl.DataFrame({"measure": withstood.astype(np.float64), "rows": sizes, "kept": kept})
+    return withstood, kept
 
 
-def _near(evidence: Evidence, sight: Sight, others: list[str], n_ruled_out: int, sizes: Ids) -> Bools:
-    """The groups in which the commonest values of other attributes fill enough rows to leave a single value."""
-    same = _commonest(evidence, sight, sight.shows[0])[:, 0]
-    tops = [_commonest(evidence, sight, name) for name in others]
-    most = -np.sort(-np.hstack([*tops, np.zeros((sizes.size, 1), dtype=np.int64)]), axis=1)
-    near: Bools = same + most[:, :n_ruled_out].sum(axis=1) >= sizes
-    return near
+def _commonest_harmful(evidence: Evidence, sight: Sight, values: Ids, harmless: list[int]) -> Ids:
+    """How often the commonest value that needs protection stands in every group: it would have to be left alone."""
+    groups, weights = evidence.group_numbers(sight.file, sight.key), evidence.weights(sight.file)
+    rows = np.flatnonzero(~np.isin(values, harmless))
+    n_values = int(values.max(initial=0)) + 1
+    keys = groups[rows] * n_values + values[rows]
+    first, counts = distinct(keys, None if weights is None else weights[rows])
+    largest = np.zeros(int(groups.max(initial=-1)) + 1, dtype=np.int64)
+    np.maximum.at(largest, keys[first] // n_values, counts)
+    return largest
 
 
-def _commonest(evidence: Evidence, sight: Sight, name: str) -> Ids:
-    """The largest counts of an attribute's values in every group, most of all first; what is silent counts too."""
-    question = ("commonest", sight.file.table, sight.key, (name,))
-    return evidence.remembered(question, lambda: _counted(evidence, sight, name))
+def _most_ruled_out(evidence: Evidence, sight: Sight, others: list[str], n_ruled_out: int) -> Ids:
+    """How many rows of every group the commonest values of other attributes fill, of those that can be ruled out."""
+    n_groups = int(evidence.group_numbers(sight.file, sight.key).max(initial=-1)) + 1
+    nothing = np.zeros((2, 0), dtype=np.int64)
+    owners, counts = np.hstack([nothing, *_counts_of(evidence, sight, others)])
+    order = np.lexsort((-counts, owners))
+    owners, counts = owners[order], counts[order]
+    is_top = np.arange(owners.size) - np.searchsorted(owners, owners) < n_ruled_out
+    filled = np.bincount(owners[is_top], weights=counts[is_top], minlength=n_groups)
+    return filled.astype(np.int64)
+
+
+def _counts_of(evidence: Evidence, sight: Sight, others: list[str]) -> Iterator[Ids]:
+    """The group and the count of every value of other attributes that can be ruled out, in the groups that have it."""
+    homes = dict.fromkeys(
+        evidence.table.home(name) for name in others if evidence.table.atom(name) is not None
+    )
+    at_once = {home: holders_in(evidence, sight, home) for home in homes}
+    for holders in at_once.values():
+        yield np.stack(holders.counted(evidence, sight)[1:])
+    for name in {*others}.difference(*(holders.names for holders in at_once.values())):
+        question = ("askable counts", sight.file.table, sight.key, (name,))
+        yield evidence.remembered(question, partial(_counted, evidence, sight, name))
 
 
 def _counted(evidence: Evidence, sight: Sight, name: str) -> Ids:
-    groups = evidence.group_numbers(sight.file, sight.key)
-    codes, texts = _meant(evidence, sight, name)
-    first, counts = distinct(groups * len(texts) + codes, evidence.weights(sight.file))
-    owners = groups[first]
-    order = np.lexsort((-counts, owners))
-    owners, counts = owners[order], counts[order]
-    rank = np.arange(owners.size) - np.searchsorted(owners, owners)
-    is_top = rank < DEEPEST
-    largest = np.zeros((int(groups.max(initial=-1)) + 1, DEEPEST), dtype=np.int64)
-    largest[owners[is_top], rank[is_top]] = counts[is_top]
-    return largest
+    groups, weights = evidence.group_numbers(sight.file, sight.key), evidence.weights(sight.file)
+    askable = _askable(evidence, sight, name)
+    rows = askable.is_not_null().arg_true().to_numpy()
+    codes = askable.drop_nulls().to_numpy()
+    n_codes = int(codes.max(initial=0)) + 1
+    keys = groups[rows] * n_codes + codes
+    first, counts = distinct(keys, None if weights is None else weights[rows])
+    return np.stack([keys[first] // n_codes, counts])
 
 
 def _askable(evidence: Evidence, sight: Sight, name: str) -> pl.Series:

@@ -9,7 +9,7 @@ import polars as pl
 
 from manyveils.audits import closeness, diversity, numbers, shares, supersets  # noqa: F401 (they register measures)
 from manyveils.audits.combinations import Way, product_groups, ways_of
-from manyveils.audits.eliminations import measure_eliminations
+from manyveils.audits.eliminations import measure_eliminations, measure_eliminations_apart
 from manyveils.audits.finding import Finding, Reading
 from manyveils.audits.groups import groups_in
 from manyveils.audits.measures import MEASURES
@@ -135,11 +135,11 @@ def _worst_in(evidence: Evidence, promise: Promise, way: Way) -> dict[str, Any] 
 
     Readings that know more may see the same groups, which are then measured once.
     """
+    if len(way) == 1 and is_one_of_many(evidence, promise, way[0]):
+        return _worst_of_value(evidence, promise, way[0])
     if len(way) > 1 or way[0].is_spread:
         return _worst_measured(evidence, promise, way)
     [sight] = way
-    if is_one_of_many(evidence, promise, sight):
-        return _worst_of_value(evidence, promise, sight)
     asked = (repr(promise.guarantee), repr(sorted(promise.insensitive)), str(promise.is_rule))
     question = ("worst", sight.file.table, sight.key, (*sight.shows, *asked))
     return evidence.remembered(question, lambda: _worst_measured(evidence, promise, way))
@@ -155,11 +155,15 @@ def _worst_measured(evidence: Evidence, promise: Promise, way: Way) -> dict[str,
 
 def _worst_of_value(evidence: Evidence, promise: Promise, sight: Sight) -> dict[str, Any]:
     """What a finding says of one value of a multi-valued attribute; all of them are measured at once."""
-    home, measure = evidence.table.home(promise.protects[0]), MEASURES[type(promise.guarantee)]
-    worst = evidence.remembered(
-        ("worst", sight.file.table, sight.key, (home, repr(promise.guarantee))),
-        lambda: _worst(measured_apart(evidence, promise, sight, measure), promise),
-    )
+    home, guarantee = evidence.table.home(promise.protects[0]), promise.guarantee
+
+    def measured() -> pl.DataFrame:
+        if isinstance(guarantee, Elimination):
+            return measure_eliminations_apart(evidence, promise, guarantee, sight)
+        return measured_apart(evidence, promise, sight, MEASURES[type(guarantee)])
+
+    question = ("worst", sight.file.table, sight.key, (home, repr(guarantee)))
+    worst = evidence.remembered(question, lambda: _worst(measured(), promise))
     return worst[holders_in(evidence, sight, home).names.index(promise.protects[0])]
 
 

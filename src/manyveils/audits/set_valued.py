@@ -15,16 +15,18 @@ from manyveils.policy.guarantees import (
     CappedShare,
     Closeness,
     Disclosure,
+    Elimination,
     FrequencyDiversity,
     Likeness,
     Linkability,
 )
 from manyveils.reading.evidence import Evidence
-from manyveils.reading.keys import Ids, distinct, ranges
+from manyveils.reading.keys import Bools, Ids, distinct, ranges
 from manyveils.reading.sight import Sight
 
 # Their measures depend on shares alone, so groups in which nobody has the value have one measure.
 ABOUT_SHARES = (FrequencyDiversity, CappedShare, Linkability, Likeness, Disclosure, Closeness)
+AT_ONCE = (*ABOUT_SHARES, Elimination)
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,10 +42,26 @@ class Holders:
         """The number of the value of each of the rows."""
         return np.repeat(np.arange(len(self.names)), np.diff(self.starts))
 
+    def counted(self, evidence: Evidence, sight: Sight) -> tuple[Ids, Ids, Ids]:
+        """How often each value stands in each group, where it does: value, group, count."""
+        groups, weights = evidence.group_numbers(sight.file, sight.key), evidence.weights(sight.file)
+        n_groups = int(groups.max(initial=-1)) + 1
+        keys = self.values * n_groups + groups[self.rows]
+        first, counts = distinct(keys, None if weights is None else weights[self.rows])
+        values, owners = np.divmod(keys[first], max(n_groups, 1))
+        return values, owners, counts
+
+    def have(self, values: Ids, rows: Ids) -> Bools:
+        """Whether each row has the value beside it."""
+        n_rows = int(max(self.rows.max(initial=0), rows.max(initial=0))) + 1
+        return np.isin(values * n_rows + rows, self.values * n_rows + self.rows)
+
 
 def is_one_of_many(evidence: Evidence, promise: Promise, sight: Sight) -> bool:
     """Whether a promise is about one value of a multi-valued attribute, of which a column shows several as they are."""
-    if len(promise.protects) > 1 or not isinstance(promise.guarantee, ABOUT_SHARES) or sight.is_spread:
+    if len(promise.protects) > 1 or not isinstance(promise.guarantee, AT_ONCE):
+        return False
+    if sight.is_spread and not isinstance(promise.guarantee, Elimination):
         return False
     name = promise.protects[0]
     if evidence.table.atom(name) is None or promise.insensitive != {"0"}:
@@ -85,18 +103,15 @@ def measured_apart(evidence: Evidence, promise: Promise, sight: Sight, measure: 
     holders = holders_in(evidence, sight, evidence.table.home(promise.protects[0]))
     groups = evidence.group_numbers(sight.file, sight.key)
     sizes = evidence.tally(sight.file, groups)
-    weights = evidence.weights(sight.file)
-    keys = holders.values * sizes.size + groups[holders.rows]
-    first, counts = distinct(keys, None if weights is None else weights[holders.rows])
-    value, group = np.divmod(keys[first], sizes.size)
-    lacking = _lacking(value, group, sizes, len(holders.names))
-    cells = _cells(value, keys[first], counts, sizes[group], lacking)
+    value, group, counts = holders.counted(evidence, sight)
+    nobody = lacking(value, group, sizes, len(holders.names))
+    cells = _cells(value, value * sizes.size + group, counts, sizes[group], nobody)
     measured = measure(
         promise.guarantee, Groups(cells, _values(evidence, holders), (), evidence, of_sets=True)
     )
     return (
         measured.select("group", "rows", "measure", "kept")
-        .join(lacking.select("group", "times", "all_rows"), on="group", how="left")
+        .join(nobody.select("group", "times", "all_rows"), on="group", how="left")
         .with_columns(
             value=pl.col("group") // sizes.size,
             times=pl.col("times").fill_null(1),
@@ -105,7 +120,7 @@ def measured_apart(evidence: Evidence, promise: Promise, sight: Sight, measure: 
     )
 
 
-def _lacking(value: Ids, group: Ids, sizes: Ids, n_values: int) -> pl.DataFrame:
+def lacking(value: Ids, group: Ids, sizes: Ids, n_values: int) -> pl.DataFrame:
     """For each value that some group lacks, the smallest such group, how many there are, and their rows together."""
     by_size = np.argsort(sizes, kind="stable")
     rank = np.empty(sizes.size, dtype=np.int64)

@@ -54,6 +54,13 @@ def find_leak(
     and every such value is tried, to the depth of `most`.
     Tested by: tests/claims/test_eliminations.py
     """
+    is_harmful = False
+    for row in rows:
+        if not harmless[codes[subject, row]]:
+            is_harmful = True
+            break
+    if not is_harmful:
+        return NO_LEAK
     first, second = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
     tried = np.zeros(most + 1, np.int64)
     depth = 0

@@ -56,7 +56,9 @@ def division_of(work: Work, groups: Ids) -> Division:
     """The rows of each group next to each other."""
     order = arranged(shuffled_rows(work, "alpha-beta-k.order"), groups)
     starts = np.append(0, np.cumsum(np.bincount(groups)))
-    return Division(groups, order, starts, np.stack(work.table.codes(work.sensitive)))
+    # The values of one row stand together, as groups are looked at row by row.
+    originals = np.stack(work.table.codes(work.sensitive), axis=1).T
+    return Division(groups, order, starts, originals)
 
 
 def leaking(work: Work, division: Division) -> NDArray[np.bool_]:
@@ -76,7 +78,7 @@ def repaired(work: Work, division: Division, labels_as: Labels, rule: Rule) -> R
     diversity stay; promises that merging can break are asked again at the end.
     Tested by: tests/claims/test_alpha_beta_k.py
     """
-    labels = division.originals.copy()
+    labels = division.originals.copy(order="F")
     boxes = boxes_of(work, division.order, division.starts, labels_as)
     merged_into = np.arange(division.starts.size - 1)
     bad = _mended(rule, labels, division, merged_into, merged_into)
