@@ -190,6 +190,8 @@ def _leaking(rows: pl.DataFrame, others: list[str], n_ruled_out: int, harmless: 
         left = rows.group_by("group").agg(pl.col("value").n_unique().alias("n_left"), pl.col("value").first())
         return _certain(left, harmless)
     rows = _within_reach(rows, others, n_ruled_out)
+    if n_ruled_out == 1:
+        return _certain(_left_without_one(rows, others), harmless)
     return sorted(
         {group for first in others for group in _ruling_out(rows, first, others, n_ruled_out, harmless)}
     )
@@ -199,9 +201,6 @@ def _ruling_out(
     rows: pl.DataFrame, first: str, others: list[str], n_ruled_out: int, harmless: list[int]
 ) -> Iterator[int]:
     """The groups that leak when the first value ruled out is one of the attribute `first`."""
-    if n_ruled_out == 1:
-        yield from _certain(_left_without_one(rows, first), harmless)
-        return
     # Of two rows with different values one must go, so one of their values must be ruled out.
     ends = (pl.col("value").arg_min(), pl.col("value").arg_max())
     grouped = rows.group_by("group", maintain_order=True)
@@ -212,18 +211,33 @@ def _ruling_out(
     yield from out["group"].gather(states).to_list()
 
 
-def _left_without_one(rows: pl.DataFrame, other: str) -> pl.DataFrame:
-    """What is left of each group without one value of an attribute: all values but those that go with it alone."""
-    beside, value = pl.col(other), pl.col("value")
-    values = rows.group_by("group", "value").agg(beside.n_unique().alias("n_beside"), beside.first())
+def _left_without_one(rows: pl.DataFrame, others: list[str]) -> pl.DataFrame:
+    """What is left of each group without any one value of another attribute: all values but those that go with it alone."""
+    values = rows.group_by("group", "value").agg(pl.len().alias("n_rows"))
+    value = pl.col("value")
     whole = values.group_by("group").agg(pl.len().alias("n_values"), value.sum().alias("sum_values"))
-    bound = values.filter((pl.col("n_beside") == 1) & beside.is_not_null()).group_by("group", other)
-    gone = bound.agg(pl.len().alias("n_gone"), value.sum().alias("sum_gone"))
+    beside = _cells(rows, others).group_by("group", "value", "other", "out").len()
+    bound = beside.join(values, on=["group", "value"]).filter(pl.col("len") == pl.col("n_rows"))
+    gone = bound.group_by("group", "other", "out").agg(
+        pl.len().alias("n_gone"), value.sum().alias("sum_gone")
+    )
     # Codes add up, so that the code of a single value that is left is what remains of the sum.
     return gone.join(whole, on="group").select(
         "group",
         n_left=pl.col("n_values") - pl.col("n_gone"),
         value=pl.col("sum_values") - pl.col("sum_gone"),
+    )
+
+
+def _cells(rows: pl.DataFrame, others: list[str]) -> pl.DataFrame:
+    """The cells of other attributes that can be ruled out: group, value, other, out."""
+    cells = [(index, rows[name].is_not_null().arg_true()) for index, name in enumerate(others)]
+    places = np.concatenate([np.zeros(0, dtype=np.int64), *(where.to_numpy() for _, where in cells)])
+    out = [rows[name].drop_nulls() for name in others]
+    which = np.repeat(np.arange(len(others)), [len(where) for _, where in cells])
+    listed = rows.select("group", "value")[places]
+    return listed.with_columns(
+        other=pl.Series(which, dtype=pl.Int64), out=pl.concat([pl.Series([], dtype=pl.Int64), *out])
     )
 
 
@@ -236,10 +250,8 @@ def _within_reach(rows: pl.DataFrame, others: list[str], n_ruled_out: int) -> pl
     """The groups in which the commonest values of other attributes fill enough rows to leave a single value."""
     size = rows.group_by("group").agg(pl.len().alias("rows"))
     commonest = rows.group_by("group", "value").len().group_by("group").agg(pl.col("len").max().alias("same"))
-    counts = [rows.group_by("group", pl.col(other).alias("out")).len().drop_nulls() for other in others]
-    if not counts:
-        return rows.clear()
-    most = pl.concat(counts).group_by("group").agg(pl.col("len").top_k(n_ruled_out).sum().alias("ruled_out"))
+    counts = _cells(rows, others).group_by("group", "other", "out").len()
+    most = counts.group_by("group").agg(pl.col("len").top_k(n_ruled_out).sum().alias("ruled_out"))
     near = size.join(commonest, on="group").join(most, on="group")
     near = near.filter(pl.col("ruled_out") + pl.col("same") >= pl.col("rows"))
     return rows.join(near, on="group", how="semi", maintain_order="left")
