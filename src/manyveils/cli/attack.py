@@ -171,7 +171,7 @@ def with_whole_cells(policy: "Policy") -> "Policy":
     several = [name for name, attribute in policy.attributes.items() if attribute.multivalued]
     attributes: dict[str, Any] = policy.model_dump(by_alias=True, exclude_unset=True)["attributes"]
     for name in several:
-        for key in ("multivalued", "hierarchy", "insensitive"):
+        for key in ("multivalued", "level", "hierarchy", "insensitive"):
             attributes[name].pop(key, None)
     return policy.replaced(attributes=attributes) if several else policy
 

@@ -125,6 +125,9 @@ def _attribute_problems(name: str, attribute: Keys, general: Keys) -> Iterator[P
         if attribute.get(key) and attribute.get("role") != "sensitive":
             what = "belongs to sensitive attributes only."
             yield Problem(f"{where}.{key}", what, 'Set role = "sensitive" or drop it.')
+    if attribute.get("level") is not None and not attribute.get("multivalued"):
+        what = "goes with multivalued, which is not set."
+        yield Problem(f"{where}.level", what, "Drop it: methods choose the levels of other attributes.")
     if attribute.get("order") is not None and attribute.get("kind") != "ordinal":
         yield Problem(f"{where}.order", 'goes with kind = "ordinal".', "Set the kind or drop the order.")
     own = attribute.get("guarantee")

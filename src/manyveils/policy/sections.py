@@ -95,6 +95,9 @@ class AttributeSection(Section):
     order: list[Text] | None = optional("the values of an ordinal attribute, lowest first")
     hierarchy: Hierarchy | None = None
     multivalued: str | None = optional("what separates several values in one cell", min_length=1)
+    level: Count | None = optional(
+        "with multivalued: the level of the hierarchy at which values are published"
+    )
     insensitive: list[Text] = optional("values that need no protection", [])
     guarantee: GuaranteeKeys | None = optional("overrides [guarantee] key by key")
 

@@ -9,11 +9,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.errors import DataError, PolicyError
+from manyveils.policy.hierarchies import TOP, Lines
 from manyveils.policy.model import Policy
 from manyveils.policy.sections import AttributeSection, Kind
 from manyveils.table.levels import Codes, Levels, value_or_top
 
 MANY_BITS = 1_000
+# What Python takes for white space.
+WHITESPACE = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
 
 
 def tally(codes: NDArray[np.integer], weights: NDArray[np.int64] | None, n: int) -> NDArray[np.int64]:
@@ -142,35 +145,77 @@ class Table:
 
 
 def bits_of(values: pl.Series, attribute: AttributeSection, policy: Policy) -> list[Attribute]:
-    """One derived attribute per atomic value; an empty cell has none of them, and is 0 everywhere."""
+    """One derived attribute per atomic value; an empty cell has none of them, and is 0 everywhere.
+
+    With a level, values are those of that level of the hierarchy.
+    """
     assert attribute.multivalued is not None
-    cells = values.cast(pl.String)
-    distinct = cells.drop_nulls().unique().sort()
-    members = [
-        sorted({part.strip() for part in cell.split(attribute.multivalued) if part.strip()})
-        for cell in distinct.to_list()
-    ]
-    atoms = sorted({atom for parts in members for atom in parts})
-    _refuse_unfit(str(values.name), atoms, {line[0] for line in policy.lines(str(values.name)) or ()}, policy)
-    cell_code = cells.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).fill_null(len(members)).to_numpy()
-    holds = np.zeros((len(atoms), len(members) + 1), dtype=np.int32)
-    number = {atom: row for row, atom in enumerate(atoms)}
-    for code, parts in enumerate(members):
-        holds[[number[part] for part in parts], code] = 1
-    return [_bit(f"{values.name}={name}", holds[row][cell_code]) for name, row in number.items()]
+    pairs = _parts(values.cast(pl.String), attribute.multivalued)
+    name, lines = str(values.name), policy.lines(str(values.name)) or ()
+    _refuse_unfit(name, pairs["part"].unique(), lines, attribute, policy)
+    if attribute.level:
+        labels = pl.DataFrame(
+            [(line[0], line[attribute.level]) for line in lines], ("part", "label"), orient="row"
+        )
+        pairs = pairs.join(labels.cast(pl.String), on="part").select("row", part="label").unique()
+    # A part and its rows stand together, so that no table of all parts and rows is made.
+    pairs = pairs.sort("part", "row")
+    parts = pairs.group_by("part", maintain_order=True).len()
+    stops = parts["len"].cum_sum().to_list()
+    rows = pairs["row"].to_numpy()
+    bits = []
+    for part, start, stop in zip(parts["part"].to_list(), [0, *stops], stops, strict=False):
+        codes = np.zeros(len(values), dtype=np.int32)
+        codes[rows[start:stop]] = 1
+        bits.append(_bit(f"{name}={part}", codes))
+    return bits
 
 
-def _refuse_unfit(name: str, atoms: list[str], listed: set[str], policy: Policy) -> None:
+def _parts(cells: pl.Series, separator: str) -> pl.DataFrame:
+    """The values in the cells, each once: row, part."""
+    rows = pl.DataFrame({"row": np.arange(len(cells), dtype=np.int64), "part": cells.str.split(separator)})
+    parts = rows.explode("part").with_columns(pl.col("part").str.strip_chars(WHITESPACE))
+    return parts.filter(pl.col("part") != "").unique()
+
+
+def _refuse_unfit(
+    name: str, parts: pl.Series, lines: Lines, attribute: AttributeSection, policy: Policy
+) -> None:
     where = f"attributes.{name}"
-    if not atoms:
+    if not len(parts):
         raise DataError.at(where, "no cell holds a value.", "Drop the column, or its separator.")
-    if len(atoms) > MANY_BITS:
-        what = f"gives {len(atoms):,} different values, {MANY_BITS:,} at most."
-        raise PolicyError.at(f"{where}.multivalued", what, "Check the separator, or group rare values.")
-    unlisted = len(set(atoms) - listed) if listed else 0
+    listed = {line[0] for line in lines}
+    unlisted = sum(part not in listed for part in parts.to_list()) if listed else 0
     if unlisted:
-        what = f"misses {unlisted} of {len(atoms)} values."
+        what = f"misses {unlisted} of {len(parts)} values."
         raise PolicyError.at(f"{policy.name}: {where}.hierarchy", what, "Add a line for each.")
+    sizes = _sizes_of_levels(parts, lines)
+    level = attribute.level or 0
+    if level >= len(sizes):
+        what = f"is {level}, and the hierarchy has {len(sizes) - 1} levels between its values and *."
+        remedy = (
+            f"Lower it to {len(sizes) - 1}."
+            if len(sizes) > 1
+            else "Give the attribute a hierarchy, or drop it."
+        )
+        raise PolicyError.at(f"{policy.name}: {where}.level", what, remedy)
+    if sizes[level] > MANY_BITS:
+        what = f"gives {sizes[level]:,} different values, {MANY_BITS:,} at most."
+        fitting = next((at for at in range(level + 1, len(sizes)) if sizes[at] <= MANY_BITS), None)
+        remedy = "Check the separator, or group values in a hierarchy."
+        if fitting is not None:
+            remedy = f"Check the separator, or set level = {fitting}, which has {sizes[fitting]:,}."
+        raise PolicyError.at(f"{where}.multivalued", what, remedy)
+
+
+def _sizes_of_levels(parts: pl.Series, lines: Lines) -> list[int]:
+    """How many values the data have at each level of a hierarchy below `*`."""
+    if not lines:
+        return [len(parts)]
+    present = {*parts.to_list()}
+    levels = list(zip(*(line for line in lines if line[0] in present), strict=True))
+    sizes = [len({*level}) for level in levels]
+    return sizes[:-1] if {*levels[-1]} == {TOP} else sizes
 
 
 def _bit(name: str, codes: Codes) -> Attribute:

@@ -133,7 +133,8 @@ def _reading_policy(policy: Policy, table: Table) -> Policy:
 
 
 def _as_read(name: str, body: AttributeSection, table: Table) -> Mapping[str, Any]:
-    keys = body.model_dump(include={"kind", "multivalued"}, exclude_none=True)
+    needed = {"kind", "multivalued", "level"} | ({"hierarchy"} if body.level else set())
+    keys = body.model_dump(include=needed, exclude_none=True)
     if name in table.inferred and name in table.attributes:
         keys["kind"] = table[name].kind
     if keys.get("kind") == "ordinal":

@@ -126,7 +126,7 @@ def _gathered(work: Work, shuffled: Ids) -> Iterator[Ids]:
     """
     size, least = _sizes(work)
     protected = [_protected(work, name) for name in work.sensitive]
-    kinds = kinds_of([work.table[name].codes.astype(np.int64) for name in work.sensitive], protected)
+    kinds = kinds_of([work.table[name].codes for name in work.sensitive], protected)
     rng = work.streams.of("anatomize.kinds")
     for _ in range(TRIES if least_left(kinds, size) <= work.limit else 0):
         yield _merged(gather(kinds, shuffled, size, rng, work.limit), -(-least // size))

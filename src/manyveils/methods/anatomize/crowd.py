@@ -1,5 +1,6 @@
 """Buckets in which several sensitive attributes differ at once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +28,7 @@ class Kinds:
         return self.id_starts.size - 1
 
 
-def kinds_of(values: list[Ids], protected: list[NDArray[np.bool_]]) -> Kinds:
+def kinds_of(values: Sequence[NDArray[np.integer]], protected: list[NDArray[np.bool_]]) -> Kinds:
     """Sort rows by the protected values they hold; `protected` says which values of each attribute may not meet."""
     masked = [np.where(flags[codes], codes + 1, 0) for codes, flags in zip(values, protected, strict=True)]
     n_rows = masked[0].size
