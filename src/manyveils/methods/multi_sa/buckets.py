@@ -88,11 +88,13 @@ def watches_of(work: Work, columns: tuple[tuple[str, ...], ...]) -> Iterator[Wat
 def _of_mixtures(promise: Promise) -> Promise:
     """What every bucket must keep so that any mixture of buckets keeps the promise.
 
-    Who is unsure of the bucket weighs several. Where values are exempt, a bucket of nothing else keeps entropy and
-    recursive diversity as an exception, and a mixture with others is none.
+    Who is unsure of the bucket weighs several. Where values are exempt or ask for less, a bucket of nothing else keeps
+    entropy and recursive diversity as an exception, and a mixture with others is none.
     """
-    is_exempt = isinstance(promise.guarantee, EntropyDiversity | RecursiveDiversity) and promise.insensitive
-    return replace(promise, insensitive=frozenset()) if is_exempt else promise
+    guarantee = promise.guarantee
+    if not isinstance(guarantee, EntropyDiversity | RecursiveDiversity):
+        return promise
+    return replace(promise, guarantee=guarantee.for_all_alike(), insensitive=frozenset())
 
 
 def refuse_ties(work: Work) -> None:
