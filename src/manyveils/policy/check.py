@@ -44,8 +44,14 @@ def section_problems(model: type[BaseModel], value: object, where: str) -> Itera
         model.model_validate(value)
     except ValidationError as error:
         for entry in error.errors(include_url=False):
-            key = ".".join([where, *(str(part) for part in entry["loc"])])
+            key = ".".join([where, *_place(entry["loc"])])
             yield _translate(model, dict(entry), key)
+
+
+def _place(loc: tuple[int | str, ...]) -> list[str]:
+    """The keys that lead to a problem; those of l_of are values of the data, which no message quotes."""
+    parts = [str(part) for part in loc]
+    return parts[: parts.index("l_of") + 1] if "l_of" in parts else parts
 
 
 def _list_problems(model: type[BaseModel], entries: object, name: str) -> Iterator[Problem]:

@@ -1,8 +1,8 @@
 """A promise: a guarantee about attributes, for what somebody knows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from manyveils.policy.guarantees import Elimination, Guarantee
+from manyveils.policy.guarantees import Diverse, Elimination, Guarantee
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,17 @@ class Promise:
         """Whether merging with one good group mends any group: not if the other owes more than the good one has."""
         is_even = not self.insensitive and not self.guarantee.singled_out
         return self.guarantee.one_part_heals and not self.conditional and is_even
+
+    def for_mixtures(self) -> "Promise":
+        """What every group must keep so that any mixture of groups keeps the promise.
+
+        A group of values that are exempt, or that ask for less, keeps entropy and recursive diversity as an exception,
+        and a mixture with others is none.
+        """
+        guarantee = self.guarantee
+        if not guarantee.excepts_harmless or not isinstance(guarantee, Diverse):
+            return self
+        return replace(self, guarantee=guarantee.for_all_alike(), insensitive=frozenset())
 
     @property
     def minds_company(self) -> bool:

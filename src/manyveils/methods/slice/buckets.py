@@ -1,7 +1,7 @@
 """Regions of a column, which are large and varied enough, and buckets: cut along them, or judged by beliefs about targets."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -111,7 +111,12 @@ def _cut_along(work: Work, region: Region) -> tuple[Attribute, ...]:
 
 
 def bucket_watches(work: Work, regions: tuple[Region, ...]) -> tuple[Watch, ...]:
-    """What every bucket must keep for those who find a region of a judged column in it."""
+    """What every bucket must keep for those who find a region of a judged column in it.
+
+    Labels may overlap, as `*` does with any other; a target then matches several buckets.
+    """
+    if any(region.recodings for region in regions):
+        work = replace(work, promises=tuple(promise.for_mixtures() for promise in work.promises))
     return tuple(
         watched
         for region in regions
