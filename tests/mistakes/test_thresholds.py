@@ -152,7 +152,7 @@ def test_levels_that_are_not_there(desk):
     assert "attributes.illness.guarantee.l_level: l_level = 1, but there is no hierarchy" in message
     own = {"hierarchy": TREE, "guarantee": {"l_level": 2}}
     desk.policy(guarantee={"k": 2, "l": 2}, attributes={"illness": own})
-    assert "the hierarchy has 1 levels between the values and the top. Lower l_level to 1" in desk.refused()
+    assert "the highest level of the hierarchy below the top is 1. Lower l_level to 1" in desk.refused()
     desk.policy(guarantee={"k": 2, "l": 2, "l_level": 2}, attributes={"illness": {"hierarchy": TREE}})
     desk.published()
 

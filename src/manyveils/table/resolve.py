@@ -105,7 +105,7 @@ def _missing_levels(policy: Policy, table: Table) -> Iterator[Problem]:
         if not level or name in table.derived or level <= table[name].levels.highest:
             continue
         highest = table[name].levels.highest
-        what = f"l_level = {level}, but the hierarchy has {highest} levels between the values and the top."
+        what = f"l_level = {level}, but the highest level of the hierarchy below the top is {highest}."
         what = what if highest else f"l_level = {level}, but there is no hierarchy with labels to count."
         remedy = (
             f"Lower l_level to {highest}, or add levels." if highest else "Give the attribute a hierarchy."
