@@ -164,7 +164,7 @@ def test_labels_above_their_number(desk):
 
 
 def test_terms_that_l_cannot_have(desk):
-    """l counts no labels of a multi-valued attribute, asks nothing of values that need no protection, nor by rule."""
+    """No label is counted of a multi-valued attribute, nothing is asked of values that need no protection, nor by rule."""
     desk.policy(attributes={"illness": {"multivalued": "|", "guarantee": {"l_level": 1}}})
     assert "illness.guarantee.l_level: a multi-valued attribute is protected value by value" in desk.refused()
     own = {"insensitive": ["Zq7ill0"], "guarantee": {"l_of": {"Zq7ill0": 2, "Zq7ill1": 2}}}

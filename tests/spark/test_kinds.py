@@ -32,7 +32,7 @@ def patients():
         {
             "age": [chance.randint(20, 80) for _ in range(300)],
             "town": [f"{chance.randint(10, 39)}" for _ in range(300)],
-            "ill": chance.choices(ILLS, [6, 3, 4, 4, 3, 1, 2], k=300),
+            "ill": chance.choices(ILLS, [2, 1, 2, 3, 3, 2, 2], k=300),
             "pay": chance.choices(["low", "middle", "high"], k=300),
         }
     )
@@ -56,8 +56,6 @@ def policy(publish, kind):
 @pytest.mark.parametrize("name", WAYS)
 def test_kept_and_judged_alike(spark, publish, patients, monkeypatch, tmp_path, said, name, kind):
     """What Spark publishes keeps l of labels and of single values by the local audit, which finds what Spark finds."""
-    monkeypatch.setenv("MANYVEILS_DRIVER_CELLS", "1000")
-    monkeypatch.setenv("MANYVEILS_PART_ROWS", "100")
     asked = policy(WAYS[name], kind)
     there = publish(patients, asked)
     assert not there.refused
@@ -65,6 +63,10 @@ def test_kept_and_judged_alike(spark, publish, patients, monkeypatch, tmp_path, 
     assert found.kept
     assert {finding.terms for finding in found.findings} >= {"l_level = 1, l_of up to 3", "l_of up to 2"}
     there.release.save(tmp_path / "out", format="parquet")
+    if name != "guardian":
+        # Its promises look at whole tables.
+        monkeypatch.setenv("MANYVEILS_DRIVER_CELLS", "1000")
+        monkeypatch.setenv("MANYVEILS_PART_ROWS", "100")
     held = hold_there(spark.createDataFrame(patients.to_arrow()), asked)
     # What a stricter l would find tells groups apart, kept or not.
     levels = {"l": 3}

@@ -84,7 +84,7 @@ def _about_values(work: Work, watched: Watch, values: Ids, counts: Ids) -> tuple
     match watched.promise.guarantee:
         case guarantees.FrequencyDiversity():
             what = f"one {kind} fills {most} of {n_rows} rows; with {l} it may fill at most {n_rows // owed}."
-            return what, _fewer(most, n_rows, owed, work, key)
+            return what, _fewer(most, n_rows, owed, work, key, kind)
         case guarantees.DistinctDiversity():
             what = f"{broken}: {l} but only {len(counts)} different {kind}s."
             return what, f"Lower {key} to {len(counts)}."
@@ -135,11 +135,10 @@ def _worst(watched: Watch, values: Ids, counts: Ids) -> tuple[int, int]:
     return int(counts[concerned][furthest]), int(ls[furthest])
 
 
-def _fewer(most: int, n_rows: int, l: int, work: Work, key: str) -> str:
+def _fewer(most: int, n_rows: int, l: int, work: Work, key: str, kind: str) -> str:
     l_reached = n_rows // max(most, 1)
-    remedy = (
-        f"Lower {key} to {l_reached} or mark" if l_reached > 1 else "Mark"
-    ) + " the value as insensitive"
+    spare = "the value as insensitive" if kind == "value" else "all its values as insensitive"
+    remedy = f"Lower {key} to {l_reached} or mark {spare}" if l_reached > 1 else f"Mark {spare}"
     if not work.suppresses:
         return f"{remedy}."
     needed = -(-(most * l - n_rows) // (l - 1)) if l > 1 else 0
