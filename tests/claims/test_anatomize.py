@@ -1,6 +1,9 @@
 """Anatomized buckets depend on sensitive values and on chance, and suggest nothing that is not in the data."""
 
+from collections import Counter
 from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
@@ -9,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import manyveils as mv
+from manyveils.methods.anatomize.kinds import shared_out
 
 ANATOMIES = {
     "anatomize": {"method": "anatomize"},
@@ -147,3 +151,48 @@ def test_guardian_tables_are_made_by_chances_of_their_own():
         pairings.append({frozenset(group["q"]) for _, group in rows.group_by("bucket")})
     assert len(pairings) == 2
     assert len(pairings[0] & pairings[1]) < 10
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    ills=st.lists(st.sampled_from(["flu", "cough", "ulcer", "colic", "rash"]), min_size=4, max_size=40),
+    pays=st.lists(st.sampled_from("xyz"), min_size=40, max_size=40),
+    l=st.integers(2, 3),
+    alone=st.booleans(),
+)
+def test_equal_labels_do_not_meet(ills, pays, l, alone):
+    """With l_level, a bucket of so many rows as labels are asked for has no label twice, wherever values stand in order."""
+    kind_of = {"flu": "lungs", "ulcer": "gut", "cough": "lungs", "colic": "gut", "rash": "skin"}
+    lines = "\n".join(f"{ill};{kind};*" for ill, kind in kind_of.items())
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "ills.csv").write_text(lines, encoding="utf-8")
+        policy = mv.Policy(
+            attributes={
+                "age": {"role": "quasi", "kind": "numeric"},
+                "ill": {"role": "sensitive", "hierarchy": {"file": f"{folder}/ills.csv"}},
+                "pay": {"role": "neutral" if alone else "sensitive", **({} if alone else {"guarantee": {"l": 1}})},
+            },
+            guarantee={"l": l, "l_level": 1},
+            publish={"method": "anatomize"},
+        )  # fmt: skip
+    frame = pl.DataFrame({"age": range(len(ills)), "ill": ills, "pay": pays[: len(ills)]})
+    try:
+        release = mv.publish(frame, policy, seed=1)
+    except (mv.InfeasibleError, mv.PolicyError):
+        assert len({kind_of[ill] for ill in ills}) < l
+        return
+    shown = next(table for table in release.frames.values() if "ill" in table.columns)
+    labels = shown.with_columns(pl.col("ill").replace_strict(kind_of)).group_by("bucket").agg("ill")["ill"]
+    for own in labels.to_list():
+        assert len(set(own)) >= l
+    commonest = max(Counter(kind_of[ill] for ill in ills).values())
+    if alone and commonest * l <= len(ills):
+        # Then dealing needs no larger buckets.
+        assert all(len(own) == len(set(own)) for own in labels.to_list() if len(own) <= l)
+        assert len(labels) == len(ills) // l
+
+
+def test_rows_of_a_label_go_in_proportion():
+    """What is left out of a label comes from all its values, as far as whole rows allow."""
+    gone = shared_out(np.array([3, 4]), np.array([0, 1, 0, 1]), np.array([4, 6, 2, 2]))
+    assert gone.tolist() == [2, 3, 1, 1]

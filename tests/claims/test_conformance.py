@@ -14,7 +14,7 @@ from tests.kit.conformance import (
     check_same_bytes,
     impossible,
 )
-from tests.kit.strategies import cases
+from tests.kit.strategies import cases, kinds_of_l
 
 every_method = pytest.mark.parametrize("publish", CONFIGURATIONS.values(), ids=CONFIGURATIONS.keys())
 some = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
@@ -27,6 +27,14 @@ few = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthC
 def test_promises_hold(publish, data):
     """Whatever is published keeps every promise in every group, by the oracle."""
     check_promises(data.draw(cases(publish)))
+
+
+@every_method
+@some
+@given(data=st.data())
+def test_l_of_labels_and_of_single_values_holds(publish, data):
+    """Whatever counts labels, or asks more of some values, is kept by the oracle, or nothing is published."""
+    check_promises(data.draw(cases(publish, smallest=8, promised=kinds_of_l())))
 
 
 @every_method

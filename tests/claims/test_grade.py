@@ -224,6 +224,14 @@ def test_rules_are_read_with_the_key():
     for wrong in ("ill -> pay -> age", "pay = 'lots'", "pay = 1.23456", "", "ill =", "pay between 8 and 9"):
         with pytest.raises(mv.InputError):
             interpret_rule(release.key, wrong)
+    # Attributes with several values in a cell have neither codes nor grades.
+    text, used = interpret_rule(release.key, "`sick with` not contains 'b' and codes contains '250'")
+    assert (text, [meaning.kind for meaning in used]) == (
+        "`sick with` not contains 'b' and codes contains 250",
+        ["public"] * 2,
+    )
+    with pytest.raises(mv.InputError, match="contains none"):
+        interpret_rule(release.key, "pay contains 1.25")
 
 
 def test_small_tables_are_read_with_the_key():

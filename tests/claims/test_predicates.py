@@ -13,7 +13,7 @@ DOMAINS = {
     "first name": Domain("first name", ("O'Neil", "and", "x y")),
     "m=Flu": Domain("m=Flu", ("0", "1")),
 }
-DERIVED = {"m": ("m=Flu",)}
+DERIVED = {"m": ("m=Flu",), "none": ()}
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,13 @@ DERIVED = {"m": ("m=Flu",)}
         ("m != Flu", "m=Flu", ["0"]),
         ("m = Gout", "m=Flu", []),
         ("m != Gout", "m=Flu", ["0", "1"]),
+        ("m contains 'Flu'", "m=Flu", ["1"]),
+        ("m CONTAINS Flu", "m=Flu", ["1"]),
+        ("m not contains 'Flu'", "m=Flu", ["0"]),
+        ("m contains 'Gout'", "m=Flu", []),
+        ("m not contains Gout", "m=Flu", ["0", "1"]),
+        ('"m=Flu" = 1', "m=Flu", ["1"]),
+        ("none contains 'Gout'", "age", []),
     ],
 )
 def test_conditions(text, name, held):
@@ -63,6 +70,13 @@ def test_conditions(text, name, held):
         ("age = 'x", "cannot be read from character 7 on"),
         ("height > 3", "'height' is not published"),
         ("m > 3", "holds several values"),
+        ("m in ('Flu')", "Write contains 'value' or not contains 'value', one value at a time."),
+        ("m contains", "ends too early"),
+        ("m contains (", "where a value should be"),
+        ("m not 'Flu'", "where 'contains' should be"),
+        ("age contains 9", "asks what 'age' contains, which holds one value in a cell"),
+        ('"m=Flu" contains 1', "asks what 'm=Flu' contains, which holds one value in a cell"),
+        ("n contains 'Flu'", "'n' is not published"),
         ("age < 5k", "compares 'age', which holds numbers, with something else"),
         ("age > 3;", "compares 'age', which holds numbers, with something else"),
         ("`first name` > 3", "which holds texts that are no numbers"),
@@ -103,6 +117,26 @@ def test_counts_of_a_release(tmp_path):
     sampled = release.sample(500, seed=3)
     assert set(sampled.columns) == {"age", "ill"}
     assert np.isclose(sampled.filter(pl.col("ill") == "a").height / 500, 0.5, atol=0.1)
+
+
+@pytest.mark.parametrize("method", ["generalize", "anatomize", "slice", "separate"])
+def test_values_among_several(method):
+    """A value among several in a cell is counted by its 0/1 column, beside other conditions, as in the data."""
+    codes = ["250|401", "250", "", "401", "v58", "v58|250", "401", "v58"]
+    frame = pl.DataFrame({"age": [20, 30, 40, 50] * 4, "codes": codes * 2})
+    attributes = {"age": {"role": "quasi"}, "codes": {"role": "sensitive", "multivalued": "|"}}
+    release = mv.publish(frame, {"attributes": attributes, "publish": {"method": method}}, seed=1)
+    has = frame["codes"].str.contains("250")
+    found = release.count("codes contains '250' and age >= 30")
+    assert found.low <= int((has & (frame["age"] >= 30)).sum()) <= found.high
+    assert release.count("codes contains 250").estimate == pytest.approx(int(has.sum()))
+    assert release.count("codes not contains '250'").estimate == pytest.approx(int((~has).sum()))
+    assert release.count("`codes=250` = 1").estimate == release.count("codes = '250'").estimate
+    both = int((has & frame["codes"].str.contains("401")).sum())
+    found = release.count("codes contains '250' and codes contains '401'")
+    assert found.low <= both <= found.high
+    nobody = release.count("codes contains '999'")
+    assert (nobody.estimate, nobody.low, nobody.high) == (0, 0, 0)
 
 
 def test_wrong_kinds():

@@ -133,33 +133,101 @@ def _rows(guarantee: KAnonymity, group: Values, setting: Setting) -> Verdict:
     return Verdict(len(group) >= guarantee.k, len(group))
 
 
+@dataclass(frozen=True)
+class Kinds:
+    """What l counts in a group: the kind of every row, the sensitive ones, and the largest l that one of these asks for."""
+
+    every: list[str]
+    sensitive: frozenset[str]
+    l_of: Mapping[str, int]
+    owed: int
+
+
+def _kinds(
+    guarantee: DistinctDiversity | FrequencyDiversity | EntropyDiversity | RecursiveDiversity,
+    group: Values,
+    setting: Setting,
+) -> Kinds:
+    """Values, or their labels at `l_level` (the highest below the top, if that is lower); what needs protection counts.
+
+    A label needs protection if one value of the table under it does.
+    """
+    height = min(guarantee.l_level, max(len(setting.levels) - 2, 0))
+    steps = setting.levels or [{value: value for value in setting.domain}]
+    originals = {value: _under(value, steps) for value in group}
+    labels = {value: {steps[height][original] for original in originals[value]} for value in group}
+    shown = {value: value if not height else _only(labels[value]) for value in group}
+    counts = Counter(kind for value in group if (kind := shown[value]) is not None)
+    commonest = max(counts, key=lambda kind: counts[kind], default="hidden")
+    every = [commonest if (kind := shown[value]) is None else kind for value in group]
+    asked = [max(dict(guarantee.l_of).get(label, guarantee.l) for label in labels[value]) for value in group]
+    l_of = {kind: max(l for own, l in zip(every, asked, strict=True) if own == kind) for kind in every}
+    need = {steps[height][value] for value in steps[height] if value not in setting.insensitive}
+    sensitive = {
+        kind
+        for kind, value in zip(every, group, strict=True)
+        if _needs(value, labels, originals, need, setting)
+    }
+    owed = max((l for kind, l in zip(every, asked, strict=True) if kind in sensitive), default=0)
+    return Kinds(every, frozenset(sensitive), l_of, owed)
+
+
+def _needs(
+    value: str,
+    labels: Mapping[str, set[str]],
+    originals: Mapping[str, set[str]],
+    need: set[str],
+    setting: Setting,
+) -> bool:
+    """Whether a published value may be one that needs protection, or stands for a label that has one."""
+    return bool(setting.sensitive([*originals[value]])) or (len(labels[value]) == 1 and labels[value] <= need)
+
+
+def _under(value: str, steps: Hierarchy) -> set[str]:
+    """The values that a published text may stand for: itself, or all under the label."""
+    below = {original for original in steps[0] if any(step[original] == value for step in steps)}
+    return {value} if value in steps[0] else below
+
+
+def _only(labels: set[str]) -> str | None:
+    """The label, if it is known."""
+    return next(iter(labels)) if len(labels) == 1 else None
+
+
 def _distinct(guarantee: DistinctDiversity, group: Values, setting: Setting) -> Verdict:
-    if not setting.sensitive(group):
+    kinds = _kinds(guarantee, group, setting)
+    if not kinds.owed:
         return Verdict(kept=True, measure=None)
-    return Verdict(len(set(group)) >= guarantee.l, len(set(group)))
+    n_kinds = len(set(kinds.every))
+    return Verdict(n_kinds >= kinds.owed, n_kinds * guarantee.l / kinds.owed)
 
 
 def _frequency(guarantee: FrequencyDiversity, group: Values, setting: Setting) -> Verdict:
-    if not setting.sensitive(group):
+    kinds = _kinds(guarantee, group, setting)
+    if not kinds.owed:
         return Verdict(kept=True, measure=None)
-    commonest = max(Counter(setting.sensitive(group)).values())
-    return Verdict(commonest * guarantee.l <= len(group), len(group) / commonest)
+    counts = Counter(kind for kind in kinds.every if kind in kinds.sensitive)
+    filled = max(count * kinds.l_of[kind] for kind, count in counts.items())
+    return Verdict(filled <= len(group), len(group) * guarantee.l / filled)
 
 
 def _entropy(guarantee: EntropyDiversity, group: Values, setting: Setting) -> Verdict:
     """H >= log l means n^n >= l^n * product of c^c: both sides are whole numbers."""
-    if not setting.sensitive(group):
+    kinds = _kinds(guarantee, group, setting)
+    if not kinds.owed:
         return Verdict(kept=True, measure=None)
-    counts, n = Counter(group).values(), len(group)
-    kept = n**n >= guarantee.l**n * math.prod(count**count for count in counts)
-    return Verdict(kept, math.exp(-sum(count / n * math.log(count / n) for count in counts)))
+    counts, n = Counter(kinds.every).values(), len(group)
+    kept = n**n >= kinds.owed**n * math.prod(count**count for count in counts)
+    worth = math.exp(-sum(count / n * math.log(count / n) for count in counts))
+    return Verdict(kept, worth * guarantee.l / kinds.owed)
 
 
 def _recursive(guarantee: RecursiveDiversity, group: Values, setting: Setting) -> Verdict:
-    if not setting.sensitive(group):
+    kinds = _kinds(guarantee, group, setting)
+    if not kinds.owed:
         return Verdict(kept=True, measure=None)
-    counts = sorted(Counter(group).values(), reverse=True)
-    tail = sum(counts[guarantee.l - 1 :])
+    counts = sorted(Counter(kinds.every).values(), reverse=True)
+    tail = sum(counts[kinds.owed - 1 :])
     return Verdict(counts[0] < guarantee.c * tail, counts[0] / tail if tail else math.inf)
 
 

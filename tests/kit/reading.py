@@ -53,7 +53,7 @@ def broken_promises(
             )
             known = (*promise.given, *others) if promise.conditional else promise.given
             for group in groups_for(release, view, known, promise.protects).values():
-                if not _keeps(promise, [" ".join(row) for row in group], table):
+                if not _keeps(promise, group, table):
                     yield f"{promise.guarantee.kind} of {promise.subject} in {view.name}"
 
 
@@ -102,13 +102,19 @@ def _attribute(column: str, policy: Policy) -> str:
     return column if column in policy.attributes else max(homes, key=len)
 
 
-def _keeps(promise: Promise, group: list[str], table: Table) -> bool:
+def _keeps(promise: Promise, group: list[Group], table: Table) -> bool:
     columns = [table[name] for name in promise.protects]
+    if len(columns) > 1:
+        steps = [levels_of(column) for column in columns]
+        heights = [min(promise.guarantee.level, max(len(own) - 2, 0)) for own in steps]
+        steps_at = [own[height] for own, height in zip(steps, heights, strict=True)]
+        group = [[step[cell] for step, cell in zip(steps_at, cells, strict=True)] for cells in group]
+    joined = [" ".join(cells) for cells in group]
     rows = [" ".join(row) for row in zip(*(_cells(column) for column in columns), strict=True)]
     single = columns[0] if len(columns) == 1 else None
     return holds(
         promise.guarantee,
-        group,
+        joined,
         rows,
         insensitive=promise.insensitive,
         domain=list(single.texts) if single else sorted(set(rows)),
@@ -123,8 +129,8 @@ def _cells(column: Attribute) -> list[str]:
 def levels_of(column: Attribute) -> list[dict[str, str]]:
     """The label of each value, level by level."""
     return [
-        {text: f"{number}:{level.labels[level.label_of[code]]}" for code, text in enumerate(column.texts)}
-        for number, level in enumerate(column.levels.each)
+        {text: level.labels[level.label_of[code]] for code, text in enumerate(column.texts)}
+        for level in column.levels.each
     ]
 
 

@@ -41,6 +41,7 @@ def guarantees() -> st.SearchStrategy[dict[str, Any]]:
         st.fixed_dictionaries(
             {"l": l, "l_kind": st.just("recursive"), "c": st.sampled_from([0.5, 1.0, 1.5, 3.0])}
         ),
+        kinds_of_l(),
         st.fixed_dictionaries({"t": t, "ground": st.sampled_from(["equal", "hierarchical"])}),
         st.fixed_dictionaries({"k": st.integers(2, 3), "t": t}),
         st.fixed_dictionaries({"alpha": st.sampled_from([0.3, 0.5, 0.75])}),
@@ -50,6 +51,23 @@ def guarantees() -> st.SearchStrategy[dict[str, Any]]:
         st.fixed_dictionaries({"l": st.just(2), "conditional": st.just(True)}),
         st.fixed_dictionaries({"n": st.integers(2, 8), "t": t}),
     )
+
+
+def kinds_of_l() -> st.SearchStrategy[dict[str, Any]]:
+    """Guarantee sections in which l counts labels, or is larger or smaller for some values."""
+    kinds = st.sampled_from(
+        [{}, {"l_kind": "frequency"}, {"l_kind": "entropy"}, {"l_kind": "recursive", "c": 2.0}]
+    )
+    terms = st.sampled_from(
+        [
+            {"l_level": 1},
+            {"l_of": {"flu": 3}},
+            {"l_of": {"ulcer": 2, "colic": 3}},
+            {"l_level": 1, "l_of": {"gut": 2}},
+        ]
+    )
+    l = st.integers(1, 2).map(lambda l: {"l": l})
+    return st.tuples(kinds, terms, l).map(lambda parts: parts[0] | parts[1] | parts[2])
 
 
 def eliminations() -> st.SearchStrategy[dict[str, Any]]:
@@ -74,8 +92,15 @@ def attributes(*, n_sensitive: int) -> dict[str, Any]:
 
 
 @st.composite
-def cases(draw: st.DrawFn, publish: dict[str, Any], *, smallest: int = 1, largest: int = 24) -> Case:
-    """A table of up to `largest` rows and a policy that publishes it as told."""
+def cases(
+    draw: st.DrawFn,
+    publish: dict[str, Any],
+    *,
+    smallest: int = 1,
+    largest: int = 24,
+    promised: st.SearchStrategy[dict[str, Any]] | None = None,
+) -> Case:
+    """A table of up to `largest` rows and a policy that publishes it as told, with any promises or those given."""
     n = draw(st.integers(smallest, largest))
     n_sensitive = draw(st.integers(1, 2))
 
@@ -92,7 +117,7 @@ def cases(draw: st.DrawFn, publish: dict[str, Any], *, smallest: int = 1, larges
             **({"pay": pl.Series(column([10, 20, 25, 30]), dtype=pl.Int64)} if n_sensitive > 1 else {}),
         }
     )
-    guarantee = draw(guarantees())
+    guarantee = draw(guarantees() if promised is None else promised)
     if n_sensitive > 1 and draw(st.integers(0, 3)) == 0:
         guarantee |= draw(eliminations())
     described = attributes(n_sensitive=n_sensitive)

@@ -136,3 +136,40 @@ def test_several_values_in_a_cell(skewed, method):
     """A promise about one value of a multi-valued attribute is told without telling the value."""
     message = refusal(skewed, method, {"l": 2}, illness={"multivalued": "|"})
     assert "policy.toml: illness: one value fills 9 of 12 rows" in message
+
+
+TREE = {"hierarchy": {"tree": {"lungs": ["Zq7ill0", "Zq7ill1"], "gut": ["Zq7ill2", "Zq7ill3"]}}}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_value_of_its_own_l(skewed, method):
+    """A value that asks for more says how much it fills and may, and names its key; the nearest can be kept."""
+    asked = {"k": 4, "l": 1, "l_kind": "frequency", "l_of": {"Zq7ill0": 2, "Zq7ill1": 4}}
+    message = refusal(skewed, method, asked)
+    assert "illness: one value fills 9 of 12 rows; with l_of = 2 it may fill at most 6." in message
+    skewed.policy(publish={"method": method}, guarantee=asked | {"l_of": {"Zq7ill1": 4}})
+    skewed.published()
+
+
+def test_suppression_for_one_value(skewed):
+    """The suppression that the message asks for is enough for a value of its own l."""
+    asked = {"l": 1, "l_kind": "frequency", "l_of": {"Zq7ill0": 2}}
+    assert "suppression of 6 rows (suppression = 0.5)" in refusal(skewed, "anatomize", asked)
+    skewed.policy(publish={"method": "anatomize", "suppression": 0.5}, guarantee=asked)
+    skewed.published()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_labels(skewed, method):
+    """Where labels are counted, the message says so, and by how much one is too common."""
+    kind = {"k": 3, "l": 2, "l_kind": "frequency", "l_level": 1}
+    message = refusal(skewed, method, kind, illness=TREE)
+    assert "illness: one level-1 label fills 10 of 12 rows; with l = 2 it may fill at most 6." in message
+    message = refusal(skewed, method, {"k": 3, "l": 2, "l_level": 1, "l_kind": "entropy"}, illness=TREE)
+    assert "the entropy of 1.57 equal level-1 labels; l = 2 is asked." in message
+    skewed.policy(
+        publish={"method": method},
+        guarantee={"k": 3, "l": 2, "l_level": 1},
+        attributes={"illness": TREE},
+    )
+    skewed.published()

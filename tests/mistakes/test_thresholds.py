@@ -121,3 +121,66 @@ def test_several_values_in_a_cell(desk):
     """The 0/1 columns of a multi-valued attribute are named after its values; messages name the attribute."""
     desk.policy(guarantee={"e": 5}, attributes={"illness": {"multivalued": "|"}})
     assert "guarantee of illness: k-e-anonymity needs numbers" in desk.refused()
+
+
+TREE = {"tree": {"lungs": ["Zq7ill0", "Zq7ill1"], "gut": ["Zq7ill2", "Zq7ill3"]}}
+
+
+@pytest.mark.parametrize(
+    ("keys", "complaint"),
+    [
+        ({"l_level": -1}, "guarantee.l_level: should be greater than or equal to 0."),
+        ({"l_level": 1.5}, "guarantee.l_level: should be a valid integer"),
+        ({"l": None, "l_level": 1}, "guarantee.l_level: goes with l, which is not set."),
+        ({"l": None, "l_of": {"Zq7ill0": 2}}, "guarantee.l_of: goes with l, which is not set."),
+        ({"l_of": {"Zq7ill0": 1}}, "guarantee.l_of: should be greater than or equal to 2."),
+        ({"l_of": {"Zq7ill0": 2, "Zq7ill1": 3}}, "guarantee.l_of: value 2 asks for l = 3, which is above k = 2."),
+        ({"l_of": {"Zq7ill0": 2, "Zq7il1": 2}}, "guarantee.l_of: 1 of 2 values do not occur in the data or the hierarchy"),
+        ({"k": 6, "l_of": {"Zq7ill0": 6}}, "guarantee of illness: l_of asks for 6 but the attribute has 4 different"),
+    ],
+)  # fmt: skip
+def test_terms_of_l(desk, keys, complaint):
+    """A level or an l of single values that means nothing is refused with its key."""
+    desk.policy(guarantee={"k": 2, "l": 2} | keys, attributes={"illness": {"hierarchy": TREE}})
+    assert complaint in desk.refused()
+
+
+def test_levels_that_are_not_there(desk):
+    """A level that an attribute itself is asked for must be there; for the whole table it is the highest there is."""
+    desk.policy(guarantee={"k": 2, "l": 2}, attributes={"illness": {"guarantee": {"l_level": 1}}})
+    message = desk.refused()
+    assert "attributes.illness.guarantee.l_level: l_level = 1, but there is no hierarchy" in message
+    own = {"hierarchy": TREE, "guarantee": {"l_level": 2}}
+    desk.policy(guarantee={"k": 2, "l": 2}, attributes={"illness": own})
+    assert "the highest level of the hierarchy below the top is 1. Lower l_level to 1" in desk.refused()
+    desk.policy(guarantee={"k": 2, "l": 2, "l_level": 2}, attributes={"illness": {"hierarchy": TREE}})
+    desk.published()
+
+
+def test_labels_above_their_number(desk):
+    """An l above the number of labels is refused with the number there are."""
+    desk.policy(guarantee={"k": 3, "l": 3, "l_level": 1}, attributes={"illness": {"hierarchy": TREE}})
+    assert "l = 3 but the attribute has 2 different labels at level 1. Lower l to 2." in desk.refused()
+
+
+def test_terms_that_l_cannot_have(desk):
+    """No label is counted of a multi-valued attribute, nothing is asked of values that need no protection, nor by rule."""
+    desk.policy(attributes={"illness": {"multivalued": "|", "guarantee": {"l_level": 1}}})
+    assert "illness.guarantee.l_level: a multi-valued attribute is protected value by value" in desk.refused()
+    own = {"insensitive": ["Zq7ill0"], "guarantee": {"l_of": {"Zq7ill0": 2, "Zq7ill1": 2}}}
+    desk.policy(attributes={"illness": own})
+    assert "attributes.illness.guarantee.l_of: 1 of 2 values need no protection." in desk.refused()
+    desk.policy(
+        attributes={"illness": {"role": "neutral"}},
+        guarantee={"l": 2, "l_level": 1},
+    )
+    assert "guarantee.l_level: speaks of sensitive attributes, and there are none" in desk.refused()
+
+
+def test_codes_have_no_terms(desk):
+    """Grading hides which label a value is under, so neither labels nor single values can be counted."""
+    desk.policy(
+        guarantee={"k": 2, "l": 2, "l_of": {"Zq7ill0": 2}},
+        publish={"method": "grade", "then": "generalize"},
+    )
+    assert "guarantee (l_of up to 2): codes hide which label a value is under" in desk.refused()

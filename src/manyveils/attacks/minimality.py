@@ -172,14 +172,18 @@ class Judge:
     def _breaks(self, promise: Promise, groups: Ids, codes: Ids, sizes: Ids) -> Bools:
         """Which groups break a promise."""
         attribute, guarantee = self.table[promise.protects[0]], promise.guarantee
-        shape = sizes.size, attribute.n_values
-        keys = groups * attribute.n_values + codes
+        assert isinstance(guarantee, DistinctDiversity | FrequencyDiversity)
+        labels = attribute.at_level(guarantee.level)
+        shape = sizes.size, labels.n_values
+        keys = groups * labels.n_values + attribute.levels[guarantee.level].label_of[codes]
         counts = np.bincount(keys, minlength=shape[0] * shape[1]).reshape(shape)
+        ls = np.array([guarantee.l_for(text) for text in labels.texts])
         if isinstance(guarantee, DistinctDiversity):
-            return (sizes > 0) & ((counts > 0).sum(axis=1) < guarantee.l)
-        assert isinstance(guarantee, FrequencyDiversity)
+            owed = np.where(counts > 0, ls, 0).max(axis=1, initial=0)
+            return (sizes > 0) & ((counts > 0).sum(axis=1) < owed)
         sensitive = np.array([text not in promise.insensitive for text in attribute.texts])
-        return counts[:, sensitive].max(axis=1, initial=0) * guarantee.l > sizes
+        sensitive = attribute.labels_of(sensitive, guarantee.level)
+        return (counts * ls)[:, sensitive].max(axis=1, initial=0) > sizes
 
 
 def attack(scene: Scene) -> Outcome:

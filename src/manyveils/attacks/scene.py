@@ -209,7 +209,9 @@ def bounds_of_values(promises: Sequence[Promise], attribute: Attribute, known: S
     shares = attribute.counts / max(int(attribute.counts.sum()), 1)
     caps, kinds = np.full(attribute.n_values, np.inf), dict[str, None]()
     for guarantee in promised_to(promises, attribute.name, known):
-        pairs = zip(shares.tolist(), attribute.texts, strict=True)
+        # Nobody is surer of a value than of its label.
+        labels, step = attribute.at_level(guarantee.level), attribute.levels[guarantee.level]
+        pairs = zip(shares.tolist(), (labels.texts[label] for label in step.label_of.tolist()), strict=True)
         own = [guarantee.most_belief(share, text) for share, text in pairs]
         if min(own, default=np.inf) < np.inf:
             caps = np.minimum(caps, own)

@@ -5,6 +5,7 @@ import math
 import polars as pl
 
 from manyveils.audits.groups import Groups
+from manyveils.audits.kinds import cells_by_kind
 from manyveils.audits.measures import (
     EXACT,
     TOLERANCE_OF_SUMS,
@@ -15,6 +16,7 @@ from manyveils.audits.measures import (
 )
 from manyveils.policy.guarantees import (
     DistinctDiversity,
+    Diverse,
     EntropyDiversity,
     FrequencyDiversity,
     RecursiveDiversity,
@@ -22,20 +24,32 @@ from manyveils.policy.guarantees import (
 
 NEAR = 1e-9
 LONGEST_POWER = 100_000
+# What a group owes: the largest l of its sensitive values.
+OWED = pl.col("l").filter("sensitive").max().alias("owed")
+
+
+def _on_scale(guarantee: Diverse, measure: pl.Expr, owed: str = "owed") -> pl.Expr:
+    """A measure as if every value asked for l: where another l is owed, it is shown in proportion."""
+    return measure * guarantee.l / pl.col(owed) if guarantee.singled_out else measure
 
 
 @measures(DistinctDiversity)
 def measure_distinct(guarantee: DistinctDiversity, groups: Groups) -> pl.DataFrame:
     """The different values of each group."""
     n_values = pl.col("n_values")
-    counted = by_group(groups.cells, pl.len().cast(pl.Float64).alias("n_values"))
-    return sparing_insensitive(counted, n_values, n_values >= guarantee.l)
+    counted = by_group(cells_by_kind(guarantee, groups), pl.len().cast(pl.Float64).alias("n_values"), OWED)
+    return sparing_insensitive(counted, _on_scale(guarantee, n_values), n_values >= pl.col("owed"))
 
 
 @measures(FrequencyDiversity)
 def measure_frequency(guarantee: FrequencyDiversity, groups: Groups) -> pl.DataFrame:
-    """How many times the commonest sensitive value fits into its group."""
-    return times_fitting(groups.cells, "count", guarantee.l, groups.arithmetic)
+    """How many times the sensitive value that exceeds its share most, or comes closest to it, fits into its group."""
+    cells = cells_by_kind(guarantee, groups)
+    if not guarantee.singled_out:
+        return times_fitting(cells, "count", guarantee.l, groups.arithmetic)
+    filled = groups.arithmetic.number("count") * groups.arithmetic.number("l")
+    counted = times_fitting(cells.with_columns(filled=filled), "filled", 1, groups.arithmetic)
+    return counted.with_columns(pl.col("measure") * guarantee.l)
 
 
 @measures(EntropyDiversity)
@@ -50,17 +64,20 @@ def measure_entropy(guarantee: EntropyDiversity, groups: Groups) -> pl.DataFrame
     """
     count, size = pl.col("count").cast(pl.Float64), pl.col("size").cast(pl.Float64)
     entropy = size.first().log() - (count * count.log()).sum() / size.first()
-    counted = by_group(groups.cells, entropy.alias("entropy"))
-    counted = counted.with_columns(beyond=pl.col("entropy") - math.log(guarantee.l))
+    cells = cells_by_kind(guarantee, groups)
+    counted = by_group(cells, entropy.alias("entropy"), OWED)
+    bounds = {l: math.log(l) for l in counted["owed"].drop_nulls().unique().to_list()}
+    bound = pl.col("owed").replace_strict(bounds, default=0.0, return_dtype=pl.Float64)
+    counted = counted.with_columns(beyond=pl.col("entropy") - bound)
     is_exact = groups.arithmetic is EXACT
-    kept = _decided(counted, guarantee.l, groups) if is_exact else pl.col("beyond") >= -TOLERANCE_OF_SUMS
-    return sparing_insensitive(counted, pl.col("entropy").exp(), kept)
+    kept = _decided(counted, cells) if is_exact else pl.col("beyond") >= -TOLERANCE_OF_SUMS
+    return sparing_insensitive(counted, _on_scale(guarantee, pl.col("entropy").exp()), kept)
 
 
-def _decided(counted: pl.DataFrame, l: int, groups: Groups) -> pl.Expr:
-    near = counted.filter((pl.col("beyond").abs() < NEAR) & pl.col("has_sensitive"))["group"]
-    counts = groups.cells.filter(pl.col("group").is_in(near.implode())).group_by("group").agg("count")
-    exact = [group for group, own in counts.iter_rows() if _is_diverse(own, l)]
+def _decided(counted: pl.DataFrame, cells: pl.DataFrame) -> pl.Expr:
+    near = counted.filter((pl.col("beyond").abs() < NEAR) & pl.col("has_sensitive")).select("group", "owed")
+    counts = cells.join(near, on="group").group_by("group").agg("count", pl.col("owed").first())
+    exact = [group for group, own, l in counts.iter_rows() if _is_diverse(own, l)]
     return (pl.col("beyond") >= NEAR) | pl.col("group").is_in(exact)
 
 
@@ -83,8 +100,9 @@ def measure_recursive(guarantee: RecursiveDiversity, groups: Groups) -> pl.DataF
     """The commonest value against the l-th commonest and rarer ones together."""
     reckon = groups.arithmetic
     falling = reckon.number("count").sort(descending=True)
-    tail = falling.slice(guarantee.l - 1).sum()
-    counted = by_group(groups.cells, falling.first().alias("first"), tail.alias("tail"))
+    cells = cells_by_kind(guarantee, groups)
+    tail = falling.slice((OWED.fill_null(1) - 1).cast(pl.UInt32)).sum()
+    counted = by_group(cells, falling.first().alias("first"), tail.alias("tail"))
     # With no tail the ratio is infinite, and no c is large enough.
     kept = reckon.below(pl.col("first"), pl.col("tail"), guarantee.c)
     return sparing_insensitive(counted, pl.col("first") / pl.col("tail"), kept)

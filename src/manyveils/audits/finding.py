@@ -16,7 +16,8 @@ class Finding:
     """How one promise fares in one view; counts and thresholds only, never a cell.
 
     `measured` is the worst over all groups, in the promise's own unit; None where nothing could be measured.
-    `groups_short` and `rows_short` count what falls short of `required`.
+    `groups_short` and `rows_short` count what falls short of `required`. `terms` says what is counted, where it is not
+    every value alike.
     """
 
     promise: str
@@ -31,6 +32,12 @@ class Finding:
     groups: int = 0
     groups_short: int = 0
     rows_short: int = 0
+    terms: str = ""
+
+    @property
+    def named(self) -> str:
+        """The promise with its terms."""
+        return f"{self.promise} ({self.terms})" if self.terms else self.promise
 
     def describe(self) -> dict[str, object]:
         """The finding as plain values for JSON; an unbounded measure is written `infinite`."""
@@ -39,14 +46,14 @@ class Finding:
 
     def problem(self, about: str) -> Problem:
         """What is wrong, said of a promise that is not kept; `about` names the attribute as the policy does."""
-        subject = f"{self.promise} of {about}" if about else self.promise
+        subject = f"{self.named} of {about}" if about else self.named
         short = f"measured {self.measured}; {self.rows_short} rows fall short."
         unproven = "and nothing in the release shows that it is kept."
         what = f"required {self.required}, {unproven if self.measured is None else short}"
         return Problem(f"{self.view or 'release'}: {subject}", what)
 
     def __str__(self) -> str:
-        subject = f"{self.promise} of {self.attribute}" if self.attribute else self.promise
+        subject = f"{self.named} of {self.attribute}" if self.attribute else self.named
         where = f" in view {self.view}" if self.view else ""
         measured = "nothing measurable" if self.measured is None else f"{self.measured:g}"
         short = (
@@ -98,7 +105,7 @@ class Audit:
     def _repr_html_(self) -> str:
         header = ["promise", "about", "in", "reading", "promised", "required", "measured", "kept"]
         rows = [
-            [f.promise, f.attribute, f.view, f.reading, f.promised, f.required, f.measured, f.kept]
+            [f.named, f.attribute, f.view, f.reading, f.promised, f.required, f.measured, f.kept]
             for f in self.findings
         ]
         verdict = "Every promise is kept." if self.kept else f"{len(self.broken)} promises are broken."

@@ -33,6 +33,8 @@ class Groups:
     evidence: Evidence
     sight: Sight | None = None
     of_sets: bool = False
+    # Values of a single attribute that need no protection.
+    insensitive: frozenset[str] = frozenset()
 
     @property
     def n_rows(self) -> int:
@@ -158,7 +160,7 @@ def with_reference(
         cells = cells.join(values.select("value", *parts), on=parts).drop(parts)
     values = values.with_columns(sensitive=_sensitive(promise, values, labels))
     cells = cells.with_columns(sensitive=values["sensitive"].gather(cells["value"]))
-    return Groups(cells, values, tuple(labels), evidence, sight)
+    return Groups(cells, values, tuple(labels), evidence, sight, insensitive=promise.insensitive)
 
 
 def _parts(table: Table, labels: Sequence[Labels]) -> pl.DataFrame:

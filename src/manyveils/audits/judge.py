@@ -74,9 +74,10 @@ def _stub(promise: Promise, reading: Reading, *, promised: bool) -> Finding:
     """A finding before anything is measured, which keeps nothing."""
     guarantee = promise.guarantee
     required = _whole_if_possible(guarantee.required)
-    return Finding(
+    stub = Finding(
         guarantee.kind, promise.subject, "", reading, promised, required, measured=None, kept=False
     )
+    return replace(stub, terms=guarantee.terms)
 
 
 def _judged(evidence: Evidence, promise: Promise, others: frozenset[str], stub: Finding) -> Iterator[Finding]:

@@ -68,7 +68,7 @@ def _numbered(part: Sequence[Finding]) -> Iterator[tuple[Subject, Finding]]:
 
 
 def _promise(finding: Finding) -> Subject:
-    return finding.promise, finding.attribute, finding.reading, finding.promised, finding.required
+    return finding.named, finding.attribute, finding.reading, finding.promised, finding.required
 
 
 def _without_idle(findings: Sequence[Finding]) -> Iterator[Finding]:

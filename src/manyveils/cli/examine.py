@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # What stands over a column, and the field of a finding that it shows.
 COLUMNS = {
-    "promise": "promise",
+    "promise": "named",
     "of": "attribute",
     "view": "view",
     "reading": "reading",

@@ -42,6 +42,8 @@ def _written(key: Key, condition: Condition, used: list[Meaning]) -> str:
     if not condition.values:
         return f"{name} {condition.sign}"
     grades = key.grades.get(condition.name)
+    if grades is not None and "contains" in condition.sign:
+        raise InputError.at(condition.name, "is one number a person, and contains none.", "Compare it.")
     if grades is not None and condition.sign not in ("=", "!=", "in"):
         return _compared(name, condition, grades, used)
     meanings = [_graded(condition.name, key.meaning(condition.name, value)) for value in condition.values]

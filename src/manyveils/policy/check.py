@@ -44,8 +44,14 @@ def section_problems(model: type[BaseModel], value: object, where: str) -> Itera
         model.model_validate(value)
     except ValidationError as error:
         for entry in error.errors(include_url=False):
-            key = ".".join([where, *(str(part) for part in entry["loc"])])
+            key = ".".join([where, *_place(entry["loc"])])
             yield _translate(model, dict(entry), key)
+
+
+def _place(loc: tuple[int | str, ...]) -> list[str]:
+    """The keys that lead to a problem; those of l_of are values of the data, which no message quotes."""
+    parts = [str(part) for part in loc]
+    return parts[: parts.index("l_of") + 1] if "l_of" in parts else parts
 
 
 def _list_problems(model: type[BaseModel], entries: object, name: str) -> Iterator[Problem]:
@@ -135,9 +141,23 @@ def _attribute_problems(name: str, attribute: Keys, general: Keys) -> Iterator[P
         for key in (key for key in WHOLE_TABLE_KEYS if key in own):
             what = "holds for the whole table."
             yield Problem(f"{where}.guarantee.{key}", what, "Move it to [guarantee].")
+        yield from _terms_problems(attribute, own, where)
         merged = {**general, **own}
         if merged != general:
             yield from _guarantee_problems(merged, own, f"{where}.guarantee")
+
+
+def _terms_problems(attribute: Keys, own: Keys, where: str) -> Iterator[Problem]:
+    """What l cannot count of an attribute."""
+    if attribute.get("multivalued") and own.get("l_level"):
+        what = "a multi-valued attribute is protected value by value, and l counts no labels there."
+        yield Problem(f"{where}.guarantee.l_level", what, "Drop it, or list coarser values in the cells.")
+    l_of = own.get("l_of")
+    if isinstance(l_of, Mapping) and not own.get("l_level"):
+        n_spared = len({*l_of} & {*_texts(attribute.get("insensitive"))})
+        if n_spared:
+            what = f"{n_spared} of {len(l_of)} values need no protection."
+            yield Problem(f"{where}.guarantee.l_of", what, "Drop them here, or from insensitive.")
 
 
 def _hierarchy_problems(hierarchy: Keys, where: str) -> Iterator[Problem]:
@@ -175,6 +195,10 @@ def _guarantee_problems(keys: Keys, own: Keys, where: str) -> Iterator[Problem]:
             f"l = {guarantee.l} is above k = {guarantee.k}.",
             f"A group of k rows has at most k values: raise k to {guarantee.l} or lower l.",
         )
+    for number, l in enumerate(_ls(guarantee), start=1):
+        if guarantee.k and l > guarantee.k:
+            what = f"value {number} asks for l = {l}, which is above k = {guarantee.k}."
+            yield Problem(f"{where}.l_of", what, f"Raise k to {l} or lower it.")
     if guarantee.l_kind == "recursive" and "c" not in keys:
         yield Problem(f"{where}.c", "is missing: recursive diversity needs it.", "Set c, for example c = 3.")
     if "c" in own and keys.get("l_kind", "distinct") in ("distinct", "frequency", "entropy"):
@@ -184,6 +208,10 @@ def _guarantee_problems(keys: Keys, own: Keys, where: str) -> Iterator[Problem]:
     for key, needed in COMPANIONS:
         if key in own and getattr(guarantee, key) is not None and needed not in keys:
             yield Problem(f"{where}.{key}", f"goes with {needed}, which is not set.")
+
+
+def _ls(guarantee: GuaranteeKeys) -> list[int]:
+    return list((guarantee.l_of or {}).values())
 
 
 def _readable_part(section: Keys) -> GuaranteeKeys:
@@ -221,6 +249,10 @@ def _texts(value: object) -> list[str]:
 
 def _role_problems(document: Keys, bodies: Keys, general: Keys) -> Iterator[Problem]:
     roles = {name: str(body.get("role")) for name, body in bodies.items()}
+    for key in ("l_level", "l_of"):
+        if general.get(key) and "sensitive" not in roles.values():
+            what = "speaks of sensitive attributes, and there are none; rules count values, all alike."
+            yield Problem(f"guarantee.{key}", what, "Drop it.")
     n_choices = [*roles.values()].count("choice")
     if n_choices > 1:
         yield Problem("attributes", f"{n_choices} attributes have the role choice.", "One at most.")

@@ -18,6 +18,9 @@ Worst = Literal["smallest", "largest"]
 PRECISION = 10**9
 # In the order in which they are defined here and a policy's promises are listed.
 GUARANTEES: list[type["Guarantee"]] = []
+# The keys that say what l counts.
+TERMS = ("l_level", "l_of")
+Parameter = int | float | str | list[str] | dict[str, int]
 
 
 def exact(number: float | int | str | Fraction) -> Fraction:
@@ -37,7 +40,8 @@ class Guarantee:
     `merging_keeps`: two groups that keep it still keep it as one group.
     `one_part_heals`: a group that breaks it keeps it as soon as it is merged with one that does; only then can a
     coarser table never need more suppression than a finer one.
-    `excepts_harmless`: a group without a sensitive value keeps it as an exception, which merging does not preserve.
+    `excepts_harmless`: a group without a sensitive value, or without one that asks for a larger l, keeps it as an
+    exception, which merging does not preserve.
     `spares_insensitive`: the 0/1 attribute of a value that needs no protection need not keep it.
     `counts_values`: an attribute with fewer than l values cannot keep it.
     `worst` and `bound`: whether small or large measures are bad, and the threshold they are compared with.
@@ -74,9 +78,10 @@ class Guarantee:
         return cls(**given) if is_meant and needed <= given.keys() else None
 
     @property
-    def parameters(self) -> dict[str, int | float | str | list[str]]:
-        """The thresholds, as plain numbers for people and manifests."""
-        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+    def parameters(self) -> dict[str, Parameter]:
+        """The thresholds, as plain numbers for people and manifests; terms of l that were not asked for are left out."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: _plain(value) for name, value in values.items() if value or name not in TERMS}
 
     @property
     def required(self) -> float:
@@ -98,11 +103,26 @@ class Guarantee:
         """The only values it speaks of, if it does not speak of all."""
         return ()
 
+    @property
+    def level(self) -> int:
+        """The level of the hierarchy whose labels it counts; at level 0 they are the values."""
+        return 0
+
+    @property
+    def singled_out(self) -> tuple[str, ...]:
+        """The values, or labels of its level, that it asks more or less for than for others."""
+        return ()
+
+    @property
+    def terms(self) -> str:
+        """What it counts and how, where that is not every value alike, in the words of the policy but for its values."""
+        return ""
+
     def with_ground(self, natural: Ground) -> "Guarantee":
         """The guarantee with the natural ground distance of an attribute, if it needs one and has none."""
         return self
 
-    def for_one_value(self) -> "Guarantee":
+    def for_one_value(self, value: str) -> "Guarantee":
         """What it means for the 0/1 attribute of one value of a multi-valued attribute."""
         return self
 
@@ -117,14 +137,17 @@ class Guarantee:
 
 def _read(kind: object, value: Any) -> Any:
     """What a key says, as the type of a threshold."""
+    if isinstance(value, dict):
+        return tuple(value.items())
     return exact(value) if kind is Fraction else tuple(value) if isinstance(value, list) else value
 
 
-def _plain(value: object) -> int | float | str | list[str]:
+def _plain(value: object) -> Parameter:
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else float(value)
     if isinstance(value, tuple):
-        return [str(member) for member in value]
+        is_table = any(isinstance(member, tuple) for member in value)
+        return dict(value) if is_table else [str(member) for member in value]
     assert isinstance(value, int | float | str)
     return value
 
@@ -146,20 +169,73 @@ class KAnonymity(Guarantee, kind="k-anonymity", one_part_heals=True, worst="smal
         return 1
 
 
+class Diverse(Guarantee):
+    """l of any kind: of values or of labels at a level, and of other strength for values that are listed.
+
+    What a group owes is the largest l among the values that occur in it and need protection; for the frequency kind
+    every value owes its own.
+    """
+
+    l: int
+    l_level: int
+    l_of: tuple[tuple[str, int], ...]
+
+    @property
+    def level(self) -> int:
+        """The level that is asked for."""
+        return self.l_level
+
+    @property
+    def singled_out(self) -> tuple[str, ...]:
+        """The values with an l of their own."""
+        return tuple(value for value, _ in self.l_of)
+
+    @property
+    def terms(self) -> str:
+        """The level, and the largest l of a value."""
+        level = f"l_level = {self.l_level}" if self.l_level else ""
+        listed = f"l_of up to {max(l for _, l in self.l_of)}" if self.l_of else ""
+        return ", ".join(filter(None, (level, listed)))
+
+    @property
+    def strongest(self) -> int:
+        """The largest l that any value asks for."""
+        return max([self.l, *(l for _, l in self.l_of)])
+
+    @property
+    def weakest(self) -> int:
+        """The smallest l that any value asks for."""
+        return min([self.l, *(l for _, l in self.l_of)])
+
+    def l_for(self, value: str) -> int:
+        """The l that a value asks for."""
+        return dict(self.l_of).get(value, self.l)
+
+    def for_all_alike(self) -> "Guarantee":
+        """The same with the largest l for every value: what holds then holds with `l_of`."""
+        return replace(self, l=self.strongest, l_of=())  # type: ignore[call-arg]
+
+    def for_one_value(self, value: str) -> Guarantee:
+        """The value may not be given to anybody with more than 1/l certainty."""
+        return FrequencyDiversity(self.l_for(value))
+
+    def for_combination(self) -> Guarantee:
+        """Combinations need no l of their own: what a value owes in a group, all combinations with it owe no more."""
+        return replace(self, l_of=())  # type: ignore[call-arg]
+
+
 @dataclass(frozen=True)
-class Diversity(Guarantee, worst="smallest", bound="l"):
+class Diversity(Diverse, worst="smallest", bound="l"):
     """How many values stay possible in a group; the kinds of l differ in how they are counted."""
 
     l: int
+    l_level: int = 0
+    l_of: tuple[tuple[str, int], ...] = ()
 
     @property
     def variety(self) -> int:
         """At least l values."""
-        return self.l
-
-    def for_one_value(self) -> Guarantee:
-        """No value may be given to anybody with more than 1/l certainty."""
-        return FrequencyDiversity(self.l)
+        return self.strongest
 
 
 @dataclass(frozen=True)
@@ -178,8 +254,8 @@ class FrequencyDiversity(Diversity, kind="frequency-l-diversity", only_if={"l_ki
     """No value fills more than one l-th of a group."""
 
     def most_belief(self, share: float, text: str) -> float:
-        """One l-th."""
-        return 1 / self.l
+        """One l-th, with the l of the value."""
+        return 1 / self.l_for(text)
 
 
 @dataclass(frozen=True)
@@ -195,7 +271,7 @@ class EntropyDiversity(
 
 @dataclass(frozen=True)
 class RecursiveDiversity(
-    Guarantee,
+    Diverse,
     kind="recursive-c-l-diversity",
     excepts_harmless=True,
     counts_values=True,
@@ -206,15 +282,13 @@ class RecursiveDiversity(
 
     c: Fraction
     l: int
+    l_level: int = 0
+    l_of: tuple[tuple[str, int], ...] = ()
 
     @property
     def variety(self) -> int:
         """So many that the rarer ones can outweigh the commonest."""
-        return self.l + int(1 / self.c)
-
-    def for_one_value(self) -> Guarantee:
-        """No value may be given to anybody with more than 1/l certainty."""
-        return FrequencyDiversity(self.l)
+        return self.strongest + int(1 / self.c)
 
 
 class _Distance(Guarantee, spares_insensitive=False, bound="t"):
@@ -224,11 +298,13 @@ class _Distance(Guarantee, spares_insensitive=False, bound="t"):
         """The ground that was asked for, or the natural one."""
         return self if self.parameters["ground"] else replace(self, ground=natural)  # type: ignore[call-arg]
 
-    def for_one_value(self) -> Guarantee:
+    def for_one_value(self, value: str) -> Guarantee:
         """Two values are as far apart as any two."""
-        return replace(self, ground="equal")  # type: ignore[call-arg]
+        return self.for_combination()
 
-    for_combination = for_one_value
+    def for_combination(self) -> Guarantee:
+        """Any two combinations are as far apart as any other two."""
+        return replace(self, ground="equal")  # type: ignore[call-arg]
 
 
 @dataclass(frozen=True)
@@ -269,11 +345,13 @@ class CappedShare(Guarantee, kind="alpha-k-anonymity", bound="alpha", keys={"val
         """The values that are capped."""
         return self.values
 
-    def for_one_value(self) -> Guarantee:
-        """The value is a listed one, or it would not be judged; combinations are all capped."""
+    def for_one_value(self, value: str) -> Guarantee:
+        """The value is a listed one, or it would not be judged."""
         return replace(self, values=())
 
-    for_combination = for_one_value
+    def for_combination(self) -> Guarantee:
+        """Combinations are all capped."""
+        return replace(self, values=())
 
     def most_belief(self, share: float, text: str) -> float:
         """The share alpha, for a value that is listed."""

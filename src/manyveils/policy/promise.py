@@ -1,8 +1,8 @@
 """A promise: a guarantee about attributes, for what somebody knows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from manyveils.policy.guarantees import Elimination, Guarantee
+from manyveils.policy.guarantees import Diverse, Elimination, Guarantee
 
 
 @dataclass(frozen=True)
@@ -24,15 +24,33 @@ class Promise:
     def merging_keeps(self) -> bool:
         """Whether two groups that keep the promise keep it as one.
 
-        What a group without a sensitive value keeps as an exception does not survive merging.
+        What a group keeps as an exception, because it has no sensitive value or none that asks for a larger l, does
+        not survive merging.
+
+        Claim: distinct and frequency l keep this with `l_of` too; entropy and recursive l do not.
+        Why: the union owes the larger l of the two; its distinct values are no fewer than those of the group that owed
+        it, and of every value the rows and the sizes add up, but a large group of few values drowns a diverse one.
+        Tested by: tests/claims/test_kinds.py
         """
-        excepted = self.guarantee.excepts_harmless and bool(self.insensitive)
+        excepted = self.guarantee.excepts_harmless and bool(self.insensitive or self.guarantee.singled_out)
         return self.guarantee.merging_keeps and not excepted
 
     @property
     def one_part_heals(self) -> bool:
-        """Whether merging with one good group mends any group."""
-        return self.guarantee.one_part_heals and not self.conditional and not self.insensitive
+        """Whether merging with one good group mends any group: not if the other owes more than the good one has."""
+        is_even = not self.insensitive and not self.guarantee.singled_out
+        return self.guarantee.one_part_heals and not self.conditional and is_even
+
+    def for_mixtures(self) -> "Promise":
+        """What every group must keep so that any mixture of groups keeps the promise.
+
+        A group of values that are exempt, or that ask for less, keeps entropy and recursive diversity as an exception,
+        and a mixture with others is none.
+        """
+        guarantee = self.guarantee
+        if not guarantee.excepts_harmless or not isinstance(guarantee, Diverse):
+            return self
+        return replace(self, guarantee=guarantee.for_all_alike(), insensitive=frozenset())
 
     @property
     def minds_company(self) -> bool:

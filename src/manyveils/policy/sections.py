@@ -25,6 +25,8 @@ def _one_plain_character(value: str) -> str:
 Text = Annotated[str, BeforeValidator(_as_text)]
 Delimiter = Annotated[str, AfterValidator(_one_plain_character)]
 Count = Annotated[int, Field(strict=True, ge=1)]
+Level = Annotated[int, Field(strict=True, ge=0)]
+Several = Annotated[int, Field(strict=True, ge=2)]
 # The search for leaks grows as (2 * others) ** eliminations.
 Eliminations = Annotated[int, Field(strict=True, ge=1, le=5)]
 Number = Annotated[float, Field(strict=True)]
@@ -66,6 +68,10 @@ class GuaranteeKeys(Section):
     k: Count | None = optional("rows in every group, at least")
     l: Count | None = optional("diversity of every group, at least; l_kind says of which kind")
     l_kind: Literal["distinct", "frequency", "entropy", "recursive"] = "distinct"
+    l_level: Level | None = optional(
+        "with l: the level of the hierarchy whose labels are counted; 0 counts values"
+    )
+    l_of: dict[str, Several] | None = optional("with l: values, or labels of l_level, that ask for another l")
     c: Number | None = optional("recursive diversity's factor", gt=0)
     t: Number | None = optional("distance from the whole table's distribution, at most", ge=0, le=1)
     ground: Literal["equal", "ordered", "hierarchical"] | None = optional("ground distance of t")
@@ -136,4 +142,11 @@ class Publish(Section):
 SECTIONS: dict[str, type[Section]] = {"data": Data, "guarantee": GuaranteeKeys, "publish": Publish}
 LISTS: dict[str, type[Section]] = {"rules": Rule, "dependencies": Dependency}
 # Keys that go with another one, without which they say nothing.
-COMPANIONS = (("c", "l"), ("n", "t"), ("ground", "t"), ("alpha_values", "alpha"))
+COMPANIONS = (
+    ("c", "l"),
+    ("l_level", "l"),
+    ("l_of", "l"),
+    ("n", "t"),
+    ("ground", "t"),
+    ("alpha_values", "alpha"),
+)

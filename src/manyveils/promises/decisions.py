@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from manyveils.kernels.eliminations import withstand
 from manyveils.kernels.tallies import differences, largest_difference, most_alike, ordered_distance
 from manyveils.policy import guarantees
-from manyveils.promises.entries import Entries, Ids, Kept, Tally
+from manyveils.promises.entries import Entries, Ids, Kept, Tally, distinct
 
 TOLERANCE = 1e-9
 Scaled = NDArray[np.int64] | NDArray[np.float64]
@@ -79,28 +79,52 @@ def _floor_times(amounts: Ids, factor: Fraction) -> Ids:
     return whole * top + rest * top // bottom
 
 
+def _owed(guarantee: guarantees.Diverse, tally: Tally) -> Ids:
+    """The l of each group: the largest among its values that need protection, 0 where there is none."""
+    if not guarantee.l_of:
+        return np.where(tally.harmless(), 0, guarantee.l)
+    sensitive = tally.of_sensitive()
+    owed = np.zeros(tally.sizes.size, dtype=np.int64)
+    np.maximum.at(owed, sensitive.owners, _ls(guarantee, tally)[sensitive.values])
+    return owed
+
+
+def _ls(guarantee: guarantees.Diverse, tally: Tally) -> Ids:
+    """The l of each value."""
+    [column] = tally.columns
+    return np.array([guarantee.l_for(text) for text in column.texts], dtype=np.int64)
+
+
 def _distinct(guarantee: guarantees.DistinctDiversity, tally: Tally) -> Kept:
-    return (np.bincount(tally.owners, minlength=tally.sizes.size) >= guarantee.l) | tally.harmless()
+    fine: Kept = np.bincount(tally.owners, minlength=tally.sizes.size) >= _owed(guarantee, tally)
+    return fine
 
 
 def _frequency(guarantee: guarantees.FrequencyDiversity, tally: Tally) -> Kept:
-    fine: Kept = tally.of_sensitive().largest()[:, 0] * guarantee.l <= tally.sizes
-    return fine
+    sensitive = tally.of_sensitive()
+    if not guarantee.l_of:
+        fine: Kept = sensitive.largest()[:, 0] * guarantee.l <= tally.sizes
+        return fine
+    ls = _ls(guarantee, tally)[sensitive.values]
+    above = sensitive.counts * ls > tally.sizes[sensitive.owners]
+    return np.bincount(sensitive.owners[above], minlength=tally.sizes.size) == 0
 
 
 def _entropy(guarantee: guarantees.EntropyDiversity, tally: Tally) -> Kept:
     sizes = np.maximum(tally.sizes, 1).astype(np.float64)
     weights = tally.counts * np.log(tally.counts)
     entropy = np.log(sizes) - np.bincount(tally.owners, weights, tally.sizes.size) / sizes
-    fine = entropy >= math.log(guarantee.l) + TOLERANCE
-    distinct = np.bincount(tally.owners, minlength=tally.sizes.size)
-    fine |= (tally.largest()[:, 0] * distinct == tally.sizes) & (distinct >= guarantee.l)
-    close = np.flatnonzero(~fine & (entropy > math.log(guarantee.l) - TOLERANCE))
+    owed = _owed(guarantee, tally)
+    bound = np.log(np.maximum(owed, 1))
+    fine = entropy >= bound + TOLERANCE
+    n_values = np.bincount(tally.owners, minlength=tally.sizes.size)
+    fine |= (tally.largest()[:, 0] * n_values == tally.sizes) & (n_values >= owed)
+    close = np.flatnonzero(~fine & (entropy > bound - TOLERANCE))
     order = np.argsort(tally.owners, kind="stable")
     starts = np.searchsorted(tally.owners[order], np.append(close, close + 1))
     for group, start, stop in zip(close, starts[: close.size], starts[close.size :], strict=True):
-        fine[group] = _entropy_exactly(tally.counts[order[start:stop]].tolist(), guarantee.l)
-    return fine | tally.harmless()
+        fine[group] = _entropy_exactly(tally.counts[order[start:stop]].tolist(), int(owed[group]))
+    return fine | (owed == 0)
 
 
 def _entropy_exactly(counts: list[int], l: int) -> bool:
@@ -112,10 +136,13 @@ def _entropy_exactly(counts: list[int], l: int) -> bool:
 
 
 def _recursive(guarantee: guarantees.RecursiveDiversity, tally: Tally) -> Kept:
-    top = tally.largest(max(guarantee.l - 1, 1))
-    tail = tally.sizes - (top.sum(axis=1) if guarantee.l > 1 else 0)
-    fine: Kept = top[:, 0] * guarantee.c.denominator < tail * guarantee.c.numerator
-    return fine | tally.harmless()
+    owed = _owed(guarantee, tally)
+    fine: Kept = owed == 0
+    for l in distinct(owed[owed > 0]).tolist():
+        top = tally.largest(max(l - 1, 1))
+        tail = tally.sizes - (top.sum(axis=1) if l > 1 else 0)
+        fine |= (owed == l) & (top[:, 0] * guarantee.c.denominator < tail * guarantee.c.numerator)
+    return fine
 
 
 def _closeness(guarantee: guarantees.Closeness, tally: Tally) -> Kept:

@@ -95,28 +95,30 @@ def _about_eliminations(guarantee: guarantees.Elimination) -> tuple[str, str]:
 
 def _about_values(work: Work, watched: Watch, values: Ids, counts: Ids) -> tuple[str, str]:
     n_rows = work.table.n_people
-    most = int(counts[watched.is_sensitive[values]].max(initial=0))
-    broken = f"{watched.promise.guarantee.kind} cannot be kept"
+    broken, kind = f"{watched.promise.guarantee.kind} cannot be kept", _counted(watched.promise.guarantee)
+    most, owed = _worst(watched, values, counts)
+    # The key that asks for so much.
+    l = f"l_of = {owed}" if owed != getattr(watched.promise.guarantee, "l", owed) else f"l = {owed}"
+    key = l.partition(" ")[0]
     match watched.promise.guarantee:
-        case guarantees.FrequencyDiversity(l=l):
-            what = f"one value fills {most} of {n_rows} rows; with l = {l} it may fill at most {n_rows // l}."
-            return what, _fewer(most, n_rows, l, work)
-        case guarantees.DistinctDiversity(l=l):
-            return f"{broken}: l = {l} but only {len(counts)} different values.", f"Lower l to {len(counts)}."
-        case guarantees.EntropyDiversity(l=l):
+        case guarantees.FrequencyDiversity():
+            what = f"one {kind} fills {most} of {n_rows} rows; with {l} it may fill at most {n_rows // owed}."
+            return what, _fewer(most, n_rows, owed, work, key, kind)
+        case guarantees.DistinctDiversity():
+            what = f"{broken}: {l} but only {len(counts)} different {kind}s."
+            return what, f"Lower {key} to {len(counts)}."
+        case guarantees.EntropyDiversity():
             shares = counts / n_rows
             reached = math.exp(-float((shares * np.log(shares)).sum()))
-            what = (
-                f"{broken}: the whole table has the entropy of {reached:.2f} equal values; l = {l} is asked."
-            )
-            lower = f"Lower l to {int(reached + 1e-9)}."
+            what = f"{broken}: the whole table has the entropy of {reached:.2f} equal {kind}s; {l} is asked."
+            lower = f"Lower {key} to {int(reached + 1e-9)}."
             return what, lower if reached >= 2 else "Ask for distinct diversity instead."
-        case guarantees.RecursiveDiversity(c=c, l=l):
-            tail = int(np.sort(counts)[::-1][l - 1 :].sum())
+        case guarantees.RecursiveDiversity(c=c):
+            tail = int(np.sort(counts)[::-1][owed - 1 :].sum())
             return (
-                f"{broken}: the commonest value has {most} rows, the {l}-th and rarer ones {tail} together, "
+                f"{broken}: the commonest {kind} has {most} rows, the {owed}-th and rarer ones {tail} together, "
                 f"and c = {float(c):g}.",
-                f"Raise c above {most / tail:.3f} or lower l." if tail else "Lower l.",
+                f"Raise c above {most / tail:.3f} or lower {key}." if tail else f"Lower {key}.",
             )
         case guarantees.CappedShare(alpha=bound) | guarantees.Linkability(epsilon=bound):
             share = math.ceil(1000 * most / n_rows) / 1000
@@ -131,9 +133,31 @@ def _about_values(work: Work, watched: Watch, values: Ids, counts: Ids) -> tuple
             return f"{broken}, even with all {n_rows} rows in one group.", "Lower its threshold."
 
 
-def _fewer(most: int, n_rows: int, l: int, work: Work) -> str:
+def _counted(guarantee: guarantees.Guarantee) -> str:
+    """What is counted, as a word to which an s can be added."""
+    return f"level-{guarantee.level} label" if guarantee.level else "value"
+
+
+def _worst(watched: Watch, values: Ids, counts: Ids) -> tuple[int, int]:
+    """The rows of one value, and the l that is asked: of the value furthest above its share, or the largest l of all."""
+    guarantee = watched.promise.guarantee
+    concerned = watched.is_sensitive[values]
+    most = int(counts[concerned].max(initial=0))
+    if not isinstance(guarantee, guarantees.Diverse):
+        return most, 1
+    if not guarantee.singled_out:
+        return most, guarantee.l
+    ls = np.array([guarantee.l_for(text) for text in watched.columns[0].texts])[values[concerned]]
+    if not isinstance(guarantee, guarantees.FrequencyDiversity):
+        return most, int(ls.max(initial=1))
+    furthest = int(np.argmax(ls * counts[concerned]))
+    return int(counts[concerned][furthest]), int(ls[furthest])
+
+
+def _fewer(most: int, n_rows: int, l: int, work: Work, key: str, kind: str) -> str:
     l_reached = n_rows // max(most, 1)
-    remedy = (f"Lower l to {l_reached} or mark" if l_reached > 1 else "Mark") + " the value as insensitive"
+    spare = "the value as insensitive" if kind == "value" else "all its values as insensitive"
+    remedy = f"Lower {key} to {l_reached} or mark {spare}" if l_reached > 1 else f"Mark {spare}"
     if not work.suppresses:
         return f"{remedy}."
     needed = -(-(most * l - n_rows) // (l - 1)) if l > 1 else 0

@@ -52,7 +52,11 @@ ABOUT_SHARES = (
 
 @dataclass(frozen=True)
 class Watch:
-    """A promise together with the counts it needs; it may speak for the same one about every value of an attribute."""
+    """A promise together with the counts it needs; it may speak for the same one about every value of an attribute.
+
+    Where the promise counts labels of a hierarchy, `subject` and `columns` hold them in place of values; a label is
+    insensitive if all its values are.
+    """
 
     promise: Promise
     subject: Subject | None
@@ -107,17 +111,18 @@ def watch_each(
     promises: tuple[Promise, ...], table: Table, sensitive: tuple[str, ...], *, beside: Known | None = None
 ) -> tuple[Watch, ...]:
     """Prepare promises for being decided on a table, each by itself."""
-    subjects: dict[tuple[tuple[str, ...], bool], Subject] = {}
+    subjects: dict[tuple[tuple[str, ...], bool, int], Subject] = {}
     watches = []
     for promise in promises:
         if not promise.protects and beside is None:
             watches.append(Watch(promise, None, np.ones(0, dtype=bool), (), table))
             continue
         names = (*promise.protects, *_ruled_out(promise, table, sensitive))
-        key = names, promise.conditional
+        key = names, promise.conditional, promise.guarantee.level
         if key not in subjects:
             others = _others(promise, table, sensitive)
-            subjects[key] = subject_of(names, table, _known(table, others, beside))
+            seen = table.at_level(names, promise.guarantee.level)
+            subjects[key] = subject_of(names, seen, _known(table, others, beside))
         watches.append(_watch_one(promise, table, subjects[key], names))
     return tuple(watches)
 
@@ -183,11 +188,14 @@ def _known(table: Table, names: tuple[str, ...], beside: Known | None) -> Known 
 
 
 def _watch_one(promise: Promise, table: Table, subject: Subject, names: tuple[str, ...]) -> Watch:
-    columns = tuple(table[name] for name in names)
+    level = promise.guarantee.level
+    columns = tuple(table[name].at_level(level) for name in names)
     members = members_of(subject, columns) if isinstance(promise.guarantee, Elimination) else None
     is_sensitive = np.ones(subject.n_values, dtype=bool)
     if len(promise.protects) == 1 and promise.insensitive:
-        is_sensitive = np.array([text not in promise.insensitive for text in columns[0].texts])
+        column = table[names[0]]
+        is_sensitive = np.array([text not in promise.insensitive for text in column.texts])
+        is_sensitive = column.labels_of(is_sensitive, level)
         is_sensitive = is_sensitive if members is None else is_sensitive[members[0]]
     return Watch(promise, subject, is_sensitive, columns, table, members)
 

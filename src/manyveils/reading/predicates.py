@@ -16,6 +16,9 @@ from manyveils.reading.keys import Bools as Mask
 TOKEN = re.compile(
     r"""\s*(?:(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`)|(?P<sign><=|>=|!=|<>|==|=|<|>|\(|\)|,)|(?P<word>[^\s<>=!(),'"`]+))"""
 )
+# Whether an attribute with several values in a cell holds one of them, as = and != say too.
+HOLDS = ("=", "contains")
+LACKS = ("!=", "not contains")
 OTHER_SIGNS = {"<>": "!=", "==": "="}
 ORDER: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
@@ -64,7 +67,7 @@ def _mask(
     condition: Condition, domains: Mapping[str, Domain], derived: Mapping[str, tuple[str, ...]]
 ) -> dict[str, Mask]:
     if condition.name in derived:
-        return _mask_of_value(condition, domains)
+        return _mask_of_value(condition, domains, derived[condition.name])
     if condition.name not in domains:
         bits = {bit for names in derived.values() for bit in names}
         known = [*(name for name in domains if name not in bits), *derived]
@@ -72,21 +75,25 @@ def _mask(
         meant = [name for name in known if near and name.lower() == near[0]]
         remedy = f"Did you mean {meant[0]!r}?" if meant else f"Published are {', '.join(known)}."
         raise _wrong(f"{condition.name!r} is not published.", remedy)
+    if "contains" in condition.sign:
+        remedy = "Compare it with = or in."
+        raise _wrong(f"asks what {condition.name!r} contains, which holds one value in a cell.", remedy)
     return {condition.name: _holds(condition, domains[condition.name])}
 
 
-def _mask_of_value(condition: Condition, domains: Mapping[str, Domain]) -> dict[str, Mask]:
+def _mask_of_value(
+    condition: Condition, domains: Mapping[str, Domain], bits: tuple[str, ...]
+) -> dict[str, Mask]:
     """A multi-valued attribute holds a value or not: its 0/1 column says so."""
-    if condition.sign not in ("=", "!="):
-        raise _wrong(
-            f"{condition.name!r} holds several values.", "Compare it with = or !=, one value at a time."
-        )
+    if condition.sign not in (*HOLDS, *LACKS):
+        remedy = "Write contains 'value' or not contains 'value', one value at a time."
+        raise _wrong(f"{condition.name!r} holds several values.", remedy)
     bit = f"{condition.name}={condition.values[0]}"
     if bit not in domains:
-        # Nobody has a value that does not occur.
-        beside = next(name for name in domains if name.startswith(f"{condition.name}="))
-        return {beside: np.full(len(domains[beside].texts), condition.sign == "!=")}
-    wanted = "1" if condition.sign == "=" else "0"
+        # Nobody who is published has a value that does not occur; any attribute may say so.
+        beside = next((name for name in bits if name in domains), next(iter(domains)))
+        return {beside: np.full(len(domains[beside].texts), condition.sign in LACKS)}
+    wanted = "1" if condition.sign in HOLDS else "0"
     return {bit: np.array([text == wanted for text in domains[bit].texts])}
 
 
@@ -165,7 +172,10 @@ def _condition(words: list[str]) -> Condition:
         return Condition(name, sign, (low, _value(words)))
     if sign == "in":
         return Condition(name, sign, _listed(words))
-    if sign not in ("=", "!=", "<", "<=", ">", ">="):
+    if sign == "not":
+        _expect(words, "contains")
+        sign = "not contains"
+    if sign not in ("=", "!=", "<", "<=", ">", ">=", "contains", "not contains"):
         raise _wrong(f"has {sign!r} where a comparison should be.")
     return Condition(name, sign, (_value(words),))
 

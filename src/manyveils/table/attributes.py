@@ -83,6 +83,33 @@ class Attribute:
             self, codes=self.codes[rows], weights=None if self.weights is None else self.weights[rows]
         )
 
+    def at_level(self, level: int) -> "Attribute":
+        """The attribute with labels of its hierarchy in place of values: of a level, or else of the highest below the top.
+
+        Level 0 is the attribute itself.
+        """
+        level = min(level, self.levels.highest)
+        if not level:
+            return self
+        step = self.levels[level]
+        of_all = None if self.of_all is None else tally(step.label_of, self.of_all, len(step.labels))
+        return replace(
+            self,
+            kind="categorical",
+            codes=step.label_of[self.codes],
+            domain=pl.Series(self.name, step.labels, dtype=pl.String),
+            levels=value_or_top(step.labels),
+            of_all=of_all,
+        )
+
+    def labels_of(self, which: NDArray[np.bool_], level: int) -> NDArray[np.bool_]:
+        """The labels of a level under which at least one of some values stands."""
+        level = min(level, self.levels.highest)
+        if not level:
+            return which
+        step = self.levels[level]
+        return np.bincount(step.label_of[which], minlength=len(step.labels)) > 0
+
     def __repr__(self) -> str:
         return f"<Attribute {self.name}: {self.kind}, {len(self.codes)} rows, {self.n_values} values>"
 
@@ -132,6 +159,15 @@ class Table:
         home = self._homes.get(name)
         return None if home is None else name.removeprefix(f"{home}=")
 
+    def at_level(self, names: tuple[str, ...], level: int) -> "Table":
+        """The table with labels in place of the values of some attributes, among all people too."""
+        if not any(min(level, self[name].levels.highest) for name in names):
+            return self
+        labels = {name: self[name].at_level(level) for name in names}
+        whole = self.reference
+        above = None if whole is None else lambda asked: whole(asked).at_level(_both(names, asked), level)
+        return replace(self, attributes={**self.attributes, **labels}, reference=above)
+
     def codes(self, names: tuple[str, ...]) -> tuple[Codes, ...]:
         """The codes of several attributes."""
         return tuple(self.attributes[name].codes for name in names)
@@ -142,6 +178,10 @@ class Table:
 
     def __repr__(self) -> str:
         return f"<Table: {self.n_rows} rows, {len(self.attributes)} attributes>"
+
+
+def _both(names: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if name in others)
 
 
 def bits_of(values: pl.Series, attribute: AttributeSection, policy: Policy) -> list[Attribute]:

@@ -52,6 +52,11 @@ class Levels:
         """How many labels each level has."""
         return tuple(len(level.labels) for level in self.each)
 
+    @property
+    def highest(self) -> int:
+        """The highest level below the top; 0 where there is none but the values."""
+        return max(len(self.each) - 2, 0)
+
     def climb(self, low: int, high: int) -> Codes:
         """The label at level `high` of every label at level `low`."""
         up = np.zeros(self.sizes[low], dtype=np.int32)

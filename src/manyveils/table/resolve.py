@@ -6,7 +6,7 @@ from itertools import product
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import Guarantee, KAnonymity
+from manyveils.policy.guarantees import Diverse, Guarantee, KAnonymity
 from manyveils.policy.model import Policy
 from manyveils.policy.promises import alpha_beta_k_of, promises_of
 from manyveils.table.attributes import Table
@@ -19,7 +19,7 @@ def resolve(policy: Policy, table: Table) -> tuple[Promise, ...]:
     1/l certainty. Not having a value needs no protection.
     """
     promises = promises_of(policy)
-    problems = list(_unknown_values(promises, table))
+    problems = [*_unknown_values(promises, policy, table), *_missing_levels(policy, table)]
     resolved = tuple(
         part for promise in promises for part in _resolve_promise(promise, policy, table, problems)
     )
@@ -40,7 +40,7 @@ def _resolve_promise(
         yield replace(promise, given=given)
         return
     for names in product(*(table.expand((name,)) for name in promise.protects)):
-        guarantee = _grounded(promise.guarantee, names, table)
+        guarantee = _fitted(_grounded(promise.guarantee, names, table), names, policy, table)
         if not _concerns(promise, names, table):
             continue
         misfits = list(_misfits(guarantee, names, policy, table))
@@ -80,25 +80,72 @@ def _concerns(promise: Promise, names: tuple[str, ...], table: Table) -> bool:
 def _grounded(guarantee: Guarantee, names: tuple[str, ...], table: Table) -> Guarantee:
     if len(names) > 1:
         return guarantee.for_combination()
-    if _is_derived(names, table):
-        return guarantee.for_one_value()
+    atom = table.atom(names[0])
+    if atom is not None:
+        return guarantee.for_one_value(atom)
     return guarantee.with_ground("equal" if table[names[0]].kind == "categorical" else "ordered")
 
 
-def _unknown_values(promises: tuple[Promise, ...], table: Table) -> Iterator[Problem]:
-    """Values of alpha_values that occur nowhere: a misspelt one would promise nothing."""
-    texts_of: dict[tuple[str, ...], set[str]] = {}
+def _fitted(guarantee: Guarantee, names: tuple[str, ...], policy: Policy, table: Table) -> Guarantee:
+    """What l counts of one attribute: at the highest level it has, if it has fewer, and with an l of its own values only."""
+    if len(names) > 1 or not isinstance(guarantee, Diverse) or not guarantee.terms:
+        return guarantee
+    level = min(guarantee.level, table[names[0]].levels.highest)
+    known = {*_texts(names[0], level, table), *_written(names[0], level, policy, table)}
+    l_of = tuple((value, l) for value, l in guarantee.l_of if value in known)
+    return replace(guarantee, l_level=level, l_of=l_of)  # type: ignore[call-arg]
+
+
+def _missing_levels(policy: Policy, table: Table) -> Iterator[Problem]:
+    """Levels that were asked of an attribute itself and that it does not have."""
+    for name in policy.sensitive:
+        own = policy.attributes[name].guarantee
+        level = own.l_level if own else None
+        # A multi-valued one was refused with the policy.
+        if not level or name in table.derived or level <= table[name].levels.highest:
+            continue
+        highest = table[name].levels.highest
+        what = f"l_level = {level}, but the highest level of the hierarchy below the top is {highest}."
+        what = what if highest else f"l_level = {level}, but there is no hierarchy with labels to count."
+        remedy = (
+            f"Lower l_level to {highest}, or add levels." if highest else "Give the attribute a hierarchy."
+        )
+        yield Problem(f"attributes.{name}.guarantee.l_level", what, remedy)
+
+
+def _unknown_values(promises: tuple[Promise, ...], policy: Policy, table: Table) -> Iterator[Problem]:
+    """Values of alpha_values and l_of that occur nowhere: a misspelt one would promise nothing."""
+    texts_of: dict[tuple[str, tuple[str, ...]], set[str]] = {}
     for promise in promises:
         guarantee = promise.guarantee
-        if guarantee.listed and len(promise.protects) == 1:
-            name = promise.protects[0]
-            atoms = tuple(table.atom(derived) or "" for derived in table.derived.get(name, ()))
-            texts_of.setdefault(guarantee.listed, set()).update(atoms or table[name].texts)
-    for values, texts in texts_of.items():
+        if len(promise.protects) > 1:
+            continue
+        if guarantee.listed:
+            texts = texts_of.setdefault(("alpha_values", guarantee.listed), set())
+            texts.update(_texts(promise.protects[0], 0, table))
+        if guarantee.singled_out:
+            texts = texts_of.setdefault(("l_of", guarantee.singled_out), set())
+            texts.update(_texts(promise.protects[0], guarantee.level, table))
+            texts.update(_written(promise.protects[0], guarantee.level, policy, table))
+    for (key, values), texts in texts_of.items():
         unknown = len(set(values) - texts)
         if unknown:
-            what = f"{unknown} of {len(values)} values do not occur in the data."
-            yield Problem("guarantee.alpha_values", what, "Correct the spelling or drop them.")
+            what = f"{unknown} of {len(values)} values do not occur in the data"
+            what += "." if key == "alpha_values" else " or the hierarchy, at the level that l counts."
+            yield Problem(f"guarantee.{key}", what, "Correct the spelling or drop them.")
+
+
+def _texts(name: str, level: int, table: Table) -> tuple[str, ...]:
+    """The values of an attribute in the data, or their labels at a level."""
+    atoms = tuple(table.atom(derived) or "" for derived in table.derived.get(name, ()))
+    return atoms or table[name].at_level(level).texts
+
+
+def _written(name: str, level: int, policy: Policy, table: Table) -> Iterator[str]:
+    """What the lines of a hierarchy have at a level, whether it occurs or not."""
+    own = policy.attributes[name].level or 0
+    level = own if name in table.derived else min(level, table[name].levels.highest)
+    return (line[level] for line in policy.lines(name) or ())
 
 
 def _misfits(guarantee: Guarantee, names: tuple[str, ...], policy: Policy, table: Table) -> Iterator[Problem]:
@@ -109,13 +156,20 @@ def _misfits(guarantee: Guarantee, names: tuple[str, ...], policy: Policy, table
         what = f"{guarantee.kind} needs numbers, and the attribute is not numeric."
         yield Problem(where, what, "Move it to [attributes.NAME.guarantee] of a numeric attribute.")
     ground, l = guarantee.parameters.get("ground"), getattr(guarantee, "l", 0)
+    kinds = first.at_level(guarantee.level)
     if ground == "hierarchical" and len(first.levels) < 3:
         yield Problem(
             where, "ground = hierarchical needs a hierarchy with groups.", "Give the attribute one."
         )
     if ground == "ordered" and first.kind == "categorical":
         yield Problem(where, "ground = ordered needs an order.", 'Set kind = "ordinal" or "numeric".')
-    if guarantee.counts_values and len(names) == 1 and l > first.n_values:
+    if guarantee.counts_values and len(names) == 1 and l > kinds.n_values:
         key = "l" if policy.guarantee.l == l or alpha_beta_k_of(policy) is None else "beta"
-        what = f"{key} = {l} but the attribute has {first.n_values} different values."
-        yield Problem(where, what, f"Lower {key} to {first.n_values}.")
+        counted = f"labels at level {guarantee.level}" if guarantee.level else "values"
+        what = f"{key} = {l} but the attribute has {kinds.n_values} different {counted}."
+        yield Problem(where, what, f"Lower {key} to {kinds.n_values}.")
+    if guarantee.counts_values and isinstance(guarantee, Diverse) and guarantee.singled_out:
+        most = max([0, *(guarantee.l_for(text) for text in kinds.texts)])
+        if most > max(l, kinds.n_values):
+            what = f"l_of asks for {most} but the attribute has {kinds.n_values} different values to count."
+            yield Problem(where, what, f"Lower it to {kinds.n_values}, or drop it.")

@@ -208,13 +208,18 @@ def rule_of(work: Work, *, raising: bool, climb: Climb = "parent") -> Rule:
 def may_climb(name: str, promises: tuple[Promise, ...]) -> bool:
     """Whether labels instead of values can break no other promise.
 
-    Climbing never takes a value out of a group, so diversity stays; shares, distances and numbers would change.
+    Climbing never takes a value out of a group, nor a label of a level, so diversity stays; shares, distances and
+    numbers would change, and a label could stand for a value that asks for a larger l.
     """
     return not any(
         promise.conditional
         or (
             name in promise.protects
-            and (len(promise.protects) > 1 or not isinstance(promise.guarantee, BY_VALUES_IN_GROUP))
+            and (
+                len(promise.protects) > 1
+                or not isinstance(promise.guarantee, BY_VALUES_IN_GROUP)
+                or bool(promise.guarantee.singled_out)
+            )
         )
         for promise in promises
     )

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.methods import Method, Options, drafts_of, united
 from manyveils.methods.anatomize.crowd import gather, kinds_of, least_left
+from manyveils.methods.anatomize.kinds import level_of, numbered_by_kind, protected, shared_out, shares_owed
 from manyveils.policy import Promise
-from manyveils.promises.entries import Ids, count, examples, for_each_once, numbered
+from manyveils.promises.entries import Ids, count, examples, for_each_once
 from manyveils.promises.explain import refuse
 from manyveils.promises.keeping import Watch, all_kept, kept_by_groups, watch
 from manyveils.promises.work import Work, shuffled_rows
@@ -113,7 +113,7 @@ def _company(promise: Promise, families: list[tuple[str, ...]]) -> tuple[str, ..
 
 def _is_plain(work: Work) -> bool:
     """Whether there is one attribute, all of whose values are protected: dealing does as well as filling there."""
-    return len(work.sensitive) == 1 and bool(_protected(work, work.sensitive[0]).all())
+    return len(work.sensitive) == 1 and bool(protected(work, work.sensitive[0])[1].all())
 
 
 def _gathered(work: Work, shuffled: Ids) -> Iterator[Ids]:
@@ -125,8 +125,8 @@ def _gathered(work: Work, shuffled: Ids) -> Iterator[Ids]:
     Tested by: tests/claims/test_anatomize.py
     """
     size, least = _sizes(work)
-    protected = [_protected(work, name) for name in work.sensitive]
-    kinds = kinds_of([work.table[name].codes for name in work.sensitive], protected)
+    attributes, flags = zip(*(protected(work, name) for name in work.sensitive), strict=True)
+    kinds = kinds_of([attribute.codes for attribute in attributes], list(flags))
     rng = work.streams.of("anatomize.kinds")
     for _ in range(TRIES if least_left(kinds, size) <= work.limit else 0):
         yield _merged(gather(kinds, shuffled, size, rng, work.limit), -(-least // size))
@@ -154,11 +154,9 @@ class _Attempt:
 def _attempts(work: Work, table: Table) -> Iterator[_Attempt]:
     """Rows dealt to ever fewer buckets, so that each comes ever closer to the whole table."""
     size, least = _sizes(work)
-    combinations, n = numbered(table, work.sensitive)
+    combinations, n = numbered_by_kind(work, table, work.sensitive)
     counts = people(combinations, table.weights, n)
-    gone = excess(counts, size)
-    if not _is_plain(work) or gone.sum() > work.limit:
-        gone = np.zeros_like(counts)
+    gone = _gone_first(work, table, counts, examples(combinations, n))
     stops = np.cumsum(counts - gone)
     n_rows = int(stops[-1])
     n_dealt = max(n_rows // size, 1)
@@ -170,14 +168,25 @@ def _attempts(work: Work, table: Table) -> Iterator[_Attempt]:
         n_dealt = n_dealt * 3 // 4
 
 
-def excess(counts: Ids, l: int) -> Ids:
+def _gone_first(work: Work, table: Table, counts: Ids, example: Ids) -> Ids:
+    """How many rows of each value are left out because it is too common; none if these would be too many."""
+    gone = np.zeros_like(counts)
+    if _is_plain(work):
+        [name] = work.sensitive
+        kind_of = table[name].at_level(level_of(work, name)).codes[example].astype(np.int64)
+        owed = shares_owed(work, name)
+        gone = shared_out(excess(people(kind_of, counts, owed.size), owed), kind_of, counts)
+    return gone if gone.sum() <= work.limit else np.zeros_like(counts)
+
+
+def excess(counts: Ids, l: int | Ids) -> Ids:
     """How many rows of each value must go so that no value fills more than one l-th of what is left.
 
     >>> excess(np.array([5, 1, 1]), 2)
     array([3, 0, 0])
     """
     kept = counts.copy()
-    while kept.sum() and kept.max() * l > kept.sum():
+    while kept.sum() and (kept * l).max() > kept.sum():
         kept = np.minimum(kept, kept.sum() // l)
     return counts - kept
 
@@ -212,15 +221,6 @@ def _merged(buckets: Ids, times: int) -> Ids:
         return buckets
     n_buckets = max((int(buckets.max()) + 1) // times, 1)
     return np.where(buckets < 0, -1, np.minimum(buckets // times, n_buckets - 1))
-
-
-def _protected(work: Work, name: str) -> NDArray[np.bool_]:
-    """Which values of an attribute may not meet in a bucket."""
-    flags = np.zeros(work.table[name].n_values, dtype=bool)
-    for promise in work.promises:
-        if name in promise.protects:
-            flags |= np.array([text not in promise.insensitive for text in work.table[name].texts])
-    return flags
 
 
 def _settled(buckets: Ids, watches: tuple[Watch, ...], limit: int) -> Ids | None:

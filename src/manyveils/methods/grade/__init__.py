@@ -251,6 +251,9 @@ def _refuse_misfits(work: Work, options: GradeOptions) -> None:
         )
         for name in work.table.derived
     ]
+    terms = dict.fromkeys(promise.guarantee.terms for promise in work.promises if promise.guarantee.terms)
+    what = "codes hide which label a value is under, and which value it is, so l counts codes, all alike."
+    problems += [Problem(f"{where}: guarantee ({words})", what, "Use another method.") for words in terms]
     if not work.sensitive:
         problems.append(Problem(where, "grade needs a sensitive attribute.", 'Use method = "generalize".'))
     PolicyError.refuse(problems)

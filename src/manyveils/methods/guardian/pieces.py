@@ -71,7 +71,7 @@ def _demands(work: Work, promise: Promise) -> Iterator[Demand]:
         for name in work.sensitive:
             yield Demand(frozenset(promise.given) - {name}, name, promise)
         return
-    if isinstance(guarantee, FrequencyDiversity) and guarantee.l == 1:
+    if isinstance(guarantee, FrequencyDiversity) and guarantee.strongest == 1:
         # Everything is as rare as that.
         return
     [protect] = promise.protects
@@ -261,9 +261,9 @@ def _described(work: Work, column: str, piece: Piece) -> dict[str, Any]:
 
 
 def strength(protect: str, demands: Sequence[Demand]) -> int | None:
-    """The largest l that is demanded of a column; nothing if only other guarantees are."""
+    """The largest l that is demanded of all values of a column; nothing if only other guarantees are."""
     ls = [
-        demand.promise.guarantee.l
+        demand.promise.guarantee.weakest
         for demand in demands
         if demand.protect == protect and isinstance(demand.promise.guarantee, FrequencyDiversity)
     ]

@@ -1,7 +1,6 @@
 """Rows to buckets, what an adversary finds in them, and buckets merged until every promise is kept."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import accumulate
 
 import numpy as np
@@ -10,7 +9,6 @@ from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.guardian.pieces import column_dependencies
 from manyveils.methods.multi_sa.blocks import Block
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import EntropyDiversity, RecursiveDiversity
 from manyveils.policy.rules import PrivacyRule, known_from, tellers
 from manyveils.promises.entries import Ids, Kept, numbered
 from manyveils.promises.keeping import Watch, kept_by_groups, watch
@@ -80,19 +78,9 @@ def watches_of(work: Work, columns: tuple[tuple[str, ...], ...]) -> Iterator[Wat
         for column in columns if not (promise.protects or work.sensitive) else columns[-1:]:
             known = tuple(name for name in column if name in given)
             beside = numbered(table, known) if known else None
-            # Who knows something of the other column only is sure of the bucket.
-            judged = promise if given and not known else _of_mixtures(promise)
+            # Who knows something of the other column only is sure of the bucket; others weigh several.
+            judged = promise if given and not known else promise.for_mixtures()
             yield from watch((judged,), table, work.sensitive, beside=beside)
-
-
-def _of_mixtures(promise: Promise) -> Promise:
-    """What every bucket must keep so that any mixture of buckets keeps the promise.
-
-    Who is unsure of the bucket weighs several. Where values are exempt, a bucket of nothing else keeps entropy and
-    recursive diversity as an exception, and a mixture with others is none.
-    """
-    is_exempt = isinstance(promise.guarantee, EntropyDiversity | RecursiveDiversity) and promise.insensitive
-    return replace(promise, insensitive=frozenset()) if is_exempt else promise
 
 
 def refuse_ties(work: Work) -> None:

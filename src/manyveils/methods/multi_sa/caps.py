@@ -1,5 +1,6 @@
 """The share of alike rows that each sensitive value may fill, and integer programs (HiGHS) over buckets within the shares."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,10 +12,11 @@ from manyveils.errors import PolicyError
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import (
     CappedShare,
-    Diversity,
+    DistinctDiversity,
+    Diverse,
+    FrequencyDiversity,
     Guarantee,
     Linkability,
-    RecursiveDiversity,
 )
 from manyveils.promises.entries import Ids, dense, examples, numbered
 from manyveils.promises.work import Work
@@ -101,31 +103,39 @@ def caps_of(work: Work, combinations: Combinations) -> tuple[Cap, ...]:
     of distinct or of entropy diversity, conditional or not.
     Why: a line is what the strongest adversary sees. Who knows less sees several lines as one, and shares that hold
     in each of them hold in their sum. No value above one l-th means l values or more, and entropy of log l or more.
+    Where values ask for different l, buckets that break distinct l are merged afterwards.
     Tested by: tests/claims/test_multi_sa.py
     """
     bounded = dict.fromkeys(
-        promise.protects for promise in work.promises if (share_of(promise.guarantee) or 1) < 1
+        (promise.protects, promise.guarantee.level)
+        for promise in work.promises
+        if (share_of(promise.guarantee) or 1) < 1
     )
-    return tuple(_cap(work, combinations, protects) for protects in bounded)
+    return tuple(_cap(work, combinations, protects, level) for protects, level in bounded)
 
 
-def share_of(guarantee: Guarantee) -> Fraction | None:
-    """The share that no value may exceed; nothing for guarantees that do not bound it."""
+def share_of(guarantee: Guarantee, text: str | None = None) -> Fraction | None:
+    """The share that a value may not exceed, or the strictest of all; nothing for guarantees that do not bound it.
+
+    What is exempt from a larger l of entropy or recursive diversity is not in a mixture, so there all share the strictest.
+    """
     match guarantee:
-        case Diversity(l=l) | RecursiveDiversity(l=l):
-            return Fraction(1, l)
+        case FrequencyDiversity() | DistinctDiversity() if text is not None:
+            return Fraction(1, guarantee.l_for(text))
+        case Diverse():
+            return Fraction(1, guarantee.strongest)
         case CappedShare(alpha=bound) | Linkability(epsilon=bound):
             return bound
     return None
 
 
-def _cap(work: Work, combinations: Combinations, protects: tuple[str, ...]) -> Cap:
+def _cap(work: Work, combinations: Combinations, protects: tuple[str, ...], level: int) -> Cap:
     table, rows = work.table, combinations.example
-    values, n_values = _numbered(table, protects, rows)
+    values, n_values = _numbered(table.at_level(protects, level), protects, rows)
     lines, n_lines = _numbered(table, _known(table, combinations.names, protects), rows)
     cell_of, n_cells = dense((lines, values), (n_lines, n_values), rows.size)
     inside = examples(cell_of, n_cells)
-    return Cap(lines, cell_of, lines[inside], *_shares(work, protects, rows[inside]))
+    return Cap(lines, cell_of, lines[inside], *_shares(work, protects, level, rows[inside]))
 
 
 def _known(table: Table, names: tuple[str, ...], protects: tuple[str, ...]) -> tuple[str, ...]:
@@ -135,27 +145,36 @@ def _known(table: Table, names: tuple[str, ...], protects: tuple[str, ...]) -> t
     return tuple(name for name in names if table.home(name) != table.home(protects[0]))
 
 
-def _shares(work: Work, protects: tuple[str, ...], rows: Ids) -> tuple[Ids, Ids]:
-    """The smallest share that is promised of the value of each row, as a fraction; 1 where nothing is."""
+def _shares(work: Work, protects: tuple[str, ...], level: int, rows: Ids) -> tuple[Ids, Ids]:
+    """The smallest share that is promised of the value, or of the label, of each row, as a fraction; 1 where nothing is."""
     top, bottom = np.ones((2, rows.size), dtype=np.int64)
     for promise in work.promises:
-        share = share_of(promise.guarantee)
-        if share and promise.protects == protects:
-            is_stricter = share.numerator * bottom < share.denominator * top
-            is_stricter &= _concerns(promise, work.table, rows)
-            top[is_stricter], bottom[is_stricter] = share.numerator, share.denominator
+        if (promise.protects, promise.guarantee.level) == (protects, level):
+            for share, concerned in _bounded(promise, work.table, rows):
+                is_stricter = concerned & (share.numerator * bottom < share.denominator * top)
+                top[is_stricter], bottom[is_stricter] = share.numerator, share.denominator
     return top, bottom
 
 
-def _concerns(promise: Promise, table: Table, rows: Ids) -> NDArray[np.bool_]:
-    """Whether a promise is about the value that a row has; it is about every combination."""
+def _bounded(promise: Promise, table: Table, rows: Ids) -> Iterator[tuple[Fraction, NDArray[np.bool_]]]:
+    """The shares that a promise bounds values by, each with the rows whose value it speaks of; all have combinations."""
+    guarantee = promise.guarantee
+    strictest = share_of(guarantee)
+    if strictest is None:
+        return
     if len(promise.protects) > 1:
-        return np.ones(rows.size, dtype=bool)
+        yield strictest, np.ones(rows.size, dtype=bool)
+        return
     attribute = table[promise.protects[0]]
-    spared, listed = promise.insensitive, promise.guarantee.listed or attribute.texts
-    return np.array([text in listed and text not in spared for text in attribute.texts])[
-        attribute.codes[rows]
-    ]
+    spared, listed = promise.insensitive, guarantee.listed or attribute.texts
+    named = np.array([text in listed and text not in spared for text in attribute.texts])
+    labels = attribute.at_level(guarantee.level)
+    concerned = attribute.labels_of(named, guarantee.level)
+    shares = [share_of(guarantee, text) for text in labels.texts]
+    for share in dict.fromkeys(shares):
+        assert share is not None
+        own = np.array([other == share for other in shares])
+        yield share, (concerned & own)[labels.codes[rows]]
 
 
 @dataclass(frozen=True)

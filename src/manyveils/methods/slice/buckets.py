@@ -1,7 +1,7 @@
 """Regions of a column, which are large and varied enough, and buckets: cut along them, or judged by beliefs about targets."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -111,7 +111,12 @@ def _cut_along(work: Work, region: Region) -> tuple[Attribute, ...]:
 
 
 def bucket_watches(work: Work, regions: tuple[Region, ...]) -> tuple[Watch, ...]:
-    """What every bucket must keep for those who find a region of a judged column in it."""
+    """What every bucket must keep for those who find a region of a judged column in it.
+
+    Labels may overlap, as `*` does with any other; a target then matches several buckets.
+    """
+    if any(region.recodings for region in regions):
+        work = replace(work, promises=tuple(promise.for_mixtures() for promise in work.promises))
     return tuple(
         watched
         for region in regions
@@ -191,24 +196,25 @@ def _judged(work: Work, regions: tuple[Region, ...], buckets: Ids) -> Iterator[t
                 for promise in work.promises
                 if promise.protects == (name,) or (not promise.protects and name in work.sensitive)
             ]
-            if promises:
-                belief = beliefs(regions, number, work.table[name].codes.astype(np.int64), buckets)
-                yield from ((promise, belief) for promise in promises)
+            for level in dict.fromkeys(promise.guarantee.level for promise in promises):
+                protected = work.table[name].at_level(level).codes.astype(np.int64)
+                belief = beliefs(regions, number, protected, buckets)
+                yield from ((promise, belief) for promise in promises if promise.guarantee.level == level)
 
 
 def _is_kept(work: Work, promise: Promise, belief: Belief) -> bool:
     guarantee = promise.guarantee
     if isinstance(guarantee, guarantees.KAnonymity):
         return bool((belief.candidates >= guarantee.k).all())
-    texts = work.table[promise.protects[0]].texts
-    concerned = np.array([text not in promise.insensitive for text in texts])[belief.values]
+    attribute = work.table[promise.protects[0]]
+    texts = attribute.at_level(guarantee.level).texts
+    is_sensitive = np.array([text not in promise.insensitive for text in attribute.texts])
+    concerned = attribute.labels_of(is_sensitive, guarantee.level)[belief.values]
     if isinstance(guarantee, guarantees.DistinctDiversity):
         occurs = belief.shares > 0
-        n_values, n_concerned = (
-            np.bincount(belief.targets[which], minlength=belief.candidates.size)
-            for which in (occurs, occurs & concerned)
-        )
-        return bool(((n_values >= guarantee.l) | (n_concerned == 0)).all())
+        n_values = np.bincount(belief.targets[occurs], minlength=belief.candidates.size)
+        ls = np.array([guarantee.l_for(text) for text in texts])[belief.values]
+        return bool((n_values[belief.targets] >= ls)[occurs & concerned].all())
     bounds = np.array([guarantee.most_belief(1.0, text) for text in texts])[belief.values]
     return bool((belief.shares <= bounds + TOLERANCE)[concerned].all())
 
