@@ -45,7 +45,7 @@ def make(order: Order, table: Table, restore: Restore) -> Release:
         restore,
         notes=drafts.notes,
         rng=streams.of("seal.buckets"),
-        promises=work.promises,
+        promises=(*work.promises, *work.hiding),
         key=drafts.key,
     )
 

@@ -376,3 +376,17 @@ JUDGES: Mapping[type[Guarantee], Callable[[Any, Values, Setting], Verdict]] = {
     Closeness: _closeness,
     SupersetCloseness: _superset_closeness,
 }
+
+
+def fewest_rows(rows, *, most):
+    """The fewest rows of a group that have all of up to `most` values which one of its rows has; all rows for no value.
+
+    A row is the set of its values.
+    """
+    sets = {
+        frozenset(some)
+        for row in rows
+        for size in range(most + 1)
+        for some in itertools.combinations(sorted(row), size)
+    }
+    return min((sum(some <= row for row in rows) for some in sets), default=len(rows))

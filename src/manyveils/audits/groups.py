@@ -75,7 +75,9 @@ def groups_in(evidence: Evidence, promise: Promise, sight: Sight) -> Groups:
     labels, cells = cells_of(evidence, sight)
     guards = (sight.view.enforces or {}).get("protect")
     is_beside = promise.is_rule or (guards is not None and guards not in promise.protects)
-    if is_beside and len(labels) == 1 and labels[0].hides:
+    # A yes or no that is hidden tells nothing of it.
+    is_hidden = len(promise.protects) == 1 and evidence.table.atom(promise.protects[0]) is not None
+    if (is_beside or is_hidden) and len(labels) == 1 and labels[0].hides:
         labels, cells = [unrecoded(labels[0].attribute)], _spread(labels[0], cells)
     return with_reference(evidence, promise, cells, labels, sight)
 

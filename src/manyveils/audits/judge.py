@@ -12,11 +12,12 @@ from manyveils.audits.combinations import Way, product_groups, ways_of
 from manyveils.audits.eliminations import measure_eliminations, measure_eliminations_apart
 from manyveils.audits.finding import Finding, Reading
 from manyveils.audits.groups import groups_in
+from manyveils.audits.known_items import measure_known_items
 from manyveils.audits.measures import MEASURES
 from manyveils.audits.posterior import measure_beliefs, measure_target_sizes
 from manyveils.audits.set_valued import holders_in, is_one_of_many, measured_apart
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import WORST, Elimination, KAnonymity
+from manyveils.policy.guarantees import WORST, Elimination, KAnonymity, KnownItems
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.sight import (
     Sight,
@@ -26,6 +27,8 @@ from manyveils.reading.sight import (
     sight_of,
     views_beyond_the_guardian,
 )
+from manyveils.release import View
+from manyveils.release.views import ColumnFile
 
 
 def judge(evidence: Evidence, promise: Promise, *, promised: bool) -> Iterator[Finding]:
@@ -67,7 +70,7 @@ def judge_columns(evidence: Evidence, promise: Promise, *, promised: bool) -> It
 
 
 def _is_about_values(promise: Promise) -> bool:
-    return not isinstance(promise.guarantee, KAnonymity | Elimination)
+    return not isinstance(promise.guarantee, KAnonymity | Elimination | KnownItems)
 
 
 def _stub(promise: Promise, reading: Reading, *, promised: bool) -> Finding:
@@ -83,7 +86,7 @@ def _stub(promise: Promise, reading: Reading, *, promised: bool) -> Finding:
 def _judged(evidence: Evidence, promise: Promise, others: frozenset[str], stub: Finding) -> Iterator[Finding]:
     """The findings against someone who also knows `others` once she has found a person's bucket."""
     shown = evidence.showing(frozenset(promise.protects)) if promise.protects else evidence.release.views
-    columns = [(view, file) for view in shown for file in columns_for(promise, view, evidence)]
+    columns = [(view, file) for view in shown for file in _columns(promise, view, evidence)]
     damaged = [view.name for view, _ in columns if not evidence.is_whole(view)]
     if damaged and _is_about_values(promise):
         yield replace(stub, view=damaged[0])
@@ -101,6 +104,15 @@ def _judged(evidence: Evidence, promise: Promise, others: frozenset[str], stub: 
     if not ways:
         # What is not published cannot be learnt from the release.
         yield replace(stub, kept=True)
+
+
+def _columns(promise: Promise, view: View, evidence: Evidence) -> tuple[ColumnFile, ...]:
+    """The columns of a view in which a promise is judged; a view of one attribute has no row that could be somebody's."""
+    if not isinstance(promise.guarantee, KnownItems):
+        return columns_for(promise, view, evidence)
+    items = frozenset(evidence.table.derived[promise.guarantee.attribute])
+    showing = (file for file in view.files if not items.isdisjoint(file.attributes))
+    return tuple(showing) if len(view.attributes) > 1 else ()
 
 
 def _ways(evidence: Evidence, promise: Promise, sights: Sequence[Sight]) -> Iterator[Way]:
@@ -197,6 +209,8 @@ def _measured(evidence: Evidence, promise: Promise, way: Way) -> pl.DataFrame | 
     """The measures of all groups, or of all targets where they cannot be told apart by groups."""
     if isinstance(promise.guarantee, KAnonymity):
         return _sizes(evidence, promise.guarantee, way[0])
+    if isinstance(promise.guarantee, KnownItems):
+        return measure_known_items(evidence, promise.guarantee, way[0])
     if isinstance(promise.guarantee, Elimination):
         # A bucket that is not found for certain is judged as if it were: knowing more never hides a leak.
         return measure_eliminations(evidence, promise, promise.guarantee, way[0])

@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
-from manyveils.policy import Policy
+from manyveils.policy import Policy, Promise
 from manyveils.policy.check import section_problems, suggest
+from manyveils.policy.guarantees import Elimination, KnownItems
 from manyveils.policy.promises import dependencies_of
 from manyveils.policy.rules import PrivacyRule, tellers
 from manyveils.policy.sections import Publish
@@ -69,6 +70,8 @@ class Method:
     promising: Mapping[str, Any] = field(default_factory=dict)
     # The releases that the demo makes with it: a name, and keys of [publish].
     demo: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # Whether single values of a multi-valued attribute may be hidden in its groups.
+    hides: bool = False
     # Whether it takes a cell of several values as one value.
     whole_cells: bool = False
     # What Spark says where a plan needs rows that may not be cut into parts.
@@ -87,7 +90,12 @@ def united(sets: Iterable[set[A]], together: Iterable[Iterable[A]]) -> list[set[
 
 def drafts_of(work: Work, plan: Plan | FromRows) -> Drafts:
     """The drafts of a plan, made from the rows at hand."""
-    return plan.make(work) if isinstance(plan, FromRows) else carry_out(plan, work.table, work.streams)
+    drafts = plan.make(work) if isinstance(plan, FromRows) else carry_out(plan, work.table, work.streams)
+    if not work.hiding:
+        return drafts
+    from manyveils.methods.hiding import hidden  # Few policies ask for it.
+
+    return hidden(work, drafts)
 
 
 def plan_of_counts(work: Work, plan: Plan | FromRows) -> Plan | None:
@@ -146,8 +154,35 @@ def work_of(
 ) -> Work:
     """What the policy's method is given; options that were not read before are validated here."""
     options = read_options(policy) if options is None else options
-    suppresses = method_of(policy).suppresses
-    return Work(policy, table, resolve(policy, table), options, streams, progress, suppresses, counted)
+    method, resolved = method_of(policy), resolve(policy, table)
+    hiding = tuple(promise for promise in resolved if isinstance(promise.guarantee, KnownItems))
+    promises = tuple(promise for promise in resolved if promise not in hiding)
+    _refuse_hiding(method, policy, hiding, promises)
+    return Work(policy, table, promises, options, streams, progress, method.suppresses, counted, hiding)
+
+
+def _refuse_hiding(
+    method: Method, policy: Policy, hiding: tuple[Promise, ...], others: tuple[Promise, ...]
+) -> None:
+    """Refuse to hide values where other promises are judged by what is shown beside them."""
+    where = f"{policy.name}: guarantee.known_items"
+    crossing = [
+        promise
+        for promise in others
+        if len(promise.protects) > 1 or isinstance(promise.guarantee, Elimination)
+    ]
+    if hiding and crossing:
+        what = f"does not go with {crossing[0].guarantee.kind} of several attributes: what is hidden would count as a value."
+        raise PolicyError.at(where, what, "Drop one of the two.")
+    PolicyError.refuse(
+        Problem(
+            where,
+            f"method {method.name!r} cannot hide values of {promise.subject}.",
+            'Use method = "generalize", "anatomize" or "codip".',
+        )
+        for promise in hiding
+        if not method.hides
+    )
 
 
 def method_problems(section: Mapping[str, Any], name: str) -> Iterator[Problem]:

@@ -50,5 +50,6 @@ METHOD = Method(
     SeparateOptions,
     plan,
     takes_rules=True,
+    hides=True,
     demo={"separate": {}},
 )

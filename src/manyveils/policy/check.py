@@ -118,6 +118,9 @@ def _meaning_problems(document: Keys, attributes: Keys) -> Iterator[Problem]:
         remedy = "Give some attribute the role quasi, sensitive or neutral."
         yield Problem("attributes", "nothing is left to publish.", remedy)
     yield from _elimination_problems(document, bodies, general)
+    if general.get("known_items") and not any(body.get("multivalued") for body in bodies.values()):
+        what = "is about attributes with several values in a cell, and there is none."
+        yield Problem("guarantee.known_items", what, "Set multivalued of an attribute, or drop it.")
 
 
 def _attribute_problems(name: str, attribute: Keys, general: Keys) -> Iterator[Problem]:
@@ -137,6 +140,9 @@ def _attribute_problems(name: str, attribute: Keys, general: Keys) -> Iterator[P
     if attribute.get("order") is not None and attribute.get("kind") != "ordinal":
         yield Problem(f"{where}.order", 'goes with kind = "ordinal".', "Set the kind or drop the order.")
     own = attribute.get("guarantee")
+    if isinstance(own, Mapping) and own.get("known_items") and not attribute.get("multivalued"):
+        what = "is about attributes with several values in a cell."
+        yield Problem(f"{where}.guarantee.known_items", what, "Set multivalued, or drop it.")
     if isinstance(own, Mapping):
         for key in (key for key in WHOLE_TABLE_KEYS if key in own):
             what = "holds for the whole table."

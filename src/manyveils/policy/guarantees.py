@@ -114,6 +114,11 @@ class Guarantee:
         return ()
 
     @property
+    def about(self) -> str:
+        """The attribute that it is about, where it protects rows."""
+        return ""
+
+    @property
     def terms(self) -> str:
         """What it counts and how, where that is not every value alike, in the words of the policy but for its values."""
         return ""
@@ -427,10 +432,27 @@ class Elimination(Guarantee, kind="elimination", worst="smallest", bound="elimin
     ruled_out: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class KnownItems(Guarantee, kind="k-m-anonymity", worst="smallest", bound="k"):
+    """Whoever knows a group, and up to so many values that a person has of an attribute, still has k rows or more before her.
+
+    It is (k, k^m)-anonymity: merging keeps it, because what two groups have k times or not at all, they have so together.
+    """
+
+    k: int
+    known_items: int
+    attribute: str
+
+    @property
+    def about(self) -> str:
+        """The attribute."""
+        return self.attribute
+
+
 WORST: Mapping[str, Worst] = {guarantee.kind: guarantee.worst for guarantee in GUARANTEES}
 
 
 def asked_by(keys: GuaranteeKeys) -> Iterator[Guarantee]:
     """The guarantees of single attributes that keys ask for; k and eliminations speak of more than one's values."""
-    kinds = (kind for kind in GUARANTEES if kind not in (KAnonymity, Elimination))
+    kinds = (kind for kind in GUARANTEES if kind not in (KAnonymity, Elimination, KnownItems))
     return (guarantee for kind in kinds if (guarantee := kind.asked(keys)) is not None)

@@ -60,7 +60,7 @@ class Promise:
     @property
     def subject(self) -> str:
         """What is protected, in one word or several joined by `+`."""
-        return "+".join(self.protects)
+        return "+".join(self.protects) or self.guarantee.about
 
     def describe(self) -> dict[str, object]:
         """The promise as the public manifest lists it."""

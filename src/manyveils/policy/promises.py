@@ -10,6 +10,7 @@ from manyveils.policy.guarantees import (
     Elimination,
     FrequencyDiversity,
     KAnonymity,
+    KnownItems,
     asked_by,
 )
 from manyveils.policy.model import Policy
@@ -22,6 +23,7 @@ def promises_of(policy: Policy) -> tuple[Promise, ...]:
     """Every promise of the policy: about rows, about each sensitive attribute, about combinations, by rule."""
     promises = (
         *_about_rows(policy),
+        *_about_items(policy),
         *_about_attributes(policy),
         *_about_eliminations(policy),
         *_about_combinations(policy),
@@ -35,6 +37,13 @@ def _about_rows(policy: Policy) -> Iterator[Promise]:
     ks = [policy.guarantee.k, method_keys.k if method_keys else None]
     if any(ks):
         yield Promise(KAnonymity(max(k for k in ks if k)), given=policy.quasi)
+
+
+def _about_items(policy: Policy) -> Iterator[Promise]:
+    for name in policy.sensitive:
+        keys = effective(policy, name)
+        if policy.attributes[name].multivalued and keys.known_items and policy.guarantee.k:
+            yield Promise(KnownItems(policy.guarantee.k, keys.known_items, name), policy.quasi)
 
 
 def alpha_beta_k_of(policy: Policy) -> AlphaBetaK | None:

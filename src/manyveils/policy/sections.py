@@ -29,6 +29,8 @@ Level = Annotated[int, Field(strict=True, ge=0)]
 Several = Annotated[int, Field(strict=True, ge=2)]
 # The search for leaks grows as (2 * others) ** eliminations.
 Eliminations = Annotated[int, Field(strict=True, ge=1, le=5)]
+# Sets of codes are counted up to this size, which grows as a power of it.
+KnownItems = Annotated[int, Field(strict=True, ge=1, le=4)]
 Number = Annotated[float, Field(strict=True)]
 
 
@@ -84,6 +86,9 @@ class GuaranteeKeys(Section):
     epsilon: Number | None = optional("with m: how near two numbers are alike", ge=0)
     m: Count | None = optional("with epsilon: at most one m-th of a group is alike")
     epsilon_link: Number | None = optional("confidence of any value in a group, at most", gt=0, le=1)
+    known_items: KnownItems | None = optional(
+        "with k: how many values of a multi-valued attribute someone may know of a person, besides quasi-identifiers"
+    )
     eliminations: Eliminations | None = optional(
         "values of other sensitive attributes that someone may rule out without learning one"
     )
@@ -148,5 +153,6 @@ COMPANIONS = (
     ("l_of", "l"),
     ("n", "t"),
     ("ground", "t"),
+    ("known_items", "k"),
     ("alpha_values", "alpha"),
 )

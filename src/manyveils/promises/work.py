@@ -32,6 +32,8 @@ class Work:
     progress: Callable[[str, float], None] = silent
     suppresses: bool = False
     counted: Callable[[tuple[str, ...]], Table] | None = None
+    # Promises that are kept by hiding values in the groups that a method has made.
+    hiding: tuple[Promise, ...] = ()
 
     def counts(self, names: Iterable[str]) -> Table:
         """A table from which some columns can be counted together: all rows, or distinct ones with how often they occur.

@@ -6,7 +6,7 @@ from itertools import product
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import Diverse, Guarantee, KAnonymity
+from manyveils.policy.guarantees import Diverse, Guarantee, KAnonymity, KnownItems
 from manyveils.policy.model import Policy
 from manyveils.policy.promises import alpha_beta_k_of, promises_of
 from manyveils.table.attributes import Table
@@ -31,6 +31,9 @@ def _resolve_promise(
     promise: Promise, policy: Policy, table: Table, problems: list[Problem]
 ) -> Iterator[Promise]:
     given = table.expand(promise.given)
+    if isinstance(promise.guarantee, KnownItems):
+        yield replace(promise, given=given)
+        return
     if isinstance(promise.guarantee, KAnonymity):
         k = promise.guarantee.k
         if k > table.n_people:

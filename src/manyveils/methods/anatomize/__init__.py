@@ -244,5 +244,6 @@ METHOD = Method(
     AnatomizeOptions,
     plan,
     suppresses=True,
+    hides=True,
     demo={"anatomize": {"suppression": 0.02}},
 )

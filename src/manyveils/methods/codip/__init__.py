@@ -134,6 +134,7 @@ METHOD = Method(
         "patient": {"search": "patient"},
         "optimal": {"search": "optimal"},
     },
+    hides=True,
     demo={"codip": {"beta": 0.5}},
     gap=Gap(
         "with this anonymizer every projection would be cut by itself, and projections are cut together",

@@ -63,5 +63,6 @@ METHOD = Method(
     plan,
     variants={"full-domain": {"recoding": "full-domain"}, "mondrian": {"recoding": "mondrian"}},
     tried=("mondrian",),
+    hides=True,
     demo={"generalize": {"suppression": 0.02}, "generalize-mondrian": {"recoding": "mondrian"}},
 )

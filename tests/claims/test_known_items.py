@@ -1,0 +1,171 @@
+"""Nobody who knows a group and some values of a person has fewer than k rows before her: (k, k^m)-anonymity."""
+
+from collections import defaultdict
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import manyveils as mv
+from manyveils.datasets import histories, history_policy
+from manyveils.methods.hiding import Items, hidden_cells
+from tests.kit.oracles import fewest_rows
+
+METHODS = {
+    "generalize": {"method": "generalize", "suppression": 0.1},
+    "mondrian": {"method": "generalize", "recoding": "mondrian"},
+    "anatomize": {"method": "anatomize", "suppression": 0.2},
+    "codip": {"method": "codip"},
+    "separate": {"method": "separate"},
+}
+SETS = st.sets(st.integers(0, 4), max_size=4)
+
+
+def items_of(rows, groups, n_values=5):
+    """The values of rows as the maker has them."""
+    pairs = [(row, value) for row, values in enumerate(rows) for value in sorted(values)]
+    listed = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return Items(listed[:, 0], listed[:, 1], np.array(groups), n_values)
+
+
+def left_of(items):
+    """What rows still show, group by group."""
+    rows = defaultdict(set)
+    for row, value in zip(items.rows.tolist(), items.values.tolist(), strict=True):
+        rows[row].add(value)
+    groups = defaultdict(list)
+    for row, group in enumerate(items.groups.tolist()):
+        groups[group].append(frozenset(rows[row]))
+    return groups
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_what_is_left_keeps_the_promise(data):
+    """No set of values that is still shown is rarer than k in its group, and nothing is hidden where none was."""
+    rows = data.draw(st.lists(SETS, min_size=1, max_size=14))
+    groups = data.draw(st.lists(st.integers(0, 1), min_size=len(rows), max_size=len(rows)))
+    k, most = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 4))
+    items = items_of(rows, groups)
+    cells = hidden_cells(items, k, most)
+    for group, left in left_of(items.without(cells)).items():
+        assert fewest_rows(left, most=most) >= min(k, len(left))
+        before = left_of(items)[group]
+        if fewest_rows(before, most=most) >= k:
+            assert not np.isin(cells // 5, group).any()
+
+
+def release_of(sets, groups):
+    """A release of one table as it is, the table, and the attributes of its policy."""
+    frame = pl.DataFrame({"q": groups, "codes": ["|".join(sorted(own)) for own in sets]})
+    attributes = {"q": {"role": "quasi"}, "codes": {"role": "sensitive", "multivalued": "|"}}
+    policy = mv.Policy(attributes=attributes, guarantee={"k": 1}, publish={"method": "generalize"})
+    return mv.publish(frame, policy, seed=1), frame, attributes
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_the_judge_measures_as_defined(data):
+    """What the audit measures of a table published as it is, is the fewest rows of any group by the definition."""
+    values = st.sets(st.sampled_from("abcd"), max_size=4)
+    sets = data.draw(st.lists(values, min_size=1, max_size=12).filter(any))
+    groups = data.draw(st.lists(st.integers(0, 2), min_size=len(sets), max_size=len(sets)))
+    most = data.draw(st.integers(1, 4))
+    release, frame, attributes = release_of(sets, groups)
+    k = min(2, len(sets))
+    asked = mv.Policy(attributes=attributes, guarantee={"k": k, "known_items": most})
+    [finding] = [one for one in mv.audit(release, frame, asked).findings if one.promise == "k-m-anonymity"]
+    by_group = defaultdict(list)
+    for own, group in zip(sets, groups, strict=True):
+        by_group[group].append(frozenset(own))
+    measured = {group: fewest_rows(rows, most=most) for group, rows in by_group.items()}
+    assert finding.measured == min(measured.values())
+    assert finding.groups_short == sum(least < k for least in measured.values())
+    assert finding.kept == (finding.measured >= k)
+
+
+@pytest.mark.parametrize("way", METHODS)
+@pytest.mark.parametrize("most", [1, 2])
+def test_methods_keep_it(way, most):
+    """Every method that hides values keeps the promise by its audit and by the definition, and all promises with it."""
+    frame = histories(600)
+    policy = history_policy(publish=METHODS[way], guarantee={"k": 4, "l": 2, "known_items": most})
+    attributes = {
+        name: one.model_dump(exclude_unset=True, by_alias=True) for name, one in policy.attributes.items()
+    }
+    attributes["diagnoses"]["level"] = 2
+    policy = policy.replaced(attributes=attributes)
+    release = mv.publish(frame, policy, seed=3)
+    audit = mv.audit(release, frame, policy)
+    assert audit.kept
+    assert [finding.promise for finding in audit.findings].count("k-m-anonymity") >= 1
+    for view in release.views:
+        if len(view.attributes) > 1:
+            assert all(
+                fewest_rows(rows, most=most) >= 4
+                for file in view.files
+                for rows in shown_in(release, view, file)
+            )
+    listed = release.manifest.describe()["promises"]
+    assert {"k": 4, "known_items": most, "attribute": "diagnoses"} in [one["parameters"] for one in listed]
+
+
+def shown_in(release, view, file):
+    """The sets that the rows of each group show, for a column that has some."""
+    names = [name for name in file.attributes if name.startswith("diagnoses=")]
+    known = [
+        name
+        for name in release.frames[file.table].columns
+        if name in ("bucket", "age", "gender", "district", "marital")
+    ]
+    groups = defaultdict(list)
+    for row in release.frames[file.table].iter_rows(named=True):
+        groups[tuple(row[name] for name in known)].append(
+            frozenset(name for name in names if str(row[name]) == "1")
+        )
+    return groups.values() if names else ()
+
+
+def test_hidden_values_are_told():
+    """The publisher is told how many values are hidden, and an original with a value stands under what is published."""
+    policy = history_policy(
+        publish={"method": "generalize", "recoding": "mondrian"}, guarantee={"k": 5, "known_items": 1}
+    )
+    frame = histories(400)
+    release = mv.publish(frame, policy, seed=1)
+    assert 0 < release.notes["share_of_values_hidden"] <= 1
+    count = release.count("diagnoses contains '250'")
+    true = frame["diagnoses"].str.split("|").list.contains("250").sum()
+    assert count.low <= true <= count.high
+
+
+@pytest.mark.parametrize("method", ["slice", "guardian", "multi-sa"])
+def test_other_methods_refuse(method):
+    """Methods whose promises are judged by what stands beside what is hidden say which others there are."""
+    policy = history_policy(publish={"method": method}, guarantee={"k": 5, "known_items": 1})
+    with pytest.raises(mv.PolicyError, match="cannot hide values of diagnoses"):
+        mv.publish(histories(50), policy)
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "said"),
+    [
+        ({"known_items": 2}, "goes with k"),
+        ({"k": 5, "known_items": 0}, "known_items"),
+        ({"k": 5, "known_items": 9}, "known_items"),
+        ({"k": 5, "known_items": 1, "eliminations": 1}, "does not go with elimination"),
+    ],
+)
+def test_what_is_asked_must_mean_something(guarantee, said):
+    """Known items without k, none or too many of them, and beside eliminations, are refused."""
+    with pytest.raises(mv.PolicyError, match=said):
+        mv.publish(histories(50), history_policy(guarantee=guarantee))
+
+
+def test_there_must_be_several_values():
+    """Known items of a table without cells of several values promise nothing, and are refused."""
+    attributes = {"q": {"role": "quasi"}, "s": {"role": "sensitive"}}
+    with pytest.raises(mv.PolicyError, match="several values in a cell"):
+        mv.Policy(attributes=attributes, guarantee={"k": 2, "known_items": 1})
