@@ -22,6 +22,7 @@ from manyveils.audits.secrets import secret_findings
 from manyveils.audits.together import columns_judged, together
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.policy import Policy, Promise
+from manyveils.policy.guarantees import KnownItems
 from manyveils.reading.evidence import BUCKET, Coded, Evidence
 from manyveils.reading.licence import licensed
 from manyveils.reading.secrets import as_published
@@ -204,6 +205,10 @@ class _Auditing:
     def _refuse_combined(self) -> None:
         """What is protected as one and stands in several views has to be seen in all of them at once."""
         for promise in self._asked:
+            if isinstance(promise.guarantee, KnownItems):
+                what = "is about sets of values in groups, too large to be seen whole here."
+                remedy = f"Raise {CELLS} if the driver has the memory, or audit with the local engine."
+                raise InfeasibleError([Problem(promise.guarantee.kind, what, remedy)])
             views = [view for view in self.outline.views if {*promise.protects} & {*view.attributes}]
             if len(promise.protects) > 1 and len(views) > 1:
                 what = f"protects attributes as one that stand in {len(views)} views, too large to be joined here."

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from manyveils.errors import InfeasibleError, Problem
+from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.keys.key import Key
 from manyveils.methods import Method, Options, Work, method_of, plan_of_counts, work_of
 from manyveils.policy import Policy
@@ -36,6 +36,9 @@ class Job:
     def views(self) -> tuple[Iterator[OutgoingView], Mapping[str, object], Key | None]:
         """The views, each made when it is asked for, notes on how they were decided, and the key to what is secret."""
         method = method_of(self.policy)
+        if self.work.hiding:
+            what = "values of known items are hidden group by group, and Spark makes groups where nobody sees them whole."
+            raise PolicyError.at(f"{self.policy.name}: guarantee.known_items", what, "Use the local engine.")
         plan = method.plan(self.work)
         decided = plan_of_counts(self.work, plan)
         if decided is not None:
