@@ -154,6 +154,12 @@ class Evidence:
             numbers.append(joined["number"].to_numpy()[column.codes])
         return numbers, buckets.height
 
+    def buckets_of(self, view: View, file: ColumnFile) -> tuple[Ids, int]:
+        """The bucket of each row of one column, numbered alike in all columns of the view, and the number of buckets."""
+        question = ("buckets", view.name, (), ())
+        numbers, n_buckets = self.remembered(question, lambda: self.bucket_numbers(view.files))
+        return numbers[view.files.index(file)], n_buckets
+
     def coded(self, file: ColumnFile, name: str) -> Coded:
         """One field of a published table as codes, with the value of each code."""
         return self.remembered(
