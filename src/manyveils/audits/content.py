@@ -126,7 +126,9 @@ def _unexplained(evidence: Evidence, view: View, file: ColumnFile, name: str) ->
     """
     cover, texts = evidence.cover(view, file, name), evidence.texts(file, name)
     values = canonical_texts(evidence.meanings(name), texts, cover)
-    first = {value: label for label, value in reversed(list(enumerate(values)))}
+    first: dict[str, int] = {}
+    for label, value in enumerate(values):
+        first.setdefault(value, label)
     number = {value: index for index, value in enumerate(first)}
     numbers = np.array([number[value] for value in values], dtype=np.int64)
     cells = tally(numbers, evidence.counts(file, name), len(first))

@@ -20,6 +20,9 @@ from manyveils.table.attributes import tally
 
 __all__ = ["BUCKET", "Coded", "Evidence", "Key", "coded_field", "fields_of"]
 
+# So many texts tell whether a field has originals or labels.
+FIRST = 100
+
 Key = tuple[str, ...]
 Question = tuple[str, str, Key, Key]
 
@@ -162,9 +165,13 @@ class Evidence:
 
     def coded(self, file: ColumnFile, name: str) -> Coded:
         """One field of a published table as codes, with the value of each code."""
-        return self.remembered(
-            ("codes", file.table, (name,), ()), lambda: coded_field(self.frame(file)[name])
-        )
+        return self.remembered(("codes", file.table, (name,), ()), lambda: self._coded(file, name))
+
+    def _coded(self, file: ColumnFile, name: str) -> Coded:
+        """Published originals are numbered as the original has them; anything else is numbered by itself."""
+        published, original = self.frame(file)[name], self.table.attributes.get(name)
+        expected = None if original is None else coded_among(published, original.domain.drop_nulls())
+        return expected or coded_field(published)
 
     def remembered(self, question: Question, answer: Callable[[], Answer]) -> Answer:
         """Answer a question once: promises that differ in their thresholds look at the same groups."""
@@ -195,6 +202,26 @@ def coded_field(published: pl.Series) -> Coded:
         codes = codes.cast(pl.Int64).fill_null(len(values))
         values = values.append(pl.Series([None], dtype=values.dtype))
     return Coded(codes.to_numpy().astype(np.int64), values)
+
+
+def coded_among(published: pl.Series, expected: pl.Series) -> Coded | None:
+    """Number the texts of a field in the order of expected ones; None where it has a missing cell or any other text.
+
+    >>> coded = coded_among(pl.Series(["c", "a", "c"]), pl.Series(["a", "b", "c"]))
+    >>> coded.codes.tolist(), coded.values.to_list()
+    ([1, 0, 1], ['a', 'c'])
+    """
+    first = published.head(FIRST)
+    if not published.dtype == expected.dtype == pl.String or not first.is_in(expected.implode()).all():
+        return None
+    codes = published.cast(pl.Enum(expected), strict=False).to_physical()
+    if codes.null_count():
+        return None
+    numbers, occurs = codes.to_numpy().astype(np.int64), np.zeros(len(expected), dtype=bool)
+    occurs[numbers] = True
+    return Coded(
+        numbers if occurs.all() else (np.cumsum(occurs) - 1)[numbers], expected.filter(pl.Series(occurs))
+    )
 
 
 def _span(values: pl.Series) -> int:
