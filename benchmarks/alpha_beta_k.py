@@ -16,7 +16,7 @@ from manyveils.engines import judge
 from manyveils.table import Table, hold
 
 ROWS, TENTH = 1_000_000, 10
-READS = 40
+READS = 25
 N_SENSITIVE = 3
 USUAL, LEAKY = (5, 3), (3, 2)
 NAMES = (*QUASI, *SENSITIVE[:N_SENSITIVE])

@@ -1,4 +1,4 @@
-"""Slicing on seven attributes: how time and memory grow with the rows."""
+"""Slicing: how time and memory grow with the rows, and what the audit takes where sensitive attributes have many values."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -13,14 +13,18 @@ from benchmarks.memory import memory_line
 from benchmarks.setting import Setting
 from benchmarks.trail import sealed, time_method
 from manyveils import Policy
+from manyveils.datasets import discharges, encounter_policy, encounters
 from manyveils.engines import judge
 from manyveils.table import hold
 
 OCC_7 = ("age", "workclass", "education", "marital-status", "race", "sex", "occupation")
 TENTH = 10
-GROWTH = 13
+GROWTH = 11
+AUDIT = 3
 READS = 60
 MEMORY = 6
+FEW_ROWS = 20_000
+WIDE_MEMORY = 40
 
 
 def slicing_policy(columns: int) -> Policy:
@@ -32,8 +36,34 @@ def slicing_policy(columns: int) -> Policy:
     return Policy(attributes=attributes, guarantee={"l": 5, "l_kind": "frequency"}, publish=publish)
 
 
+def wide_tables() -> Iterator[tuple[str, pl.DataFrame, Policy]]:
+    """Tables with several sensitive attributes of many values each."""
+    publish = {"method": "slice"}
+    yield "encounters, 5 SAs of up to 749 values", encounters(), encounter_policy(publish=publish)
+    known = ("gender", "pat_age", "race", "county", "thcic")
+    secret = ("prn_diag", "diag1", "diag2", "diag3", "hcfa_drg", "apr_drg")
+    roles = {name: {"role": "quasi"} for name in known} | {name: {"role": "sensitive"} for name in secret}
+    policy = Policy(attributes=roles, guarantee={"l": 2}, publish=publish)
+    yield "discharges, 6 SAs of up to 4,000 values", discharges(FEW_ROWS).select(*known, *secret), policy
+
+
+def _wide(setting: Setting) -> Iterator[Line]:
+    """The audit of slices of such tables, and what publishing and auditing the larger one takes of memory."""
+    for name, frame, policy in wide_tables():
+        file = setting.folder / "wide.csv"
+        frame.write_csv(file)
+        table, restore = hold(file, policy)
+        making, made = time_method(policy, table, repetitions=3)
+        judging, _ = best(partial(judge, sealed(made, table, policy, restore), table, policy), repetitions=3)
+        what = f"slicing, {frame.height:,} {name}"
+        yield within(f"{what}, audit", judging, making, "the method", AUDIT)
+        if frame.height > FEW_ROWS:
+            yield memory_line(what, policy, file, pl.read_csv(file), at_most=WIDE_MEMORY)
+
+
 def lines(setting: Setting) -> Iterator[Line]:
-    """Slice a million rows and a tenth of them."""
+    """Slice wide tables, then a million rows and a tenth of them."""
+    yield from _wide(setting)
     if not adult.is_here():
         yield skipped("slicing", adult.MISSING)
         return

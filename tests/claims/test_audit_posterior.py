@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyveils.audits import audit, posterior
+from manyveils.audits import audit
+from manyveils.audits import beliefs as beliefs_module
 from manyveils.audits.judge import judge
 from manyveils.datasets import slicing_patients
 from manyveils.policy import Policy, Promise
@@ -29,7 +30,7 @@ from manyveils.policy.guarantees import (
     RecursiveDiversity,
     SupersetCloseness,
 )
-from manyveils.reading import blocks, slices
+from manyveils.reading import blocks, pairs, slices
 from manyveils.reading.evidence import Evidence
 from manyveils.release import Draft, Recoding
 from tests.kit import sealed
@@ -176,14 +177,20 @@ def assert_as_defined(release, table, promise, finding, known):
     )
 
 
-@pytest.fixture(params=["pairs", "blocks", "small chunks"])
+@pytest.fixture(params=["pairs", "blocks", "small chunks", "searching anew", "long lists"])
 def way(request, monkeypatch):
-    """Every way to reckon beliefs."""
+    """Every way to find the buckets that match, and to reckon beliefs."""
     monkeypatch.setattr(blocks, "FEWEST_PAIRS", 0 if request.param == "blocks" else 10**9)
-    if request.param != "pairs":
+    if request.param == "blocks":
+        monkeypatch.setattr(blocks, "_effort", lambda *_: 0)
+    if request.param in ("blocks", "small chunks"):
         monkeypatch.setattr(blocks, "LARGEST_BLOCK", 3)
-        monkeypatch.setattr(slices, "MOST_PAIRS", 3)
-        monkeypatch.setattr(posterior, "LARGEST_BATCH", 3)
+        monkeypatch.setattr(pairs, "MOST_PAIRS", 3)
+        monkeypatch.setattr(beliefs_module, "LARGEST_BATCH", 3)
+    if request.param == "searching anew":
+        monkeypatch.setattr(pairs, "FEW_PAIRS", 0)
+    if request.param == "long lists":
+        monkeypatch.setattr(slices, "LONGEST_LIST", 0)
     return request.param
 
 
@@ -225,6 +232,47 @@ def test_beliefs_about_pairs_are_measured_as_defined(slicing, guarantee):
     """Two attributes protected as one have, inside a bucket, the product of their columns' distributions."""
     promise = Promise(guarantee, KNOWN, ("s", "n"))
     assert_as_defined(*slicing, promise, readings(*slicing, promise)["joint"], frozenset(KNOWN))
+
+
+@pytest.mark.usefixtures("way")
+@settings(max_examples=15, deadline=None, suppress_health_check=["function_scoped_fixture"])
+@given(slicing=slicings(), knows_more=st.booleans())
+def test_the_buckets_found_are_those_that_match_in_every_column(slicing, knows_more):
+    """Targets and buckets are paired exactly where the bucket has what the target seeks in each column."""
+    assert_pairs_match(*slicing, frozenset({*KNOWN, "n"} if knows_more else KNOWN))
+
+
+@pytest.mark.usefixtures("way")
+def test_a_short_list_of_one_column_is_compared_with_a_long_one_of_another():
+    """Of a target with a common and a rare value, only the buckets that have both are paired with it."""
+    rare = [("x", "y"), ("z", "y")]
+    common = [("x", value) for value in ("x", "z", None) for _ in range(4)]
+    rows = [(p, q, "x", "a", None) for p, q in (*rare, *common)]
+    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    columns = [("p",), ("q", "r"), ("s", "n")]
+    release, table = sealed(frame, POLICY, columns=columns, buckets=[0, 5, *([0, 1, 2, 3] * 3)])
+    assert_pairs_match(release, table, frozenset(KNOWN))
+
+
+def assert_pairs_match(release, table, known):
+    """The pairs found are those of all targets and buckets that match in every column."""
+    search = pairs.search_of(Evidence(release, table, POLICY), release.views[0], known)
+    found = [
+        pair
+        for some in search.pairs()
+        for pair in zip(some.target.tolist(), some.bucket.tolist(), strict=True)
+    ]
+    assert sorted(found) == [
+        (target, bucket)
+        for target in range(len(search.slices.rows))
+        for bucket in range(search.slices.n_buckets)
+        if all(_has(column, target, bucket) for column in search.slices.columns)
+    ]
+
+
+def _has(column, target, bucket):
+    """Whether a unit of the column is what the target seeks, in that bucket."""
+    return int(column.of_target[target]) * column.units.n_buckets + bucket in column.units.keys.tolist()
 
 
 @pytest.mark.usefixtures("way")

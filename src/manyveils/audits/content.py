@@ -9,6 +9,7 @@ import polars as pl
 from manyveils.audits.finding import Finding, count_of_faults
 from manyveils.policy.guarantees import exact
 from manyveils.reading.evidence import Evidence, fields_of
+from manyveils.reading.keys import Ids
 from manyveils.reading.labels import canonical_texts
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
@@ -84,14 +85,19 @@ def count_falls(frame: pl.DataFrame) -> int:
 
     Column by column: one expression over all columns would be planned in a time that grows with their cube.
     """
-    tied, n_falls = np.arange(1, frame.height), 0
+    tied: Ids | None = None
+    n_falls = 0
     for published in frame:
-        if not tied.size:
+        if tied is None:
+            value, before = published.slice(1), published.slice(0, max(frame.height - 1, 0))
+        elif tied.size:
+            value, before = published.gather(tied), published.gather(tied - 1)
+        else:
             break
-        value, before = published.gather(tied), published.gather(tied - 1)
         is_below = (value.is_null() & before.is_not_null()) | (value < before).fill_null(value=False)
         n_falls += int(is_below.sum())
-        tied = tied[value.eq_missing(before).to_numpy()]
+        is_tied = value.eq_missing(before).to_numpy()
+        tied = np.flatnonzero(is_tied) + 1 if tied is None else tied[is_tied]
     return n_falls
 
 
@@ -131,7 +137,9 @@ def _unexplained(evidence: Evidence, view: View, file: ColumnFile, name: str) ->
     """
     cover, texts = evidence.cover(view, file, name), evidence.texts(file, name)
     values = canonical_texts(evidence.meanings(name), texts, cover)
-    first = {value: label for label, value in reversed(list(enumerate(values)))}
+    first: dict[str, int] = {}
+    for label, value in enumerate(values):
+        first.setdefault(value, label)
     number = {value: index for index, value in enumerate(first)}
     numbers = np.array([number[value] for value in values], dtype=np.int64)
     cells = tally(numbers, evidence.counts(file, name), len(first))

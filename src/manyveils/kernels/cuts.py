@@ -25,16 +25,24 @@ def _run_loss(style: int, n_members: int, low: float, high: float, has_missing: 
 
 @njit(cache=True)
 def _runs(
-    codes: np.ndarray, rows: np.ndarray, start: int, stop: int, hist: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The different codes of a segment in order, and how often each stands there; `hist` is left as zeros."""
+    codes: np.ndarray,
+    rows: np.ndarray,
+    start: int,
+    stop: int,
+    hist: np.ndarray,
+    seen: np.ndarray,
+    counts: np.ndarray,
+) -> int:
+    """How many different codes a segment has; `seen` gets them in order, and `counts` how often each stands there.
+
+    `hist` is left as zeros.
+    """
     low, high = codes[rows[start]], codes[rows[start]]
     for index in range(start, stop):
         code = codes[rows[index]]
         low, high = min(low, code), max(high, code)
         hist[code] += 1
     n_rows = stop - start
-    seen = np.empty(min(n_rows, high - low + 1), np.int64)
     n_seen = 0
     if high - low <= 8 * n_rows:
         for code in range(low, high + 1):
@@ -46,11 +54,10 @@ def _runs(
             if n_seen == 0 or seen[n_seen - 1] != code:
                 seen[n_seen] = code
                 n_seen += 1
-    counts = np.empty(n_seen, np.int64)
     for i in range(n_seen):
         counts[i] = hist[seen[i]]
         hist[seen[i]] = 0
-    return seen[:n_seen].copy(), counts
+    return n_seen
 
 
 @njit(cache=True)
@@ -83,23 +90,23 @@ def _cut_runs(
     last = seen.size - 1
     if last < 1:
         return 0.0, NO_CUT, 0
-    before = np.zeros(seen.size + 1, np.int64)
-    middle, nearest = -1, n_rows + 1
+    middle, nearest, taken, before = -1, n_rows + 1, 0, 0
     for i in range(seen.size):
-        before[i + 1] = before[i] + counts[i]
-        off = abs(2 * before[i + 1] - n_rows)
-        if before[i + 1] >= least and n_rows - before[i + 1] >= least and off < nearest:
-            middle, nearest = i, off
-    takes = (before[middle + 1], before[middle + 1]) if middle >= 0 else (least, n_rows - least)
+        before += counts[i]
+        off = abs(2 * before - n_rows)
+        if before >= least and n_rows - before >= least and off < nearest:
+            middle, nearest, taken = i, off, before
     if middle < 0 and not relaxed:
         return 0.0, NO_CUT, 0
+    takes = (taken, taken) if middle >= 0 else (least, n_rows - least)
     lost = n_rows * _loss_between(seen, 0, last, style, numbers, missing, whole)
     best, best_cut, best_take = 0.0, NO_CUT, 0
     for take in takes:
-        cut = 0
-        while before[cut + 1] < take:
+        cut, before = 0, counts[0]
+        while before < take:
             cut += 1
-        right = cut + 1 if before[cut + 1] == take else cut
+            before += counts[cut]
+        right = cut + 1 if before == take else cut
         gain = lost - take * _loss_between(seen, 0, cut, style, numbers, missing, whole)
         gain -= (n_rows - take) * _loss_between(seen, right, last, style, numbers, missing, whole)
         if gain > best:
@@ -248,15 +255,17 @@ def propose(
     takes = np.zeros((n_segments, n_attributes), np.int64)
     hist = np.zeros(numbers.size + 1, np.int64)
     tally = np.zeros(numbers.size + 1, np.int64)
+    # One place to write to for all segments: most are small, and asking for memory would take longer than cutting.
+    seen, counts = np.empty(numbers.size + 1, np.int64), np.empty(numbers.size + 1, np.int64)
     for segment in range(n_segments):
         n_rows = stops[segment] - starts[segment]
         if n_rows < 2 * least:
             continue
         for a in range(n_attributes):
-            seen, counts = _runs(codes[a], rows, starts[segment], stops[segment], hist)
+            n_seen = _runs(codes[a], rows, starts[segment], stops[segment], hist, seen, counts)
             gain, level, cut, take = best_cut(
-                seen,
-                counts,
+                seen[:n_seen],
+                counts[:n_seen],
                 a,
                 tally,
                 least,
@@ -293,15 +302,19 @@ def divide(
     takes: np.ndarray,
     labels: np.ndarray,
     label_starts: np.ndarray,
+    relaxed: bool,
 ) -> None:
-    """Reorder every segment of `rows` in place so that its left part comes first, both parts in their old order."""
+    """Reorder every segment of `rows` in place so that its left part comes first, both parts in their old order.
+
+    Equal values are parted only where cuts are `relaxed`; then as many go left as the part has left to take.
+    """
     longest = 0
     for segment in range(starts.size):
         longest = max(longest, stops[segment] - starts[segment] - takes[segment])
     right = np.empty(longest, rows.dtype)
     for segment in range(starts.size):
         a, cut, quota = chosen[segment], cuts[segment], takes[segment]
-        if levels[segment] < 0:
+        if relaxed and levels[segment] < 0:
             for index in range(starts[segment], stops[segment]):
                 quota -= codes[a, rows[index]] < cut
         left, n_right = starts[segment], 0
@@ -313,7 +326,7 @@ def divide(
             else:
                 goes = labels[label_starts[a, levels[segment]] + code] == cut
                 uses = goes
-            if goes and uses:
+            if relaxed and goes and uses:
                 goes = quota > 0
                 quota -= goes
             if goes:
@@ -323,3 +336,11 @@ def divide(
                 right[n_right] = row
                 n_right += 1
         rows[left : left + n_right] = right[:n_right]
+
+
+@njit(cache=True)
+def mark(groups: np.ndarray, rows: np.ndarray, starts: np.ndarray, stops: np.ndarray, first: int) -> None:
+    """Write the number of its segment, counted from `first`, to each of its rows."""
+    for segment in range(starts.size):
+        for index in range(starts[segment], stops[segment]):
+            groups[rows[index]] = first + segment

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from manyveils.kernels.grouping import merge_entries, number
 from manyveils.kernels.tallies import largest
 from manyveils.table import Attribute, Table
+from manyveils.table.attributes import in_order
 from manyveils.table.attributes import tally as people
 
 Kept = NDArray[np.bool_]
@@ -34,7 +35,7 @@ class Entries:
         """Only some of the entries."""
         return Entries(self.owners[which], self.codes[which], self.counts[which])
 
-    def under(self, owner_of: Ids, n_owners: int) -> "Entries":
+    def under(self, owner_of: NDArray[np.integer], n_owners: int) -> "Entries":
         """The same counts after owners became one another's; a negative owner is dropped."""
         return Entries(*merge_entries(owner_of, self.owners, self.codes, self.counts, n_owners))
 
@@ -108,7 +109,7 @@ def _squeezed(ids: Ids) -> tuple[Ids, int]:
     if ids.size == 0:
         return ids, 0
     numbers, firsts = number(ids)
-    order = np.argsort(ids[firsts], kind="stable")
+    order = in_order(ids[firsts])
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     return rank[numbers], len(order)

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-import numpy as np
 from pydantic import BaseModel
 
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import exact
 from manyveils.promises.entries import Ids, numbered
 from manyveils.table import Streams, Table
+from manyveils.table.attributes import in_order
 
 O = TypeVar("O", bound=BaseModel)
 
@@ -87,5 +87,5 @@ def shuffled_rows(work: Work, purpose: str) -> Ids:
     Rows with equal values are interchangeable, so sorting by values and then shuffling places forgets the source.
     """
     keys, _ = numbered(work.table, work.published)
-    shuffled: Ids = np.argsort(keys, kind="stable")[work.streams.of(purpose).permutation(keys.size)]
+    shuffled: Ids = in_order(keys)[work.streams.of(purpose).permutation(keys.size)]
     return shuffled

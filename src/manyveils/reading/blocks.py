@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from manyveils.reading.keys import Floats, Ids
-from manyveils.reading.slices import Slice, Slices
+from manyveils.reading.slices import Slice
 
 LARGEST_TABLE = 25_000_000
 LARGEST_BLOCK = 500_000
@@ -63,38 +63,47 @@ class Block:
     weights: Floats
 
 
-def suits_blocks(slices: Slices, index: int, n_values: int) -> bool:
-    """Whether many buckets match, and dense tables of them are small enough."""
-    sensitive, *others = _lead_first(slices, index)
-    n_pairs = np.min([column.degrees for column in slices.columns], axis=0).sum()
+def suits_blocks(column: Slice, others: Sequence[Slice], values: Values, n_pairs: int) -> bool:
+    """Whether so many buckets match that dense tables are quicker, and these are small enough."""
     return bool(
         n_pairs >= FEWEST_PAIRS
-        and len(sensitive.starts) <= MOST_SOUGHT
-        and all(len(column.starts) * column.n_buckets <= LARGEST_TABLE for column in others)
-        and sensitive.degrees.max() * n_values <= LARGEST_TABLE
+        and len(column.starts) <= MOST_SOUGHT
+        and all(len(other.starts) * other.units.n_buckets <= LARGEST_TABLE for other in others)
+        and column.degrees.max() * values.n_values <= LARGEST_TABLE
+        and _effort(column, others, values) <= _effort_of_pairs(column, others, values, n_pairs)
     )
 
 
-def _lead_first(slices: Slices, index: int) -> list[Slice]:
-    return [slices.columns[index], *slices.columns[:index], *slices.columns[index + 1 :]]
+def _effort(column: Slice, others: Sequence[Slice], values: Values) -> int:
+    """The work of dense blocks in nanoseconds, more or less: every target with every unit."""
+    n_weights = int(column.degrees.sum())
+    return n_weights * (5 * len(others) + values.n_values // 8)
 
 
-def blocks_of(slices: Slices, index: int) -> Iterator[Block]:
-    """Blocks that together have every target; a weight of zero means that the bucket does not match."""
-    sensitive, *others = _lead_first(slices, index)
+def _effort_of_pairs(column: Slice, others: Sequence[Slice], values: Values, n_pairs: int) -> int:
+    """The same for the pairs that match."""
+    n_cells = len(values.unit) // max(len(column.units.keys), 1)
+    return n_pairs * (50 * (len(others) + 1) + 8 * n_cells)
+
+
+def blocks_of(column: Slice, others: Sequence[Slice]) -> Iterator[Block]:
+    """Blocks that together have every target; a weight of zero means that the bucket does not match.
+
+    `column` holds the protected value, and `others` what else is known.
+    """
     tables = _tables(others)
-    order = np.argsort(sensitive.of_target, kind="stable")
-    ends = np.searchsorted(sensitive.of_target[order], np.arange(len(sensitive.starts)))
-    for what in range(len(sensitive.starts) - 1):
-        units = np.arange(sensitive.starts[what], sensitive.starts[what + 1])
+    order = np.argsort(column.of_target, kind="stable")
+    ends = np.searchsorted(column.of_target[order], np.arange(len(column.starts)))
+    for what in range(len(column.starts) - 1):
+        units = np.arange(column.starts[what], column.starts[what + 1])
         if not len(units):
             continue
         targets = order[ends[what] : ends[what + 1]]
-        buckets = sensitive.buckets[units]
+        buckets = column.buckets[units]
         height = max(LARGEST_BLOCK // len(units), 1)
         for start in range(0, len(targets), height):
             chunk = targets[start : start + height]
-            weights = np.tile(sensitive.shares[units], (len(chunk), 1))
+            weights = np.tile(column.units.shares[units], (len(chunk), 1))
             for of_target, table in tables:
                 weights *= _picked(table, of_target[chunk], buckets)
             yield Block(chunk, units, weights)
@@ -104,13 +113,13 @@ def _tables(columns: Sequence[Slice]) -> list[tuple[Ids, Floats]]:
     """The shares of buckets that match each thing sought; columns with little to seek are multiplied beforehand."""
     tables: list[tuple[Ids, Floats]] = []
     for column in sorted(columns, key=lambda column: len(column.starts)):
-        table = np.zeros(((len(column.starts) - 1), column.n_buckets))
-        table.ravel()[column.keys] = column.shares
+        table = np.zeros(((len(column.starts) - 1), column.units.n_buckets))
+        table.ravel()[column.units.keys] = column.units.shares
         of_target = column.of_target
         if tables and len(tables[-1][1]) * table.size <= LARGEST_TABLE:
             before, shares = tables.pop()
             of_target = before * len(table) + of_target
-            table = (shares[:, None, :] * table[None, :, :]).reshape(-1, column.n_buckets)
+            table = (shares[:, None, :] * table[None, :, :]).reshape(-1, column.units.n_buckets)
         tables.append((of_target, table))
     return tables
 

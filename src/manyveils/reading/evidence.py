@@ -21,6 +21,9 @@ from manyveils.table.attributes import tally
 
 __all__ = ["BUCKET", "Coded", "Evidence", "Key", "coded_field", "fields_of"]
 
+# So many texts tell whether a field has originals or labels.
+FIRST = 100
+
 Key = tuple[str, ...]
 Question = tuple[str, str, Key, Key]
 
@@ -170,11 +173,21 @@ class Evidence:
             numbers.append(joined["number"].to_numpy()[column.codes])
         return numbers, buckets.height
 
+    def buckets_of(self, view: View, file: ColumnFile) -> tuple[Ids, int]:
+        """The bucket of each row of one column, numbered alike in all columns of the view, and the number of buckets."""
+        question = ("buckets", view.name, (), ())
+        numbers, n_buckets = self.remembered(question, lambda: self.bucket_numbers(view.files))
+        return numbers[view.files.index(file)], n_buckets
+
     def coded(self, file: ColumnFile, name: str) -> Coded:
         """One field of a published table as codes, with the value of each code."""
-        return self.remembered(
-            ("codes", file.table, (name,), ()), lambda: coded_field(self.frame(file)[name])
-        )
+        return self.remembered(("codes", file.table, (name,), ()), lambda: self._coded(file, name))
+
+    def _coded(self, file: ColumnFile, name: str) -> Coded:
+        """Published originals are numbered as the original has them; anything else is numbered by itself."""
+        published, original = self.frame(file)[name], self.table.attributes.get(name)
+        expected = None if original is None else coded_among(published, original.domain.drop_nulls())
+        return expected or coded_field(published)
 
     def remembered(self, question: Question, answer: Callable[[], Answer]) -> Answer:
         """Answer a question once: promises that differ in their thresholds look at the same groups."""
@@ -209,6 +222,26 @@ def coded_field(published: pl.Series) -> Coded:
 
 def _is_close_together(numbers: NDArray[np.integer]) -> bool:
     return bool(numbers.size) and int(numbers.max()) - int(numbers.min()) < 4 * numbers.size
+
+
+def coded_among(published: pl.Series, expected: pl.Series) -> Coded | None:
+    """Number the texts of a field in the order of expected ones; None where it has a missing cell or any other text.
+
+    >>> coded = coded_among(pl.Series(["c", "a", "c"]), pl.Series(["a", "b", "c"]))
+    >>> coded.codes.tolist(), coded.values.to_list()
+    ([1, 0, 1], ['a', 'c'])
+    """
+    first = published.head(FIRST)
+    if not published.dtype == expected.dtype == pl.String or not first.is_in(expected.implode()).all():
+        return None
+    codes = published.cast(pl.Enum(expected), strict=False).to_physical()
+    if codes.null_count():
+        return None
+    numbers, occurs = codes.to_numpy().astype(np.int64), np.zeros(len(expected), dtype=bool)
+    occurs[numbers] = True
+    return Coded(
+        numbers if occurs.all() else (np.cumsum(occurs) - 1)[numbers], expected.filter(pl.Series(occurs))
+    )
 
 
 def _coded_integers(published: pl.Series, present: Ids) -> tuple[pl.Series, pl.Series]:

@@ -36,7 +36,7 @@ class Labels:
 
     def numbers_of(self, published: pl.Series) -> Ids:
         """Number published values, which must all be known."""
-        return np.array([self.number[text] for text in texts_of(published)], dtype=np.int64)
+        return np.array([self.number[text] for text in texts_of(published).to_list()], dtype=np.int64)
 
     @cached_property
     def counts(self) -> Ids:
@@ -99,11 +99,12 @@ def canonical_texts(meanings: Meanings, texts: Sequence[str], cover: Cover) -> l
     """One text for all that stand for the same originals: the original, if it is one, else the first of them."""
     canonical = list(texts)
     by_cover: dict[tuple[bytes, bytes], str] = {}
+    originals, sizes, firsts = meanings.attribute.texts, cover.sizes.tolist(), cover.firsts.tolist()
     for label, text in enumerate(texts):
-        runs = slice(int(cover.starts[label]), int(cover.starts[label + 1]))
-        if cover.sizes[label] == 1 and not meanings.unseen(text):
-            canonical[label] = meanings.attribute.texts[int(cover.firsts[label])]
-        elif cover.sizes[label] > 1:
+        if sizes[label] == 1 and not meanings.unseen(text):
+            canonical[label] = originals[firsts[label]]
+        elif sizes[label] > 1:
+            runs = slice(int(cover.starts[label]), int(cover.starts[label + 1]))
             covered = cover.low[runs].tobytes(), cover.high[runs].tobytes()
             canonical[label] = by_cover.setdefault(covered, text)
     return canonical

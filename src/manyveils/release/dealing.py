@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from manyveils.release.draft import Draft, Lookups, in_secret, labelled, needed
 from manyveils.table import Streams, Table
+from manyveils.table.attributes import in_order
 
 Ids = NDArray[np.int64]
 LARGEST_KEY = 2**62
@@ -184,7 +185,7 @@ class DealtView:
         table = labelled(table, self.lookups)
         names = tuple(name for name in table.attributes if name in self.attributes)
         keys = keys_of(table.codes(names), table.sizes(names))
-        order: Ids = np.argsort(keys, kind="stable")[streams.of("anatomize.order").permutation(keys.size)]
+        order: Ids = in_order(keys)[streams.of("anatomize.order").permutation(keys.size)]
         return order
 
 
@@ -199,11 +200,7 @@ def arranged(rows: Ids, keys: Ids) -> Ids:
     >>> arranged(np.array([2, 0, 1]), np.array([1, 0, 1]))
     array([1, 2, 0])
     """
-    listed = keys[rows]
-    if listed.max(initial=0) <= np.iinfo(np.uint16).max:
-        # Short integers are sorted digit by digit, in a third of the time.
-        listed = listed.astype(np.uint16)
-    order: Ids = rows[np.argsort(listed, kind="stable")]
+    order: Ids = rows[in_order(keys[rows])]
     return order
 
 

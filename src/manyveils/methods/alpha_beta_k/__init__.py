@@ -12,9 +12,10 @@ in its group, so a label over one value of the group is that value (`certain_lab
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from manyveils.methods import Gap, Method, Options
-from manyveils.methods.alpha_beta_k.repair import Division, Repaired, division_of, leaking, repaired
+from manyveils.methods.alpha_beta_k.repair import Division, Repaired, division_of, leaking, repaired, start_of
 from manyveils.methods.alpha_beta_k.rule import Climb, rule_of
 from manyveils.methods.generalize.labels import cut_table
 from manyveils.methods.generalize.mondrian import Labels
@@ -44,7 +45,7 @@ def _repaired(work: Work) -> Drafts:
     options = work.options_as(AlphaBetaKOptions)
     division = _divided(work, options)
     leaks = leaking(work, division)
-    attempts = _attempts(work, division, options, has_leaks=bool(leaks.any()))
+    attempts = _attempts(work, division, options, leaks)
     if not attempts:
         raise refuse(work, watch(work.promises, work.table, work.sensitive))
     way, best = min(attempts.items(), key=lambda item: item[1].lost)
@@ -68,15 +69,15 @@ def _divided(work: Work, options: AlphaBetaKOptions) -> Division:
 
 
 def _attempts(
-    work: Work, division: Division, options: AlphaBetaKOptions, *, has_leaks: bool
+    work: Work, division: Division, options: AlphaBetaKOptions, leaks: NDArray[np.bool_]
 ) -> dict[str, Repaired]:
     """Repair by the rule and by merging alone, or by the way that is asked for; failed attempts are left out."""
     ways = [way for way in ("rule", "merge") if options.repair in ("best", way)]
-    attempts = {}
+    start, attempts = start_of(work, division, options.labels, leaks), {}
     # Without a leak both are the division itself.
-    for way in ways if has_leaks else ways[:1]:
+    for way in ways if leaks.any() else ways[:1]:
         rule = rule_of(work, raising=way == "rule", climb=options.climb)
-        attempt = repaired(work, division, options.labels, rule)
+        attempt = repaired(work, division, options.labels, rule, start)
         if attempt is not None:
             attempts[way] = attempt
     return attempts

@@ -1,6 +1,6 @@
 """Groups as boxes in the space of quasi-identifiers: what their cells lose, and which lie near each other."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -142,6 +142,10 @@ class Boxes:
         added[others == which[:, None]] = np.inf
         nearest: Ids = others[np.arange(which.size), np.argmin(added, axis=1)]
         return nearest
+
+    def copied(self) -> "Boxes":
+        """The same boxes, to be merged by themselves."""
+        return replace(self, low=self.low.copy(), high=self.high.copy(), sizes=self.sizes.copy())
 
     def merge(self, into: Ids, gone: Ids) -> None:
         """Let groups take in others; each group takes part in one merger."""

@@ -7,7 +7,7 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.methods.alpha_beta_k.boxes import boxes_of
+from manyveils.methods.alpha_beta_k.boxes import Boxes, boxes_of
 from manyveils.methods.alpha_beta_k.rule import Rule, rule_of
 from manyveils.methods.generalize.labels import label_groups
 from manyveils.methods.generalize.mondrian import Labels, Segments
@@ -16,6 +16,8 @@ from manyveils.promises.keeping import kept_by_groups, watch
 from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Recoding
 from manyveils.release.dealing import arranged
+
+UNKNOWN = -1
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,13 +63,39 @@ def division_of(work: Work, groups: Ids) -> Division:
     return Division(groups, order, starts, originals)
 
 
+@dataclass(frozen=True, repr=False)
+class Start:
+    """What every way of repairing starts from: the boxes of the groups, those that leak, and the nearest of each of these.
+
+    `nearest` is -1 for the other groups.
+    """
+
+    boxes: Boxes
+    leaking: Ids
+    nearest: Ids
+
+    def nearest_of(self, which: Ids) -> Ids | None:
+        """The nearest of some groups while none has been merged; None where one of them did not leak."""
+        nearest = self.nearest[which]
+        return nearest if (nearest != UNKNOWN).all() else None
+
+
+def start_of(work: Work, division: Division, labels_as: Labels, leaks: NDArray[np.bool_]) -> Start:
+    """Lay out the groups, and find the neighbours of those that leak."""
+    boxes = boxes_of(work, division.order, division.starts, labels_as)
+    nearest, which = np.full(leaks.size, UNKNOWN), np.flatnonzero(leaks)
+    if which.size and leaks.size > 1:
+        nearest[which] = boxes.nearest(which, np.arange(leaks.size))
+    return Start(boxes, which, nearest)
+
+
 def leaking(work: Work, division: Division) -> NDArray[np.bool_]:
     """Which groups leak as they are."""
     originals = division.originals
     return ~rule_of(work, raising=False).mend(originals, originals, division.order, division.starts)
 
 
-def repaired(work: Work, division: Division, labels_as: Labels, rule: Rule) -> Repaired | None:
+def repaired(work: Work, division: Division, labels_as: Labels, rule: Rule, start: Start) -> Repaired | None:
     """Mend every group by the rule, if labels may be raised, and merge what is left with its nearest neighbours.
 
     Merged groups start from their values again, so that nothing stays raised that need not be.
@@ -79,9 +107,10 @@ def repaired(work: Work, division: Division, labels_as: Labels, rule: Rule) -> R
     Tested by: tests/claims/test_alpha_beta_k.py
     """
     labels = division.originals.copy(order="F")
-    boxes = boxes_of(work, division.order, division.starts, labels_as)
+    boxes = start.boxes.copied()
     merged_into = np.arange(division.starts.size - 1)
-    bad = _mended(rule, labels, division, merged_into, merged_into)
+    # The rule changes nothing in a group that does not leak.
+    bad = _mended(rule, labels, division, merged_into, start.leaking)
     n_bad, mergers = bad.size, 0
     while True:
         if not bad.size:
@@ -91,7 +120,8 @@ def repaired(work: Work, division: Division, labels_as: Labels, rule: Rule) -> R
         left = distinct(merged_into)
         if left.size == 1:
             return None
-        into, gone = _pairs(bad, boxes.nearest(bad, left))
+        nearest = None if mergers else start.nearest_of(bad)
+        into, gone = _pairs(bad, boxes.nearest(bad, left) if nearest is None else nearest)
         boxes.merge(into, gone)
         step = np.arange(merged_into.size)
         step[gone] = into

@@ -14,7 +14,7 @@ from manyveils.promises.keeping import Watch
 from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Recoding, draft
 from manyveils.release.dealing import ranks_within
-from manyveils.table.attributes import Attribute
+from manyveils.table.attributes import Attribute, in_order
 
 
 def cut_table(work: Work, watches: tuple[Watch, ...], *, labels: Labels, relaxed: bool) -> Ids:
@@ -42,7 +42,7 @@ def _near_order(work: Work) -> Ids:
     """
     shuffled = shuffled_rows(work, "mondrian.order")
     keys, _ = numbered(work.table, work.quasi)
-    near: Ids = shuffled[np.argsort(keys[shuffled], kind="stable")]
+    near: Ids = shuffled[in_order(keys[shuffled])]
     return near
 
 

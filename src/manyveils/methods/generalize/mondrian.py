@@ -7,11 +7,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.kernels.cuts import LABEL, RANGE, SET, divide, propose
+from manyveils.kernels.cuts import LABEL, RANGE, SET, divide, mark, propose
 from manyveils.promises.entries import Entries, Ids, Subject, for_each_once
 from manyveils.promises.keeping import Watch, all_kept
 from manyveils.release.dealing import ranks_within
-from manyveils.table.attributes import Attribute
+from manyveils.table.attributes import Attribute, in_order
 
 Labels = Literal["auto", "ranges", "sets", "hierarchy"]
 
@@ -20,7 +20,7 @@ Labels = Literal["auto", "ranges", "sets", "hierarchy"]
 class Cutting:
     """Codes of the quasi-identifiers, and per attribute the style and the measures of loss."""
 
-    codes: NDArray[np.int32]
+    codes: NDArray[np.integer]
     styles: Ids
     numbers: NDArray[np.float64]
     number_starts: Ids
@@ -97,20 +97,23 @@ def _span(column: Attribute) -> float:
 class Segments:
     """Groups of rows as runs of one list of rows."""
 
-    rows: Ids
+    rows: NDArray[np.integer]
     starts: Ids
     stops: Ids
 
-    def group_of_row(self, n_rows: int) -> Ids:
+    def group_of_row(self, n_rows: int) -> NDArray[np.int32]:
         """The number of each row's group; -1 for rows outside."""
-        groups = np.full(n_rows, -1, dtype=np.int64)
-        groups[self.listed()] = np.repeat(np.arange(self.starts.size), self.sizes)
+        groups = np.full(n_rows, -1, dtype=np.int32)
+        self.mark(groups, 0)
         return groups
+
+    def mark(self, groups: NDArray[np.int32], first: int) -> None:
+        """Write the number of its group to each row, numbered from `first`; rows outside keep what they have."""
+        mark(groups, self.rows, self.starts, self.stops, first)
 
     def listed(self) -> Ids:
         """The rows of all groups, group after group."""
-        rows: Ids = self.rows[np.repeat(self.starts, self.sizes) + ranks_within(self.sizes)]
-        return rows
+        return np.asarray(self.rows[np.repeat(self.starts, self.sizes) + ranks_within(self.sizes)])
 
     @property
     def sizes(self) -> Ids:
@@ -155,11 +158,11 @@ def partition(
     n_rows = order.size
     least = max((watched.promise.guarantee.least_rows for watched in watches), default=1)
     # Laid out in that order once, rows are read nearly one after another in every round.
-    cutting = replace(cutting, codes=cutting.codes[:, order])
+    cutting = replace(cutting, codes=_narrow(cutting.codes)[:, order])
     entries = _row_entries(watches, order)
-    active = Segments(np.arange(n_rows), np.array([0]), np.array([n_rows]))
+    active = Segments(np.arange(n_rows, dtype=np.int32), np.array([0]), np.array([n_rows]))
     proposals = _propose(cutting, active, least, relaxed=relaxed)
-    groups = np.zeros(n_rows, dtype=np.int64)
+    groups = np.zeros(n_rows, dtype=np.int32)
     n_groups = 1
     while True:
         open_ = proposals.gains.max(axis=1, initial=0.0) > 0
@@ -168,11 +171,11 @@ def partition(
             break
         entries = _of_active(entries, active, n_rows)
         progress(1 - int(active.sizes.sum()) / n_rows)
-        fine, chosen = _try(cutting, active, proposals, watches, entries, n_rows)
+        fine, chosen = _try(cutting, active, proposals, watches, entries, n_rows, relaxed=relaxed)
         left = _chosen(proposals.takes, chosen)
         # The left part keeps the group's number, the right part gets a new one.
         right = Segments(active.rows, active.starts[fine] + left[fine], active.stops[fine])
-        groups[right.listed()] = np.repeat(np.arange(n_groups, n_groups + right.starts.size), right.sizes)
+        right.mark(groups, n_groups)
         n_groups += right.starts.size
         # A refused cut is not tried again; the attribute's gain is spent.
         proposals.gains[np.flatnonzero(~fine), chosen[~fine]] = 0.0
@@ -183,6 +186,11 @@ def partition(
     of_row = np.empty(n_rows, dtype=np.int64)
     of_row[order] = groups
     return of_row
+
+
+def _narrow(codes: NDArray[np.integer]) -> NDArray[np.integer]:
+    """The same codes in as few bytes as hold them: with more rows than a cache holds, reading them is most of the work."""
+    return codes.astype(np.int16) if codes.max(initial=0) <= np.iinfo(np.int16).max else codes
 
 
 def _of_active(
@@ -201,7 +209,7 @@ def _row_entries(watches: tuple[Watch, ...], rows: Ids) -> tuple[Entries | None,
 
     def entries_of(subject: Subject) -> Entries:
         listed = subject.of_rows(rows)
-        order = np.argsort(listed.codes, kind="stable")
+        order = in_order(listed.codes)
         owners = order if listed.rows is None else listed.rows[order]
         return Entries(owners, listed.codes[order], np.ones(order.size, dtype=np.int64))
 
@@ -224,13 +232,15 @@ def _try(
     watches: tuple[Watch, ...],
     entries: tuple[Entries | None, ...],
     n_rows: int,
+    *,
+    relaxed: bool,
 ) -> tuple[NDArray[np.bool_], Ids]:
     """Cut every active group along its best attribute; say which cuts keep every promise on both sides."""
     chosen = np.argmax(proposals.gains, axis=1)
     takes = _chosen(proposals.takes, chosen)
     cuts = _chosen(proposals.levels, chosen), _chosen(proposals.cuts, chosen), takes
     runs = active.rows, active.starts, active.stops
-    divide(cutting.codes, *runs, chosen, *cuts, cutting.labels, cutting.label_starts)
+    divide(cutting.codes, *runs, chosen, *cuts, cutting.labels, cutting.label_starts, relaxed)
     parts = _halves(active, takes, np.ones(chosen.size, dtype=bool))
     if any(counted is not None for counted in entries):
         owner = parts.group_of_row(n_rows)

@@ -32,12 +32,12 @@ def contingency(first: Ids, second: Ids, weights: Ids | None = None) -> float:
     1.0
     """
     n_first, n_second = int(first.max(initial=-1)) + 1, int(second.max(initial=-1)) + 1
-    rows, columns = people(first, weights, n_first), people(second, weights, n_second)
+    cells, counts = tally(first * n_second + second, n_first * n_second, weights)
+    a, b = np.divmod(cells, n_second)
+    rows, columns = people(a, counts, n_first), people(b, counts, n_second)
     smaller = min(np.count_nonzero(rows), np.count_nonzero(columns))
     if smaller < 2:
         return 0.0
-    cells, counts = tally(first * n_second + second, n_first * n_second, weights)
-    a, b = np.divmod(cells, n_second)
     # Summed over the cells that occur: the sum of squared deviations is this sum less one.
     total = float((counts / rows[a] * counts / columns[b]).sum())
     return float(min(max((total - 1.0) / (smaller - 1), 0.0), 1.0))
