@@ -90,14 +90,23 @@ class Lattice:
         """Count a node from a finer one."""
         if finer.node == node:
             return finer
-        starts, radices = self._maps.starts(finer.node, node), self._maps.radices(node)
-        if math.prod(radices) >= LARGEST_KEY:
-            ids, labels, sizes = _roll_wide(finer, self._maps.steps(finer.node, node), radices)
-        else:
-            labels_of = np.array(starts, dtype=np.int64), np.array(radices, dtype=np.int64)
-            ids, labels, sizes = roll_up(finer.labels, self._maps.joined, *labels_of, finer.sizes)
+        ids, labels, sizes = self._rolled(finer, node)
         entries = lambda: for_each_once(finer.entries, lambda counted: counted.under(ids, sizes.size))  # noqa: E731
         return Counted(node, labels, sizes, entries)
+
+    def owners(self, node: Node) -> Ids:
+        """The group of a node that each group of the bottom belongs to."""
+        return self._rolled(self.base, node)[0]
+
+    def _rolled(self, finer: Counted, node: Node) -> tuple[Ids, NDArray[np.int32], Ids]:
+        starts, radices = self._maps.starts(finer.node, node), self._maps.radices(node)
+        if math.prod(radices) >= LARGEST_KEY:
+            return _roll_wide(finer, self._maps.steps(finer.node, node), radices)
+        labels_of = np.array(starts, dtype=np.int64), np.array(radices, dtype=np.int64)
+        rolled: tuple[Ids, NDArray[np.int32], Ids] = roll_up(
+            finer.labels, self._maps.joined, *labels_of, finer.sizes
+        )
+        return rolled
 
 
 class _Memory:
