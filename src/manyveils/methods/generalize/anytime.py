@@ -14,7 +14,7 @@ from manyveils.table import Table
 # What may be spent when each part of the search is broken off.
 DESCENT, BLOCKS = 0.3, 0.85
 # Lattices that are written down node by node.
-MOST_WRITTEN = 2_000_000
+MOST_WRITTEN = 20_000_000
 CLOSED = 1e-9
 
 

@@ -10,6 +10,8 @@ from manyveils.methods.generalize.budget import Budget
 from manyveils.methods.generalize.demand import Choice, Demand
 from manyveils.methods.generalize.lattice import Counted, Node
 
+CHUNK = 256
+
 
 @dataclass
 class Search:
@@ -45,16 +47,17 @@ class Search:
 
     def run(self) -> Choice | None:
         """Find the border below which nothing is left to hope for, then check what may be cheaper above it."""
-        order = np.argsort(self.objective.guide, axis=None, kind="stable").tolist()
+        order = np.argsort(self.objective.guide, axis=None, kind="stable")
         hopeful = self.hopeful.reshape(-1)
-        for position, index in enumerate(order):
-            if self._is_open(index) and not hopeful[index]:
-                self._halve(self._path(self._node(index)))
-            if position % 256 == 0:
-                self.progress(position / len(order))
-        for index in order:
-            if self._is_open(index):
-                self._check(self._node(index))
+        for start in range(0, order.size, CHUNK):
+            for index in order[start : start + CHUNK].tolist():
+                if self._is_open(index) and not hopeful[index]:
+                    self._halve(self._path(self._node(index)))
+            self.progress(start / order.size)
+        for start in range(0, order.size, CHUNK):
+            for index in order[start : start + CHUNK].tolist():
+                if self._is_open(index):
+                    self._check(self._node(index))
         return self.best
 
     def _node(self, index: int) -> Node:

@@ -1,0 +1,168 @@
+"""The anytime search never promises more than there is: its bound, the optimum and what it found stand in this order."""
+
+from importlib import import_module
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import manyveils as mv
+from manyveils.datasets import survey, survey_policy
+from manyveils.errors import InfeasibleError, PolicyError
+from manyveils.run import publish
+from tests.claims.test_optimal_node import exhaustive
+from tests.kit.strategies import cases
+
+ANYTIME = import_module("manyveils.methods.generalize.anytime")
+BLOCKS = import_module("manyveils.methods.generalize.blocks")
+PLAN = import_module("manyveils.methods.generalize.full_domain")
+OBJECTIVES = ["loss", "discernibility", "class-size", "height"]
+ENOUGH = 100_000
+many = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.fixture(params=["written", "halved"])
+def way(request, monkeypatch):
+    """Whether the lattice is written down to be closed, or halved into boxes; blocks are small in both ways."""
+    monkeypatch.setattr(BLOCKS, "SIZES", (2, 8, 16))
+    monkeypatch.setattr(ANYTIME, "MOST_WRITTEN", 10**6 if request.param == "written" else 0)
+
+
+def searched(case):
+    """The notes on a search; nothing where no node keeps the promises, and "unknown" where none was found."""
+    try:
+        return publish(case.frame, case.policy, seed=1).notes
+    except InfeasibleError as error:
+        return "unknown" if "that were checked" in str(error) else None
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@many
+@given(data=st.data())
+def test_bound_optimum_found(way, objective, data):
+    """However soon it is broken off, the bound is no more than the optimum, and the optimum no more than what is found."""
+    checks = data.draw(st.integers(1, 60))
+    options = {"method": "generalize", "objective": objective, "check_limit": checks}
+    case = data.draw(cases(options, smallest=2, largest=16))
+    try:
+        notes = searched(case)
+    except PolicyError:
+        return
+    optimum = exhaustive(case, objective)
+    if notes == "unknown":
+        return
+    if notes is None:
+        assert optimum is None
+        return
+    assert notes["nodes_checked"] <= checks
+    assert notes["cost_at_least"] <= optimum * (1 + 1e-9)
+    assert optimum <= notes["cost"] * (1 + 1e-9)
+    assert notes["gap"] * notes["cost"] == pytest.approx(notes["cost"] - notes["cost_at_least"], abs=1e-6)
+    if notes["is_optimal"]:
+        assert notes["cost"] == pytest.approx(optimum, rel=1e-9)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@many
+@given(data=st.data())
+def test_closes(way, objective, data):
+    """With checks enough, what is found is the optimum and is said to be; what is refused cannot be."""
+    options = {"method": "generalize", "objective": objective, "check_limit": ENOUGH}
+    case = data.draw(cases(options, smallest=2, largest=16))
+    try:
+        notes = searched(case)
+    except PolicyError:
+        return
+    optimum = exhaustive(case, objective)
+    assert notes != "unknown"
+    if notes is None:
+        assert optimum is None
+    else:
+        assert notes["is_optimal"]
+        assert notes["gap"] == 0
+        assert notes["cost"] == pytest.approx(optimum, rel=1e-9)
+
+
+def wide(n_questions=20, n=1_000, **options):
+    """The notes on a survey with many questions, and the release."""
+    publishing = {"method": "generalize", "suppression": 0.05, **options}
+    return publish(survey(n, n_questions), survey_policy(n_questions, publish=publishing), seed=1)
+
+
+def test_larger_lattices_are_searched(monkeypatch):
+    """A lattice that is too large for the exact search is searched as long as its size allows, and says so."""
+    monkeypatch.setattr(PLAN, "MOST_CHECKS", 1_500)
+    release = wide()
+    notes = release.notes
+    assert notes["nodes"] > PLAN.MOST_NODES
+    assert notes["check_limit"] == notes["nodes_checked"] == 1_500
+    assert 0 < notes["cost_at_least"] < notes["cost"] < 20 * 1_000
+    assert 0 < notes["gap"] < 1
+    assert not notes["is_optimal"]
+
+
+def test_more_checks_find_no_worse():
+    """More checks give no worse node, and a bound that is no lower."""
+    few, more = (wide(check_limit=checks).notes for checks in (300, 3_000))
+    assert more["cost"] <= few["cost"]
+    assert more["cost_at_least"] >= few["cost_at_least"] > 0
+
+
+def test_checks_give_the_same_release():
+    """The number of checks decides what is published; the time they take and the seed do not."""
+    first, second = wide(check_limit=500), wide(check_limit=500)
+    assert first.notes == second.notes
+    assert [frame.equals(second.tables[name]) for name, frame in first.tables.items()] == [True]
+
+
+def test_stops_in_time():
+    """A limit of time is kept, and the notes tell how many nodes were checked in it."""
+    notes = wide(time_limit=0.5).notes
+    assert notes["time_limit"] == 0.5
+    assert 0 < notes["nodes_checked"]
+    assert "check_limit" not in notes
+
+
+def test_exact_without_limits():
+    """A lattice that is small enough is searched to the end if no limit is given, and finds what a limit finds."""
+    notes, limited = wide(6).notes, wide(6, check_limit=ENOUGH).notes
+    assert "gap" not in notes
+    assert limited["is_optimal"]
+    assert notes["cost"] == pytest.approx(limited["cost"], rel=1e-12)
+
+
+def test_progress_is_told():
+    """The share of the limit that is spent is reported, and never falls."""
+    from manyveils.arguments import Order
+    from manyveils.run import make
+    from manyveils.table import hold
+
+    shares = []
+    policy = survey_policy(20, publish={"method": "generalize", "suppression": 0.05, "check_limit": 500})
+    order = Order(
+        survey(500, 20), policy, seed=1, progress=lambda stage, share: shares.append((stage, share))
+    )
+    make(order, *hold(order.data, order.policy))
+    told = [share for stage, share in shares if stage == "searching the lattice"]
+    assert told == sorted(told)
+    assert 0.8 <= told[-1] <= 1
+
+
+@pytest.mark.parametrize("n_questions", [37, 60])
+def test_every_door_takes_wide_tables(n_questions):
+    """A table with 37 or 60 quasi-identifiers is published, audited, measured, attacked and reported on."""
+    data, policy = (
+        survey(400, n_questions),
+        survey_policy(n_questions, publish={"method": "generalize", "suppression": 0.05, "check_limit": 300}),
+    )
+    release = mv.publish(data, policy, seed=1)
+    assert mv.audit(release, data, policy).kept
+    assert 0 < mv.measure(release, data, policy)["loss"] <= 1
+    assert mv.report(release, data, policy, only=["background-join"], seed=1).document["audit"]["kept"]
+
+
+@pytest.mark.parametrize("method", ["anatomize", "slice", "separate"])
+def test_every_method_takes_wide_tables(method):
+    """Keys of sixty attributes do not fit one number, and every method that takes them still publishes."""
+    policy = survey_policy(60, publish={"method": method}, guarantee={"l": 2})
+    assert mv.publish(survey(400, 60), policy, seed=1).rows == 400
