@@ -65,7 +65,9 @@ def _searched(wide: Wide, setting: Setting) -> Iterator[Line]:
     table, restore = hold(file, wide.policy)
     seconds, made = worked(partial(make, wide.policy, work_of(wide.policy, table)))
     what = f"anytime: {wide.name}, {wide.n_rows:,} rows, {wide.n_questions} quasi-identifiers"
-    yield within(what, seconds, reading, READ).with_ours(_told(dict(made.notes), table.n_rows * wide.n_questions))
+    yield within(what, seconds, reading, READ).with_ours(
+        _told(dict(made.notes), table.n_rows * wide.n_questions)
+    )
     judging, audit = worked(partial(judge, sealed(made, table, wide.policy, restore), table, wide.policy))
     assert audit.kept
     yield noted(f"{what}, audit", judging)
@@ -83,7 +85,11 @@ def _told(notes: dict[str, object], n_cells: int) -> str:
 def _closed() -> Line:
     """The optimum by the exact search and by the anytime search, which must know it for one."""
     exact, anytime = (
-        dict(make(wide.policy, work_of(wide.policy, hold(survey(20_000, CLOSED_QUESTIONS), wide.policy)[0])).notes)
+        dict(
+            make(
+                wide.policy, work_of(wide.policy, hold(survey(20_000, CLOSED_QUESTIONS), wide.policy)[0])
+            ).notes
+        )
         for wide in (
             _survey(CLOSED_QUESTIONS, 20_000, {}),
             _survey(CLOSED_QUESTIONS, 20_000, {"check_limit": ENOUGH_CHECKS}),

@@ -119,7 +119,7 @@ def test_stops_in_time():
     """A limit of time is kept, and the notes tell how many nodes were checked in it."""
     notes = wide(time_limit=0.5).notes
     assert notes["time_limit"] == 0.5
-    assert 0 < notes["nodes_checked"]
+    assert notes["nodes_checked"] > 0
     assert "check_limit" not in notes
 
 
@@ -146,6 +146,17 @@ def test_progress_is_told():
     told = [share for stage, share in shares if stage == "searching the lattice"]
     assert told == sorted(told)
     assert 0.8 <= told[-1] <= 1
+
+
+@pytest.mark.parametrize("command", ["plan", "publish"])
+def test_commands_say_how_good_it_is(desk, command):
+    """People are told whether the choice is the optimum, or how much a better one could save at most."""
+    arguments = [command, desk.folder / "policy.toml"]
+    arguments += ["--out", desk.out, "--force"] if command == "publish" else []
+    desk.policy(publish={"method": "generalize", "check_limit": 1_000})
+    assert "nodes checked, this is the optimum." in desk.run(*arguments).stdout.replace("\n", " ")
+    desk.policy(publish={"method": "generalize", "check_limit": 2})
+    assert "a better one could cost" in desk.run(*arguments).stdout.replace("\n", " ")
 
 
 @pytest.mark.parametrize("n_questions", [37, 60])

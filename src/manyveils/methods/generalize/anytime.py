@@ -56,7 +56,9 @@ class Anytime:
     @property
     def is_settled(self) -> bool:
         """Whether the best node is the optimum, or no node keeps the promises."""
-        return self.bound == inf if self.best is None else self.best.cost - self.bound <= CLOSED * self.best.cost
+        return (
+            self.bound == inf if self.best is None else self.best.cost - self.bound <= CLOSED * self.best.cost
+        )
 
     def _descend(self) -> None:
         descent = Descent(self.demand, self.budget, self._hopeless)

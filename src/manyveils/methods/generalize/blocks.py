@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from manyveils.methods.generalize.budget import Budget, Spent
 from manyveils.methods.generalize.demand import Demand
-from manyveils.methods.generalize.lattice import Lattice, Node, lattice_of
+from manyveils.methods.generalize.lattice import Node, lattice_of
 from manyveils.methods.generalize.search import Search
-from manyveils.promises.keeping import Watch
 from manyveils.table import Table
 
 # The largest lattice of a block, each time.
@@ -82,7 +81,9 @@ class Blocks:
         demand = self.demand
         columns, watches = demand.lattice.columns[part], demand.falling_watches
         lattice = lattice_of(columns, self.table, watches)
-        return Search(Demand(lattice, type(demand.objective)(lattice), watches, demand.limit), budget=self.budget)
+        return Search(
+            Demand(lattice, type(demand.objective)(lattice), watches, demand.limit), budget=self.budget
+        )
 
 
 def _parts(shape: tuple[int, ...], size: int) -> list[slice]:

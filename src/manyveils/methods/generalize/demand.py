@@ -28,7 +28,7 @@ class Demand:
     Why: finer groups are parts of coarser ones. Without suppression all groups must be fine, and merging groups
     that keep such a promise gives one that keeps it; with suppression one good part heals the whole, so a group
     that is not fine has no fine part.
-    Tested by: tests/claims/test_optimal_node.py, tests/claims/test_anytime.py
+    Tested by: tests/claims/test_anytime.py
     """
 
     lattice: Lattice

@@ -89,7 +89,11 @@ class Descent:
             here = self._look(node)
             assert here is not None
             steps = [
-                ((here.cost - choice.cost) / max(self._crowding[node] - self._crowding[step], HARDLY) ** caution, step)
+                (
+                    (here.cost - choice.cost)
+                    / max(self._crowding[node] - self._crowding[step], HARDLY) ** caution,
+                    step,
+                )
                 for step in _finer(node, still)
                 if (choice := self._look(step)) is not None and choice < here
             ]
