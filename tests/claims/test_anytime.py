@@ -2,6 +2,7 @@
 
 from importlib import import_module
 
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -9,7 +10,13 @@ from hypothesis import strategies as st
 import manyveils as mv
 from manyveils.datasets import survey, survey_policy
 from manyveils.errors import InfeasibleError, PolicyError
+from manyveils.methods import work_of
+from manyveils.methods.generalize.demand import Demand
+from manyveils.methods.generalize.lattice import lattice_of
+from manyveils.methods.generalize.objectives import OBJECTIVES as COSTS
+from manyveils.promises.keeping import watch_counts
 from manyveils.run import publish
+from manyveils.table import Streams, hold
 from tests.claims.test_optimal_node import exhaustive
 from tests.kit.strategies import cases
 
@@ -83,6 +90,66 @@ def test_closes(way, objective, data):
         assert notes["cost"] == pytest.approx(optimum, rel=1e-9)
 
 
+def demand_of(case):
+    """What a case asks of the nodes of its lattice."""
+    table, _ = hold(case.frame, case.policy)
+    work = work_of(case.policy, table, Streams(1))
+    watches = watch_counts(work, work.promises, work.sensitive, work.quasi)
+    lattice = lattice_of(tuple(table[name] for name in work.quasi), table, watches)
+    return Demand(lattice, COSTS[case.policy.publish.options["objective"]](lattice), watches, work.limit)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@settings(many, max_examples=100)
+@given(data=st.data())
+def test_box_costs(objective, data):
+    """No node of a box costs less than its finest node with the rows lost that fail at its coarsest."""
+    case = data.draw(cases({"method": "generalize", "objective": objective}, smallest=4, largest=24))
+    if data.draw(st.booleans()):
+        # So that some rows, but not too many, must go.
+        case.sections["guarantee"] = {"k": data.draw(st.integers(2, 4))}
+        case.sections["publish"]["suppression"] = 0.9
+    try:
+        demand = demand_of(case)
+    except PolicyError:
+        return
+    lattice, costs = demand.lattice, demand.objective
+    levels = [sorted(data.draw(st.tuples(*[st.integers(0, size - 1)] * 3))) for size in lattice.shape]
+    low, node, high = zip(*levels, strict=True)
+    choice = demand.choice(lattice.at(node), demand.falling(lattice.at(node)))
+    coarsest = lattice.at(high)
+    fails = ~demand.falling(coarsest)
+    lost = fails[lattice.owners(high)]
+    assert lattice.base.sizes[lost].sum() == coarsest.sizes[fails].sum()
+    if choice is not None:
+        assert coarsest.sizes[fails].sum() <= choice.suppressed
+        least = costs.bound(lattice.at(low)) + costs.beyond(low, lost, demand.limit)
+        assert least <= choice.cost * (1 + 1e-9)
+        assert costs.whatever(max(watched.promise.guarantee.least_rows for watched in demand.watches)) <= (
+            choice.cost
+        )
+
+
+def uneven(n_alone):
+    """Two people of one city have one illness; of the others, half have it. Only without those two are all diverse."""
+    cities = ["alone"] * n_alone + ["mixed"] * 8
+    ills = ["flu"] * (n_alone + 4) + ["ulcer"] * 4
+    frame = pl.DataFrame({"job": ["clerk"] * len(cities), "city": cities, "ill": ills})
+    roles = {"job": {"role": "quasi"}, "city": {"role": "quasi"}, "ill": {"role": "sensitive"}}
+    options = {"method": "generalize", "suppression": 0.2, "check_limit": ENOUGH}
+    return frame, mv.Policy(attributes=roles, guarantee={"l": 2, "l_kind": "frequency"}, publish=options)
+
+
+def test_promises_that_finer_nodes_keep(way):
+    """A promise that is broken at the top, and kept further down once some rows are left out, is not given up for lost."""
+    frame, policy = uneven(2)
+    notes = publish(frame, policy, seed=1).notes
+    assert notes["is_optimal"]
+    assert notes["levels"]["city"] == 0
+    with pytest.raises(InfeasibleError):
+        publish(*uneven(3), seed=1)
+
+
 def wide(n_questions=20, n=1_000, **options):
     """The notes on a survey with many questions, and the release."""
     publishing = {"method": "generalize", "suppression": 0.05, **options}
@@ -135,7 +202,6 @@ def test_progress_is_told():
     """The share of the limit that is spent is reported, and never falls."""
     from manyveils.arguments import Order
     from manyveils.run import make
-    from manyveils.table import hold
 
     shares = []
     policy = survey_policy(20, publish={"method": "generalize", "suppression": 0.05, "check_limit": 500})
