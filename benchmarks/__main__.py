@@ -12,6 +12,7 @@ from rich.console import Console
 from benchmarks import (
     adult,
     alpha_beta_k,
+    anytime,
     attacks,
     bulk,
     codip,
@@ -31,6 +32,7 @@ from benchmarks.setting import Setting
 
 PARTS: dict[str, Callable[[Setting], Iterator[Line]]] = {
     "search": search.lines,
+    "anytime": anytime.lines,
     "mondrian": mondrian.lines,
     "million": bulk.lines,
     "slicing": slicing.lines,
@@ -45,7 +47,7 @@ PARTS: dict[str, Callable[[Setting], Iterator[Line]]] = {
     "peers": peers.lines,
 }
 BROKE_OFF = "broke off"
-QUICK = ("search", "mondrian", "starting")
+QUICK = ("search", "anytime", "mondrian", "starting")
 
 
 def main() -> None:

@@ -55,6 +55,45 @@ def test_roll_up(data):
 
 
 @quick
+@given(st.data())
+def test_roll_up_some(data):
+    """An attribute whose map begins nowhere keeps its labels, and one with a single label is that label."""
+    n = data.draw(st.integers(1, 20))
+    codes = [data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)) for _ in range(3)]
+    step = data.draw(st.lists(st.integers(0, 2), min_size=4, max_size=4))
+    got = grouping.roll_up(
+        np.array(codes, dtype=np.int32),
+        np.array([*step, 0, 0, 0, 0], dtype=np.int32),
+        np.array([0, -1, 4]),
+        np.array([3, data.draw(st.sampled_from([4, 10**6])), 1]),
+        np.ones(n, dtype=np.int64),
+    )
+    ids, labels, totals = twins.roll_up(codes, [step, [0, 1, 2, 3], [0, 0, 0, 0]], [1] * n)
+    assert got[0].tolist() == ids
+    assert [tuple(row) for row in got[1].T.tolist()] == labels
+    assert got[2].tolist() == totals
+
+
+@quick
+@given(st.lists(st.integers(0, 50), max_size=60), st.integers(51, 80))
+def test_number_below(keys, span):
+    """Equal keys get the same numbers with a place for each of them as without."""
+    ids, firsts = grouping.number_below(np.array(keys, dtype=np.int64), span)
+    assert (ids.tolist(), firsts.tolist()) == twins.number(keys)
+
+
+@quick
+@given(st.lists(st.tuples(small, small, small), max_size=9), st.tuples(small, small))
+def test_smallest_below(tables, node):
+    """The smallest table of a node that is nowhere above another is found, the first of those that are as small."""
+    nodes = np.array([table[:2] for table in tables], dtype=np.int16).reshape(-1, 2)
+    sizes = np.array([table[2] for table in tables], dtype=np.int64)
+    below = [(size, place) for place, (a, b, size) in enumerate(tables) if a <= node[0] and b <= node[1]]
+    got = grouping.smallest_below(nodes, sizes, np.array(node, dtype=np.int16))
+    assert got == (min(below)[1] if below else -1)
+
+
+@quick
 @given(entries, st.lists(st.integers(-1, 3), min_size=6, max_size=6))
 def test_merge_entries(rows, owner_of):
     """Entries of owners that became one are added up, stay in order of code, and stand once each."""

@@ -95,6 +95,38 @@ def test_suppression(desk, suppression):
     assert "publish.suppression" in desk.refused()
 
 
+@pytest.mark.parametrize(
+    ("key", "limit", "needed"),
+    [
+        ("check_limit", 0, "greater than or equal to 1"),
+        ("check_limit", -5, "greater than or equal to 1"),
+        ("check_limit", 1.5, "a valid integer"),
+        ("check_limit", "many", "a valid integer"),
+        ("time_limit", 0, "greater than 0"),
+        ("time_limit", -1.0, "greater than 0"),
+        ("time_limit", "a minute", "a valid number"),
+    ],
+)
+def test_limits_of_a_search(desk, key, limit, needed):
+    """A search needs a whole number of checks, one or more, and some time."""
+    desk.policy(publish={key: limit})
+    assert f"publish.{key}: should be {needed}" in desk.refused()
+
+
+def test_too_few_checks(desk):
+    """Where nothing is found in so few checks, and nothing is proven, the refusal says what to raise."""
+    cities, ills = ["Zq7a"] * 2 + ["Zq7b"] * 8, ["Zq7ill"] * 6 + ["Zq7other"] * 4
+    rows = [f"Zq7name{i},30,{city},{ill}" for i, (city, ill) in enumerate(zip(cities, ills, strict=True))]
+    desk.data("\n".join(["name,age,city,illness", *rows]) + "\n")
+    publishing = {"method": "generalize", "suppression": 0.2}
+    desk.policy(guarantee={"l": 2, "l_kind": "frequency", "k": None}, publish=publishing | {"check_limit": 1})
+    message = desk.refused(status=1)
+    assert "none of 1 nodes of the lattice that were checked keeps every promise" in message
+    assert "Raise check_limit or time_limit" in message
+    desk.policy(publish=publishing | {"check_limit": 100})
+    desk.published()
+
+
 def test_numbers_only(desk):
     """A promise about numbers is refused for an attribute that has none."""
     desk.policy(guarantee={"e": 5})

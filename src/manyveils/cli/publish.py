@@ -69,6 +69,7 @@ def _show(published: "Published") -> None:
         f"Published {release.rows} rows ({release.suppressed} suppressed) to {published.folder}; "
         f"audit and plan are in {private}."
     )
+    _show_gap(release.notes)
     if release.key is not None:
         typer.echo(f"The key to what is secret is {private / 'key.json'}; keep it, and keep it to yourself.")
 
@@ -145,6 +146,7 @@ def _show_plan(document: Mapping[str, Any]) -> None:
     ]
     show_table("Views", ["view", "columns", "bucketed", "rows"], rows)
     _show_notes(document["notes"])
+    _show_gap(document["notes"])
     utility = [[key, _in_one_line(value)] for key, value in document["utility"].items()]
     show_table("Expected utility", ["measure", "value"], utility)
     kinds = [f"{name} {kind}" for name, kind in document["inferred_kinds"].items()]
@@ -171,6 +173,20 @@ def _show_notes(notes: Mapping[str, Any]) -> None:
         if len(lines) < len(entries):
             title += f": {len(lines)} of {len(entries)}, --json has all"
         show_table(title, list(entries[0]), [list(map(_in_one_line, line.values())) for line in lines])
+
+
+def _show_gap(notes: Mapping[str, Any]) -> None:
+    """Say how good the choice is, where the method need not have found the best one."""
+    if "gap" not in notes:
+        return
+    checked = f"{notes['nodes_checked']:,} of {float(notes['nodes']):.3g} nodes checked"
+    if notes["is_optimal"]:
+        typer.echo(f"With {checked}, this is the optimum.")
+        return
+    typer.echo(
+        f"With {checked}, no better node was found; a better one could cost {notes['gap']:.1%} less at most. "
+        "A higher check_limit or time_limit in [publish] finds more, and proves more."
+    )
 
 
 def _holds_mappings(value: object, kind: type[list[Any]] | type[dict[str, Any]]) -> bool:

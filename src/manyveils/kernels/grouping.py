@@ -4,6 +4,8 @@ import numpy as np
 from numba import njit
 
 EMPTY = -1
+# A table with so many places for every key is made faster than keys are hashed.
+NEAR = 8
 
 
 @njit(cache=True)
@@ -22,9 +24,10 @@ def number(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     while slots < 2 * n:
         slots *= 2
     mask = np.uint64(slots - 1)
-    table = np.full(slots, EMPTY, np.int64)
+    table = np.full(slots, EMPTY, np.int32)
     ids = np.empty(n, np.int64)
     firsts = np.empty(n, np.int64)
+    seen = np.empty(n, np.int64)
     n_numbers = 0
     for row in range(n):
         key = keys[row]
@@ -34,10 +37,11 @@ def number(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             if occupant == EMPTY:
                 table[slot] = n_numbers
                 firsts[n_numbers] = row
+                seen[n_numbers] = key
                 ids[row] = n_numbers
                 n_numbers += 1
                 break
-            if keys[firsts[occupant]] == key:
+            if seen[occupant] == key:
                 ids[row] = occupant
                 break
             slot = (slot + np.uint64(1)) & mask
@@ -46,14 +50,42 @@ def number(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @njit(cache=True)
 def pack(codes: np.ndarray, maps: np.ndarray, starts: np.ndarray, radices: np.ndarray) -> np.ndarray:
-    """Write each column of codes, mapped attribute by attribute, as one mixed-radix number."""
+    """Write each column of codes, mapped attribute by attribute, as one mixed-radix number.
+
+    A column's map begins at its start; one whose start is negative stays as it is.
+    """
     n_attributes, n = codes.shape
     keys = np.zeros(n, np.int64)
     for attribute in range(n_attributes):
         start, radix = starts[attribute], radices[attribute]
-        for row in range(n):
-            keys[row] = keys[row] * radix + maps[start + codes[attribute, row]]
+        if radix == 1:
+            # All have the one label there is.
+            continue
+        if start < 0:
+            for row in range(n):
+                keys[row] = keys[row] * radix + codes[attribute, row]
+        else:
+            for row in range(n):
+                keys[row] = keys[row] * radix + maps[start + codes[attribute, row]]
     return keys
+
+
+@njit(cache=True)
+def number_below(keys: np.ndarray, span: int) -> tuple[np.ndarray, np.ndarray]:
+    """Number equal keys, all from 0 and below a span, as `number` does; takes a place in memory for each."""
+    numbers = np.full(span, EMPTY, np.int32)
+    ids = np.empty(keys.size, np.int64)
+    firsts = np.empty(min(keys.size, span), np.int64)
+    n_numbers = 0
+    for row in range(keys.size):
+        found = numbers[keys[row]]
+        if found == EMPTY:
+            found = np.int32(n_numbers)
+            numbers[keys[row]] = found
+            firsts[n_numbers] = row
+            n_numbers += 1
+        ids[row] = found
+    return ids, firsts[:n_numbers].copy()
 
 
 @njit(cache=True)
@@ -61,17 +93,39 @@ def roll_up(
     codes: np.ndarray, maps: np.ndarray, starts: np.ndarray, radices: np.ndarray, sizes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Map classes to coarser ones: the new class of each, the codes of the new classes, and their sizes."""
-    ids, firsts = number(pack(codes, maps, starts, radices))
+    keys = pack(codes, maps, starts, radices)
+    span = 1
+    for radix in radices:
+        span *= radix
+    ids, firsts = number_below(keys, span) if span <= NEAR * keys.size else number(keys)
     n_attributes = codes.shape[0]
     coarse = np.empty((n_attributes, firsts.size), codes.dtype)
     for attribute in range(n_attributes):
         start = starts[attribute]
         for group in range(firsts.size):
-            coarse[attribute, group] = maps[start + codes[attribute, firsts[group]]]
+            code = codes[attribute, firsts[group]]
+            coarse[attribute, group] = code if start < 0 else maps[start + code]
     totals = np.zeros(firsts.size, np.int64)
     for row in range(ids.size):
         totals[ids[row]] += sizes[row]
     return ids, coarse, totals
+
+
+@njit(cache=True)
+def smallest_below(nodes: np.ndarray, sizes: np.ndarray, node: np.ndarray) -> int:
+    """The place of the smallest table among those of nodes nowhere above a node; -1 if there is none."""
+    best = -1
+    for place in range(sizes.size):
+        if best >= 0 and sizes[place] >= sizes[best]:
+            continue
+        is_below = True
+        for axis in range(node.size):
+            if nodes[place, axis] > node[axis]:
+                is_below = False
+                break
+        if is_below:
+            best = place
+    return best
 
 
 @njit(cache=True)

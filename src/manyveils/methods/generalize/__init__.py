@@ -9,9 +9,10 @@ It cannot break the link between sensitive attributes of one row: see `condition
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 from manyveils.methods import Method, Options
-from manyveils.methods.generalize.full_domain import plan_full_domain
+from manyveils.methods.generalize.full_domain import Limits, plan_full_domain
 from manyveils.methods.generalize.labels import cut_table, label_groups
 from manyveils.methods.generalize.mondrian import Labels
 from manyveils.promises.explain import breaks_as_one_group, refuse
@@ -28,13 +29,15 @@ class GeneralizeOptions(Options):
     objective: Literal["loss", "discernibility", "class-size", "height"] = "loss"
     labels: Labels = "auto"
     cuts: Literal["strict", "relaxed"] = "relaxed"
+    check_limit: int | None = Field(None, ge=1)
+    time_limit: float | None = Field(None, gt=0)
 
 
 def plan(work: Work) -> Plan | FromRows:
     """The levels to publish at; Mondrian cuts rows, and goes on inside every part of them as it would have done."""
     options = work.options_as(GeneralizeOptions)
     if options.recoding == "full-domain" or not work.quasi:
-        return plan_full_domain(work, options.objective)
+        return plan_full_domain(work, options.objective, Limits(options.check_limit, options.time_limit))
     return FromRows(_mondrian, InParts((work.published,), options.labels, work.sensitive))
 
 

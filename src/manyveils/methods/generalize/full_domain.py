@@ -1,167 +1,60 @@
-"""Full-domain generalization: the optimal level of every quasi-identifier, found by checking few nodes of the lattice."""
+"""Full-domain generalization: one level for every quasi-identifier, the optimal one or the best that is found in time."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
+from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
-from manyveils.errors import PolicyError, Problem
-from manyveils.methods.generalize.lattice import Counted, Lattice, Node, lattice_of
-from manyveils.methods.generalize.objectives import OBJECTIVES, Objective
+from manyveils.errors import InfeasibleError, PolicyError, Problem
+from manyveils.methods.generalize.anytime import Anytime
+from manyveils.methods.generalize.budget import Budget
+from manyveils.methods.generalize.demand import Choice, Demand
+from manyveils.methods.generalize.lattice import lattice_of
+from manyveils.methods.generalize.objectives import OBJECTIVES
+from manyveils.methods.generalize.search import Search
 from manyveils.promises.explain import refuse
-from manyveils.promises.keeping import Watch, all_kept, kept, watch_counts
+from manyveils.promises.keeping import all_kept, watch_counts
 from manyveils.promises.work import Work
 from manyveils.release.plan import LeveledView, Plan
 
+# Lattices of more nodes are searched as long as a limit allows.
 MOST_NODES = 20_000_000
 MANY_VALUES = 100_000
+# What is checked of a larger lattice if nothing is said: so many labels are read, in so many nodes at least and at most.
+LABELS_READ, FEWEST_CHECKS, MOST_CHECKS = 10_000_000_000, 1_000, 20_000
 
 
-@dataclass(frozen=True, order=True)
-class Choice:
-    """A node that keeps every promise; of several the smallest is best: the cheapest, with the fewest rows left out."""
+@dataclass(frozen=True)
+class Limits:
+    """How long the lattice may be searched; without any, until the optimum is known, if the lattice is not too large."""
 
-    cost: float
-    suppressed: int
-    node: Node
+    check_limit: int | None = None
+    time_limit: float | None = None
 
+    def for_lattice(self, shape: tuple[int, ...], n_groups: int) -> "Limits":
+        """These limits, or those that a lattice needs."""
+        if self != Limits() or prod(shape) <= MOST_NODES:
+            return self
+        checks = LABELS_READ // max(n_groups * len(shape), 1)
+        return Limits(check_limit=min(max(checks, FEWEST_CHECKS), MOST_CHECKS))
 
-@dataclass
-class Search:
-    """The state of a search: what is known of every node, and the best so far.
-
-    Claim: the result costs no more than any node that keeps the promises within the suppression limit.
-    Why: a node is passed over only if it is hopeless (a coarser node already fails promises that can only
-    get worse on the way down), if it costs at least as much as the best (`floor` never falls on the way up,
-    `lost`, the rows that must go, never falls on the way down), or if it lies above a node that keeps
-    everything while nothing may be suppressed.
-    Tested by: tests/claims/test_optimal_node.py
-    """
-
-    lattice: Lattice
-    objective: Objective
-    watches: tuple[Watch, ...]
-    limit: int
-    progress: Callable[[float], None]
-    best: Choice | None = None
-    n_checked: int = 0
-    closed: NDArray[np.bool_] = field(init=False)
-    hopeful: NDArray[np.bool_] = field(init=False)
-    floor: NDArray[np.float64] = field(init=False)
-    lost: NDArray[np.int64] = field(init=False)
-
-    def __post_init__(self) -> None:
-        shape = self.lattice.shape
-        self.closed, self.hopeful = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
-        self.floor, self.lost = self.objective.floor.copy(), np.zeros(shape, dtype=np.int64)
-        keeps = [watched.promise.merging_keeps for watched in self.watches]
-        heals = [watched.promise.one_part_heals for watched in self.watches]
-        # Without suppression a broken promise stays broken further down if merging keeps it;
-        # with suppression, rows that fail can only be counted on to grow if one good part heals.
-        self._falls = keeps if self.limit == 0 else heals
-        self._closed, self._floor, self._lost = (
-            grid.reshape(-1) for grid in (self.closed, self.floor, self.lost)
-        )
-        self._per_lost = self.objective.per_lost_row(self.limit).reshape(-1)
-        self._stops_above = self.limit == 0 and all(keeps)
-
-    def run(self) -> Choice | None:
-        """Find the border below which nothing is left to hope for, then check what may be cheaper above it."""
-        order = np.argsort(self.objective.guide, axis=None, kind="stable").tolist()
-        hopeful = self.hopeful.reshape(-1)
-        for position, index in enumerate(order):
-            if self._is_open(index) and not hopeful[index]:
-                self._halve(self._path(self._node(index)))
-            if position % 256 == 0:
-                self.progress(position / len(order))
-        for index in order:
-            if self._is_open(index):
-                self._check(self._node(index))
-        return self.best
-
-    def _node(self, index: int) -> Node:
-        """The node at an index of the flattened lattice."""
-        shape = self.lattice.shape
-        return tuple(int(level) for level in np.unravel_index(index, shape)) if shape else ()
-
-    def _is_open(self, index: int) -> bool:
-        if self._closed[index]:
-            return False
-        if self.best is None:
-            return True
-        return bool(self._floor[index] + self._lost[index] * self._per_lost[index] < self.best.cost)
-
-    def _path(self, node: Node) -> list[Node]:
-        """A way up through nodes of which nothing is known, always the step that looks cheapest."""
-        path = [node]
-        while steps := [
-            step for step in self.lattice.steps(path[-1]) if not (self.closed[step] or self.hopeful[step])
-        ]:
-            path.append(min(steps, key=lambda step: float(self.objective.guide[step])))
-        return path
-
-    def _halve(self, path: list[Node]) -> None:
-        low, high = 0, len(path) - 1
-        while low <= high:
-            middle = (low + high) // 2
-            if self._check(path[middle]):
-                low = middle + 1
-            else:
-                high = middle - 1
-
-    def _check(self, node: Node) -> bool:
-        """Check a node and draw all conclusions; true if it and everything finer is hopeless."""
-        counted = self.lattice.at(node)
-        self.n_checked += 1
-        self.closed[node] = True
-        above = tuple(slice(level, None) for level in node)
-        below = tuple(slice(0, level + 1) for level in node)
-        falling = self._kept_by(counted, falls=True)
-        n_falling = int(counted.sizes[~falling].sum())
-        if n_falling > self.limit:
-            self.closed[below] = True
-            return True
-        self.hopeful[above] = True
-        if n_falling:
-            self.lost[below] = np.maximum(self.lost[below], n_falling)
-        self._rise(counted, above)
-        fine = falling & self._kept_by(counted, falls=False)
-        suppressed = int(counted.sizes[~fine].sum())
-        if suppressed <= self.limit and suppressed < self.lattice.n_rows:
-            choice = Choice(self.objective.cost(counted, fine), suppressed, node)
-            self.best = choice if self.best is None else min(self.best, choice)
-            if self._stops_above:
-                self.closed[above] = True
-        return False
-
-    def _rise(self, counted: Counted, above: tuple[slice, ...]) -> None:
-        """Nothing above costs less than the node's bound."""
-        bound = self.objective.bound(counted)
-        if bound > self.floor[counted.node]:
-            self.floor[above] = np.maximum(self.floor[above], bound)
-
-    def _kept_by(self, counted: Counted, *, falls: bool) -> NDArray[np.bool_]:
-        fine = np.ones(counted.sizes.size, dtype=bool)
-        for index, watched in enumerate(self.watches):
-            if self._falls[index] == falls:
-                entries = None if watched.subject is None else counted.entries[index]
-                fine &= kept(watched, entries, counted.sizes)
-        return fine
+    @property
+    def notes(self) -> dict[str, object]:
+        """The limits there are."""
+        both = {"check_limit": self.check_limit, "time_limit": self.time_limit}
+        return {name: limit for name, limit in both.items() if limit is not None}
 
 
-def plan_full_domain(work: Work, objective: str) -> Plan:
-    """The optimal node of the lattice, and the classes that are left out there."""
-    refuse_wide(work, MOST_NODES, instead='recoding = "mondrian"')
+def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan:
+    """The best node of the lattice, and the classes that are left out there."""
+    refuse_valued(work, instead='recoding = "mondrian"')
     watches = watch_counts(work, work.promises, work.sensitive, work.quasi)
-    columns = tuple(work.table[name] for name in work.quasi)
-    lattice = lattice_of(columns, work.counts(work.quasi), watches)
-    progress = partial(work.progress, "searching the lattice")
-    search = Search(lattice, OBJECTIVES[objective](lattice), watches, work.limit, progress)
-    best = search.run()
-    if best is None:
-        raise refuse(work, watches)
+    columns, table = tuple(work.table[name] for name in work.quasi), work.counts(work.quasi)
+    lattice = lattice_of(columns, table, watches)
+    demand = Demand(lattice, OBJECTIVES[objective](lattice), watches, work.limit)
+    limits = limits.for_lattice(lattice.shape, lattice.base.sizes.size)
+    best, found = _optimal(work, demand) if limits == Limits() else _best(work, demand, limits)
     counted = lattice.roll(lattice.base, best.node)
     fine = all_kept(watches, counted.entries, counted.sizes)
     levels = dict(zip(work.quasi, best.node, strict=True))
@@ -172,15 +65,64 @@ def plan_full_domain(work: Work, objective: str) -> Plan:
         "cost": best.cost,
         "levels": levels,
         "heights": {attribute.name: len(attribute.levels) - 1 for attribute in lattice.columns},
-        "nodes": int(np.prod(lattice.shape)),
-        "nodes_checked": search.n_checked,
+        "nodes": prod(lattice.shape),
+        **found,
     }
     return Plan((LeveledView("main", work.published, levels, left_out),), notes)
 
 
+def _optimal(work: Work, demand: Demand) -> tuple[Choice, dict[str, object]]:
+    search = Search(demand, partial(work.progress, "searching the lattice"))
+    best = search.run()
+    if best is None:
+        raise refuse(work, demand.watches)
+    return best, {"nodes_checked": search.budget.n_checked}
+
+
+def _best(work: Work, demand: Demand, limits: Limits) -> tuple[Choice, dict[str, object]]:
+    """The best node within the limits, and how far from the optimum it can be."""
+    progress = partial(work.progress, "searching the lattice")
+    budget = Budget(limits.check_limit, limits.time_limit, progress)
+    search = Anytime(demand, work.counts(work.quasi), budget, work.least_rows)
+    search.run()
+    best, is_settled = search.best, search.is_settled
+    if best is None:
+        raise refuse(work, demand.watches) if is_settled else _not_found(work, budget)
+    bound = min(search.bound, best.cost)
+    gap = 0.0 if is_settled else 1 - bound / best.cost
+    return best, {
+        "nodes_checked": budget.n_checked,
+        **limits.notes,
+        "cost_at_least": best.cost if is_settled else bound,
+        "gap": gap,
+        "is_optimal": is_settled,
+    }
+
+
+def _not_found(work: Work, budget: Budget) -> InfeasibleError:
+    what = f"none of {budget.n_checked:,} nodes of the lattice that were checked keeps every promise."
+    remedy = "Raise check_limit or time_limit, lower a threshold, or allow more suppression."
+    return InfeasibleError([Problem(f"{work.policy.name}: publish", what, remedy)])
+
+
+def refuse_valued(work: Work, *, instead: str) -> None:
+    """Refuse quasi-identifiers with many values and no steps between."""
+    PolicyError.refuse(_valued(work, instead))
+
+
 def refuse_wide(work: Work, most_nodes: int, *, instead: str) -> None:
-    """Refuse quasi-identifiers without steps and lattices too large to search."""
-    problems = [
+    """Refuse quasi-identifiers without steps and lattices too large to be judged as a whole."""
+    problems = _valued(work, instead)
+    n_nodes = prod(len(work.table[name].levels) for name in work.quasi)
+    if n_nodes > most_nodes:
+        what = f"the lattice has {float(n_nodes):.3g} nodes, {most_nodes:,} at most."
+        remedy = f"Use fewer levels or quasi-identifiers, or {instead}."
+        problems.append(Problem(work.policy.name, what, remedy))
+    PolicyError.refuse(problems)
+
+
+def _valued(work: Work, instead: str) -> list[Problem]:
+    return [
         Problem(
             f"{work.policy.name}: attributes.{name}",
             f"a quasi-identifier with {work.table[name].n_values:,} different values and no hierarchy.",
@@ -189,9 +131,3 @@ def refuse_wide(work: Work, most_nodes: int, *, instead: str) -> None:
         for name in work.quasi
         if work.table[name].n_values > MANY_VALUES and len(work.table[name].levels) <= 2
     ]
-    n_nodes = float(np.prod([float(len(work.table[name].levels)) for name in work.quasi]))
-    if n_nodes > most_nodes:
-        what = f"the lattice has {n_nodes:.3g} nodes, {most_nodes:,} at most."
-        remedy = f"Use fewer levels or quasi-identifiers, or {instead}."
-        problems.append(Problem(work.policy.name, what, remedy))
-    PolicyError.refuse(problems)

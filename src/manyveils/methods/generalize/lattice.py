@@ -1,5 +1,6 @@
 """The lattice of generalization levels: tables counted at its nodes, and the nodes that pass tests."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.kernels.grouping import number, roll_up
+from manyveils.kernels.grouping import number, roll_up, smallest_below
 from manyveils.promises.entries import (
     LARGEST_KEY,
     Entries,
@@ -25,9 +26,11 @@ from manyveils.table.attributes import tally as people
 
 Passed = NDArray[np.bool_]
 Node = tuple[int, ...]
-REMEMBERED = 64
+REMEMBERED = 512
+# How many tables of the largest size that is kept fit the memory.
+LARGE = 64
 FEW_GROUPS = 50_000
-NEVER = np.iinfo(np.int64).max
+NOWHERE = np.iinfo(np.int16).max
 
 
 class Counted:
@@ -64,42 +67,16 @@ class Lattice:
         self.shape = tuple(len(column.levels) for column in columns)
         self.base = base
         self.n_rows = int(base.sizes.sum())
-        self._remembered: dict[Node, Counted] = {}
-        self._tables = [base] * REMEMBERED
-        self._sizes = np.full(REMEMBERED, base.sizes.size, dtype=np.int64)
-        self._nodes = np.zeros((REMEMBERED, len(columns)), dtype=np.int16)
-        self._next = 0
-        self._climbs: dict[tuple[int, int, int], NDArray[np.int32]] = {}
+        self._memory = _Memory(base)
+        self._maps = _Maps(columns)
 
     def at(self, node: Node) -> Counted:
         """Count the groups of a node."""
-        if node in self._remembered:
-            return self._remembered[node]
-        counted = self.roll(self._finer(node), node)
-        self._remember(counted)
+        counted = self._memory.get(node)
+        if counted is None:
+            counted = self.roll(self._memory.finer(node), node)
+            self._memory.keep(counted)
         return counted
-
-    def _finer(self, node: Node) -> Counted:
-        """The smallest remembered table that the node can be counted from."""
-        below: NDArray[np.bool_] = np.all(
-            self._nodes <= np.array(node, dtype=np.int16), axis=1, keepdims=False
-        )
-        best = int(np.argmin(np.where(below, self._sizes, NEVER)))
-        return self._tables[best] if below[best] else self.base
-
-    def _remember(self, counted: Counted) -> None:
-        """Keep a table in the oldest slot; a large one counts for many, so that memory stays bounded."""
-        slot = self._next
-        self._next = (slot + 1) % REMEMBERED
-        self._remembered.pop(self._tables[slot].node, None)
-        n_base = self.base.sizes.size
-        if counted.sizes.size > max(n_base // 8, min(n_base // 2, FEW_GROUPS)):
-            # Hardly smaller than the table itself, or too large to be kept many times.
-            self._tables[slot], self._sizes[slot] = self.base, self.base.sizes.size
-            self._nodes[slot] = self.base.node
-            return
-        self._tables[slot], self._sizes[slot], self._nodes[slot] = counted, counted.sizes.size, counted.node
-        self._remembered[counted.node] = counted
 
     def steps(self, node: Node) -> list[Node]:
         """The nodes one level above, attribute by attribute."""
@@ -109,36 +86,122 @@ class Lattice:
             if level + 1 < self.shape[axis]
         ]
 
-    def _climb(self, attribute: int, low: int, high: int) -> NDArray[np.int32]:
-        key = attribute, low, high
-        if key not in self._climbs:
-            self._climbs[key] = self.columns[attribute].levels.climb(low, high)
-        return self._climbs[key]
-
     def roll(self, finer: Counted, node: Node) -> Counted:
         """Count a node from a finer one."""
         if finer.node == node:
             return finer
-        steps = [self._climb(*climb) for climb in zip(range(len(node)), finer.node, node, strict=True)]
-        sizes_of = (column.levels.sizes for column in self.columns)
-        radices = np.array(
-            [sizes[level] for sizes, level in zip(sizes_of, node, strict=True)], dtype=np.int64
-        )
-        if float(np.prod(radices.astype(float))) >= LARGEST_KEY:
-            ids, labels, sizes = _roll_wide(finer, steps, radices)
-        else:
-            starts = np.cumsum([0, *(step.size for step in steps[:-1])])
-            ids, labels, sizes = roll_up(finer.labels, np.concatenate(steps), starts, radices, finer.sizes)
+        ids, labels, sizes = self._rolled(finer, node)
         entries = lambda: for_each_once(finer.entries, lambda counted: counted.under(ids, sizes.size))  # noqa: E731
         return Counted(node, labels, sizes, entries)
 
+    def owners(self, node: Node) -> Ids:
+        """The group of a node that each group of the bottom belongs to."""
+        return self._rolled(self.base, node)[0]
+
+    def _rolled(self, finer: Counted, node: Node) -> tuple[Ids, NDArray[np.int32], Ids]:
+        starts, radices = self._maps.starts(finer.node, node), self._maps.radices(node)
+        if math.prod(radices) >= LARGEST_KEY:
+            return _roll_wide(finer, self._maps.steps(finer.node, node), radices)
+        labels_of = np.array(starts, dtype=np.int64), np.array(radices, dtype=np.int64)
+        rolled: tuple[Ids, NDArray[np.int32], Ids] = roll_up(
+            finer.labels, self._maps.joined, *labels_of, finer.sizes
+        )
+        return rolled
+
+
+class _Memory:
+    """Tables that were counted lately, as many as fit a number of groups, the oldest forgotten first."""
+
+    def __init__(self, base: Counted) -> None:
+        self._base = base
+        self._n_base = base.sizes.size
+        # Hardly smaller than the table itself, or too large to be kept many times.
+        self._most_groups = max(self._n_base // 8, min(self._n_base // 2, FEW_GROUPS))
+        self._room = LARGE * self._most_groups
+        self._tables: dict[Node, Counted] = {}
+        self._slots: list[Node] = [base.node] * REMEMBERED
+        self._sizes = np.full(REMEMBERED, self._n_base, dtype=np.int64)
+        self._nodes = np.full((REMEMBERED, len(base.node)), NOWHERE, dtype=np.int16)
+        self._next = 0
+
+    def get(self, node: Node) -> Counted | None:
+        """The table of a node, if it is remembered."""
+        return self._tables.get(node)
+
+    def finer(self, node: Node) -> Counted:
+        """The smallest remembered table that a node can be counted from."""
+        best = smallest_below(self._nodes, self._sizes, np.array(node, dtype=np.int16))
+        return self._base if best < 0 else self._tables.get(self._slots[best], self._base)
+
+    def keep(self, counted: Counted) -> None:
+        """Remember a table, unless it is large; the oldest make room."""
+        if counted.sizes.size > self._most_groups:
+            return
+        slot = self._next
+        self._forget(slot)
+        self._room -= counted.sizes.size
+        oldest = slot
+        while self._room < 0:
+            oldest = (oldest + 1) % REMEMBERED
+            self._forget(oldest)
+        self._tables[counted.node], self._slots[slot] = counted, counted.node
+        self._sizes[slot], self._nodes[slot] = counted.sizes.size, counted.node
+        self._next = (slot + 1) % REMEMBERED
+
+    def _forget(self, slot: int) -> None:
+        forgotten = self._tables.pop(self._slots[slot], None)
+        if forgotten is not None:
+            self._room += forgotten.sizes.size
+            # Above every node, so that nothing is counted from it.
+            self._nodes[slot] = NOWHERE
+
+
+class _Maps:
+    """How labels of every attribute climb from one level to another, one map after the other in one array."""
+
+    def __init__(self, columns: tuple[Attribute, ...]) -> None:
+        self._columns = columns
+        self._sizes = [column.levels.sizes for column in columns]
+        self._starts: dict[tuple[int, int, int], int] = {}
+        self._filled = 0
+        self.joined = np.empty(0, dtype=np.int32)
+
+    def radices(self, node: Node) -> list[int]:
+        """How many labels every attribute has at a node."""
+        return [sizes[level] for sizes, level in zip(self._sizes, node, strict=True)]
+
+    def starts(self, finer: Node, node: Node) -> list[int]:
+        """Where the map of every attribute begins; negative where its level stays."""
+        return [
+            -1 if low == high else self._start(attribute, low, high)
+            for attribute, (low, high) in enumerate(zip(finer, node, strict=True))
+        ]
+
+    def _start(self, attribute: int, low: int, high: int) -> int:
+        start = self._starts.get((attribute, low, high))
+        if start is None:
+            climbed = self._columns[attribute].levels.climb(low, high)
+            start, end = self._filled, self._filled + climbed.size
+            if end > self.joined.size:
+                self.joined = np.concatenate([self.joined, np.empty(end, dtype=np.int32)])
+            self.joined[start:end] = climbed
+            self._starts[attribute, low, high], self._filled = start, end
+        return start
+
+    def steps(self, finer: Node, node: Node) -> list[NDArray[np.int32]]:
+        """The map of every attribute by itself."""
+        return [
+            column.levels.climb(low, high)
+            for column, low, high in zip(self._columns, finer, node, strict=True)
+        ]
+
 
 def _roll_wide(
-    finer: Counted, steps: list[NDArray[np.int32]], radices: Ids
+    finer: Counted, steps: list[NDArray[np.int32]], radices: list[int]
 ) -> tuple[Ids, NDArray[np.int32], Ids]:
     """Roll up where combined labels do not fit one 64-bit number."""
     mapped = tuple(step[codes] for step, codes in zip(steps, finer.labels, strict=True))
-    ids, n_ids = dense(mapped, tuple(int(radix) for radix in radices), finer.sizes.size)
+    ids, n_ids = dense(mapped, tuple(radices), finer.sizes.size)
     _, firsts = number(ids)
     order = np.argsort(ids[firsts])
     sizes = np.bincount(ids, weights=finer.sizes, minlength=n_ids).astype(np.int64)

@@ -1,9 +1,11 @@
 """What an optimal generalization makes small, and how much a node must cost at least."""
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.methods.generalize.lattice import Counted, Lattice
+from manyveils.methods.generalize.lattice import Counted, Lattice, Node
 from manyveils.promises.entries import Ids
 
 Grid = NDArray[np.float64]
@@ -12,17 +14,34 @@ Grid = NDArray[np.float64]
 class Objective:
     """A cost of nodes. Claims of it: `floor` and `bound` never fall on the way up, and never exceed `cost`.
 
+    `sums` are costs of every attribute's levels whose sum a node costs at least; with several attributes left out of
+    account, or less lost, it costs no more. Without `sums` little is known before a node is counted.
     `guide` says where cheap nodes are likely; it decides the order of the search and nothing else.
     """
 
     def __init__(self, lattice: Lattice) -> None:
-        self.floor = np.zeros(lattice.shape)
-        self.guide = _collisions(lattice)
+        self._lattice = lattice
         self._n_rows = int(lattice.base.sizes.sum())
+        self.sums: list[Grid] = []
+
+    @cached_property
+    def floor(self) -> Grid:
+        """What every node costs at least."""
+        return _sum_grid(self.sums, self._lattice.shape)
+
+    @cached_property
+    def guide(self) -> Grid:
+        """How much every node is likely to cost, beside others."""
+        return self.floor if self.sums else _collisions(self._lattice)
+
+    def least(self, node: Node) -> float:
+        """What a node costs at least, before it is counted."""
+        # In the order of `floor`, so that both are the same to the last bit.
+        return sum((float(costs[level]) for costs, level in zip(self.sums, node, strict=False)), start=0.0)
 
     def bound(self, counted: Counted) -> float:
         """What this node and every coarser one costs at least."""
-        return float(self.floor[counted.node])
+        return self.least(counted.node)
 
     def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
         """What the node costs when the groups that are not fine are suppressed."""
@@ -30,19 +49,25 @@ class Objective:
 
     def per_lost_row(self, limit: int) -> Grid:
         """What each suppressed row adds to `bound` at least, at every node, if `limit` rows may be suppressed."""
-        return np.zeros(self.floor.shape)
+        return np.zeros(self._lattice.shape)
+
+    def beyond(self, node: Node, lost: NDArray[np.bool_], limit: int) -> float:
+        """What a node costs at least beyond `bound` if these groups of the lattice's bottom are suppressed there."""
+        return 0.0
+
+    def whatever(self, least_rows: int) -> float:
+        """What every node costs at least if groups need so many rows."""
+        return 0.0
 
 
 class Loss(Objective):
     """Mean share of the domain a published value covers; a suppressed row loses everything."""
 
     def __init__(self, lattice: Lattice) -> None:
+        super().__init__(lattice)
         self._losses = [[level.loss for level in column.levels.each] for column in lattice.columns]
-        sums = [_level_sums(lattice, index) for index in range(len(lattice.columns))]
-        self.floor = self.guide = _sum_grid(sums, lattice.shape)
-        worst = [np.array([float(loss.max()) for loss in losses]) for losses in self._losses]
-        # A hair less, so that rounding in sums cannot prune the optimum.
-        self._kept = (len(sums) - _sum_grid(worst, lattice.shape)) * (1 - 1e-9)
+        # Rounding must not make a coarser level look cheaper.
+        self.sums = [np.maximum.accumulate(_level_sums(lattice, i)) for i in range(len(lattice.columns))]
 
     def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
         """The loss without suppression, and what suppressed rows lose beyond it."""
@@ -55,15 +80,31 @@ class Loss(Objective):
 
     def per_lost_row(self, limit: int) -> Grid:
         """What a row keeps at a node at least, which it loses when suppressed."""
-        return self._kept
+        worst = [np.array([float(loss.max()) for loss in losses]) for losses in self._losses]
+        # A hair less, so that rounding in sums cannot prune the optimum.
+        return (len(self.sums) - _sum_grid(worst, self._lattice.shape)) * (1 - 1e-9)
+
+    def beyond(self, node: Node, lost: NDArray[np.bool_], limit: int) -> float:
+        """What the rows that must go would have kept there."""
+        labels, sizes = self._lattice.base.labels[:, lost], self._lattice.base.sizes[lost]
+        kept = (1.0 - self._at_base[i][level][labels[i]] for i, level in enumerate(node))
+        return sum((float(share @ sizes) for share in kept), start=0.0) * (1 - 1e-9)
+
+    @cached_property
+    def _at_base(self) -> list[list[NDArray[np.float64]]]:
+        """What every label of the bottom loses at each level."""
+        return [
+            [level.loss[column.levels.climb(0, number)] for number, level in enumerate(column.levels.each)]
+            for column in self._lattice.columns
+        ]
 
 
 class Height(Objective):
     """The sum of levels; suppression costs nothing within its limit."""
 
     def __init__(self, lattice: Lattice) -> None:
-        levels = [np.arange(size, dtype=np.float64) for size in lattice.shape]
-        self.floor = self.guide = _sum_grid(levels, lattice.shape)
+        super().__init__(lattice)
+        self.sums = [np.arange(size, dtype=np.float64) for size in lattice.shape]
 
 
 class Discernibility(Objective):
@@ -79,7 +120,15 @@ class Discernibility(Objective):
 
     def per_lost_row(self, limit: int) -> Grid:
         """The table's size, less what the row's group, no larger than the limit, took in the bound."""
-        return np.full(self.floor.shape, float(self._n_rows - limit))
+        return np.full(self._lattice.shape, float(self._n_rows - limit))
+
+    def beyond(self, node: Node, lost: NDArray[np.bool_], limit: int) -> float:
+        """As much for each row that must go."""
+        return float(self._lattice.base.sizes[lost].sum()) * (self._n_rows - limit)
+
+    def whatever(self, least_rows: int) -> float:
+        """Every row counts as many as its group has, or all if it is suppressed."""
+        return float(self._n_rows * min(least_rows, self._n_rows))
 
 
 class ClassSize(Objective):
@@ -93,6 +142,10 @@ class ClassSize(Objective):
         """Rows of the table for each group that is published."""
         published = int(fine.sum())
         return self._n_rows / published if published else float("inf")
+
+    def whatever(self, least_rows: int) -> float:
+        """No more groups than fit."""
+        return float(least_rows)
 
 
 OBJECTIVES: dict[str, type[Objective]] = {
