@@ -10,6 +10,7 @@ import numpy as np
 from manyveils.attacks.beliefs import Beliefs, Known, believed
 from manyveils.attacks.people import Ids, People, alike, looked_up
 from manyveils.attacks.sightings import Sightings, sightings
+from manyveils.attacks.sparse_rows import Rows
 from manyveils.reading.views import PublishedView
 from manyveils.release import Release
 from manyveils.table import Table
@@ -33,7 +34,8 @@ class Ignorant:
     def beliefs(self, people: People, known: Known, about: str) -> Beliefs:
         """Everybody is like the table."""
         counts = self.table[about].counts
-        return Beliefs((counts / max(counts.sum(), 1))[np.newaxis, :], np.zeros(people.n, dtype=np.int64))
+        shares = (counts / max(counts.sum(), 1))[np.newaxis, :]
+        return Beliefs(Rows.of(shares), np.zeros(people.n, dtype=np.int64))
 
 
 @dataclass(frozen=True, repr=False)

@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from manyveils.attacks.adversaries import Reader
-from manyveils.attacks.beliefs import Beliefs, Known, label_counts, normalized
+from manyveils.attacks.beliefs import Beliefs, Known, label_counts
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import outcome, tally
 from manyveils.attacks.sightings import labels_of
+from manyveils.attacks.sparse_rows import normalized
 from manyveils.reading.columns import PublishedColumn
 from manyveils.reading.keys import ranges
 from manyveils.reading.views import PublishedView
@@ -46,15 +47,16 @@ class Learner:
         plain = self.reader.beliefs(people, known, about)
         labels = self._labels(people)
         row_of, firsts = alike([plain.row_of, *labels.values()], people.n)
-        before = plain.rows[plain.row_of[firsts]]
+        before = plain.of(firsts)
         shares = label_counts(self.view, about) / self.view.n_rows
-        values = self._values(about, before.shape[1])
-        rows = before
+        values = self._values(about, before.n_values)[before.values]
+        beliefs = np.where(values >= 0, before.beliefs, 0.0)
         for name, own in labels.items():
-            fit = self.model[name][own[firsts]]
-            fit = np.where(own[firsts, np.newaxis] >= 0, fit / (fit @ shares)[:, np.newaxis], 1.0)
-            rows = rows * np.where(values >= 0, fit[:, np.maximum(values, 0)], 0.0)
-        return Beliefs(normalized(rows, before), row_of)
+            model, label = self.model[name], own[firsts]
+            whole = np.where(label >= 0, (model @ shares)[label], 1.0)[before.cases]
+            label = label[before.cases]
+            beliefs = beliefs * np.where(label >= 0, model[label, values] / whole, 1.0)
+        return Beliefs(normalized(before.believing(beliefs), before), row_of)
 
     def _labels(self, people: People) -> dict[str, Ids]:
         """The label of everybody's value in each attribute of the model whose labels do not overlap."""
