@@ -6,11 +6,11 @@ import pytest
 
 import manyveils as mv
 from manyveils.attacks.beliefs import Beliefs
-from manyveils.attacks.sparse_rows import Rows
 from manyveils.attacks.finding import _error, area_under_curve
 from manyveils.attacks.people import drawn_people
 from manyveils.attacks.scene import bounds_of_values
 from manyveils.attacks.score import NORMAL, of_hits, of_mean, wilson
+from manyveils.attacks.sparse_rows import Rows
 from manyveils.table import hold, resolve
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyveils.reading import matching
+from manyveils.reading import columns, matching
 from manyveils.reading.columns import PublishedColumn
 from manyveils.reading.cover import cover_of_lists
 from manyveils.reading.matching import matches_of
@@ -35,10 +35,10 @@ def cases(draw):
 
 
 @pytest.mark.parametrize(
-    ("per_pair", "few_pairs"), [(1, 2**28), (10**12, 2**28), (10**12, 1)], ids=["pairs", "bits", "halves"]
+    ("few_pairs", "largest"), [(2**28, 2**62), (2**28, 1), (1, 2**62)], ids=["bits", "no keys", "halves"]
 )
 @given(case=cases())
-def test_matches(per_pair, few_pairs, case):
+def test_matches(few_pairs, largest, case):
     """A row matches a tuple if both of its labels cover it, and takes an even share of what they cover."""
     sets, rows, counts, tuples = case
     labels = {name: np.array([row[place] for row in rows], np.int32) for place, name in enumerate("ab")}
@@ -50,8 +50,8 @@ def test_matches(per_pair, few_pairs, case):
         {"a": cover(sets), "b": cover(PLAIN)},
     )
     asked = {name: np.array([each[place] for each in tuples]) for place, name in enumerate("ab")}
-    limits = {"PER_PAIR": per_pair, "FEW_PAIRS": few_pairs, "FEWEST": 2}
-    with patch.multiple(matching, **limits):
+    limits = {"FEW_PAIRS": few_pairs, "FEWEST": 2}
+    with patch.multiple(matching, **limits), patch.object(columns, "LARGEST", largest):
         found = matches_of(part, asked, {})
     got = {
         (place, int(row)): weight

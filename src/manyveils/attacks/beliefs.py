@@ -40,8 +40,11 @@ class Beliefs:
 
     @cached_property
     def _best(self) -> tuple[Floats, Ids]:
-        best = self.rows.greatest()
-        return best, self.rows.n_at_least(np.arange(self.rows.n), best - TOLERANCE)
+        rows, best = self.rows, self.rows.greatest()
+        is_best = rows.beliefs >= best[rows.cases] - TOLERANCE
+        n_best = np.bincount(rows.cases[is_best], minlength=rows.n)
+        # Where nothing is believed, everything is believed equally little.
+        return best, np.where(best > TOLERANCE, n_best, rows.n_values)
 
     def at(self, codes: Ids) -> Floats:
         """The belief in one value for each person; none in a value that nobody has."""

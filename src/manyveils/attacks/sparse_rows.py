@@ -90,7 +90,11 @@ class Rows:
 
     def greatest(self) -> Floats:
         """The strongest belief of each row."""
-        return self.leading(1)[:, 0] if self.n_values else np.zeros(self.n)
+        greatest = np.zeros(self.n)
+        full = self.lengths > 0
+        if full.any():
+            greatest[full] = np.maximum.reduceat(self.beliefs, self.matrix.indptr[:-1][full])
+        return greatest
 
     def leading(self, n: int) -> Floats:
         """The n strongest beliefs of each row, strongest first."""

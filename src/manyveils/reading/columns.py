@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from manyveils.reading.cover import Cover
 from manyveils.reading.domains import Domain, listed_cover
-from manyveils.reading.keys import Bools, Floats, Ids
+from manyveils.reading.keys import LARGEST, Bools, Floats, Ids, numbered
 from manyveils.reading.meanings import texts_of
 from manyveils.release import Release, View
 from manyveils.release.seal import BUCKET
@@ -34,6 +34,38 @@ class PublishedColumn:
     def _is_unit(self) -> bool:
         """Whether every different row stands for one row."""
         return bool(self.counts.max(initial=1) == 1)
+
+    @cached_property
+    def _groups(self) -> dict[tuple[str, ...], tuple[Ids, Ids]]:
+        return {}
+
+    @cached_property
+    def _orders(self) -> dict[tuple[tuple[str, ...], ...], tuple[tuple[str, ...], Ids, Ids]]:
+        return {}
+
+    def grouped(self, names: tuple[str, ...]) -> tuple[Ids, Ids]:
+        """A number for rows with the same labels of some attributes, and where each number stands first; remembered."""
+        if names not in self._groups:
+            self._groups[names] = numbered([self.labels[name].astype(np.int64) for name in names])
+        return self._groups[names]
+
+    def sorted_by(self, names: tuple[str, ...], others: tuple[str, ...]) -> tuple[tuple[str, ...], Ids, Ids]:
+        """Rows in the order of their group by some attributes, and in it of the labels of others; remembered.
+
+        It is the other attributes that go into the keys, as many as there is room for in one number; the keys in
+        order; and the rows.
+        """
+        if (names, others) not in self._orders:
+            keys, firsts = self.grouped(names)
+            n_keyed, span = 0, firsts.size
+            for name in others:
+                span *= self.covers[name].n_labels
+                if span >= LARGEST:
+                    break
+                keys, n_keyed = keys * self.covers[name].n_labels + self.labels[name], n_keyed + 1
+            order = np.argsort(keys, kind="stable")
+            self._orders[names, others] = others[:n_keyed], keys[order], order
+        return self._orders[names, others]
 
     def held(self, masks: Masks) -> Bools | None:
         """Which rows predicates hold for; None where a label stands for several originals."""

@@ -12,9 +12,6 @@ from manyveils.reading.cover import NOTHING
 from manyveils.reading.keys import Floats, Ids, equal_rows, numbered, ranges
 
 MOST_BITS = 2**28
-MOST_PAIRS = 2**25
-# Looking at one pair takes as long as looking at so many bits.
-PER_PAIR = 64
 # So few pairs of combination and row, or so few combinations, are not worth halving.
 FEW_PAIRS, FEWEST = 2**19, 256
 
@@ -83,34 +80,55 @@ def matches_of(column: PublishedColumn, tuples: Mapping[str, Ids], masks: Masks)
 
 
 def _matched(column: PublishedColumn, wanted: Mapping[str, Ids], n_combinations: int) -> tuple[Ids, Ids]:
-    """Pairs of combination and row: joined by attributes whose originals have one label at most, if that leaves few."""
-    plain = [name for name in wanted if not column.covers[name].overlaps]
-    if not plain:
-        return _by_bits(column, wanted)
-    labels = [column.covers[name].label_of[wanted[name]] for name in plain]
+    """Pairs of combination and row: joined by labels, where originals have one each; otherwise by groups."""
+    if any(column.covers[name].overlaps for name in wanted):
+        return _by_groups(column, wanted, n_combinations)
+    labels = [column.covers[name].label_of[codes] for name, codes in wanted.items()]
     known = np.flatnonzero(np.logical_and.reduce([own >= 0 for own in labels]))
     order, starts, lengths = equal_rows(
-        [column.labels[name] for name in plain], [own[known] for own in labels]
+        [column.labels[name] for name in wanted], [own[known] for own in labels]
     )
-    most = min(MOST_PAIRS, n_combinations * column.counts.size // PER_PAIR)
-    if len(plain) < len(wanted) and int(lengths.sum()) > most:
-        return _by_bits(column, wanted)
-    combinations, rows = np.repeat(known, lengths), order[ranges(starts, lengths)]
-    for name in (name for name in wanted if name not in plain):
-        inside = column.covers[name].covers(column.labels[name][rows], wanted[name][combinations])
-        combinations, rows = combinations[inside], rows[inside]
+    return np.repeat(known, lengths), order[ranges(starts, lengths)]
+
+
+def _by_groups(column: PublishedColumn, wanted: Mapping[str, Ids], n_combinations: int) -> tuple[Ids, Ids]:
+    """Pairs where labels overlap: groups of rows by these labels first, and in them rows by the other attributes."""
+    overlapping = tuple(name for name in wanted if column.covers[name].overlaps)
+    others = tuple(name for name in wanted if name not in overlapping)
+    group_of, firsts = column.grouped(overlapping)
+    number_of, distinct = numbered([wanted[name] for name in overlapping])
+    numbers, rows = _by_bits(column, {name: wanted[name][distinct] for name in overlapping}, firsts)
+    starts = np.searchsorted(numbers, number_of)
+    lengths = np.searchsorted(numbers, number_of, side="right") - starts
+    combinations, groups = (
+        np.repeat(np.arange(n_combinations), lengths),
+        group_of[rows[ranges(starts, lengths)]],
+    )
+    labels = {name: column.covers[name].label_of[wanted[name]] for name in others}
+    for own in labels.values():
+        known = own[combinations] >= 0
+        combinations, groups = combinations[known], groups[known]
+    keyed, keys, order = column.sorted_by(overlapping, others)
+    for name in keyed:
+        groups = groups * column.covers[name].n_labels + labels[name][combinations]
+    starts = np.searchsorted(keys, groups)
+    lengths = np.searchsorted(keys, groups, side="right") - starts
+    combinations, rows = np.repeat(combinations, lengths), order[ranges(starts, lengths)]
+    for name in others[len(keyed) :]:
+        equal = column.labels[name][rows] == labels[name][combinations]
+        combinations, rows = combinations[equal], rows[equal]
     return combinations, rows
 
 
-def _by_bits(column: PublishedColumn, wanted: Mapping[str, Ids]) -> tuple[Ids, Ids]:
-    """Pairs of combination and row, where labels overlap: rows as bits, one attribute after the other.
+def _by_bits(column: PublishedColumn, wanted: Mapping[str, Ids], rows: Ids) -> tuple[Ids, Ids]:
+    """Pairs of combination and one of some rows, where labels overlap: rows as bits, one attribute after the other.
 
     Many combinations against many rows are halved first, along the attribute that parts them best, so that most
     rows need not be looked at.
     """
     pairs = [(NOTHING, NOTHING)]
     spans = {name: _spans(column, name) for name in wanted}
-    waiting = [(np.arange(next(iter(wanted.values())).size), np.arange(column.counts.size))]
+    waiting = [(np.arange(next(iter(wanted.values())).size), rows)]
     while waiting:
         combinations, rows = waiting.pop()
         halves = _halves(wanted, spans, combinations, rows)
