@@ -35,10 +35,12 @@ def cases(draw):
 
 
 @pytest.mark.parametrize(
-    ("few_pairs", "largest"), [(2**28, 2**62), (2**28, 1), (1, 2**62)], ids=["bits", "no keys", "halves"]
+    ("few_pairs", "largest", "remembered"),
+    [(2**28, 2**62, 9), (2**28, 1, 9), (1, 2**62, 9), (2**28, 2**62, 0)],
+    ids=["bits", "no keys", "halves", "forgetful"],
 )
 @given(case=cases())
-def test_matches(few_pairs, largest, case):
+def test_matches(few_pairs, largest, remembered, case):
     """A row matches a tuple if both of its labels cover it, and takes an even share of what they cover."""
     sets, rows, counts, tuples = case
     labels = {name: np.array([row[place] for row in rows], np.int32) for place, name in enumerate("ab")}
@@ -50,8 +52,10 @@ def test_matches(few_pairs, largest, case):
         {"a": cover(sets), "b": cover(PLAIN)},
     )
     asked = {name: np.array([each[place] for each in tuples]) for place, name in enumerate("ab")}
-    limits = {"FEW_PAIRS": few_pairs, "FEWEST": 2}
+    limits = {"FEW_PAIRS": few_pairs, "FEWEST": 2, "LARGEST": largest, "MOST_REMEMBERED": remembered}
     with patch.multiple(matching, **limits), patch.object(columns, "LARGEST", largest):
+        # Some were asked for before, and are remembered.
+        matches_of(part, {name: codes[: codes.size // 2] for name, codes in asked.items()}, {})
         found = matches_of(part, asked, {})
     got = {
         (place, int(row)): weight

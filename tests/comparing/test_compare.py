@@ -233,7 +233,14 @@ def test_table_and_words(desk):
 def test_rows_appear_on_a_terminal(hospital, tmp_path):
     """On a terminal the table shows how many ways have finished, and in the end only what it shows elsewhere."""
     ours, its = pty.openpty()
-    words = ["compare", str(hospital.folder / "policy.toml"), "--out", str(tmp_path / "out"), "--methods", "separate,slice"]
+    words = [
+        "compare",
+        str(hospital.folder / "policy.toml"),
+        "--out",
+        str(tmp_path / "out"),
+        "--methods",
+        "separate,slice",
+    ]
     code = "import sys; from manyveils.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", code, *words, "--attacks", "none", "--prefer", "kl", "--workers", "1"]
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "140"}

@@ -10,13 +10,38 @@ from numpy.typing import NDArray
 
 from manyveils.reading.cover import Cover
 from manyveils.reading.domains import Domain, listed_cover
-from manyveils.reading.keys import LARGEST, Bools, Floats, Ids, numbered
+from manyveils.reading.keys import LARGEST, Bools, Floats, Ids, numbered, ranges
 from manyveils.reading.meanings import texts_of
 from manyveils.release import Release, View
 from manyveils.release.seal import BUCKET
 from manyveils.release.views import ColumnFile
 
 Masks = Mapping[str, Bools]
+
+
+@dataclass(frozen=True, repr=False)
+class Met:
+    """The groups of rows in which combinations of originals may stand, as far as they were asked for; keys in order."""
+
+    keys: Ids
+    lengths: Ids
+    groups: Ids
+
+    @cached_property
+    def starts(self) -> Ids:
+        """Where the groups of each combination begin."""
+        return np.cumsum(self.lengths) - self.lengths
+
+    def joined(self, keys: Ids, lengths: Ids, groups: Ids) -> "Met":
+        """With the groups of more combinations."""
+        every_key, every_length = np.append(self.keys, keys), np.append(self.lengths, lengths)
+        order = np.argsort(every_key)
+        starts = np.cumsum(every_length) - every_length
+        picked = ranges(starts[order], every_length[order])
+        return Met(every_key[order], every_length[order], np.append(self.groups, groups)[picked])
+
+
+NOBODY = Met(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,6 +59,11 @@ class PublishedColumn:
     def _is_unit(self) -> bool:
         """Whether every different row stands for one row."""
         return bool(self.counts.max(initial=1) == 1)
+
+    @cached_property
+    def met(self) -> dict[tuple[str, ...], Met]:
+        """What is remembered of combinations of some attributes."""
+        return {}
 
     @cached_property
     def _groups(self) -> dict[tuple[str, ...], tuple[Ids, Ids]]:

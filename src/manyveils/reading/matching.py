@@ -7,11 +7,12 @@ from functools import cached_property, reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.reading.columns import Masks, PublishedColumn
+from manyveils.reading.columns import NOBODY, Masks, PublishedColumn
 from manyveils.reading.cover import NOTHING
-from manyveils.reading.keys import Floats, Ids, equal_rows, numbered, ranges
+from manyveils.reading.keys import LARGEST, Floats, Ids, equal_rows, numbered, ranges
 
 MOST_BITS = 2**28
+MOST_REMEMBERED = 10_000_000
 # So few pairs of combination and row, or so few combinations, are not worth halving.
 FEW_PAIRS, FEWEST = 2**19, 256
 
@@ -95,15 +96,12 @@ def _by_groups(column: PublishedColumn, wanted: Mapping[str, Ids], n_combination
     """Pairs where labels overlap: groups of rows by these labels first, and in them rows by the other attributes."""
     overlapping = tuple(name for name in wanted if column.covers[name].overlaps)
     others = tuple(name for name in wanted if name not in overlapping)
-    group_of, firsts = column.grouped(overlapping)
     number_of, distinct = numbered([wanted[name] for name in overlapping])
-    numbers, rows = _by_bits(column, {name: wanted[name][distinct] for name in overlapping}, firsts)
+    numbers, found = _groups(column, {name: wanted[name][distinct] for name in overlapping})
     starts = np.searchsorted(numbers, number_of)
     lengths = np.searchsorted(numbers, number_of, side="right") - starts
-    combinations, groups = (
-        np.repeat(np.arange(n_combinations), lengths),
-        group_of[rows[ranges(starts, lengths)]],
-    )
+    combinations = np.repeat(np.arange(n_combinations), lengths)
+    groups = found[ranges(starts, lengths)]
     labels = {name: column.covers[name].label_of[wanted[name]] for name in others}
     for own in labels.values():
         known = own[combinations] >= 0
@@ -118,6 +116,42 @@ def _by_groups(column: PublishedColumn, wanted: Mapping[str, Ids], n_combination
         equal = column.labels[name][rows] == labels[name][combinations]
         combinations, rows = combinations[equal], rows[equal]
     return combinations, rows
+
+
+def _groups(column: PublishedColumn, wanted: Mapping[str, Ids]) -> tuple[Ids, Ids]:
+    """Pairs of combination and group of rows whose overlapping labels cover it.
+
+    The column remembers them: whoever knows more of the same people asks again.
+    """
+    names, keys = tuple(wanted), _keys(column, wanted)
+    if keys is None:
+        return _found(column, wanted)
+    met = column.met.get(names, NOBODY)
+    is_new = ~np.isin(keys, met.keys)
+    if is_new.any():
+        numbers, groups = _found(column, {name: codes[is_new] for name, codes in wanted.items()})
+        met = met.joined(keys[is_new], np.bincount(numbers, minlength=int(is_new.sum())), groups)
+        if met.groups.size <= MOST_REMEMBERED:
+            column.met[names] = met
+    places = np.searchsorted(met.keys, keys)
+    lengths = met.lengths[places]
+    return np.repeat(np.arange(keys.size), lengths), met.groups[ranges(met.starts[places], lengths)]
+
+
+def _keys(column: PublishedColumn, wanted: Mapping[str, Ids]) -> Ids | None:
+    """One number for each combination, the same whenever it is asked for; None where there is no room for it."""
+    keys, span = np.zeros(next(iter(wanted.values())).size, dtype=np.int64), 1
+    for name, codes in wanted.items():
+        n_codes = column.covers[name].n_originals + 1
+        keys, span = keys * n_codes + codes + 1, span * n_codes
+    return keys if span < LARGEST else None
+
+
+def _found(column: PublishedColumn, wanted: Mapping[str, Ids]) -> tuple[Ids, Ids]:
+    """Pairs of combination and group, in order."""
+    group_of, firsts = column.grouped(tuple(wanted))
+    numbers, rows = _by_bits(column, wanted, firsts)
+    return numbers, group_of[rows]
 
 
 def _by_bits(column: PublishedColumn, wanted: Mapping[str, Ids], rows: Ids) -> tuple[Ids, Ids]:
