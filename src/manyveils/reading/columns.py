@@ -79,6 +79,10 @@ class PublishedColumn:
             self._groups[names] = numbered([self.labels[name].astype(np.int64) for name in names])
         return self._groups[names]
 
+    def sizes_of(self, names: tuple[str, ...]) -> Ids:
+        """How many different rows each of these groups has."""
+        return np.bincount(self.grouped(names)[0])
+
     def sorted_by(self, names: tuple[str, ...], others: tuple[str, ...]) -> tuple[tuple[str, ...], Ids, Ids]:
         """Rows in the order of their group by some attributes, and in it of the labels of others; remembered.
 

@@ -13,6 +13,7 @@ from manyveils.reading.keys import LARGEST, Floats, Ids, equal_rows, numbered, r
 
 MOST_BITS = 2**28
 MOST_REMEMBERED = 10_000_000
+MOST_PAIRS = 5_000_000
 # So few pairs of combination and row, or so few combinations, are not worth halving.
 FEW_PAIRS, FEWEST = 2**19, 256
 
@@ -95,24 +96,51 @@ def _matched(column: PublishedColumn, wanted: Mapping[str, Ids], n_combinations:
 def _by_groups(column: PublishedColumn, wanted: Mapping[str, Ids], n_combinations: int) -> tuple[Ids, Ids]:
     """Pairs where labels overlap: groups of rows by these labels first, and in them rows by the other attributes."""
     overlapping = tuple(name for name in wanted if column.covers[name].overlaps)
-    others = tuple(name for name in wanted if name not in overlapping)
-    number_of, distinct = numbered([wanted[name] for name in overlapping])
-    numbers, found = _groups(column, {name: wanted[name][distinct] for name in overlapping})
+    # Who knows more of the same people looks into the groups that are remembered of them, if these are small.
+    asked = (names for names in column.met if {*names} <= {*overlapping})
+    first = max(asked, key=len, default=overlapping)
+    combinations, groups = _in_groups(column, wanted, first, n_combinations)
+    if first != overlapping and column.sizes_of(first)[groups].sum() > MOST_PAIRS:
+        first = overlapping
+        combinations, groups = _in_groups(column, wanted, first, n_combinations)
+    plain = tuple(name for name in wanted if name not in overlapping)
+    combinations, rows = _with_equal(column, wanted, (first, plain), combinations, groups)
+    for name in (name for name in overlapping if name not in first):
+        inside = column.covers[name].covers(column.labels[name][rows], wanted[name][combinations])
+        combinations, rows = combinations[inside], rows[inside]
+    return combinations, rows
+
+
+def _in_groups(
+    column: PublishedColumn, wanted: Mapping[str, Ids], names: tuple[str, ...], n_combinations: int
+) -> tuple[Ids, Ids]:
+    """Pairs of combination and group of rows by the labels of some attributes."""
+    number_of, distinct = numbered([wanted[name] for name in names])
+    numbers, groups = _groups(column, {name: wanted[name][distinct] for name in names})
     starts = np.searchsorted(numbers, number_of)
     lengths = np.searchsorted(numbers, number_of, side="right") - starts
-    combinations = np.repeat(np.arange(n_combinations), lengths)
-    groups = found[ranges(starts, lengths)]
-    labels = {name: column.covers[name].label_of[wanted[name]] for name in others}
+    return np.repeat(np.arange(n_combinations), lengths), groups[ranges(starts, lengths)]
+
+
+def _with_equal(
+    column: PublishedColumn,
+    wanted: Mapping[str, Ids],
+    names: tuple[tuple[str, ...], tuple[str, ...]],
+    combinations: Ids,
+    groups: Ids,
+) -> tuple[Ids, Ids]:
+    """Pairs of combination and row, from those of group: rows that have the labels of attributes with one for each."""
+    labels = {name: column.covers[name].label_of[wanted[name]] for name in names[1]}
     for own in labels.values():
         known = own[combinations] >= 0
         combinations, groups = combinations[known], groups[known]
-    keyed, keys, order = column.sorted_by(overlapping, others)
+    keyed, keys, order = column.sorted_by(*names)
     for name in keyed:
         groups = groups * column.covers[name].n_labels + labels[name][combinations]
     starts = np.searchsorted(keys, groups)
     lengths = np.searchsorted(keys, groups, side="right") - starts
     combinations, rows = np.repeat(combinations, lengths), order[ranges(starts, lengths)]
-    for name in others[len(keyed) :]:
+    for name in names[1][len(keyed) :]:
         equal = column.labels[name][rows] == labels[name][combinations]
         combinations, rows = combinations[equal], rows[equal]
     return combinations, rows
