@@ -52,13 +52,13 @@ class Beliefs:
 
     def right(self, codes: Ids) -> Floats:
         """How often the likeliest value is the right one, for each person; chance decides between equals."""
-        best, n_best = self._best
-        is_best = self.at(codes) >= best[self.row_of] - TOLERANCE
-        return np.where(is_best, 1.0 / n_best[self.row_of], 0.0)
+        return self.seen(codes).right
 
     def seen(self, codes: Ids) -> Seen:
         """What a guess of the likeliest value achieves, where codes are the truth."""
-        return Seen(self.right(codes), self.at(codes))
+        (best, n_best), truth = self._best, self.at(codes)
+        is_best = truth >= best[self.row_of] - TOLERANCE
+        return Seen(np.where(is_best, 1.0 / n_best[self.row_of], 0.0), truth)
 
     def merged(self, label_of: Ids, n_labels: int) -> "Beliefs":
         """The same beliefs about labels that stand for several values; values without a label stay by themselves."""
@@ -79,7 +79,9 @@ class Beliefs:
         return self.rows.taken(self.row_of[people])
 
 
-def believed(views: Sequence[PublishedView], known: Iterable[str], about: str, find: Finder, n: int) -> Rows:
+def believed(
+    views: Sequence[PublishedView], known: Iterable[str], about: str, find: Finder, n: int
+) -> Beliefs:
     """p̂ of an attribute for n targets, from all views that show it.
 
     Claim: in a view, it is the share of the value among all rows of all possible tables that match what is known.
@@ -95,15 +97,17 @@ def believed(views: Sequence[PublishedView], known: Iterable[str], about: str, f
     patterns, pattern_of = np.unique(
         np.stack([reading.has_place for reading in readings]), axis=1, return_inverse=True
     )
-    rows, people = [], []
+    rows, n_rows, row_of = [], 0, np.zeros(n, dtype=np.int64)
     for number in range(patterns.shape[1]):
         who = np.flatnonzero(pattern_of == number)
         placed = [
             reading for reading, has_place in zip(readings, patterns[:, number], strict=True) if has_place
         ]
-        rows.append(_multiplied(who, placed or readings[:1], about, find, n))
-        people.append(who)
-    return stacked(rows).taken(np.argsort(np.concatenate(people)))
+        told = _multiplied(who, placed or readings[:1], about, find, n)
+        row_of[who] = told.row_of + n_rows
+        rows.append(told.rows)
+        n_rows += told.rows.n
+    return Beliefs(stacked(rows) if rows else readings[0].beliefs.rows, row_of)
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,15 +130,19 @@ class _Reading:
             return _Reading(view, names, everybody, np.ones(n, dtype=bool))
         sighted = find(view, names)
         weights = [_weights(batch, about) for batch in sighted.batches]
-        # Nothing stands last, for people whose values the view does not have.
-        rows = stacked([*weights, Rows.of(np.zeros((1, marginal.n_values)))])
-        row_of = np.where(sighted.number_of >= 0, sighted.number_of, rows.n - 1)
-        return _Reading(view, names, Beliefs(normalized(rows, marginal), row_of), (rows.totals() > 0)[row_of])
+        # What everybody has stands last, for people who match nothing.
+        rows = stacked([*weights, marginal])
+        has_place = (sighted.number_of >= 0) & (rows.totals() > 0)[sighted.number_of]
+        row_of = np.where(has_place, sighted.number_of, rows.n - 1)
+        return _Reading(view, names, Beliefs(rows.shares(), row_of), has_place)
 
 
-def _multiplied(who: Ids, readings: list[_Reading], about: str, find: Finder, n: int) -> Rows:
+def _multiplied(who: Ids, readings: list[_Reading], about: str, find: Finder, n: int) -> Beliefs:
     """What some of n people are believed to have: every view adds what it says beyond the earlier ones."""
-    rows = readings[0].beliefs.of(who)
+    first = readings[0].beliefs
+    if len(readings) == 1:
+        return Beliefs(first.rows, first.row_of[who])
+    rows = first.of(who)
     for number, later in enumerate(readings[1:], 1):
         seen = {name for earlier in readings[:number] for name in earlier.known}
         shared = [name for name in later.known if name in seen]
@@ -143,7 +151,7 @@ def _multiplied(who: Ids, readings: list[_Reading], about: str, find: Finder, n:
         told, known = (own.rows.at(own.row_of[people], values) for own in (later.beliefs, before))
         gained = np.divide(told, known, out=np.zeros_like(known), where=known > 0)
         rows = normalized(rows.believing(rows.beliefs * gained), rows)
-    return rows
+    return Beliefs(rows, np.arange(who.size))
 
 
 def _weights(sighting: Sighting, about: str) -> Rows:
@@ -185,5 +193,7 @@ def label_counts(view: PublishedView, about: str) -> Floats:
 def _spread_out(labels: Rows, cover: Cover) -> Rows:
     """Shares of labels as shares of the originals they cover, evenly."""
     numbers, originals = cover.pairs()
+    if not cover.is_coarse and numbers.size == cover.sizes.size:
+        return labels.placed(originals, cover.n_originals)
     entries = (1.0 / cover.sizes[numbers], (numbers, originals))
     return Rows.of(labels.matrix @ sparse.csr_array(entries, shape=(cover.sizes.size, cover.n_originals)))

@@ -103,10 +103,12 @@ def _learner(scene: Scene, aim: Aim) -> Learner | None:
 class Pairs:
     """Rows of one column beside the values of another in the same bucket.
 
-    `row` is an index into the first, `cell` numbers the pairs of bucket and value; `rows` and `cells` say how many there are.
+    `row` is an index into the first, with `lengths` pairs each; `cell` numbers the pairs of bucket and value; `rows`
+    and `cells` say how many there are.
     """
 
     row: Ids
+    lengths: Ids
     value: Ids
     cell: Ids
     rows: Floats
@@ -141,31 +143,34 @@ def _pairs(column: PublishedColumn, own: PublishedColumn, about: str) -> Pairs |
         return None
     cell = ranges(starts, lengths)
     row = np.repeat(np.arange(column.counts.size), lengths)
-    return Pairs(row, cells[cell] % n_values, cell, column.counts.astype(np.float64), counts)
+    return Pairs(row, lengths, cells[cell] % n_values, cell, column.counts.astype(np.float64), counts)
 
 
 def _fitted(column: PublishedColumn, names: list[str], pairs: Pairs, n_values: int) -> dict[str, Floats]:
     sizes = {name: column.covers[name].sizes.size for name in names}
-    labels = {name: column.labels[name][pairs.row].astype(np.int64) for name in names}
+    keys = {name: column.labels[name].astype(np.int64)[pairs.row] * n_values + pairs.value for name in names}
     weights = _balanced(pairs.cells[pairs.cell], pairs)
     model: dict[str, Floats] = {}
     for _ in range(ROUNDS):
         likely = pairs.cells[pairs.cell]
         for name in names:
-            keys = labels[name] * n_values + pairs.value
-            counts = np.bincount(keys, weights=weights, minlength=sizes[name] * n_values)
+            counts = np.bincount(keys[name], weights=weights, minlength=sizes[name] * n_values)
             smooth = counts.reshape(sizes[name], n_values) + SMOOTHING / sizes[name]
             model[name] = smooth / smooth.sum(axis=0)
-            likely = likely * model[name][labels[name], pairs.value]
+            likely *= model[name].ravel()[keys[name]]
         weights = _balanced(likely, pairs)
     return model
 
 
 def _balanced(weights: Floats, pairs: Pairs) -> Floats:
     """Scale weights until rows and values add up to what is published, nearly."""
+    starts = np.cumsum(pairs.lengths) - pairs.lengths
+    full = pairs.lengths > 0
+    weights, rows = weights.copy(), np.zeros(pairs.rows.size)
     for _ in range(BALANCINGS):
-        rows = np.bincount(pairs.row, weights=weights, minlength=pairs.rows.size)
-        weights = weights * (pairs.rows / np.maximum(rows, 1e-300))[pairs.row]
+        # The pairs of a row follow each other.
+        rows[full] = np.add.reduceat(weights, starts[full])
+        weights *= np.repeat(pairs.rows / np.maximum(rows, 1e-300), pairs.lengths)
         cells = np.bincount(pairs.cell, weights=weights, minlength=pairs.cells.size)
-        weights = weights * (pairs.cells / np.maximum(cells, 1e-300))[pairs.cell]
+        weights *= (pairs.cells / np.maximum(cells, 1e-300))[pairs.cell]
     return weights

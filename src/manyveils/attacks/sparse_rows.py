@@ -6,10 +6,8 @@ They are sparse matrices with a row per case and a column per value, values in o
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from manyveils.attacks.people import Floats, Ids
@@ -77,7 +75,7 @@ class Rows:
 
     def taken(self, cases: Ids) -> "Rows":
         """The rows of some cases, in their order."""
-        return Rows(self.matrix[cases])
+        return self if np.array_equal(cases, np.arange(self.n)) else Rows(self.matrix[cases])
 
     def believing(self, beliefs: Floats) -> "Rows":
         """The same values, believed otherwise."""
@@ -129,7 +127,16 @@ class Rows:
 
     def placed(self, place_of: Ids, n_values: int) -> "Rows":
         """The same beliefs in other values: `place_of` says which stands for each."""
-        return Rows.from_cells(self.cases, place_of[self.matrix.indices], self.beliefs, (self.n, n_values))
+        if n_values == self.n_values and np.array_equal(place_of, np.arange(n_values)):
+            return self
+        # Adding up changes what it is given.
+        parts = self.beliefs.copy(), place_of[self.matrix.indices], self.matrix.indptr.copy()
+        return Rows.of(csr_array(parts, shape=(self.n, n_values)))
+
+    def shares(self) -> "Rows":
+        """The same rows, each summing to one but those of nothing."""
+        totals = self.totals()
+        return self.believing(self.beliefs / np.where(totals > 0, totals, 1.0)[self.cases])
 
     def or_else(self, instead: "Rows") -> "Rows":
         """The rows, and where they hold nothing those given instead; or the only one given."""
@@ -146,11 +153,11 @@ class Rows:
 
 def stacked(blocks: Sequence[Rows]) -> Rows:
     """The rows of several blocks, one below the other."""
+    if len(blocks) == 1:
+        return blocks[0]
     return Rows(csr_array(vstack([block.matrix for block in blocks], format="csr")))
 
 
 def normalized(rows: Rows, instead: Rows) -> Rows:
     """Rows that sum to one; a row of nothing becomes the one given instead, or the only one."""
-    totals = rows.totals()
-    shares: NDArray[Any] = rows.beliefs / np.where(totals > 0, totals, 1.0)[rows.cases]
-    return rows.believing(shares).or_else(instead)
+    return rows.shares().or_else(instead)

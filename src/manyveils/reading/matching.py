@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from manyveils.reading.columns import NOBODY, Masks, PublishedColumn
 from manyveils.reading.cover import NOTHING
-from manyveils.reading.keys import LARGEST, Floats, Ids, equal_rows, numbered, ranges
+from manyveils.reading.keys import LARGEST, Floats, Ids, numbered, ranges
 
 MOST_BITS = 2**28
 MOST_REMEMBERED = 10_000_000
@@ -42,7 +42,9 @@ class Matches:
     def _by_bucket(self) -> tuple[Ids, Ids, Floats]:
         """Combination, bucket and rows taken, summed over rows, in order."""
         buckets = self.column.buckets[self.rows]
-        order = np.lexsort((buckets, self.combinations))
+        # Mostly in order already, which a stable sort of single numbers is quick with.
+        keys = self.combinations * (int(buckets.max(initial=0)) + 1) + buckets
+        order = np.argsort(keys, kind="stable")
         combinations, buckets, weights = self.combinations[order], buckets[order], self.weights[order]
         if not order.size:
             return combinations, buckets, weights
@@ -53,9 +55,9 @@ class Matches:
     def expanded(self, n_buckets: int) -> tuple[Ids, Ids, Floats]:
         """Tuple, bucket and rows taken."""
         combinations, buckets, weights = self._by_bucket
-        starts = np.searchsorted(combinations, self.combination_of)
-        lengths = np.searchsorted(combinations, self.combination_of, side="right") - starts
-        picked = ranges(starts, lengths)
+        n_of_each = np.bincount(combinations, minlength=int(self.combination_of.max(initial=-1)) + 1)
+        lengths = n_of_each[self.combination_of]
+        picked = ranges((np.cumsum(n_of_each) - n_of_each)[self.combination_of], lengths)
         return np.repeat(np.arange(self.combination_of.size), lengths), buckets[picked], weights[picked]
 
     def at(self, tuples: Ids, buckets: Ids, n_buckets: int) -> Floats:
@@ -85,12 +87,8 @@ def _matched(column: PublishedColumn, wanted: Mapping[str, Ids], n_combinations:
     """Pairs of combination and row: joined by labels, where originals have one each; otherwise by groups."""
     if any(column.covers[name].overlaps for name in wanted):
         return _by_groups(column, wanted, n_combinations)
-    labels = [column.covers[name].label_of[codes] for name, codes in wanted.items()]
-    known = np.flatnonzero(np.logical_and.reduce([own >= 0 for own in labels]))
-    order, starts, lengths = equal_rows(
-        [column.labels[name] for name in wanted], [own[known] for own in labels]
-    )
-    return np.repeat(known, lengths), order[ranges(starts, lengths)]
+    everyone = np.arange(n_combinations)
+    return _with_equal(column, wanted, ((), tuple(wanted)), everyone, np.zeros_like(everyone))
 
 
 def _by_groups(column: PublishedColumn, wanted: Mapping[str, Ids], n_combinations: int) -> tuple[Ids, Ids]:
