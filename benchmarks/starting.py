@@ -33,7 +33,7 @@ def _publications(folder: Path) -> Iterator[Line]:
     line = noted("manyveils publish, 1,000 rows, first run (kernels are compiled)", first)
     yield line.with_ours(f"{seconds(computing)} of processor time")
     second, computing = best(partial(_run, arguments, cache), repetitions=5, timed=waited)
-    line = under("manyveils publish, 1,000 rows, second run", second, 2)
+    line = under("manyveils publish, 1,000 rows, second run", second, 0.8)
     yield line.with_ours(f"{seconds(computing)} of processor time")
 
 

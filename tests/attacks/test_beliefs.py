@@ -58,7 +58,7 @@ def compare(scene, rows, all_worlds, known):
     for place, row in enumerate(rows):
         expected = believed(all_worlds, {name: row[name] for name in known})
         for code, text in enumerate(column.texts):
-            assert beliefs.rows[beliefs.row_of[place], code] == pytest.approx(float(expected.get(text, 0)))
+            assert beliefs.of([place]).dense()[0, code] == pytest.approx(float(expected.get(text, 0)))
 
 
 @settings(max_examples=30)
@@ -117,7 +117,7 @@ def test_two_views(released, scene_of):
             alike = [sum(each[name] == row[name] for each in same) for name in "ab"]
             weights[value] = alike[0] * alike[1] / len(same)
         for code, text in enumerate(scene.table["s"].texts):
-            assert beliefs.rows[beliefs.row_of[place], code] == pytest.approx(
+            assert beliefs.of([place]).dense()[0, code] == pytest.approx(
                 weights[text] / sum(weights.values())
             )
 
@@ -129,7 +129,7 @@ def test_slicing_table_1f(released, scene_of):
     release = released(frame, policy, [("age", "sex"), ("zipcode", "disease")], buckets=[0] * 4 + [1] * 4)
     scene = scene_of(release, frame, policy)
     beliefs = scene.reader.beliefs(scene.people, ("age", "sex", "zipcode"), "disease")
-    first = dict(zip(scene.table["disease"].texts, beliefs.rows[beliefs.row_of[0]].tolist(), strict=True))
+    first = dict(zip(scene.table["disease"].texts, beliefs.of([0]).dense()[0].tolist(), strict=True))
     assert first == {"Dyspepsia": 0.5, "Flu": 0.5, "Bronchitis": 0, "Gastritis": 0}
 
 
@@ -140,7 +140,7 @@ def test_nobody_like_that(released, scene_of):
     release = released(frame, policy, [("a", "s")])
     scene = scene_of(release, pl.DataFrame({"a": list("xxyyz"), "s": list("uvuuu")}), policy)
     beliefs = scene.reader.beliefs(scene.people, ("a",), "s")
-    assert beliefs.rows[beliefs.row_of[4]].tolist() == [0.75, 0.25]
+    assert beliefs.of([4]).dense()[0].tolist() == [0.75, 0.25]
 
 
 def test_no_place_in_a_view(released, scene_of):
@@ -150,7 +150,7 @@ def test_no_place_in_a_view(released, scene_of):
     moved = frame.with_columns(b=pl.Series(list("ppqqrrr")))
     alone = scene_of(released(frame, policy, [("a", "s")]), moved, policy)
     expected = alone.reader.beliefs(alone.people, ("a", "b"), "s")
-    assert expected.rows[expected.row_of[5]].tolist() == pytest.approx([1 / 3, 2 / 3])
+    assert expected.of([5]).dense()[0].tolist() == pytest.approx([1 / 3, 2 / 3])
     for views in (
         ([("a", "s")], [("a", "b", "s")]),
         ([("a", "b", "s")], [("a", "s")]),
@@ -158,7 +158,7 @@ def test_no_place_in_a_view(released, scene_of):
     ):
         scene = scene_of(released(frame, policy, *views), moved, policy)
         beliefs = scene.reader.beliefs(scene.people, ("a", "b"), "s")
-        assert beliefs.rows[beliefs.row_of[5]].tolist() == pytest.approx([1 / 3, 2 / 3])
+        assert beliefs.of([5]).dense()[0].tolist() == pytest.approx([1 / 3, 2 / 3])
 
 
 def test_labels_that_do_not_overlap(released, scene_of):

@@ -10,6 +10,7 @@ from manyveils.attacks.finding import _error, area_under_curve
 from manyveils.attacks.people import drawn_people
 from manyveils.attacks.scene import bounds_of_values
 from manyveils.attacks.score import NORMAL, of_hits, of_mean, wilson
+from manyveils.attacks.sparse_rows import Rows
 from manyveils.table import hold, resolve
 
 
@@ -125,7 +126,7 @@ def test_intervals_of_curves_cover():
 
 def test_ties_are_fair():
     """Among values that are equally likely a guess is right as often as chance says."""
-    beliefs = Beliefs(np.array([[0.4, 0.4, 0.2]]), np.zeros(3, dtype=np.int64))
+    beliefs = Beliefs(Rows.of(np.array([[0.4, 0.4, 0.2]])), np.zeros(3, dtype=np.int64))
     assert beliefs.right(np.array([0, 1, 2])).tolist() == [0.5, 0.5, 0.0]
 
 

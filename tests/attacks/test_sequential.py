@@ -60,10 +60,10 @@ def test_two_releases_by_hand(released):
     collector = Collector((Reader(one, table), Reader(two, table)))
     beliefs = collector.beliefs(members(table, 10, np.random.default_rng(1)), ("q",), "s")
     # a: u or v or w (1/3 each), then u twice and v once in three: 1/3 * 2/3 / (1/3) against 1/3 * 1/3 / (1/2).
-    assert beliefs.rows[beliefs.row_of[0]].tolist() == pytest.approx([3 / 4, 1 / 4, 0])
+    assert beliefs.of([0]).dense()[0].tolist() == pytest.approx([3 / 4, 1 / 4, 0])
     again = Collector((Reader(two, table), Reader(two, table)))
     beliefs = again.beliefs(members(table, 10, np.random.default_rng(1)), ("q",), "s")
-    assert beliefs.rows[beliefs.row_of[0]].tolist() == pytest.approx([2 / 3, 1 / 3, 0])
+    assert beliefs.of([0]).dense()[0].tolist() == pytest.approx([2 / 3, 1 / 3, 0])
 
 
 def test_beliefs_that_do_not_come_true(released):

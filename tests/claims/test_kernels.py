@@ -1,14 +1,19 @@
 """The compiled kernels do what their plain-Python twins do."""
 
+import pickle
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manyveils.kernels import grouping, tallies
+from manyveils.kernels.compiling import BEARABLE, FEW, Effort
 from tests.kit import twins
 
 quick = settings(max_examples=150, deadline=None)
 small = st.integers(0, 5)
+in_both_forms = pytest.mark.parametrize("form", ["compiled", "few"])
 
 
 def as_entries(table):
@@ -23,17 +28,19 @@ def arrays(rows):
     return tuple(np.array([row[i] for row in rows], dtype=np.int64) for i in range(3))
 
 
+@in_both_forms
 @quick
 @given(st.lists(st.integers(-(2**62), 2**62) | small, max_size=60))
-def test_number(keys):
+def test_number(form, keys):
     """Equal keys get equal numbers, in order of appearance."""
-    ids, firsts = grouping.number(np.array(keys, dtype=np.int64))
+    ids, firsts = getattr(grouping.number, form)(np.array(keys, dtype=np.int64))
     assert (ids.tolist(), firsts.tolist()) == twins.number(keys)
 
 
+@in_both_forms
 @quick
 @given(st.data())
-def test_roll_up(data):
+def test_roll_up(form, data):
     """Classes become coarser classes with the right labels and sizes."""
     n = data.draw(st.integers(1, 20))
     maps = data.draw(st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=4), min_size=1, max_size=3))
@@ -41,7 +48,7 @@ def test_roll_up(data):
     sizes = data.draw(st.lists(st.integers(1, 9), min_size=n, max_size=n))
     starts = np.arange(len(maps)) * 4
     radices = np.full(len(maps), 3)
-    got = grouping.roll_up(
+    got = getattr(grouping.roll_up, form)(
         np.array(codes, dtype=np.int32),
         np.array(maps, dtype=np.int32).ravel(),
         starts,
@@ -54,6 +61,7 @@ def test_roll_up(data):
     assert got[2].tolist() == totals
 
 
+@in_both_forms
 @quick
 @given(st.data())
 def test_roll_up_some(data):
@@ -95,21 +103,22 @@ def test_smallest_below(tables, node):
 
 @quick
 @given(entries, st.lists(st.integers(-1, 3), min_size=6, max_size=6))
-def test_merge_entries(rows, owner_of):
+def test_merge_entries(form, rows, owner_of):
     """Entries of owners that became one are added up, stay in order of code, and stand once each."""
-    owners, codes, counts = grouping.merge_entries(np.array(owner_of), *arrays(rows), 4)
+    owners, codes, counts = getattr(grouping.merge_entries, form)(np.array(owner_of), *arrays(rows), 4)
     merged = {(int(o), int(v)): int(c) for o, v, c in zip(owners, codes, counts, strict=True)}
     assert merged == dict(twins.merge_entries(owner_of, rows))
     assert len(merged) == owners.size
     assert (np.diff(codes) >= 0).all()
 
 
+@in_both_forms
 @quick
 @given(entries, st.integers(1, 4))
-def test_largest(rows, depth):
+def test_largest(form, rows, depth):
     """The largest counts of each owner come largest first."""
     owners, _, counts = arrays(rows)
-    assert tallies.largest(owners, counts, 6, depth).tolist() == twins.largest(rows, 6, depth)
+    assert getattr(tallies.largest, form)(owners, counts, 6, depth).tolist() == twins.largest(rows, 6, depth)
 
 
 @quick
@@ -144,3 +153,45 @@ def test_most_alike(groups, reach):
     counts = np.array([c for group in lists for _, c in group], dtype=np.int64)
     got = tallies.most_alike(starts, numbers, counts, np.ones(len(numbers), dtype=bool), float(reach))
     assert got.tolist() == twins.most_alike(lists, reach)
+
+
+def calls():
+    """One call of every kernel that has a form for few numbers, with an owner that is dropped."""
+    owners, codes, counts = (
+        np.array([0, 2, 1, 1, 2]),
+        np.array([0, 0, 3, 2**60, 2**60]),
+        np.array([1, 2, 3, 4, 5]),
+    )
+    yield grouping.number, (np.array([7, 3, 7, -1]),)
+    classes = np.array([[0, 1, 1], [2, 2, 0]], dtype=np.int32)
+    maps = np.array([0, 0, 0, 1, 1, 0], dtype=np.int32)
+    yield grouping.roll_up, (classes, maps, np.array([0, 3]), np.array([2, 2]), np.array([4, 5, 6]))
+    yield grouping.merge_entries, (np.array([1, -1, 1]), owners, codes, counts, 2)
+    yield tallies.largest, (owners, counts, 4, 2)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments"), list(calls()), ids=lambda entry: getattr(entry, "__name__", "")
+)
+def test_few_numbers_have_the_same_result(kernel, arguments):
+    """The form for few numbers gives the compiled one's numbers, types and layout."""
+
+    def listed(result):
+        arrays = result if isinstance(result, tuple) else (result,)
+        return [(array.tolist(), array.dtype, array.flags.c_contiguous) for array in arrays]
+
+    assert listed(kernel.few(*arguments)) == listed(kernel.compiled(*arguments))
+
+
+def test_much_is_compiled():
+    """Few numbers are left to NumPy until the compiler is worth its time; one long array is worth it at once."""
+    effort, few = Effort(), (np.zeros(FEW), 3)
+    n_calls = sum(effort.bears(few) for _ in range(BEARABLE // FEW))
+    assert 10 < n_calls < BEARABLE // FEW
+    assert not effort.bears(few)
+    assert not Effort().bears((np.zeros(FEW + 1),))
+
+
+def test_kernels_travel_by_name():
+    """Another process that is sent a kernel gets its own."""
+    assert pickle.loads(pickle.dumps(grouping.number)) is grouping.number

@@ -1,7 +1,13 @@
 """`manyveils compare` and `mv.compare`: the numbers of single runs, files that publish, and kind refusals."""
 
 import json
+import os
+import pty
+import re
+import subprocess
+import sys
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
@@ -83,6 +89,25 @@ def test_processes_give_the_same(found, table):
         one, other = found[f"{name}, k = 5"], parallel[name]
         assert scalars(other.utility) == pytest.approx(scalars(one.utility), rel=1e-12)
         assert other.gains == pytest.approx(one.gains, rel=1e-12)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_results_are_told_as_they_come(table, workers):
+    """Whoever asks hears of nothing first, then of every configuration when it has finished, refused ones too."""
+    heard = []
+    comparison = mv.compare(
+        table,
+        mv.datasets.hospital_policy(),
+        methods=["separate", "codip:mondrian", "multi-sa"],
+        attacks="none",
+        prefer="suppressed",
+        seed=3,
+        workers=workers,
+        so_far=lambda comparison, n: heard.append(({result.name for result in comparison.tried}, n)),
+    )
+    assert [(len(names), n) for names, n in heard] == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert all(fewer < more for (fewer, _), (more, _) in pairwise(heard))
+    assert heard[-1][0] == {result.name for result in comparison.results}
 
 
 def test_one_method_by_its_name(table):
@@ -203,6 +228,43 @@ def test_table_and_words(desk):
     assert "Recommended: " in outcome.stdout
     assert "attacks that were not tried: " in outcome.stdout
     assert "Zq7" not in outcome.said.replace(str(desk.folder), "")
+
+
+def test_rows_appear_on_a_terminal(hospital, tmp_path):
+    """On a terminal the table shows how many ways have finished, and in the end only what it shows elsewhere."""
+    ours, its = pty.openpty()
+    words = [
+        "compare",
+        str(hospital.folder / "policy.toml"),
+        "--out",
+        str(tmp_path / "out"),
+        "--methods",
+        "separate,slice",
+    ]
+    code = "import sys; from manyveils.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, *words, "--attacks", "none", "--prefer", "kl", "--workers", "1"]
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "140"}
+    process = subprocess.Popen(command, stdout=its, stderr=subprocess.DEVNULL, env=environment)
+    os.close(its)
+    shown = _read_all(ours)
+    assert process.wait() == 0
+    counts = re.findall(r"(\d) of 2 ways have finished", shown)
+    assert list(dict.fromkeys(counts)) == ["0", "1", "2"]
+    assert "The same data in 2 ways" in shown.rpartition("have finished")[2]
+
+
+def _read_all(terminal):
+    """What a program writes to a terminal until it ends."""
+    parts = []
+    try:
+        while part := os.read(terminal, 1 << 16):
+            parts.append(part)
+    except OSError:
+        # So a terminal says that nobody writes any more.
+        pass
+    finally:
+        os.close(terminal)
+    return b"".join(parts).decode()
 
 
 def test_json_is_one_document(desk):

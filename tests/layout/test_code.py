@@ -30,7 +30,7 @@ HEAVY = {"polars", "numba", "numpy", "pandas", "sklearn", "fastapi", "scipy", *S
 
 def modules_after(statement):
     """The modules that are loaded after a statement in a fresh interpreter."""
-    code = f"{statement}; import sys, json; print(json.dumps(sorted(sys.modules)))"
+    code = f"{statement}\nimport sys, json; print(json.dumps(sorted(sys.modules)))"
     return set(
         json.loads(
             subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
@@ -48,6 +48,17 @@ def test_publishing_does_not_load_what_it_does_not_need():
     """Publishing loads no learning, plotting, server or Spark library."""
     loaded = modules_after("import manyveils as mv; mv.publish")
     assert not loaded & {"sklearn", "fastapi", "pandas", "manyveils.spark", *SPARKS}
+
+
+def test_publishing_few_rows_needs_no_compiler(tmp_path):
+    """Publishing the generated hospital table loads neither the compiler nor what it brings along."""
+    publishing = f"""
+from pathlib import Path
+from manyveils.datasets import write_hospital
+from manyveils.publishing import publish_to
+publish_to(write_hospital(Path({str(tmp_path)!r}) / "hospital"), Path({str(tmp_path)!r}) / "out")
+"""
+    assert not modules_after(publishing) & {"numba", "scipy", "networkx", "narwhals"}
 
 
 def test_the_engine_loads_spark_when_it_is_asked():

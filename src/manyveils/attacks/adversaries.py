@@ -10,6 +10,7 @@ import numpy as np
 from manyveils.attacks.beliefs import Beliefs, Known, believed
 from manyveils.attacks.people import Ids, People, alike, looked_up
 from manyveils.attacks.sightings import Sightings, sightings
+from manyveils.attacks.sparse_rows import Rows
 from manyveils.reading.views import PublishedView
 from manyveils.release import Release
 from manyveils.table import Table
@@ -33,7 +34,8 @@ class Ignorant:
     def beliefs(self, people: People, known: Known, about: str) -> Beliefs:
         """Everybody is like the table."""
         counts = self.table[about].counts
-        return Beliefs((counts / max(counts.sum(), 1))[np.newaxis, :], np.zeros(people.n, dtype=np.int64))
+        shares = (counts / max(counts.sum(), 1))[np.newaxis, :]
+        return Beliefs(Rows.of(shares), np.zeros(people.n, dtype=np.int64))
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,7 +106,8 @@ class Reader:
             everybody = self.sighted(people, view, shown)
             return replace(everybody, number_of=everybody.number_of[firsts])
 
-        return Beliefs(believed(self.views, names, about, find, firsts.size), row_of)
+        beliefs = believed(self.views, names, about, find, firsts.size)
+        return Beliefs(beliefs.rows, beliefs.row_of[row_of])
 
     def by_view(self, people: People, known: Known, about: str) -> Iterator[Beliefs]:
         """p̂ in each view by itself that shows an attribute, in the release's own codes."""
@@ -112,7 +115,7 @@ class Reader:
         find = partial(self.sighted, people)
         for view in self.views:
             if about in view.attributes and view.n_rows:
-                yield Beliefs(believed([view], names, about, find, people.n), np.arange(people.n))
+                yield believed([view], names, about, find, people.n)
 
     def _alike(self, people: People, known: Known, about: str) -> tuple[Ids, Ids]:
         """A number for people who look alike in every view that shows an attribute, and where each stands first."""

@@ -15,6 +15,7 @@ from scipy import sparse
 from manyveils.attacks.outcome import TOLERANCE
 from manyveils.attacks.people import Bools, Floats, Ids
 from manyveils.attacks.sightings import Sighting, Sightings
+from manyveils.attacks.sparse_rows import Rows, normalized, stacked
 from manyveils.reading.cover import Cover
 from manyveils.reading.views import PublishedView
 
@@ -34,52 +35,53 @@ class Seen:
 class Beliefs:
     """A distribution over values for every person; people of whom the same is known share a row."""
 
-    rows: Floats
+    rows: Rows
     row_of: Ids
 
     @cached_property
     def _best(self) -> tuple[Floats, Ids]:
-        best = self.rows.max(axis=1, initial=0.0)
-        return best, (self.rows >= best[:, np.newaxis] - TOLERANCE).sum(axis=1)
+        rows, best = self.rows, self.rows.greatest()
+        is_best = rows.beliefs >= best[rows.cases] - TOLERANCE
+        n_best = np.bincount(rows.cases[is_best], minlength=rows.n)
+        # Where nothing is believed, everything is believed equally little.
+        return best, np.where(best > TOLERANCE, n_best, rows.n_values)
 
     def at(self, codes: Ids) -> Floats:
         """The belief in one value for each person; none in a value that nobody has."""
-        return np.where(codes >= 0, self.rows[self.row_of, np.maximum(codes, 0)], 0.0)
+        return np.where(codes >= 0, self.rows.at(self.row_of, np.maximum(codes, 0)), 0.0)
 
     def right(self, codes: Ids) -> Floats:
         """How often the likeliest value is the right one, for each person; chance decides between equals."""
-        best, n_best = self._best
-        is_best = self.at(codes) >= best[self.row_of] - TOLERANCE
-        return np.where(is_best, 1.0 / n_best[self.row_of], 0.0)
+        return self.seen(codes).right
 
     def seen(self, codes: Ids) -> Seen:
         """What a guess of the likeliest value achieves, where codes are the truth."""
-        return Seen(self.right(codes), self.at(codes))
+        (best, n_best), truth = self._best, self.at(codes)
+        is_best = truth >= best[self.row_of] - TOLERANCE
+        return Seen(np.where(is_best, 1.0 / n_best[self.row_of], 0.0), truth)
 
     def merged(self, label_of: Ids, n_labels: int) -> "Beliefs":
         """The same beliefs about labels that stand for several values; values without a label stay by themselves."""
-        n_values = self.rows.shape[1]
-        labels = np.concatenate([label_of, n_labels + np.arange(n_values - label_of.size)])
-        entries = (np.ones(n_values), (np.arange(n_values), labels))
-        shape = (n_values, n_labels + n_values - label_of.size)
-        return Beliefs(self.rows @ sparse.csr_array(entries, shape=shape), self.row_of)
+        n_others = self.rows.n_values - label_of.size
+        labels = np.concatenate([label_of, n_labels + np.arange(n_others)])
+        return Beliefs(self.rows.placed(labels, n_labels + n_others), self.row_of)
 
     def in_codes(self, places: Ids) -> "Beliefs":
         """The same beliefs with other codes: `places` says where each stands among these; what is left stands last."""
-        rest = np.setdiff1d(np.arange(self.rows.shape[1]), places)
-        first = np.where(places >= 0, self.rows[:, np.maximum(places, 0)], 0.0)
-        return Beliefs(np.hstack([first, self.rows[:, rest]]), self.row_of)
+        rest = np.setdiff1d(np.arange(self.rows.n_values), places)
+        code_of = np.empty(self.rows.n_values, dtype=np.int64)
+        code_of[places[places >= 0]] = np.flatnonzero(places >= 0)
+        code_of[rest] = places.size + np.arange(rest.size)
+        return Beliefs(self.rows.placed(code_of, places.size + rest.size), self.row_of)
 
-
-def normalized(rows: Floats, instead: Floats) -> Floats:
-    """Rows that sum to one; a row of nothing becomes the one given instead."""
-    totals = rows.sum(axis=1, keepdims=True)
-    return np.where(totals > 0, rows / np.where(totals > 0, totals, 1.0), instead)
+    def of(self, people: Ids) -> Rows:
+        """A row for each of some people."""
+        return self.rows.taken(self.row_of[people])
 
 
 def believed(
     views: Sequence[PublishedView], known: Iterable[str], about: str, find: Finder, n: int
-) -> Floats:
+) -> Beliefs:
     """p̂ of an attribute for n targets, from all views that show it.
 
     Claim: in a view, it is the share of the value among all rows of all possible tables that match what is known.
@@ -95,14 +97,17 @@ def believed(
     patterns, pattern_of = np.unique(
         np.stack([reading.has_place for reading in readings]), axis=1, return_inverse=True
     )
-    result = readings[0].beliefs.copy()
+    rows, n_rows, row_of = [], 0, np.zeros(n, dtype=np.int64)
     for number in range(patterns.shape[1]):
         who = np.flatnonzero(pattern_of == number)
         placed = [
             reading for reading, has_place in zip(readings, patterns[:, number], strict=True) if has_place
         ]
-        _multiply(result, who, placed, about, find)
-    return result
+        told = _multiplied(who, placed or readings[:1], about, find, n)
+        row_of[who] = told.row_of + n_rows
+        rows.append(told.rows)
+        n_rows += told.rows.n
+    return Beliefs(stacked(rows) if rows else readings[0].beliefs.rows, row_of)
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,7 +116,7 @@ class _Reading:
 
     view: PublishedView
     known: Known
-    beliefs: Floats
+    beliefs: Beliefs
     has_place: Bools
 
     @staticmethod
@@ -119,26 +124,37 @@ class _Reading:
         """Read one view; whoever matches nothing in it is believed to be like everybody."""
         names = tuple(name for name in known if name in view.attributes and name != about)
         shares = label_counts(view, about)[np.newaxis, :] / view.n_rows
-        marginal = _spread_out(shares, view.cover_of(about))[0]
+        marginal = _spread_out(Rows.of(shares), view.cover_of(about))
         if not names:
-            return _Reading(view, names, np.tile(marginal, (n, 1)), np.ones(n, dtype=bool))
-        weights = find(view, names).gathered(lambda batch: _weights(batch, about), np.zeros(marginal.size))
-        return _Reading(view, names, normalized(weights, marginal), weights.sum(axis=1) > 0)
+            everybody = Beliefs(marginal, np.zeros(n, dtype=np.int64))
+            return _Reading(view, names, everybody, np.ones(n, dtype=bool))
+        sighted = find(view, names)
+        weights = [_weights(batch, about) for batch in sighted.batches]
+        # What everybody has stands last, for people who match nothing.
+        rows = stacked([*weights, marginal])
+        has_place = (sighted.number_of >= 0) & (rows.totals() > 0)[sighted.number_of]
+        row_of = np.where(has_place, sighted.number_of, rows.n - 1)
+        return _Reading(view, names, Beliefs(rows.shares(), row_of), has_place)
 
 
-def _multiply(result: Floats, who: Ids, readings: list[_Reading], about: str, find: Finder) -> None:
-    """Put in place what some people are believed to have: every view adds what it says beyond the earlier ones."""
-    if readings:
-        result[who] = readings[0].beliefs[who]
+def _multiplied(who: Ids, readings: list[_Reading], about: str, find: Finder, n: int) -> Beliefs:
+    """What some of n people are believed to have: every view adds what it says beyond the earlier ones."""
+    first = readings[0].beliefs
+    if len(readings) == 1:
+        return Beliefs(first.rows, first.row_of[who])
+    rows = first.of(who)
     for number, later in enumerate(readings[1:], 1):
         seen = {name for earlier in readings[:number] for name in earlier.known}
         shared = [name for name in later.known if name in seen]
-        before = _Reading.by(later.view, shared, about, find, result.shape[0]).beliefs[who]
-        gained = np.divide(later.beliefs[who], before, out=np.zeros_like(before), where=before > 0)
-        result[who] = normalized(result[who] * gained, result[who])
+        before = _Reading.by(later.view, shared, about, find, n).beliefs
+        people, values = who[rows.cases], rows.values
+        told, known = (own.rows.at(own.row_of[people], values) for own in (later.beliefs, before))
+        gained = np.divide(told, known, out=np.zeros_like(known), where=known > 0)
+        rows = normalized(rows.believing(rows.beliefs * gained), rows)
+    return Beliefs(rows, np.arange(who.size))
 
 
-def _weights(sighting: Sighting, about: str) -> Floats:
+def _weights(sighting: Sighting, about: str) -> Rows:
     """The weight of every value for some targets."""
     view = sighting.view
     column = view.column_of(about)
@@ -154,7 +170,7 @@ def _weights(sighting: Sighting, about: str) -> Floats:
         keys, beside = _beside(own, labels[matches.rows], matches.weights, cover)
     entries = (rows, (targets, np.searchsorted(keys, wanted)))
     weights = sparse.csr_array(entries, shape=(sighting.n, keys.size))
-    return _spread_out((weights @ beside).toarray(), cover)
+    return _spread_out(Rows.of(weights @ beside), cover)
 
 
 def _beside(
@@ -174,8 +190,10 @@ def label_counts(view: PublishedView, about: str) -> Floats:
     return np.bincount(column.labels[about], weights=column.counts, minlength=n_labels).astype(np.float64)
 
 
-def _spread_out(labels: Floats, cover: Cover) -> Floats:
+def _spread_out(labels: Rows, cover: Cover) -> Rows:
     """Shares of labels as shares of the originals they cover, evenly."""
     numbers, originals = cover.pairs()
+    if not cover.is_coarse and numbers.size == cover.sizes.size:
+        return labels.placed(originals, cover.n_originals)
     entries = (1.0 / cover.sizes[numbers], (numbers, originals))
-    return labels @ sparse.csr_array(entries, shape=(cover.sizes.size, cover.n_originals))
+    return Rows.of(labels.matrix @ sparse.csr_array(entries, shape=(cover.sizes.size, cover.n_originals)))

@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from manyveils.attacks.adversaries import Reader
-from manyveils.attacks.beliefs import Beliefs, Known, label_counts, normalized
+from manyveils.attacks.beliefs import Beliefs, Known, label_counts
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import outcome, tally
 from manyveils.attacks.sightings import labels_of
+from manyveils.attacks.sparse_rows import normalized
 from manyveils.reading.columns import PublishedColumn
 from manyveils.reading.keys import ranges
 from manyveils.reading.views import PublishedView
@@ -46,15 +47,16 @@ class Learner:
         plain = self.reader.beliefs(people, known, about)
         labels = self._labels(people)
         row_of, firsts = alike([plain.row_of, *labels.values()], people.n)
-        before = plain.rows[plain.row_of[firsts]]
+        before = plain.of(firsts)
         shares = label_counts(self.view, about) / self.view.n_rows
-        values = self._values(about, before.shape[1])
-        rows = before
+        values = self._values(about, before.n_values)[before.values]
+        beliefs = np.where(values >= 0, before.beliefs, 0.0)
         for name, own in labels.items():
-            fit = self.model[name][own[firsts]]
-            fit = np.where(own[firsts, np.newaxis] >= 0, fit / (fit @ shares)[:, np.newaxis], 1.0)
-            rows = rows * np.where(values >= 0, fit[:, np.maximum(values, 0)], 0.0)
-        return Beliefs(normalized(rows, before), row_of)
+            model, label = self.model[name], own[firsts]
+            whole = np.where(label >= 0, (model @ shares)[label], 1.0)[before.cases]
+            label = label[before.cases]
+            beliefs = beliefs * np.where(label >= 0, model[label, values] / whole, 1.0)
+        return Beliefs(normalized(before.believing(beliefs), before), row_of)
 
     def _labels(self, people: People) -> dict[str, Ids]:
         """The label of everybody's value in each attribute of the model whose labels do not overlap."""
@@ -101,10 +103,12 @@ def _learner(scene: Scene, aim: Aim) -> Learner | None:
 class Pairs:
     """Rows of one column beside the values of another in the same bucket.
 
-    `row` is an index into the first, `cell` numbers the pairs of bucket and value; `rows` and `cells` say how many there are.
+    `row` is an index into the first, with `lengths` pairs each; `cell` numbers the pairs of bucket and value; `rows`
+    and `cells` say how many there are.
     """
 
     row: Ids
+    lengths: Ids
     value: Ids
     cell: Ids
     rows: Floats
@@ -139,31 +143,34 @@ def _pairs(column: PublishedColumn, own: PublishedColumn, about: str) -> Pairs |
         return None
     cell = ranges(starts, lengths)
     row = np.repeat(np.arange(column.counts.size), lengths)
-    return Pairs(row, cells[cell] % n_values, cell, column.counts.astype(np.float64), counts)
+    return Pairs(row, lengths, cells[cell] % n_values, cell, column.counts.astype(np.float64), counts)
 
 
 def _fitted(column: PublishedColumn, names: list[str], pairs: Pairs, n_values: int) -> dict[str, Floats]:
     sizes = {name: column.covers[name].sizes.size for name in names}
-    labels = {name: column.labels[name][pairs.row].astype(np.int64) for name in names}
+    keys = {name: column.labels[name].astype(np.int64)[pairs.row] * n_values + pairs.value for name in names}
     weights = _balanced(pairs.cells[pairs.cell], pairs)
     model: dict[str, Floats] = {}
     for _ in range(ROUNDS):
         likely = pairs.cells[pairs.cell]
         for name in names:
-            keys = labels[name] * n_values + pairs.value
-            counts = np.bincount(keys, weights=weights, minlength=sizes[name] * n_values)
+            counts = np.bincount(keys[name], weights=weights, minlength=sizes[name] * n_values)
             smooth = counts.reshape(sizes[name], n_values) + SMOOTHING / sizes[name]
             model[name] = smooth / smooth.sum(axis=0)
-            likely = likely * model[name][labels[name], pairs.value]
+            likely *= model[name].ravel()[keys[name]]
         weights = _balanced(likely, pairs)
     return model
 
 
 def _balanced(weights: Floats, pairs: Pairs) -> Floats:
     """Scale weights until rows and values add up to what is published, nearly."""
+    starts = np.cumsum(pairs.lengths) - pairs.lengths
+    full = pairs.lengths > 0
+    weights, rows = weights.copy(), np.zeros(pairs.rows.size)
     for _ in range(BALANCINGS):
-        rows = np.bincount(pairs.row, weights=weights, minlength=pairs.rows.size)
-        weights = weights * (pairs.rows / np.maximum(rows, 1e-300))[pairs.row]
+        # The pairs of a row follow each other.
+        rows[full] = np.add.reduceat(weights, starts[full])
+        weights *= np.repeat(pairs.rows / np.maximum(rows, 1e-300), pairs.lengths)
         cells = np.bincount(pairs.cell, weights=weights, minlength=pairs.cells.size)
-        weights = weights * (pairs.cells / np.maximum(cells, 1e-300))[pairs.cell]
+        weights *= (pairs.cells / np.maximum(cells, 1e-300))[pairs.cell]
     return weights

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from manyveils.attacks.adversaries import Ignorant, Reader
-from manyveils.attacks.beliefs import Beliefs, Known, normalized
+from manyveils.attacks.beliefs import Beliefs, Known
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Floats, Ids, People, alike
 from manyveils.attacks.scene import Scene
 from manyveils.attacks.score import outcome, tally
+from manyveils.attacks.sparse_rows import Rows, normalized
 from manyveils.reading.keys import ranges
 from manyveils.table import Table
 
@@ -59,9 +60,10 @@ class Deducer:
             [believed.row_of, direct.row_of, *(people.codes[name] for name in given)], people.n
         )
         codes = {name: people.codes[name][firsts] for name in given}
-        rows = self._follows(codes, unknown, believed.rows[believed.row_of[firsts]], about)
-        instead = direct.rows[direct.row_of[firsts], : rows.shape[1]]
-        return Beliefs(normalized(rows * (instead > 0), instead), row_of)
+        instead, follows = direct.of(firsts), self._follows(codes, unknown, believed.of(firsts), about)
+        instead = instead.among(follows.n_values)
+        beliefs = np.where(instead.beliefs > 0, follows.at(instead.cases, instead.values), 0.0)
+        return Beliefs(normalized(instead.believing(beliefs), instead), row_of)
 
     def _direct(self, people: People, known: Known, about: str) -> Beliefs:
         """What the release says of the attribute itself; where it is not shown, what is true of everybody."""
@@ -69,10 +71,11 @@ class Deducer:
             return self.reader.beliefs(people, tuple(name for name in known if name != about), about)
         return Ignorant(self.reader.table).beliefs(people, known, about)
 
-    def _follows(self, codes: dict[str, Ids], unknown: Combinations, believed: Floats, about: str) -> Floats:
+    def _follows(self, codes: dict[str, Ids], unknown: Combinations, believed: Rows, about: str) -> Rows:
         """Sum, over what the unknown attributes may be, what follows from them and from what is known."""
         table = self.reader.table
-        (n, n_left), n_values, n_rows = believed.shape, table[about].n_values, table.n_rows
+        n, n_left = believed.n, believed.n_values
+        n_values, n_rows = table[about].n_values, table.n_rows
         # One number for what is known, the same for the rows of the table and for the targets.
         both = [np.concatenate([table[name].codes, own]) for name, own in codes.items()]
         numbers, _ = alike(both, n_rows + n)
@@ -86,10 +89,8 @@ class Deducer:
         starts = np.searchsorted(groups, wanted)
         lengths = np.searchsorted(groups, wanted, side="right") - starts
         picked, target = ranges(starts, lengths), np.repeat(np.arange(n), lengths)
-        weights = shares[picked] * believed[target, triples[picked] // n_values % n_left]
-        cells = target * n_values + triples[picked] % n_values
-        flat = np.bincount(cells, weights=weights, minlength=n * n_values).astype(np.float64)
-        return flat.reshape(n, n_values)
+        weights = shares[picked] * believed.at(target, triples[picked] // n_values % n_left)
+        return Rows.from_cells(target, triples[picked] % n_values, weights, (n, n_values))
 
 
 def together(reader: Reader, people: People, known: Known, wanted: Combinations) -> Beliefs:
@@ -98,16 +99,16 @@ def together(reader: Reader, people: People, known: Known, wanted: Combinations)
     Where too many cases would have to be supposed, attributes are independent but for what is known.
     """
     if not wanted.names:
-        return Beliefs(np.ones((1, 1)), np.zeros(people.n, dtype=np.int64))
+        return Beliefs(Rows.of(np.ones((1, 1))), np.zeros(people.n, dtype=np.int64))
     alone = [reader.beliefs(people, known, name) for name in wanted.names]
     row_of, firsts = alike([beliefs.row_of for beliefs in alone], people.n)
     rows = np.ones((firsts.size, wanted.n))
     for index, (name, beliefs) in enumerate(zip(wanted.names, alone, strict=True)):
         shares = _supposing(reader, people, known, wanted, index, firsts) if index else None
         if shares is None:
-            shares = beliefs.rows[beliefs.row_of[firsts]][:, wanted.codes[name]]
+            shares = beliefs.of(firsts).dense()[:, wanted.codes[name]]
         rows *= shares
-    return Beliefs(rows, row_of)
+    return Beliefs(Rows.of(rows), row_of)
 
 
 def _supposing(
@@ -122,8 +123,7 @@ def _supposing(
     cases = _cases(people, known, supposed, firsts, places.size)
     beliefs = reader.beliefs(cases, (*known, *before), name)
     case = np.arange(firsts.size)[:, np.newaxis] * places.size + number_of[np.newaxis, :]
-    shares: Floats = beliefs.rows[beliefs.row_of[case], wanted.codes[name][np.newaxis, :]]
-    return shares
+    return beliefs.rows.at(beliefs.row_of[case], wanted.codes[name][np.newaxis, :])
 
 
 def _cases(people: People, known: Known, supposed: dict[str, Ids], firsts: Ids, n: int) -> People:

@@ -116,7 +116,7 @@ def divergence(scene: Scene) -> Outcome:
 def _wrong_branch(attribute: Attribute, level: int, beliefs: Beliefs, codes: Ids) -> Seen:
     """The strongest wrong branch is the first, unless that is hers: then it is the second."""
     beliefs, own = _branches(attribute, level, beliefs, codes)
-    second, first = np.sort(beliefs.rows, axis=1)[:, -2:][beliefs.row_of].T
+    first, second = beliefs.rows.leading(2)[beliefs.row_of].T
     return Seen(1.0 - beliefs.right(own), np.where(beliefs.at(own) >= first, second, first))
 
 
@@ -169,7 +169,7 @@ def near(attribute: Attribute, within: float, beliefs: Beliefs, codes: Ids) -> S
     numbers = attribute.numbers[np.isfinite(attribute.numbers)]
     low = np.searchsorted(numbers, numbers - within - TOLERANCE, side="left")
     high = np.searchsorted(numbers, numbers + within + TOLERANCE, side="right")
-    around = _between(beliefs.rows[:, : numbers.size], low, high)
+    around = _between(beliefs.rows.among(numbers.size).dense(), low, high)
     best = around.max(axis=1, keepdims=True, initial=0.0)
     likeliest = (around >= best - TOLERANCE).astype(np.float64)
     inside = _between(likeliest, low, high) / likeliest.sum(axis=1, keepdims=True)

@@ -69,24 +69,15 @@ def _share_a_column(scene: Scene, *names: str) -> bool:
 def _own(beliefs: Beliefs, codes: Ids, m: int) -> Seen:
     """Rule out the m likeliest values but the true one."""
     truth = beliefs.at(codes)
-    top = -np.sort(-beliefs.rows, axis=1)[:, : m + 1]
-    top = np.pad(top, ((0, 0), (0, m + 1 - top.shape[1])))[beliefs.row_of]
+    top = beliefs.rows.leading(m + 1)[beliefs.row_of]
     # Where hers is among the first, it is passed over.
     among = truth >= top[:, m] - TOLERANCE
     gone = np.where(among, top.sum(axis=1) - truth, top[:, :m].sum(axis=1))
     left = np.maximum(1.0 - gone, TOLERANCE)
     # Of the values that were at least as likely as hers, m are gone; she is guessed among the rest.
-    as_likely = _n_as_likely(beliefs, codes, truth)
+    as_likely = beliefs.rows.n_at_least(beliefs.row_of, truth - TOLERANCE)
     right = np.where(among, 1.0 / np.maximum(as_likely - m, 1), 0.0)
     return Seen(np.where(truth > 0, right, 0.0), np.minimum(truth / left, 1.0))
-
-
-def _n_as_likely(beliefs: Beliefs, codes: Ids, truth: Floats) -> Ids:
-    """For each person how many values are believed at least as much as the true one."""
-    number_of, firsts = alike([beliefs.row_of, codes], codes.size)
-    rows = beliefs.rows[beliefs.row_of[firsts]]
-    counts: Ids = (rows >= truth[firsts, np.newaxis] - TOLERANCE).sum(axis=1)
-    return counts[number_of]
 
 
 def _factor(adversary: Adversary, people: People, aim: Aim, name: str, m: int, absence: int) -> Floats:
@@ -95,23 +86,41 @@ def _factor(adversary: Adversary, people: People, aim: Aim, name: str, m: int, a
     everywhere = adversary.beliefs(people, aim.known, name)
     with_truth = adversary.beliefs(people, (*aim.known, aim.about), name)
     number_of, firsts = alike([everywhere.row_of, with_truth.row_of, own], people.n)
-    before = everywhere.rows[everywhere.row_of[firsts]]
-    after = with_truth.rows[with_truth.row_of[firsts]]
+    everywhere_of, with_truth_of = everywhere.of(firsts), with_truth.row_of[firsts]
+    cases, values = everywhere_of.cases, everywhere_of.values
     # What the target has, and having nothing, cannot be ruled out.
-    for codes in (own[firsts], np.full(firsts.size, absence)):
-        has = np.flatnonzero(codes >= 0)
-        before[has, codes[has]] = after[has, codes[has]] = 0.0
-    gone_before, gone_after = np.zeros(firsts.size), np.zeros(firsts.size)
-    factor, rows = np.ones(firsts.size), np.arange(firsts.size)
-    for _ in range(m):
-        left = np.maximum(1.0 - gone_before[:, np.newaxis] - before, TOLERANCE)
-        ratio = np.where(before > 0, (1.0 - gone_after[:, np.newaxis] - after) / left, 0.0)
-        best = rows, ratio.argmax(axis=1)
-        gone_before += before[best]
-        gone_after += after[best]
-        factor = np.maximum(factor, ratio[best])
-        before[best] = after[best] = 0.0
+    kept = (everywhere_of.beliefs > 0) & (values != own[firsts][cases]) & (values != absence)
+    cases, values, before = cases[kept], values[kept], everywhere_of.beliefs[kept]
+    after = with_truth.rows.at(with_truth_of[cases], values)
+    factor = _ruled_out(cases, before, after, firsts.size, m)
     return np.where(people.codes[aim.about] >= 0, factor[number_of], 1.0)
+
+
+def _ruled_out(cases: Ids, before: Floats, after: Floats, n: int, m: int) -> Floats:
+    """How much likelier each of n cases gets when the m values that tell most are ruled out.
+
+    Values come case by case; `before` and `after` are the beliefs in them without the truth and with it.
+    """
+    gone_before, gone_after, factor = np.zeros(n), np.zeros(n), np.ones(n)
+    for _ in range(m):
+        left = np.maximum(1.0 - gone_before[cases] - before, TOLERANCE)
+        ratio = np.where(before > 0, (1.0 - gone_after[cases] - after) / left, 0.0)
+        best = _first_greatest(cases, ratio)
+        gone_before[cases[best]] += before[best]
+        gone_after[cases[best]] += after[best]
+        factor[cases[best]] = np.maximum(factor[cases[best]], ratio[best])
+        before[best] = after[best] = 0.0
+    return factor
+
+
+def _first_greatest(cases: Ids, numbers: Floats) -> Ids:
+    """The place of the greatest number of each case, the first of equal ones; cases stand in order."""
+    if not cases.size:
+        return np.zeros(0, dtype=np.int64)
+    starts = np.flatnonzero(np.diff(cases, prepend=-1))
+    greatest = np.repeat(np.maximum.reduceat(numbers, starts), np.diff(starts, append=cases.size))
+    places = np.flatnonzero(numbers == greatest)
+    return places[np.diff(cases[places], prepend=-1) != 0]
 
 
 def background_join(scene: Scene) -> Outcome:

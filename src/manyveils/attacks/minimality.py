@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from manyveils.attacks.beliefs import Beliefs, Known, Seen, normalized
+from manyveils.attacks.beliefs import Beliefs, Known, Seen
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, People, alike, looked_up
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Tally, bound_of, counted, harm, look, outcome, protected
 from manyveils.attacks.sightings import Sighting, labels_of
+from manyveils.attacks.sparse_rows import Rows, normalized
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import DistinctDiversity, FrequencyDiversity
 from manyveils.reading.views import PublishedView
@@ -287,10 +288,10 @@ def _believed(scene: Scene, aim: Aim, counts: Floats, deals: Ids) -> Beliefs:
     """The share of deals in which a person has each value; where few explain the table, what her group shows."""
     plain = scene.reader.beliefs(scene.people, aim.known, aim.about)
     n_values = scene.table[aim.about].n_values
-    instead = plain.rows[plain.row_of, :n_values]
-    rows = normalized(counts.reshape(scene.people.n, n_values), instead)
-    rows = np.where((deals >= LEAST_DEALS)[:, np.newaxis], rows, instead)
-    return Beliefs(rows, np.arange(scene.people.n))
+    everybody = np.arange(scene.people.n)
+    instead = plain.of(everybody).among(n_values)
+    counted = Rows.of(counts.reshape(scene.people.n, n_values) * (deals >= LEAST_DEALS)[:, np.newaxis])
+    return Beliefs(normalized(counted, instead), everybody)
 
 
 def _tally(scene: Scene, aim: Aim, beliefs: Beliefs, deals: Ids) -> Tally:

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from manyveils.attacks.adversaries import Reader
-from manyveils.attacks.beliefs import Beliefs, Known, Seen, normalized
+from manyveils.attacks.beliefs import Beliefs, Known, Seen
 from manyveils.attacks.outcome import TOLERANCE, How, Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Tally, bound_of, harm, look, outcome, protected, tally
+from manyveils.attacks.sparse_rows import Rows, normalized
 from manyveils.attacks.worlds import Combined, Limits, TooMany, combined, linked, worst
 
 KNOWS = "the quasi-identifiers, or what a rule gives"
@@ -51,16 +52,14 @@ class Comparer:
         codes = self.reader.known_of(people, sorted({*known} - {about}))
         row_of, firsts = alike([*codes.values()], people.n)
         profiles = {name: own[firsts] for name, own in codes.items()}
-        rows, everybody = _dense(worlds, profiles, firsts.size, about), _dense(worlds, {}, 1, about)
-        rows = np.where(rows.sum(axis=1, keepdims=True) > 0, rows, everybody)
-        return Beliefs(rows, row_of).in_codes(self.reader.places[about])
+        rows, everybody = _rows(worlds, profiles, firsts.size, about), _rows(worlds, {}, 1, about)
+        return Beliefs(rows.or_else(everybody), row_of).in_codes(self.reader.places[about])
 
 
-def _dense(worlds: Combined, profiles: Mapping[str, Ids], n: int, about: str) -> Floats:
-    rows = np.zeros((n, len(worlds.domains[about].texts)))
+def _rows(worlds: Combined, profiles: Mapping[str, Ids], n: int, about: str) -> Rows:
     beliefs = worlds.beliefs(profiles, n, about)
-    rows[beliefs["profile"].to_numpy(), beliefs["value"].to_numpy()] = beliefs["belief"].to_numpy()
-    return rows
+    profile, value, belief = (beliefs[name].to_numpy() for name in ("profile", "value", "belief"))
+    return Rows.from_cells(profile, value, belief, (n, len(worlds.domains[about].texts)))
 
 
 def intersection(scene: Scene) -> Outcome:
@@ -134,18 +133,20 @@ class Collector:
         row_of, firsts = alike([own.row_of for own in beliefs], people.n)
         counts = readers[0].table[about].counts
         share = np.maximum(counts, 1) / max(int(counts.sum()), 1)
-        told = [own.rows[own.row_of[firsts], : counts.size] for own in beliefs]
-        rows = np.ones((firsts.size, counts.size))
-        for number, own in enumerate(told):
-            rows *= np.where(_is_new(own, told[:number]), own / share, 1.0)
-        return Beliefs(normalized(rows * share, told[0]), row_of)
+        told = [own.of(firsts).among(counts.size) for own in beliefs]
+        rows = told[0]
+        believed = rows.beliefs
+        for number, own in enumerate(told[1:], 1):
+            gained = own.at(rows.cases, rows.values) / share[rows.values]
+            believed = believed * np.where(_is_new(own, told[:number])[rows.cases], gained, 1.0)
+        return Beliefs(normalized(rows.believing(believed), rows), row_of)
 
 
-def _is_new(rows: Floats, earlier: list[Floats]) -> Bools:
+def _is_new(rows: Rows, earlier: list[Rows]) -> Bools:
     """Which rows differ from those of all earlier releases."""
-    is_new = np.ones((rows.shape[0], 1), dtype=bool)
+    is_new = np.ones(rows.n, dtype=bool)
     for before in earlier:
-        is_new &= np.abs(rows - before).max(axis=1, keepdims=True, initial=0.0) > TOLERANCE
+        is_new &= Rows.of(abs(rows.matrix - before.matrix)).greatest() > TOLERANCE
     return is_new
 
 

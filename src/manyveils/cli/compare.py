@@ -1,11 +1,12 @@
 """`manyveils compare`: methods and parameters on the same data, and which of them to take."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manyveils.cli.door import open_door, show_table
+from manyveils.cli.door import ShowTable, growing_table, open_door, show_table
 from manyveils.cli.options import AsJson, Data, Force, PolicyFile, Seed, option
 
 if TYPE_CHECKING:
@@ -50,10 +51,11 @@ def command(
     """Publish the data in several ways in memory, audit, measure and attack each, and recommend one."""
     with open_door(as_json=as_json) as door:
         from manyveils.comparing import compare
+        from manyveils.promises.work import silent
         from manyveils.release.folder import staged
 
         # The folder is prepared first, so that a place which is taken is refused before any work.
-        with staged(out, force=force, mode=0o700) as folder:
+        with staged(out, force=force, mode=0o700) as folder, growing_table(as_json=as_json) as table:
             comparison = compare(
                 data,
                 policy,
@@ -65,7 +67,9 @@ def command(
                 learn=learn,
                 seed=seed,
                 workers=workers,
-                progress=door.progress,
+                # The table shows how far the work is, and a terminal has room for one of them.
+                progress=door.progress if table is None else silent,
+                so_far=partial(_show_so_far, table),
             )
             comparison.write(folder, out)
         door.show({"folder": str(out), **comparison.describe()}, lambda: _show(comparison, out))
@@ -75,21 +79,23 @@ def _names(methods: str) -> list[str]:
     return [name.strip() for name in methods.split(",") if name.strip()]
 
 
+def _show_so_far(table: ShowTable | None, comparison: "Comparison", n: int) -> None:
+    """Show the rows of what has finished; which to recommend is known when everything has."""
+    if table is not None:
+        results = comparison.results
+        title = f"{len(results)} of {n} ways have finished"
+        table(title, _header(comparison), [_row(result, comparison, "") for result in results])
+
+
 def _show(comparison: "Comparison", out: Path) -> None:
     """Print the table, the refusals and the recommendation."""
     from manyveils.comparing.comparison import can_draw
 
-    preference, advice = comparison.question.preference, comparison.recommendation
+    advice = comparison.recommendation
     published = [result for result in comparison.results if result.published]
-    keys = [
-        key
-        for key in dict.fromkeys([preference.key, *MEASURES])
-        if any(key in result.utility for result in published)
-    ]
-    title = f"The same data in {len(comparison.results)} ways, by {preference.words}"
-    measures = [MEASURES.get(key, key) for key in keys]
-    header = ["", "configuration", "keeps", "risk", "by", *measures, "left out", "s"]
-    show_table(title, header, [_row(result, comparison, keys) for result in published])
+    title = f"The same data in {len(comparison.results)} ways, by {comparison.question.preference.words}"
+    rows = [_row(result, comparison, _mark(result, comparison)) for result in published]
+    show_table(title, _header(comparison), rows)
     typer.echo(LEGEND)
     for result in comparison.results:
         _show_remarks(result)
@@ -101,13 +107,31 @@ def _show(comparison: "Comparison", out: Path) -> None:
         typer.echo("There is no picture; it needs: pip install 'manyveils[report]'")
 
 
-def _row(result: "Result", comparison: "Comparison", keys: list[str]) -> list[Any]:
-    mark = "*" if result.name in comparison.frontier else ""
-    mark += ">" if result.name == comparison.recommendation.name else ""
+def _keys(comparison: "Comparison") -> list[str]:
+    """The measures that some release has, the preferred one first."""
+    keys = dict.fromkeys([comparison.question.preference.key, *MEASURES])
+    return [key for key in keys if any(key in result.utility for result in comparison.results)]
+
+
+def _header(comparison: "Comparison") -> list[str]:
+    measures = [MEASURES.get(key, key) for key in _keys(comparison)]
+    return ["", "configuration", "keeps", "risk", "by", *measures, "left out", "s"]
+
+
+def _row(result: "Result", comparison: "Comparison", mark: str) -> list[Any]:
+    keys = _keys(comparison)
+    if not result.published:
+        return [mark, result.name, "refused", *[None] * (len(keys) + 4)]
     risk = [result.risk, result.worst_attack if result.risk else ""]
     measures = ["–" if result.secret else result.utility.get(key) for key in keys]
     counts = [result.suppressed, round(result.seconds, 2)]
     return [mark, result.name, result.keeps_policy, *risk, *measures, *counts]
+
+
+def _mark(result: "Result", comparison: "Comparison") -> str:
+    """`*` on the frontier, `>` for what is recommended."""
+    is_recommended = result.name == comparison.recommendation.name
+    return "*" * (result.name in comparison.frontier) + ">" * is_recommended
 
 
 def _show_remarks(result: "Result") -> None:

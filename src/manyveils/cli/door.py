@@ -8,12 +8,15 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from signal import SIGTERM, default_int_handler, signal
 from threading import current_thread, main_thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from manyveils.errors import ManyveilsError, Problem, fault
 from manyveils.plain import plain, readable
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 INTERRUPTED, FAULT = 130, 70
 HEADINGS = {
@@ -24,6 +27,7 @@ HEADINGS = {
 }
 
 Progress = Callable[[str, float], None]
+ShowTable = Callable[[str, Sequence[str], Sequence[Sequence[object]]], None]
 
 
 @dataclass(frozen=True)
@@ -99,12 +103,30 @@ def show_json(document: object) -> None:
 def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a readable table."""
     from rich.console import Console
+
+    Console(width=None if sys.stdout.isatty() else 140).print(_table(title, header, rows))
+
+
+def _table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> "Table":
     from rich.table import Table
 
     table = Table(*header, title=title, title_justify="left", title_style="bold", header_style="bold")
     for row in rows:
         table.add_row(*(_cell(entry) for entry in row))
-    Console(width=None if sys.stdout.isatty() else 140).print(table)
+    return table
+
+
+@contextmanager
+def growing_table(*, as_json: bool) -> Iterator[ShowTable | None]:
+    """A table that is shown again whenever it has grown, and goes when the work is done; none without a terminal."""
+    if as_json or not sys.stdout.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    with Live(console=Console(), transient=True, auto_refresh=False) as live:
+        yield lambda title, header, rows: live.update(_table(title, header, rows), refresh=True)
 
 
 def _cell(value: object) -> str:

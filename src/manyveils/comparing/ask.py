@@ -1,7 +1,7 @@
 """`compare`: publish the same data in several ways, and lay the outcomes side by side."""
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from manyveils.attacks import ATTACKS
 from manyveils.comparing.comparison import Comparison, Question
 from manyveils.comparing.configurations import configurations, name_problems, read_variations
 from manyveils.comparing.ranking import LEARNING, read_preference
-from manyveils.comparing.trial import Task
+from manyveils.comparing.trial import Result, Task
 from manyveils.comparing.workers import n_cores, try_all
 from manyveils.errors import InputError, Problem
 from manyveils.policy import Policy
@@ -20,9 +20,15 @@ from manyveils.policy.check import suggest
 from manyveils.promises.work import silent
 from manyveils.table import take_in
 
+SoFar = Callable[[Comparison, int], None]
+
 # The others are slow, rest on these, or need more than a release.
 USUAL_ATTACKS = ("linkage", "homogeneity", "background-join")
 USUAL_RISK = 0.1
+
+
+def unheard(comparison: Comparison, n: int) -> None:
+    """Tell nobody."""
 
 
 def compare(
@@ -38,8 +44,12 @@ def compare(
     seed: int | None = None,
     workers: int | None = None,
     progress: Progress = silent,
+    so_far: SoFar = unheard,
 ) -> Comparison:
-    """Publish, audit, measure and attack in every configuration, in parallel processes; nothing is written."""
+    """Publish, audit, measure and attack in every configuration, in parallel processes; nothing is written.
+
+    `so_far` gets the comparison of what has finished, whenever another configuration has, and how many there are.
+    """
     file = Path(policy) if isinstance(policy, str | Path) else None
     policy = read_policy(policy)
     preference, tried = read_preference(prefer), read_attacks(attacks)
@@ -51,9 +61,16 @@ def compare(
     task = Task(policy, source, seed, tried, learn, secrets.randbits(128) if seed is None else seed)
     # Wrong data, and a target that nobody can learn, are refused here, and not with every configuration.
     _ = task.held, task.lesson if learn is not None else None
-    results = try_all(task, to_try, workers=workers or n_cores(), progress=progress)
     path = source if isinstance(source, Path) else None
-    return Comparison(Question(policy, preference, risk, tried, learn, file, path), results)
+    question, done = Question(policy, preference, risk, tried, learn, file, path), list[Result]()
+
+    def finished(result: Result) -> None:
+        done.append(result)
+        so_far(Comparison(question, tuple(done)), len(to_try))
+
+    so_far(Comparison(question, ()), len(to_try))
+    results = try_all(task, to_try, workers=workers or n_cores(), progress=progress, finished=finished)
+    return Comparison(question, results)
 
 
 def read_attacks(names: "str | Sequence[str]") -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Configurations tried in parallel processes; one that dies takes one configuration with it and no more."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +16,8 @@ from manyveils.comparing.configurations import Configuration
 from manyveils.comparing.trial import Result, Task, attempt
 from manyveils.errors import InputError
 
+Finished = Callable[[Result], None]
+
 STAGE = "configurations"
 READY = "ready"
 SECONDS_TO_END = 5
@@ -28,23 +30,41 @@ def n_cores() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
+def unheard(result: Result) -> None:
+    """Tell nobody."""
+
+
 def try_all(
-    task: Task, configurations: Sequence[Configuration], *, workers: int, progress: Progress
+    task: Task,
+    configurations: Sequence[Configuration],
+    *,
+    workers: int,
+    progress: Progress,
+    finished: Finished = unheard,
 ) -> tuple[Result, ...]:
-    """The results in the order of the configurations; with one worker, in this process."""
+    """The results in the order of the configurations; with one worker, in this process.
+
+    `finished` hears of each when it is there.
+    """
+
+    def told(result: Result, n_done: int) -> Result:
+        progress(STAGE, n_done / len(configurations))
+        finished(result)
+        return result
+
     progress(STAGE, 0.0)
     n_workers = min(workers, len(configurations))
     if n_workers > 1:
-        return _in_processes(task, configurations, n_workers, progress)
-    results: list[Result] = []
-    for configuration in configurations:
-        results.append(attempt(task, configuration))
-        progress(STAGE, len(results) / len(configurations))
-    return tuple(results)
+        return _in_processes(task, configurations, n_workers, told)
+    numbered = enumerate(configurations, start=1)
+    return tuple(told(attempt(task, configuration), n_done) for n_done, configuration in numbered)
 
 
 def _in_processes(
-    task: Task, configurations: Sequence[Configuration], n_workers: int, progress: Progress
+    task: Task,
+    configurations: Sequence[Configuration],
+    n_workers: int,
+    told: Callable[[Result, int], Result],
 ) -> tuple[Result, ...]:
     """Try everything; on any error, an interruption among them, no process is left."""
     crew = _Crew(task)
@@ -52,8 +72,7 @@ def _in_processes(
         try:
             futures = [pool.submit(crew.attempt, configuration) for configuration in configurations]
             for n_done, future in enumerate(as_completed(futures), start=1):
-                future.result()
-                progress(STAGE, n_done / len(futures))
+                told(future.result(), n_done)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             crew.dismiss()

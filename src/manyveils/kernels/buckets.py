@@ -1,10 +1,11 @@
 """Fill buckets with rows that share no protected value."""
 
 import numpy as np
-from numba import njit
+
+from manyveils.kernels.compiling import kernel
 
 
-@njit(cache=True)
+@kernel
 def _is_free(ids: np.ndarray, start: int, stop: int, used: np.ndarray, bucket: int) -> bool:
     for index in range(start, stop):
         if used[ids[index]] == bucket:
@@ -12,7 +13,7 @@ def _is_free(ids: np.ndarray, start: int, stop: int, used: np.ndarray, bucket: i
     return True
 
 
-@njit(cache=True)
+@kernel
 def _set_leaf(tree: np.ndarray, leaf: int, rows: int) -> None:
     """Change one leaf of a tree of maxima, whose root is node 1 and whose leaves are the last half."""
     node = tree.size // 2 + leaf
@@ -25,7 +26,7 @@ def _set_leaf(tree: np.ndarray, leaf: int, rows: int) -> None:
         tree[node] = most
 
 
-@njit(cache=True)
+@kernel
 def _fullest(tree: np.ndarray) -> int:
     """The first leaf with the most rows; -1 if none has any."""
     if tree[1] <= 0:
@@ -38,7 +39,7 @@ def _fullest(tree: np.ndarray) -> int:
     return node - tree.size // 2
 
 
-@njit(cache=True)
+@kernel
 def fill(
     counts: np.ndarray,
     id_starts: np.ndarray,
@@ -141,7 +142,7 @@ def fill(
     return chosen[:n_chosen].copy()
 
 
-@njit(cache=True)
+@kernel
 def _clashes(kind: int, id_starts: np.ndarray, ids: np.ndarray, members: np.ndarray) -> bool:
     for member in members:
         for theirs in range(id_starts[member], id_starts[member + 1]):
@@ -151,7 +152,7 @@ def _clashes(kind: int, id_starts: np.ndarray, ids: np.ndarray, members: np.ndar
     return False
 
 
-@njit(cache=True)
+@kernel
 def place_rest(
     kinds: np.ndarray, id_starts: np.ndarray, ids: np.ndarray, members: np.ndarray, size: int, reach: int
 ) -> np.ndarray:

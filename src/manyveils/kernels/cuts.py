@@ -5,13 +5,14 @@ a range loses its span, a set its members beyond the first, a label what it cove
 """
 
 import numpy as np
-from numba import njit
+
+from manyveils.kernels.compiling import kernel
 
 RANGE, SET, LABEL = 0, 1, 2
 NO_CUT = -1
 
 
-@njit(cache=True)
+@kernel
 def _run_loss(style: int, n_members: int, low: float, high: float, has_missing: bool, whole: float) -> float:
     """What a run of values loses; numbers together with a missing value lose everything."""
     if n_members <= 1:
@@ -23,7 +24,7 @@ def _run_loss(style: int, n_members: int, low: float, high: float, has_missing: 
     return (high - low) / whole if whole > 0 else 0.0
 
 
-@njit(cache=True)
+@kernel
 def _runs(
     codes: np.ndarray,
     rows: np.ndarray,
@@ -60,7 +61,7 @@ def _runs(
     return n_seen
 
 
-@njit(cache=True)
+@kernel
 def _loss_between(
     seen: np.ndarray, first: int, last: int, style: int, numbers: np.ndarray, missing: int, whole: float
 ) -> float:
@@ -70,7 +71,7 @@ def _loss_between(
     return _run_loss(style, last - first + 1, numbers[seen[first]], numbers[seen[top]], has_missing, whole)
 
 
-@njit(cache=True)
+@kernel
 def _cut_runs(
     seen: np.ndarray,
     counts: np.ndarray,
@@ -114,7 +115,7 @@ def _cut_runs(
     return best, best_cut, best_take
 
 
-@njit(cache=True)
+@kernel
 def _common_level(seen: np.ndarray, labels: np.ndarray, starts: np.ndarray, n_levels: int) -> int:
     """The lowest level at which all codes share one label."""
     for level in range(1, n_levels - 1):
@@ -128,7 +129,7 @@ def _common_level(seen: np.ndarray, labels: np.ndarray, starts: np.ndarray, n_le
     return n_levels - 1
 
 
-@njit(cache=True)
+@kernel
 def _cut_labels(
     seen: np.ndarray,
     counts: np.ndarray,
@@ -176,7 +177,7 @@ def _cut_labels(
     return best, below, best_label, best_take
 
 
-@njit(cache=True)
+@kernel
 def best_cut(
     seen: np.ndarray,
     counts: np.ndarray,
@@ -228,7 +229,7 @@ def best_cut(
     return gain, -1, cut, take
 
 
-@njit(cache=True)
+@kernel
 def propose(
     codes: np.ndarray,
     rows: np.ndarray,
@@ -290,7 +291,7 @@ def propose(
     return gains, levels, cuts, takes
 
 
-@njit(cache=True)
+@kernel
 def divide(
     codes: np.ndarray,
     rows: np.ndarray,
@@ -338,7 +339,7 @@ def divide(
         rows[left : left + n_right] = right[:n_right]
 
 
-@njit(cache=True)
+@kernel
 def mark(groups: np.ndarray, rows: np.ndarray, starts: np.ndarray, stops: np.ndarray, first: int) -> None:
     """Write the number of its segment, counted from `first`, to each of its rows."""
     for segment in range(starts.size):

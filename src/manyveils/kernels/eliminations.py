@@ -1,13 +1,14 @@
 """Find values of other attributes whose exclusion leaves one value of a protected attribute only."""
 
 import numpy as np
-from numba import njit
+
+from manyveils.kernels.compiling import kernel
 
 NO_LEAK = -1
 NOBODY = -1
 
 
-@njit(cache=True)
+@kernel
 def _left(
     codes: np.ndarray,
     rows: np.ndarray,
@@ -33,7 +34,7 @@ def _left(
     return first, NOBODY
 
 
-@njit(cache=True)
+@kernel
 def find_leak(
     codes: np.ndarray,
     rows: np.ndarray,
@@ -89,7 +90,7 @@ def find_leak(
     return NO_LEAK
 
 
-@njit(cache=True)
+@kernel
 def withstand(
     codes: np.ndarray,
     rows: np.ndarray,
@@ -110,7 +111,7 @@ def withstand(
     return withstands
 
 
-@njit(cache=True)
+@kernel
 def _covering(originals: np.ndarray, rows: np.ndarray, subject: int, parents: np.ndarray, label: int) -> int:
     """The first label above under which the group has two different values; the parent if there is none."""
     target = parents[label]
@@ -130,7 +131,7 @@ def _covering(originals: np.ndarray, rows: np.ndarray, subject: int, parents: np
     return parents[label]
 
 
-@njit(cache=True)
+@kernel
 def _raise_half(
     labels: np.ndarray,
     originals: np.ndarray,
@@ -166,7 +167,7 @@ def _raise_half(
     return n_raised
 
 
-@njit(cache=True)
+@kernel
 def mend(
     labels: np.ndarray,
     originals: np.ndarray,

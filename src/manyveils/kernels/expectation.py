@@ -1,10 +1,11 @@
 """How many people are expected to look like a value beside another that chance put into its bucket."""
 
 import numpy as np
-from numba import njit
+
+from manyveils.kernels.compiling import kernel
 
 
-@njit(cache=True)
+@kernel
 def expected_beside(
     starts: np.ndarray,
     values: np.ndarray,

@@ -1,12 +1,13 @@
 """The best divisions of a set into parts, when gains and costs of parts add up."""
 
 import numpy as np
-from numba import njit
+
+from manyveils.kernels.compiling import kernel
 
 SHELVES = 512
 
 
-@njit(cache=True)
+@kernel
 def _grown(array: np.ndarray, needed: int) -> np.ndarray:
     if needed <= array.size:
         return array
@@ -15,7 +16,7 @@ def _grown(array: np.ndarray, needed: int) -> np.ndarray:
     return larger
 
 
-@njit(cache=True)
+@kernel
 def _undominated(costs: np.ndarray, gains: np.ndarray, parts: np.ndarray, befores: np.ndarray, n: int) -> int:
     """Keep, in order of cost, the points that gain more than every cheaper one; how many there are."""
     order = np.argsort(costs[:n], kind="mergesort")
@@ -31,7 +32,7 @@ def _undominated(costs: np.ndarray, gains: np.ndarray, parts: np.ndarray, before
     return n_kept
 
 
-@njit(cache=True)
+@kernel
 def frontier(gain: np.ndarray, cost: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, ...]:
     """For the divisions of sets into allowed parts, the points (cost, gain) that no other division betters.
 

@@ -1,14 +1,15 @@
 """Give equal rows equal numbers, and add up their counts."""
 
 import numpy as np
-from numba import njit
+
+from manyveils.kernels.compiling import kernel
 
 EMPTY = -1
 # A table with so many places for every key is made faster than keys are hashed.
 NEAR = 8
 
 
-@njit(cache=True)
+@kernel
 def _hash(key: np.int64) -> np.uint64:
     # Keys of many yes/no columns differ in their high bits alone, which must reach the low ones.
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
@@ -16,7 +17,7 @@ def _hash(key: np.int64) -> np.uint64:
     return mixed ^ (mixed >> np.uint64(32))
 
 
-@njit(cache=True)
+@kernel
 def number(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Number equal keys from 0 in order of appearance; also where each number appears first."""
     n = keys.size
@@ -48,7 +49,16 @@ def number(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return ids, firsts[:n_numbers].copy()
 
 
-@njit(cache=True)
+@number.of_few
+def _number_few(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    _, firsts, sorted_number = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(firsts)
+    rank = np.empty(order.size, np.int64)
+    rank[order] = np.arange(order.size)
+    return rank[sorted_number], firsts[order]
+
+
+@kernel
 def pack(codes: np.ndarray, maps: np.ndarray, starts: np.ndarray, radices: np.ndarray) -> np.ndarray:
     """Write each column of codes, mapped attribute by attribute, as one mixed-radix number.
 
@@ -70,7 +80,7 @@ def pack(codes: np.ndarray, maps: np.ndarray, starts: np.ndarray, radices: np.nd
     return keys
 
 
-@njit(cache=True)
+@kernel
 def number_below(keys: np.ndarray, span: int) -> tuple[np.ndarray, np.ndarray]:
     """Number equal keys, all from 0 and below a span, as `number` does; takes a place in memory for each."""
     numbers = np.full(span, EMPTY, np.int32)
@@ -88,7 +98,7 @@ def number_below(keys: np.ndarray, span: int) -> tuple[np.ndarray, np.ndarray]:
     return ids, firsts[:n_numbers].copy()
 
 
-@njit(cache=True)
+@kernel
 def roll_up(
     codes: np.ndarray, maps: np.ndarray, starts: np.ndarray, radices: np.ndarray, sizes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -111,7 +121,29 @@ def roll_up(
     return ids, coarse, totals
 
 
-@njit(cache=True)
+@roll_up.of_few
+def _roll_up_few(
+    codes: np.ndarray, maps: np.ndarray, starts: np.ndarray, radices: np.ndarray, sizes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    mapped = codes.copy()
+    for attribute, start in enumerate(starts.tolist()):
+        # A column whose start is negative stays as it is.
+        if start >= 0:
+            mapped[attribute] = maps[start + codes[attribute]]
+    keys = np.zeros(codes.shape[1], np.int64)
+    for labels, radix in zip(mapped, radices, strict=True):
+        keys = keys * radix + labels
+    ids, firsts = _number_few(keys)
+    return ids, mapped[:, firsts].astype(codes.dtype, order="C"), _added_up(sizes, ids, firsts.size)
+
+
+def _added_up(counts: np.ndarray, ids: np.ndarray, n_ids: int) -> np.ndarray:
+    totals = np.zeros(n_ids, np.int64)
+    np.add.at(totals, ids, counts)
+    return totals
+
+
+@kernel
 def smallest_below(nodes: np.ndarray, sizes: np.ndarray, node: np.ndarray) -> int:
     """The place of the smallest table among those of nodes nowhere above a node; -1 if there is none."""
     best = -1
@@ -128,7 +160,7 @@ def smallest_below(nodes: np.ndarray, sizes: np.ndarray, node: np.ndarray) -> in
     return best
 
 
-@njit(cache=True)
+@kernel
 def merge_entries(
     owner_of: np.ndarray, owners: np.ndarray, codes: np.ndarray, counts: np.ndarray, n_owners: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -156,3 +188,16 @@ def merge_entries(
         new_counts[filled] = counts[entry]
         filled += 1
     return new_owners[:filled].copy(), new_codes[:filled].copy(), new_counts[:filled].copy()
+
+
+@merge_entries.of_few
+def _merge_few(
+    owner_of: np.ndarray, owners: np.ndarray, codes: np.ndarray, counts: np.ndarray, n_owners: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    new_owners = owner_of[owners].astype(np.int64)
+    kept = new_owners >= 0
+    new_owners, codes, counts = new_owners[kept], codes[kept], counts[kept]
+    # Codes may be large, but they come in order.
+    runs = np.cumsum(np.diff(codes, prepend=codes[:1]) != 0)
+    ids, firsts = _number_few(runs * n_owners + new_owners)
+    return new_owners[firsts], codes[firsts].astype(np.int64), _added_up(counts, ids, firsts.size)

@@ -1,10 +1,11 @@
 """What someone who knows a target's values makes of buckets whose columns are published apart."""
 
 import numpy as np
-from numba import njit
+
+from manyveils.kernels.compiling import kernel
 
 
-@njit(cache=True)
+@kernel
 def weigh_matches(
     bucket_starts: np.ndarray,
     rows: np.ndarray,

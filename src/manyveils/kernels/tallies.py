@@ -1,10 +1,11 @@
 """Statistics of groups from (owner, value, count) entries in order of value."""
 
 import numpy as np
-from numba import njit
+
+from manyveils.kernels.compiling import kernel
 
 
-@njit(cache=True)
+@kernel
 def largest(owners: np.ndarray, counts: np.ndarray, n_owners: int, depth: int) -> np.ndarray:
     """The `depth` largest counts of each owner, largest first, zeros where there are fewer."""
     top = np.zeros((n_owners, depth), np.int64)
@@ -20,7 +21,18 @@ def largest(owners: np.ndarray, counts: np.ndarray, n_owners: int, depth: int) -
     return top
 
 
-@njit(cache=True)
+@largest.of_few
+def _largest_few(owners: np.ndarray, counts: np.ndarray, n_owners: int, depth: int) -> np.ndarray:
+    order = np.lexsort((-counts, owners))
+    owners, counts = owners[order], counts[order]
+    rank = np.arange(owners.size) - np.searchsorted(owners, owners)
+    shown = rank < depth
+    top = np.zeros((n_owners, depth), np.int64)
+    top[owners[shown], rank[shown]] = counts[shown]
+    return top
+
+
+@kernel
 def differences(
     owners: np.ndarray, values: np.ndarray, counts: np.ndarray, sizes: np.ndarray, reference: np.ndarray
 ) -> np.ndarray:
@@ -34,7 +46,7 @@ def differences(
     return distance
 
 
-@njit(cache=True)
+@kernel
 def largest_difference(
     owners: np.ndarray, values: np.ndarray, counts: np.ndarray, sizes: np.ndarray, reference: np.ndarray
 ) -> np.ndarray:
@@ -58,7 +70,7 @@ def largest_difference(
     return distance
 
 
-@njit(cache=True)
+@kernel
 def _gap(
     cumulative: np.ndarray, prefix: np.ndarray, start: int, stop: int, counted: int, size: int, total: int
 ) -> int:
@@ -75,7 +87,7 @@ def _gap(
     return below + above
 
 
-@njit(cache=True)
+@kernel
 def ordered_distance(
     owners: np.ndarray, values: np.ndarray, counts: np.ndarray, sizes: np.ndarray, cumulative: np.ndarray
 ) -> np.ndarray:
@@ -105,7 +117,7 @@ def ordered_distance(
     return distance
 
 
-@njit(cache=True)
+@kernel
 def most_alike(
     starts: np.ndarray, numbers: np.ndarray, counts: np.ndarray, concerned: np.ndarray, reach: float
 ) -> np.ndarray:

@@ -10,13 +10,38 @@ from numpy.typing import NDArray
 
 from manyveils.reading.cover import Cover
 from manyveils.reading.domains import Domain, listed_cover
-from manyveils.reading.keys import Bools, Floats, Ids
+from manyveils.reading.keys import LARGEST, Bools, Floats, Ids, numbered, ranges
 from manyveils.reading.meanings import texts_of
 from manyveils.release import Release, View
 from manyveils.release.seal import BUCKET
 from manyveils.release.views import ColumnFile
 
 Masks = Mapping[str, Bools]
+
+
+@dataclass(frozen=True, repr=False)
+class Met:
+    """The groups of rows in which combinations of originals may stand, as far as they were asked for; keys in order."""
+
+    keys: Ids
+    lengths: Ids
+    groups: Ids
+
+    @cached_property
+    def starts(self) -> Ids:
+        """Where the groups of each combination begin."""
+        return np.cumsum(self.lengths) - self.lengths
+
+    def joined(self, keys: Ids, lengths: Ids, groups: Ids) -> "Met":
+        """With the groups of more combinations."""
+        every_key, every_length = np.append(self.keys, keys), np.append(self.lengths, lengths)
+        order = np.argsort(every_key)
+        starts = np.cumsum(every_length) - every_length
+        picked = ranges(starts[order], every_length[order])
+        return Met(every_key[order], every_length[order], np.append(self.groups, groups)[picked])
+
+
+NOBODY = Met(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,6 +59,49 @@ class PublishedColumn:
     def _is_unit(self) -> bool:
         """Whether every different row stands for one row."""
         return bool(self.counts.max(initial=1) == 1)
+
+    @cached_property
+    def met(self) -> dict[tuple[str, ...], Met]:
+        """What is remembered of combinations of some attributes."""
+        return {}
+
+    @cached_property
+    def _groups(self) -> dict[tuple[str, ...], tuple[Ids, Ids]]:
+        return {}
+
+    @cached_property
+    def _orders(self) -> dict[tuple[tuple[str, ...], ...], tuple[tuple[str, ...], Ids, Ids]]:
+        return {}
+
+    def grouped(self, names: tuple[str, ...]) -> tuple[Ids, Ids]:
+        """A number for rows with the same labels of some attributes, and where each number stands first; remembered."""
+        if not names:
+            return np.zeros_like(self.counts), np.zeros(1, dtype=np.int64)
+        if names not in self._groups:
+            self._groups[names] = numbered([self.labels[name].astype(np.int64) for name in names])
+        return self._groups[names]
+
+    def sizes_of(self, names: tuple[str, ...]) -> Ids:
+        """How many different rows each of these groups has."""
+        return np.bincount(self.grouped(names)[0])
+
+    def sorted_by(self, names: tuple[str, ...], others: tuple[str, ...]) -> tuple[tuple[str, ...], Ids, Ids]:
+        """Rows in the order of their group by some attributes, and in it of the labels of others; remembered.
+
+        It is the other attributes that go into the keys, as many as there is room for in one number; the keys in
+        order; and the rows.
+        """
+        if (names, others) not in self._orders:
+            keys, firsts = self.grouped(names)
+            n_keyed, span = 0, firsts.size
+            for name in others:
+                span *= self.covers[name].n_labels
+                if span >= LARGEST:
+                    break
+                keys, n_keyed = keys * self.covers[name].n_labels + self.labels[name], n_keyed + 1
+            order = np.argsort(keys, kind="stable")
+            self._orders[names, others] = others[:n_keyed], keys[order], order
+        return self._orders[names, others]
 
     def held(self, masks: Masks) -> Bools | None:
         """Which rows predicates hold for; None where a label stands for several originals."""

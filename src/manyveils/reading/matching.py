@@ -7,14 +7,13 @@ from functools import cached_property, reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.reading.columns import Masks, PublishedColumn
+from manyveils.reading.columns import NOBODY, Masks, PublishedColumn
 from manyveils.reading.cover import NOTHING
-from manyveils.reading.keys import Floats, Ids, equal_rows, numbered, ranges
+from manyveils.reading.keys import LARGEST, Floats, Ids, numbered, ranges
 
 MOST_BITS = 2**28
-MOST_PAIRS = 2**25
-# Looking at one pair takes as long as looking at so many bits.
-PER_PAIR = 64
+MOST_REMEMBERED = 10_000_000
+MOST_PAIRS = 5_000_000
 # So few pairs of combination and row, or so few combinations, are not worth halving.
 FEW_PAIRS, FEWEST = 2**19, 256
 
@@ -43,7 +42,9 @@ class Matches:
     def _by_bucket(self) -> tuple[Ids, Ids, Floats]:
         """Combination, bucket and rows taken, summed over rows, in order."""
         buckets = self.column.buckets[self.rows]
-        order = np.lexsort((buckets, self.combinations))
+        # Mostly in order already, which a stable sort of single numbers is quick with.
+        keys = self.combinations * (int(buckets.max(initial=0)) + 1) + buckets
+        order = np.argsort(keys, kind="stable")
         combinations, buckets, weights = self.combinations[order], buckets[order], self.weights[order]
         if not order.size:
             return combinations, buckets, weights
@@ -54,9 +55,9 @@ class Matches:
     def expanded(self, n_buckets: int) -> tuple[Ids, Ids, Floats]:
         """Tuple, bucket and rows taken."""
         combinations, buckets, weights = self._by_bucket
-        starts = np.searchsorted(combinations, self.combination_of)
-        lengths = np.searchsorted(combinations, self.combination_of, side="right") - starts
-        picked = ranges(starts, lengths)
+        n_of_each = np.bincount(combinations, minlength=int(self.combination_of.max(initial=-1)) + 1)
+        lengths = n_of_each[self.combination_of]
+        picked = ranges((np.cumsum(n_of_each) - n_of_each)[self.combination_of], lengths)
         return np.repeat(np.arange(self.combination_of.size), lengths), buckets[picked], weights[picked]
 
     def at(self, tuples: Ids, buckets: Ids, n_buckets: int) -> Floats:
@@ -83,34 +84,111 @@ def matches_of(column: PublishedColumn, tuples: Mapping[str, Ids], masks: Masks)
 
 
 def _matched(column: PublishedColumn, wanted: Mapping[str, Ids], n_combinations: int) -> tuple[Ids, Ids]:
-    """Pairs of combination and row: joined by attributes whose originals have one label at most, if that leaves few."""
-    plain = [name for name in wanted if not column.covers[name].overlaps]
-    if not plain:
-        return _by_bits(column, wanted)
-    labels = [column.covers[name].label_of[wanted[name]] for name in plain]
-    known = np.flatnonzero(np.logical_and.reduce([own >= 0 for own in labels]))
-    order, starts, lengths = equal_rows(
-        [column.labels[name] for name in plain], [own[known] for own in labels]
-    )
-    most = min(MOST_PAIRS, n_combinations * column.counts.size // PER_PAIR)
-    if len(plain) < len(wanted) and int(lengths.sum()) > most:
-        return _by_bits(column, wanted)
-    combinations, rows = np.repeat(known, lengths), order[ranges(starts, lengths)]
-    for name in (name for name in wanted if name not in plain):
+    """Pairs of combination and row: joined by labels, where originals have one each; otherwise by groups."""
+    if any(column.covers[name].overlaps for name in wanted):
+        return _by_groups(column, wanted, n_combinations)
+    everyone = np.arange(n_combinations)
+    return _with_equal(column, wanted, ((), tuple(wanted)), everyone, np.zeros_like(everyone))
+
+
+def _by_groups(column: PublishedColumn, wanted: Mapping[str, Ids], n_combinations: int) -> tuple[Ids, Ids]:
+    """Pairs where labels overlap: groups of rows by these labels first, and in them rows by the other attributes."""
+    overlapping = tuple(name for name in wanted if column.covers[name].overlaps)
+    # Who knows more of the same people looks into the groups that are remembered of them, if these are small.
+    asked = (names for names in column.met if {*names} <= {*overlapping})
+    first = max(asked, key=len, default=overlapping)
+    combinations, groups = _in_groups(column, wanted, first, n_combinations)
+    if first != overlapping and column.sizes_of(first)[groups].sum() > MOST_PAIRS:
+        first = overlapping
+        combinations, groups = _in_groups(column, wanted, first, n_combinations)
+    plain = tuple(name for name in wanted if name not in overlapping)
+    combinations, rows = _with_equal(column, wanted, (first, plain), combinations, groups)
+    for name in (name for name in overlapping if name not in first):
         inside = column.covers[name].covers(column.labels[name][rows], wanted[name][combinations])
         combinations, rows = combinations[inside], rows[inside]
     return combinations, rows
 
 
-def _by_bits(column: PublishedColumn, wanted: Mapping[str, Ids]) -> tuple[Ids, Ids]:
-    """Pairs of combination and row, where labels overlap: rows as bits, one attribute after the other.
+def _in_groups(
+    column: PublishedColumn, wanted: Mapping[str, Ids], names: tuple[str, ...], n_combinations: int
+) -> tuple[Ids, Ids]:
+    """Pairs of combination and group of rows by the labels of some attributes."""
+    number_of, distinct = numbered([wanted[name] for name in names])
+    numbers, groups = _groups(column, {name: wanted[name][distinct] for name in names})
+    starts = np.searchsorted(numbers, number_of)
+    lengths = np.searchsorted(numbers, number_of, side="right") - starts
+    return np.repeat(np.arange(n_combinations), lengths), groups[ranges(starts, lengths)]
+
+
+def _with_equal(
+    column: PublishedColumn,
+    wanted: Mapping[str, Ids],
+    names: tuple[tuple[str, ...], tuple[str, ...]],
+    combinations: Ids,
+    groups: Ids,
+) -> tuple[Ids, Ids]:
+    """Pairs of combination and row, from those of group: rows that have the labels of attributes with one for each."""
+    labels = {name: column.covers[name].label_of[wanted[name]] for name in names[1]}
+    for own in labels.values():
+        known = own[combinations] >= 0
+        combinations, groups = combinations[known], groups[known]
+    keyed, keys, order = column.sorted_by(*names)
+    for name in keyed:
+        groups = groups * column.covers[name].n_labels + labels[name][combinations]
+    starts = np.searchsorted(keys, groups)
+    lengths = np.searchsorted(keys, groups, side="right") - starts
+    combinations, rows = np.repeat(combinations, lengths), order[ranges(starts, lengths)]
+    for name in names[1][len(keyed) :]:
+        equal = column.labels[name][rows] == labels[name][combinations]
+        combinations, rows = combinations[equal], rows[equal]
+    return combinations, rows
+
+
+def _groups(column: PublishedColumn, wanted: Mapping[str, Ids]) -> tuple[Ids, Ids]:
+    """Pairs of combination and group of rows whose overlapping labels cover it.
+
+    The column remembers them: whoever knows more of the same people asks again.
+    """
+    names, keys = tuple(wanted), _keys(column, wanted)
+    if keys is None:
+        return _found(column, wanted)
+    met = column.met.get(names, NOBODY)
+    is_new = ~np.isin(keys, met.keys)
+    if is_new.any():
+        numbers, groups = _found(column, {name: codes[is_new] for name, codes in wanted.items()})
+        met = met.joined(keys[is_new], np.bincount(numbers, minlength=int(is_new.sum())), groups)
+        if met.groups.size <= MOST_REMEMBERED:
+            column.met[names] = met
+    places = np.searchsorted(met.keys, keys)
+    lengths = met.lengths[places]
+    return np.repeat(np.arange(keys.size), lengths), met.groups[ranges(met.starts[places], lengths)]
+
+
+def _keys(column: PublishedColumn, wanted: Mapping[str, Ids]) -> Ids | None:
+    """One number for each combination, the same whenever it is asked for; None where there is no room for it."""
+    keys, span = np.zeros(next(iter(wanted.values())).size, dtype=np.int64), 1
+    for name, codes in wanted.items():
+        n_codes = column.covers[name].n_originals + 1
+        keys, span = keys * n_codes + codes + 1, span * n_codes
+    return keys if span < LARGEST else None
+
+
+def _found(column: PublishedColumn, wanted: Mapping[str, Ids]) -> tuple[Ids, Ids]:
+    """Pairs of combination and group, in order."""
+    group_of, firsts = column.grouped(tuple(wanted))
+    numbers, rows = _by_bits(column, wanted, firsts)
+    return numbers, group_of[rows]
+
+
+def _by_bits(column: PublishedColumn, wanted: Mapping[str, Ids], rows: Ids) -> tuple[Ids, Ids]:
+    """Pairs of combination and one of some rows, where labels overlap: rows as bits, one attribute after the other.
 
     Many combinations against many rows are halved first, along the attribute that parts them best, so that most
     rows need not be looked at.
     """
     pairs = [(NOTHING, NOTHING)]
     spans = {name: _spans(column, name) for name in wanted}
-    waiting = [(np.arange(next(iter(wanted.values())).size), np.arange(column.counts.size))]
+    waiting = [(np.arange(next(iter(wanted.values())).size), rows)]
     while waiting:
         combinations, rows = waiting.pop()
         halves = _halves(wanted, spans, combinations, rows)

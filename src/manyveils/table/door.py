@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -57,6 +56,9 @@ def _as_polars(data: Any) -> pl.DataFrame:
         return data
     if isinstance(data, pl.LazyFrame):
         return data.collect()
+    # Loaded only here: files need no help to be read.
+    import narwhals.stable.v2 as nw
+
     try:
         frame = nw.from_native(data, eager_only=True)
     except TypeError:
