@@ -64,12 +64,12 @@ def test_roll_up(form, data):
 @in_both_forms
 @quick
 @given(st.data())
-def test_roll_up_some(data):
+def test_roll_up_some(form, data):
     """An attribute whose map begins nowhere keeps its labels, and one with a single label is that label."""
     n = data.draw(st.integers(1, 20))
     codes = [data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)) for _ in range(3)]
     step = data.draw(st.lists(st.integers(0, 2), min_size=4, max_size=4))
-    got = grouping.roll_up(
+    got = getattr(grouping.roll_up, form)(
         np.array(codes, dtype=np.int32),
         np.array([*step, 0, 0, 0, 0], dtype=np.int32),
         np.array([0, -1, 4]),
@@ -90,17 +90,19 @@ def test_number_below(keys, span):
     assert (ids.tolist(), firsts.tolist()) == twins.number(keys)
 
 
+@in_both_forms
 @quick
 @given(st.lists(st.tuples(small, small, small), max_size=9), st.tuples(small, small))
-def test_smallest_below(tables, node):
+def test_smallest_below(form, tables, node):
     """The smallest table of a node that is nowhere above another is found, the first of those that are as small."""
     nodes = np.array([table[:2] for table in tables], dtype=np.int16).reshape(-1, 2)
     sizes = np.array([table[2] for table in tables], dtype=np.int64)
     below = [(size, place) for place, (a, b, size) in enumerate(tables) if a <= node[0] and b <= node[1]]
-    got = grouping.smallest_below(nodes, sizes, np.array(node, dtype=np.int16))
+    got = getattr(grouping.smallest_below, form)(nodes, sizes, np.array(node, dtype=np.int16))
     assert got == (min(below)[1] if below else -1)
 
 
+@in_both_forms
 @quick
 @given(entries, st.lists(st.integers(-1, 3), min_size=6, max_size=6))
 def test_merge_entries(form, rows, owner_of):

@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
-from scipy import sparse
 
 from manyveils.reading.blocks import Believed, Offer, Values, believed_in, blocks_of, suits_blocks
 from manyveils.reading.keys import Floats, Ids, combined, dense, example
@@ -135,6 +134,8 @@ def _believed(search: Search, matches: _Matches, protected: Protected) -> Belief
 
 def _mixed(matches: _Matches, weight: Floats, protected: Protected) -> pl.DataFrame:
     """Add up, over the buckets of each target, what their matching rows have: one product of sparse tables."""
+    from scipy import sparse  # Takes longer to load than most views to judge.
+
     values, pairs, n_units = protected.values, matches.pairs, len(protected.n_cells[0])
     ends = np.append(matches.starts, len(pairs.target))
     weights = sparse.csr_array((weight, matches.units[0], ends), shape=(len(matches.starts), n_units))

@@ -160,6 +160,12 @@ def smallest_below(nodes: np.ndarray, sizes: np.ndarray, node: np.ndarray) -> in
     return best
 
 
+@smallest_below.of_few
+def _smallest_below_few(nodes: np.ndarray, sizes: np.ndarray, node: np.ndarray) -> int:
+    below = np.flatnonzero((nodes <= node).all(axis=1))
+    return int(below[np.argmin(sizes[below])]) if below.size else -1
+
+
 @kernel
 def merge_entries(
     owner_of: np.ndarray, owners: np.ndarray, codes: np.ndarray, counts: np.ndarray, n_owners: int
