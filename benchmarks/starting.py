@@ -30,7 +30,7 @@ def _publications(folder: Path) -> Iterator[Line]:
     arguments = ["publish", str(policy), "--out", str(folder / "small"), "--force"]
     cache = Path(tempfile.mkdtemp(dir=folder))
     first, computing = waited(partial(_run, arguments, cache))
-    line = noted("manyveils publish, 1,000 rows, first run (kernels are compiled)", first)
+    line = noted("manyveils publish, 1,000 rows, first run", first)
     yield line.with_ours(f"{seconds(computing)} of processor time")
     second, computing = best(partial(_run, arguments, cache), repetitions=5, timed=waited)
     line = under("manyveils publish, 1,000 rows, second run", second, 0.8)
