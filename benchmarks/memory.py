@@ -41,7 +41,7 @@ def memory_line(what: str, policy: Policy, file: Path, frame: pl.DataFrame, *, a
     )
 
 
-def peak_bytes(policy: Policy, file: Path) -> int:
+def peak_bytes(policy: Policy, file: str | Path) -> int:
     """How far the process grows beyond what it holds once everything is imported."""
     sections = policy.model_dump(by_alias=True, exclude_unset=True)
     done = subprocess.run(

@@ -28,7 +28,7 @@ A search is the method alone, on a table that is read and coded.
 Its reference counts every node of the lattice with a Polars `group_by` over integer columns made beforehand, timed on a random sample of nodes and scaled up (`--whole-lattice` counts them all).
 ARX's seconds were measured on another machine and are for orientation only.
 Their seven-attribute lattice had 1,080 nodes and ours has 2,160, so those two lines compare different searches.
-Discharges and the tumour registry are generated.
+Surveys, encounters, histories, discharges and the tumour registry are generated.
 Peers get a pandas frame and we get the same one; our time is the whole of `publish`, the audit included.
 Peers are called with the types their documentation uses, and calls shorter than ten seconds are repeated.
 """

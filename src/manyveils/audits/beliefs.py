@@ -16,7 +16,7 @@ from manyveils.reading.pairs import Pairs, Search
 from manyveils.reading.slices import NO_UNIT, Slice
 from manyveils.table.attributes import tally
 
-LARGEST_BATCH = 5_000_000
+LARGEST_BATCH = 1_000_000
 
 
 @dataclass(frozen=True, repr=False)

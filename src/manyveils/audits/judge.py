@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from manyveils.audits import closeness, diversity, numbers, shares, supersets  # noqa: F401 (they register measures)
+from manyveils.audits.believed_values import measure_beliefs_apart
 from manyveils.audits.combinations import Way, product_groups, ways_of
 from manyveils.audits.eliminations import measure_eliminations, measure_eliminations_apart
 from manyveils.audits.finding import Finding, Reading
@@ -166,18 +167,21 @@ def _worst_measured(evidence: Evidence, promise: Promise, way: Way) -> dict[str,
     return _worst(measured.with_columns(**alike), promise)[0]
 
 
-def _worst_of_value(evidence: Evidence, promise: Promise, sight: Sight) -> dict[str, Any]:
+def _worst_of_value(evidence: Evidence, promise: Promise, sight: Sight) -> dict[str, Any] | None:
     """What a finding says of one value of a multi-valued attribute; all of them are measured at once."""
     home, guarantee = evidence.table.home(promise.protects[0]), promise.guarantee
 
-    def measured() -> pl.DataFrame:
+    def worst() -> dict[int, dict[str, Any]] | None:
         if isinstance(guarantee, Elimination):
-            return measure_eliminations_apart(evidence, promise, guarantee, sight)
-        return measured_apart(evidence, promise, sight, MEASURES[type(guarantee)])
+            return _worst(measure_eliminations_apart(evidence, promise, guarantee, sight), promise)
+        apart = measure_beliefs_apart if sight.is_spread else measured_apart
+        measured = apart(evidence, promise, sight, MEASURES[type(guarantee)])
+        return None if measured is None else _worst(measured, promise)
 
-    question = ("worst", sight.file.table, sight.key, (home, repr(guarantee)))
-    worst = evidence.remembered(question, lambda: _worst(measured(), promise))
-    return worst[holders_in(evidence, sight, home).names.index(promise.protects[0])]
+    asked = (home, repr(guarantee), str(sight.is_spread), *sorted(sight.known))
+    told = evidence.remembered(("worst", sight.file.table, sight.key, asked), worst)
+    place = holders_in(evidence, sight, home).names.index(promise.protects[0])
+    return None if told is None else told[place]
 
 
 def _worst(measured: pl.DataFrame, promise: Promise) -> dict[int, dict[str, Any]]:

@@ -73,7 +73,7 @@ def weighed(evidence: Evidence, promise: Promise, sights: Sequence[Sight]) -> It
     search = search_of(evidence, sights[0].view, sights[0].known)
     columns = [search.slices.holding(sight.file.table) for sight in sights]
     labels, cells_of_groups = cells_in(evidence, sights)
-    cells = [_cells_of_units(*pair) for pair in zip(columns, cells_of_groups, strict=True)]
+    cells = [cells_of_units(*pair) for pair in zip(columns, cells_of_groups, strict=True)]
     for beliefs in beliefs_of(search, Protected(sights[0].file.table, columns, cells)):
         people = pl.Series(search.slices.rows[beliefs.sizes["target"].to_numpy()])
         rows = beliefs.sizes.with_columns(rows=people)
@@ -82,7 +82,7 @@ def weighed(evidence: Evidence, promise: Promise, sights: Sequence[Sight]) -> It
                 yield Weighed(with_reference(evidence, promise, believed, labels), targets)
 
 
-def _cells_of_units(column: Slice, cells: pl.DataFrame) -> pl.DataFrame:
+def cells_of_units(column: Slice, cells: pl.DataFrame) -> pl.DataFrame:
     """The values of the units of a protected column: unit, part_…, count, size."""
     groups, counts = column.units.groups, column.units.counts
     units = groups.join(cells.drop("size", "rows"), on="group", maintain_order="left").drop("group")

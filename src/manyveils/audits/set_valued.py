@@ -21,7 +21,7 @@ from manyveils.policy.guarantees import (
     Linkability,
 )
 from manyveils.reading.evidence import Evidence
-from manyveils.reading.keys import Bools, Ids, distinct, ranges
+from manyveils.reading.keys import Bools, Floats, Ids, distinct, ranges
 from manyveils.reading.sight import Sight
 
 # Their measures depend on shares alone, so groups in which nobody has the value have one measure.
@@ -60,8 +60,6 @@ class Holders:
 def is_one_of_many(evidence: Evidence, promise: Promise, sight: Sight) -> bool:
     """Whether a promise is about one value of a multi-valued attribute, of which a column shows several as they are."""
     if len(promise.protects) > 1 or not isinstance(promise.guarantee, AT_ONCE):
-        return False
-    if sight.is_spread and not isinstance(promise.guarantee, Elimination):
         return False
     name = promise.protects[0]
     if evidence.table.atom(name) is None or promise.insensitive != {"0"}:
@@ -105,9 +103,9 @@ def measured_apart(evidence: Evidence, promise: Promise, sight: Sight, measure: 
     sizes = evidence.tally(sight.file, groups)
     value, group, counts = holders.counted(evidence, sight)
     nobody = lacking(value, group, sizes, len(holders.names))
-    cells = _cells(value, value * sizes.size + group, counts, sizes[group], nobody)
+    cells = cells_apart(value, value * sizes.size + group, counts, sizes[group], nobody)
     measured = measure(
-        promise.guarantee, Groups(cells, _values(evidence, holders), (), evidence, of_sets=True)
+        promise.guarantee, Groups(cells, values_apart(evidence, holders), (), evidence, of_sets=True)
     )
     return (
         measured.select("group", "rows", "measure", "kept")
@@ -120,8 +118,14 @@ def measured_apart(evidence: Evidence, promise: Promise, sight: Sight, measure: 
     )
 
 
-def lacking(value: Ids, group: Ids, sizes: Ids, n_values: int) -> pl.DataFrame:
-    """For each value that some group lacks, the smallest such group, how many there are, and their rows together."""
+def lacking(
+    value: Ids, group: Ids, sizes: Ids, n_values: int, times: Ids | None = None, rows: Ids | None = None
+) -> pl.DataFrame:
+    """For each value that some group lacks, the smallest such group, how many there are, and their rows together.
+
+    Every group is one, and has as many rows as its size, unless `times` and `rows` say otherwise.
+    """
+    times, rows = np.ones_like(sizes) if times is None else times, sizes if rows is None else rows
     by_size = np.argsort(sizes, kind="stable")
     rank = np.empty(sizes.size, dtype=np.int64)
     rank[by_size] = np.arange(sizes.size)
@@ -132,31 +136,39 @@ def lacking(value: Ids, group: Ids, sizes: Ids, n_values: int) -> pl.DataFrame:
     firsts = np.bincount(value[ranks == steps], minlength=n_values)
     some = np.flatnonzero(n_present < sizes.size)
     smallest = by_size[firsts[some]]
-    rows_present = np.bincount(value, weights=sizes[by_size[ranks]], minlength=n_values).astype(np.int64)
+
+    def left(amounts: Ids) -> Ids:
+        present = np.bincount(value, weights=amounts[by_size[ranks]], minlength=n_values)
+        return (amounts.sum() - present[some]).astype(np.int64)
+
     return pl.DataFrame(
         {
             "group": some * sizes.size + smallest,
             "value": some,
             "size": sizes[smallest],
-            "times": (sizes.size - n_present)[some],
-            "all_rows": int(sizes.sum()) - rows_present[some],
+            "times": left(times),
+            "all_rows": left(rows),
         }
     )
 
 
-def _cells(value: Ids, keys: Ids, counts: Ids, sizes: Ids, lacking: pl.DataFrame) -> pl.DataFrame:
+def cells_apart(
+    value: Ids, keys: Ids, counts: Ids | Floats, sizes: Ids | Floats, nobody: pl.DataFrame
+) -> pl.DataFrame:
     """The cells of those who have a value, and of those who do not; groups are numbered anew for every value.
 
     Values are numbered in pairs: not to have the first is 0, to have it is 1, and so on.
     """
     has = pl.DataFrame({"group": keys, "value": 2 * value + 1, "count": counts, "size": sizes})
     has_not = has.with_columns(value=pl.col("value") - 1, count=pl.col("size") - pl.col("count"))
-    nobody = lacking.select("group", value=2 * pl.col("value"), count="size", size="size")
-    cells = pl.concat([has, has_not.filter(pl.col("count") > 0), nobody])
+    # The one cell of those who have nobody is all they have, however large they are.
+    one = nobody.select("group", value=2 * pl.col("value"), count="size", size="size")
+    cells = pl.concat([has, has_not.filter(pl.col("count") > 0), one.cast(has.schema)])
     return cells.with_columns(rows=pl.col("size"), sensitive=pl.col("value") % 2 == 1)
 
 
-def _values(evidence: Evidence, holders: Holders) -> pl.DataFrame:
+def values_apart(evidence: Evidence, holders: Holders) -> pl.DataFrame:
+    """How many people of the original do not have each value, and how many do: value, count, sensitive."""
     counts = np.concatenate([evidence.original(name).counts for name in holders.names])
     numbers = np.arange(counts.size)
     return pl.DataFrame({"value": numbers, "count": counts, "sensitive": numbers % 2 == 1})

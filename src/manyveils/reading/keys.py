@@ -1,6 +1,6 @@
 """Rows of numbers as single numbers, so that equal rows are found by one sort, and counts of the people they stand for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import polars as pl
@@ -17,14 +17,16 @@ LARGEST = 2**62
 PEOPLE = "\0people"
 
 
-def combined(columns: Sequence[Ids]) -> Ids:
+def combined(columns: Iterable[Ids]) -> Ids:
     """Give equal rows equal numbers and different rows different ones; columns hold numbers from 0.
 
     >>> combined([np.array([0, 1, 1]), np.array([2, 0, 2])])
     array([2, 3, 5])
     """
-    key, span = columns[0], _span(columns[0])
-    for column in columns[1:]:
+    listed = iter(columns)
+    key = next(listed)
+    span = _span(key)
+    for column in listed:
         if span * _span(column) >= LARGEST:
             key = dense(key)
             span = _span(key)

@@ -161,10 +161,14 @@ def _wanted(evidence: Evidence, covers: Mapping[str, Cover]) -> tuple[Ids, pl.Da
     """What each row of the original must match in a column, as a number, and the classes behind each number."""
     if not covers:
         return np.zeros(evidence.table.n_rows, dtype=np.int64), pl.DataFrame({"what": [0]})
-    classes = [cover.classes[0][evidence.table[name].codes] for name, cover in covers.items()]
-    numbers = dense(combined(classes))
+    # One attribute after the other: there may be hundreds.
+    codes = {name: evidence.table[name].codes for name in covers}
+    numbers = dense(combined(cover.classes[0][codes[name]] for name, cover in covers.items()))
     shown = example(numbers)
-    columns = {f"class_{index}": own[shown] for index, own in enumerate(classes)}
+    columns = {
+        f"class_{index}": cover.classes[0][codes[name][shown]]
+        for index, (name, cover) in enumerate(covers.items())
+    }
     return numbers, pl.DataFrame({"what": np.arange(len(shown)), **columns})
 
 
@@ -203,17 +207,22 @@ class _Column:
     def _values(self, wanted: pl.DataFrame) -> pl.DataFrame:
         """Which published values match what is wanted: what, value. Attribute by attribute, so that few pairs arise."""
         shown = example(self.evidence.group_numbers(self.file, tuple(self.covers)))
-        published = pl.DataFrame({"value": np.arange(len(shown))}).with_columns(
-            pl.Series(f"label_{index}", self.evidence.coded(self.file, name).codes[shown])
-            for index, name in enumerate(self.covers)
-        )
+        labels_of = {
+            index: self.evidence.coded(self.file, name).codes for index, name in enumerate(self.covers)
+        }
         covers = list(enumerate(self.covers.values()))
-        # Where labels do not overlap, there is one for each class, and classes are numbered after it.
-        single = [index for index, cover in covers if not cover.overlaps]
-        matched = wanted.with_columns(
-            (pl.col(f"class_{index}") - 1).alias(f"label_{index}") for index in single
+        published = pl.DataFrame({"value": np.arange(len(shown))}).with_columns(
+            pl.Series(f"label_{index}", labels_of[index][shown]) for index, cover in covers if cover.overlaps
         )
-        on = [f"label_{index}" for index in single]
+        # Where labels do not overlap, there is one for each class, and classes are numbered after it, from 1 on.
+        single = [index for index, cover in covers if not cover.overlaps]
+        matched, on = wanted, list[str]()
+        if single:
+            own = ((wanted[f"class_{index}"].to_numpy(), labels_of[index][shown] + 1) for index in single)
+            keys = combined(np.concatenate(pair) for pair in own)
+            matched = wanted.drop(f"class_{index}" for index in single)
+            matched = matched.with_columns(single=keys[: wanted.height])
+            published, on = published.with_columns(single=keys[wanted.height :]), ["single"]
         pairs = [_pairs(index, cover) for index, cover in covers if cover.overlaps]
         for labels in sorted(pairs, key=_breadth):
             matched, on = _narrowed(matched, on, labels, published)
