@@ -79,15 +79,21 @@ def irreducible(
 ) -> tuple[tuple[PrivacyRule, ...], tuple[tuple[PrivacyRule, PrivacyRule], ...]]:
     """The rules that follow from no other, and each dropped one with a rule it follows from."""
     distinct = list(dict.fromkeys(rules))
-    minimal = tuple(
-        rule for rule in distinct if not any(other != rule and other.implies(rule) for other in distinct)
+    # Only rules about the same attribute imply each other.
+    about: dict[str, list[PrivacyRule]] = {}
+    for rule in distinct:
+        about.setdefault(rule.protect, []).append(rule)
+    minimal = dict.fromkeys(
+        rule
+        for rule in distinct
+        if not any(other != rule and other.implies(rule) for other in about[rule.protect])
     )
     implied = tuple(
-        (rule, next(other for other in minimal if other.implies(rule)))
+        (rule, next(other for other in about[rule.protect] if other in minimal and other.implies(rule)))
         for rule in distinct
         if rule not in minimal
     )
-    return minimal, implied
+    return tuple(minimal), implied
 
 
 def breaking(rule: PrivacyRule, dependencies: Sequence[Dependency]) -> tuple[Dependency, ...]:

@@ -65,6 +65,9 @@ class Association:
 
 def sums_between(pairs: Ids, parts: Plan) -> Ids:
     """The sum over the pairs between every two parts; between a part and itself every pair counts twice."""
+    if all(len(part) == 1 for part in parts):
+        members = [part[0] for part in parts]
+        return pairs[np.ix_(members, members)]
     member_of = np.zeros((len(parts), len(pairs)), dtype=np.int64)
     for number, part in enumerate(parts):
         member_of[number, list(part)] = 1
