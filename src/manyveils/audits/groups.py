@@ -1,18 +1,22 @@
 """The groups of a promise: how often each group has each value, beside how often the original has it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from manyveils.audits.measures import EXACT, ROUNDED, Arithmetic
 from manyveils.policy import Promise
+from manyveils.policy.guarantees import CappedShare, FrequencyDiversity, Likeness, Linkability
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.keys import Ids, combined, distinct, people_in, with_people
 from manyveils.reading.labels import Labels, unrecoded
 from manyveils.reading.sight import Sight
 from manyveils.table import Table
+
+# What caps the share of a value that is shown.
+CAPS = (FrequencyDiversity, CappedShare, Linkability, Likeness)
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,11 +79,22 @@ def groups_in(evidence: Evidence, promise: Promise, sight: Sight) -> Groups:
     labels, cells = cells_of(evidence, sight)
     guards = (sight.view.enforces or {}).get("protect")
     is_beside = promise.is_rule or (guards is not None and guards not in promise.protects)
-    # A yes or no that is hidden tells nothing of it.
-    is_hidden = len(promise.protects) == 1 and evidence.table.atom(promise.protects[0]) is not None
-    if (is_beside or is_hidden) and len(labels) == 1 and labels[0].hides:
+    is_bit = len(promise.protects) == 1 and evidence.table.atom(promise.protects[0]) is not None
+    if is_bit and labels[0].hides and isinstance(promise.guarantee, CAPS):
+        return _without_hidden(with_reference(evidence, promise, cells, labels, sight))
+    if (is_beside or is_bit) and len(labels) == 1 and labels[0].hides:
         labels, cells = [unrecoded(labels[0].attribute)], _spread(labels[0], cells)
     return with_reference(evidence, promise, cells, labels, sight)
+
+
+def _without_hidden(groups: Groups) -> Groups:
+    """Groups in which a yes or no that is hidden caps no share: nothing is learnt of what is not published."""
+    is_hidden = pl.Series(groups.labels[0].cover.sizes > 1)
+    values = groups.values.with_columns(
+        sensitive=pl.col("sensitive") & ~is_hidden.gather(groups.values["part_0"])
+    )
+    cells = groups.cells.with_columns(sensitive=values["sensitive"].gather(groups.cells["value"]))
+    return replace(groups, values=values, cells=cells)
 
 
 def _spread(labels: Labels, cells: pl.DataFrame) -> pl.DataFrame:

@@ -166,14 +166,18 @@ def _refuse_hiding(
 ) -> None:
     """Refuse to hide values where other promises are judged by what is shown beside them."""
     where = f"{policy.name}: guarantee.known_items"
+    # What is hidden would count as a value of a combination, and merges parts that a conditional promise tells apart.
     crossing = [
         promise
         for promise in others
-        if len(promise.protects) > 1 or isinstance(promise.guarantee, Elimination)
+        if len(promise.protects) > 1
+        or isinstance(promise.guarantee, Elimination)
+        or (promise.conditional and not promise.merging_keeps)
     ]
     if hiding and crossing:
-        what = f"does not go with {crossing[0].guarantee.kind} of several attributes: what is hidden would count as a value."
-        raise PolicyError.at(where, what, "Drop one of the two.")
+        kind = crossing[0].guarantee.kind
+        what = f"hides values that a promise of {kind} looks at together with others."
+        raise PolicyError.at(where, what, "Drop joint, eliminations or conditional, or known_items.")
     PolicyError.refuse(
         Problem(
             where,

@@ -8,10 +8,12 @@ for all of its rows.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
+from manyveils.errors import InfeasibleError
 from manyveils.policy.guarantees import KnownItems
 from manyveils.policy.hierarchies import TOP
 from manyveils.promises.entries import Ids, dense, distinct
@@ -21,6 +23,7 @@ from manyveils.release.draft import Draft, Drafts, Recoding
 from manyveils.table import Attribute
 
 HIDDEN = 2
+MOST_SETS = 5_000_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,6 +44,11 @@ class Items:
         """What is left when some values are hidden in some groups."""
         left = ~np.isin(self.cells, cells)
         return replace(self, rows=self.rows[left], values=self.values[left])
+
+    def within(self, groups: Ids) -> "Items":
+        """What rows of some groups show."""
+        inside = np.isin(self.groups[self.rows], groups)
+        return replace(self, rows=self.rows[inside], values=self.values[inside])
 
 
 def hidden(work: Work, drafts: Drafts) -> Drafts:
@@ -73,7 +81,11 @@ def _known(work: Work, draft: Draft, drafts: Drafts) -> set[str]:
 def _items(
     work: Work, draft: Draft, column: tuple[str, ...], names: tuple[str, ...], known: set[str]
 ) -> Items:
-    buckets = np.zeros(draft.rows.size, dtype=np.int64) if draft.buckets is None else draft.buckets
+    # Who knows nothing that stands in the view finds no bucket.
+    is_found = draft.buckets is not None and not known.isdisjoint(draft.attributes)
+    buckets = (
+        draft.buckets if is_found and draft.buckets is not None else np.zeros(draft.rows.size, dtype=np.int64)
+    )
     shown = [_shown(work.table[name], draft) for name in column if name in known]
     columns = (buckets, *(codes for codes, _ in shown))
     sizes = (int(buckets.max(initial=0)) + 1, *(size for _, size in shown))
@@ -104,10 +116,23 @@ def hidden_cells(items: Items, k: int, most: int) -> Ids:
     cells = [_rare(items, k)]
     items = items.without(cells[-1])
     for size in range(2, most + 1):
-        while (offending := _offending(items, size, k)).size:
+        _refuse_many(items, size)
+        left = items
+        while (offending := _offending(left, size, k)).size:
             cells.append(offending)
             items = items.without(offending)
+            # Elsewhere nothing has changed, and nothing was too rare.
+            left = items.within(offending // items.n_values)
     return np.concatenate(cells)
+
+
+def _refuse_many(items: Items, size: int) -> None:
+    n_rows = np.bincount(np.bincount(items.rows, minlength=1)).tolist()
+    n_sets = sum(comb(n_values, size) * times for n_values, times in enumerate(n_rows))
+    if n_sets > MOST_SETS:
+        what = f"people show {n_sets:,} sets of {size} values, {MOST_SETS:,} at most."
+        remedy = f"Lower known_items to {size - 1}, or publish the values at a level of their hierarchy."
+        raise InfeasibleError.at("guarantee.known_items", what, remedy)
 
 
 def _rare(items: Items, k: int) -> Ids:

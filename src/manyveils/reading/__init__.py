@@ -104,7 +104,8 @@ class Reading:
         secret = [condition for condition in conditions if condition.name in self.release.manifest.secret]
         self._refuse_originals(secret)
         estimate = self._fine_enough(conditions)
-        masks = masks_of(conditions, estimate.domains, self.release.manifest.derived)
+        manifest = self.release.manifest
+        masks = masks_of(conditions, estimate.domains, manifest.derived, manifest.levels)
         return replace(self.count_of(masks, estimate), compares_codes=bool(secret))
 
     def _fine_enough(self, conditions: Sequence[Condition]) -> Estimate:

@@ -14,7 +14,7 @@ from manyveils.reading.keys import Ids, combined, dense
 from manyveils.reading.labels import Labels, labels_of
 from manyveils.reading.meanings import Listing, Meanings, false_lines, texts_of
 from manyveils.release import Release, View
-from manyveils.release.seal import BUCKET
+from manyveils.release.seal import BUCKET, levels_of
 from manyveils.release.views import ColumnFile
 from manyveils.table import Attribute, Table
 from manyveils.table.attributes import tally
@@ -109,10 +109,18 @@ class Evidence:
         return self.remembered(("whole", view.name, (), ()), lambda: all(map(is_there, view.files)))
 
     def n_strays(self) -> int:
-        """How many tables no view lists, and how many recodings are of attributes that their view does not list."""
+        """How many tables no view lists, and how many recodings are of attributes that their view does not list.
+
+        Levels other than those of the policy count as one more.
+        """
         tables = {file.table for view in self.release.views for file in view.files}
         attributes = {(view.name, name) for view in self.release.views for name in view.attributes}
-        return len(self.release.frames.keys() - tables) + len(self.release.recodings.keys() - attributes)
+        n_false = self.release.manifest.levels != levels_of(self.policy)
+        return (
+            len(self.release.frames.keys() - tables)
+            + len(self.release.recodings.keys() - attributes)
+            + n_false
+        )
 
     def listed(self, view: View, name: str) -> Listing | None:
         """What the release lists under the labels of an attribute; None where it lists nothing."""

@@ -2,7 +2,7 @@
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -53,21 +53,30 @@ def parse(text: str) -> list[Condition]:
 
 
 def masks_of(
-    conditions: list[Condition], domains: Mapping[str, Domain], derived: Mapping[str, tuple[str, ...]]
+    conditions: list[Condition],
+    domains: Mapping[str, Domain],
+    derived: Mapping[str, tuple[str, ...]],
+    coarse: Collection[str] = (),
 ) -> dict[str, Mask]:
-    """For each attribute the originals for which its conditions hold."""
+    """For each attribute the originals for which its conditions hold.
+
+    `coarse` names multi-valued attributes whose values are labels of their hierarchy.
+    """
     masks: dict[str, Mask] = {}
     for condition in conditions:
-        for name, mask in _mask(condition, domains, derived).items():
+        for name, mask in _mask(condition, domains, derived, coarse).items():
             masks[name] = masks[name] & mask if name in masks else mask
     return masks
 
 
 def _mask(
-    condition: Condition, domains: Mapping[str, Domain], derived: Mapping[str, tuple[str, ...]]
+    condition: Condition,
+    domains: Mapping[str, Domain],
+    derived: Mapping[str, tuple[str, ...]],
+    coarse: Collection[str],
 ) -> dict[str, Mask]:
     if condition.name in derived:
-        return _mask_of_value(condition, domains, derived[condition.name])
+        return _mask_of_value(condition, domains, derived[condition.name], is_coarse=condition.name in coarse)
     if condition.name not in domains:
         bits = {bit for names in derived.values() for bit in names}
         known = [*(name for name in domains if name not in bits), *derived]
@@ -82,7 +91,7 @@ def _mask(
 
 
 def _mask_of_value(
-    condition: Condition, domains: Mapping[str, Domain], bits: tuple[str, ...]
+    condition: Condition, domains: Mapping[str, Domain], bits: tuple[str, ...], *, is_coarse: bool
 ) -> dict[str, Mask]:
     """A multi-valued attribute holds a value or not: its 0/1 column says so."""
     if condition.sign not in (*HOLDS, *LACKS):
@@ -90,6 +99,9 @@ def _mask_of_value(
         raise _wrong(f"{condition.name!r} holds several values.", remedy)
     bit = f"{condition.name}={condition.values[0]}"
     if bit not in domains:
+        if is_coarse:
+            what = f"{condition.name!r} is published as labels of its hierarchy, and this is none of the {len(bits)}."
+            raise _wrong(what, "Ask for the label that it stands under.")
         # Nobody who is published has a value that does not occur; any attribute may say so.
         beside = next((name for name in bits if name in domains), next(iter(domains)))
         return {beside: np.full(len(domains[beside].texts), condition.sign in LACKS)}

@@ -25,7 +25,18 @@ if TYPE_CHECKING:
 
 MANIFEST = "release.json"
 MANIFEST_KEYS = frozenset(
-    {"format", "method", "rows", "suppressed", "promises", "views", "recodings", "derived", "secret"}
+    {
+        "format",
+        "method",
+        "rows",
+        "suppressed",
+        "promises",
+        "views",
+        "recodings",
+        "derived",
+        "secret",
+        "levels",
+    }
 )
 VIEW_KEYS = frozenset({"name", "bucketed", "rows", "columns", "enforces"})
 COLUMN_KEYS = frozenset({"attributes", "file", "types"})

@@ -83,8 +83,19 @@ def list_views(
         derived=_shown_bits(listed, table),
         recodings={key: recoding_names.of(key[0], (key[1],)) for key in recodings},
         secret=tuple(name for name in table.attributes if name in secret),
+        levels=levels_of(policy),
     )
     return Release(manifest, {}, recodings)
+
+
+def levels_of(policy: Policy) -> dict[str, int]:
+    """The levels at which multi-valued attributes are published, where these are not their values."""
+    attributes = policy.attributes.items()
+    return {
+        name: attribute.level
+        for name, attribute in attributes
+        if attribute.level and name in policy.published
+    }
 
 
 def _refuse_leaks(view: str, attributes: set[str], table: Table, policy: Policy) -> None:

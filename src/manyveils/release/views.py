@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -98,6 +98,8 @@ class Manifest:
     derived: Mapping[str, tuple[str, ...]]
     recodings: Mapping[tuple[str, str], str]
     secret: tuple[str, ...] = ()
+    # Multi-valued attributes whose values are labels of a level of their hierarchy.
+    levels: Mapping[str, int] = field(default_factory=dict)
 
     def describe(self, suffix: str = "csv") -> dict[str, object]:
         """The manifest as `release.json` holds it."""
@@ -115,6 +117,8 @@ class Manifest:
         }
         if self.secret:
             document["secret"] = list(self.secret)
+        if self.levels:
+            document["levels"] = dict(self.levels)
         return document | (
             {"derived": {name: list(parts) for name, parts in self.derived.items()}} if self.derived else {}
         )
@@ -134,6 +138,7 @@ def parse_manifest(document: Mapping[str, Any]) -> Manifest:
             for entry in document.get("recodings", [])
         },
         secret=_texts(document.get("secret", [])),
+        levels={str(name): int(level) for name, level in document.get("levels", {}).items()},
     )
 
 

@@ -29,8 +29,8 @@ class GeneralizeOptions(Options):
     objective: Literal["loss", "discernibility", "class-size", "height"] = "loss"
     labels: Labels = "auto"
     cuts: Literal["strict", "relaxed"] = "relaxed"
-    check_limit: int | None = Field(None, ge=1)
-    time_limit: float | None = Field(None, gt=0)
+    check_limit: int | None = Field(None, ge=1, strict=True)
+    time_limit: float | None = Field(None, gt=0, strict=True)
 
 
 def plan(work: Work) -> Plan | FromRows:
