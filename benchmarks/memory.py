@@ -15,6 +15,7 @@ MEGABYTE = 1 << 20
 # A child inherits its parent's ru_maxrss; VmHWM is the peak of this program alone.
 PROGRAM = """
 import json, sys
+import numba, scipy.sparse
 import manyveils as mv
 import manyveils.run, manyveils.methods.generalize, manyveils.methods.anatomize, manyveils.methods.slice
 def peak():
@@ -42,7 +43,7 @@ def memory_line(what: str, policy: Policy, file: Path, frame: pl.DataFrame, *, a
 
 
 def peak_bytes(policy: Policy, file: str | Path) -> int:
-    """How far the process grows beyond what it holds once everything is imported."""
+    """How far the process grows beyond what it holds once everything is imported, the compiler too."""
     sections = policy.model_dump(by_alias=True, exclude_unset=True)
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(file)],

@@ -9,7 +9,7 @@ import polars as pl
 from manyveils.audits.finding import Finding, count_of_faults
 from manyveils.policy.guarantees import exact
 from manyveils.reading.evidence import Evidence, fields_of
-from manyveils.reading.keys import Ids
+from manyveils.reading.keys import Bools, Ids
 from manyveils.reading.labels import canonical_texts
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
@@ -87,18 +87,28 @@ def count_falls(frame: pl.DataFrame) -> int:
     """
     tied: Ids | None = None
     n_falls = 0
-    for published in frame:
-        if tied is None:
-            value, before = published.slice(1), published.slice(0, max(frame.height - 1, 0))
-        elif tied.size:
-            value, before = published.gather(tied), published.gather(tied - 1)
-        else:
+    for published in frame if frame.height > 1 else ():
+        if tied is not None and not tied.size:
             break
-        is_below = (value.is_null() & before.is_not_null()) | (value < before).fill_null(value=False)
-        n_falls += int(is_below.sum())
-        is_tied = value.eq_missing(before).to_numpy()
+        is_below, is_tied = _beside_the_last(published, tied)
+        n_falls += int(np.count_nonzero(is_below))
         tied = np.flatnonzero(is_tied) + 1 if tied is None else tied[is_tied]
     return n_falls
+
+
+def _beside_the_last(published: pl.Series, rows: Ids | None) -> tuple[Bools, Bools]:
+    """Which rows, of some or of all but the first, are below the row before them, and which are equal to it."""
+    if published.dtype.is_integer() and not published.null_count():
+        # Of hundreds of yes or no columns, arrays are compared in a fraction of the time.
+        numbers = published.to_numpy()
+        value, before = (numbers[1:], numbers[:-1]) if rows is None else (numbers[rows], numbers[rows - 1])
+        return value < before, value == before
+    if rows is None:
+        late, early = published.slice(1), published.slice(0, len(published) - 1)
+    else:
+        late, early = published.gather(rows), published.gather(rows - 1)
+    is_below = (late.is_null() & early.is_not_null()) | (late < early).fill_null(value=False)
+    return is_below.to_numpy(), late.eq_missing(early).to_numpy()
 
 
 def _torn_buckets(evidence: Evidence, view: View) -> int:

@@ -88,7 +88,9 @@ def _is_plain(evidence: Evidence, sight: Sight, published: pl.Series) -> bool:
     """Whether a field has yes or no in every row, and nothing is listed under them."""
     if not published.dtype.is_integer() or published.null_count():
         return False
-    return bool(published.is_between(0, 1).all()) and evidence.listed(sight.view, published.name) is None
+    numbers = published.to_numpy()
+    is_bit = numbers.min(initial=0) >= 0 and numbers.max(initial=0) <= 1
+    return bool(is_bit) and evidence.listed(sight.view, published.name) is None
 
 
 def measured_apart(evidence: Evidence, promise: Promise, sight: Sight, measure: Measure) -> pl.DataFrame:

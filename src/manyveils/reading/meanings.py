@@ -24,7 +24,8 @@ NOTHING: Ids = np.zeros(0, dtype=np.int64)
 
 def texts_of(published: pl.Series) -> pl.Series:
     """Published values as texts; a missing one is empty."""
-    return published.cast(pl.String).fill_null("")
+    texts = published.cast(pl.String)
+    return texts.fill_null("") if texts.null_count() else texts
 
 
 def range_ends(texts: pl.Series) -> tuple[pl.Series, pl.Series]:

@@ -249,8 +249,13 @@ def coded_values(draft: Draft, name: str, table: Table) -> tuple[NDArray[np.inte
 
 def in_order(values: pl.Series) -> tuple[NDArray[np.int32], pl.Series]:
     """The rank of every value, and the values in order, a missing one first."""
-    order = values.arg_sort(nulls_last=False)
     rank = np.empty(len(values), dtype=np.int32)
+    if values.dtype.is_integer() and not values.null_count():
+        # There may be hundreds of yes or no columns.
+        ordered = np.argsort(values.to_numpy(), kind="stable")
+        rank[ordered] = np.arange(len(values))
+        return rank, pl.Series(values.name, values.to_numpy()[ordered], dtype=values.dtype)
+    order = values.arg_sort(nulls_last=False)
     rank[order.to_numpy()] = np.arange(len(values))
     return rank, values.gather(order)
 
