@@ -119,9 +119,11 @@ def _largest_colour(left: list[str], edges: set[tuple[str, str]]) -> list[str]:
 
 def _guarded(left: list[str], together: list[str], edges: set[tuple[str, str]]) -> str | None:
     """The column that most of a table must not reveal, and that must not reveal any of it."""
-    open_ = [
-        name
-        for name in left
-        if name not in together and not any((name, other) in edges for other in together)
-    ]
-    return max(open_, key=lambda name: sum((other, name) in edges for other in together), default=None)
+    members = set(together)
+    told: dict[str, set[str]] = {name: set() for name in left}
+    for name, protected in edges:
+        if name in members:
+            told.setdefault(protected, set()).add(name)
+    telling = {name for name, protected in edges if protected in members}
+    open_ = [name for name in left if name not in members and name not in telling]
+    return max(open_, key=lambda name: len(told[name]), default=None)
