@@ -55,7 +55,8 @@ def hidden(work: Work, drafts: Drafts) -> Drafts:
     """The drafts with values hidden until every promise of known items is kept; notes say how much that took."""
     views, n_hidden, n_all = [], 0, 0
     for draft in drafts.views:
-        known = _known(work, draft, drafts)
+        # Views of the methods that hide share nothing but quasi-identifiers, so a chain of them tells no more.
+        known = {*work.quasi}
         for promise, column in product(work.hiding, draft.columns if len(draft.attributes) > 1 else ()):
             assert isinstance(promise.guarantee, KnownItems)
             derived = {*work.table.derived[promise.guarantee.attribute]}
@@ -68,14 +69,6 @@ def hidden(work: Work, drafts: Drafts) -> Drafts:
         views.append(draft)
     notes = {"values_hidden": n_hidden, "share_of_values_hidden": round(n_hidden / max(n_all, 1), 6)}
     return replace(drafts, views=tuple(views), notes={**drafts.notes, **notes})
-
-
-def _known(work: Work, draft: Draft, drafts: Drafts) -> set[str]:
-    """What can be known of a view: quasi-identifiers, and what a chain of other views leads to from them."""
-    known, others = {*work.quasi}, [{*other.attributes} for other in drafts.views if other is not draft]
-    while joined := [names for names in others if names & known and not names <= known]:
-        known.update(*joined)
-    return known
 
 
 def _items(
