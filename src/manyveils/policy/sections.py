@@ -52,6 +52,9 @@ class Data(Section):
     missing: Literal["category", "drop", "error"] = optional("what a missing cell means", "category")
     missing_markers: list[Text] = optional("texts that stand for a missing cell, besides an empty one", [])
     delimiter: Delimiter | None = optional("of a csv file; found by itself")
+    person: str | list[str] | None = optional(
+        'the identifiers that tell persons apart, or "row" where every row is a person of its own'
+    )
 
 
 class Hierarchy(Section):
@@ -110,6 +113,7 @@ class AttributeSection(Section):
         "with multivalued: the level of the hierarchy at which values are published"
     )
     insensitive: list[Text] = optional("values that need no protection", [])
+    constant: bool = optional("does not change from row to row of a person", False)
     guarantee: GuaranteeKeys | None = optional("overrides [guarantee] key by key")
 
 

@@ -60,7 +60,8 @@ class Release:
 
     `notes` (how the method went about it) and `key` (what secret labels mean, if there are any) are for the publisher
     and are never saved with it. `weights` are for tables that are held as distinct rows: for how many equal published
-    rows each stands.
+    rows each stands. `placements` are for the publisher alone, where persons have several rows: for every view, where
+    each row of the original stands (its bucket, or its line in a table without buckets), and -1 where it is left out.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class Release:
         notes: Mapping[str, object] | None = None,
         key: "Key | None" = None,
         weights: Mapping[str, NDArray[np.int64]] | None = None,
+        placements: Mapping[str, NDArray[np.int64]] | None = None,
     ) -> None:
         self.manifest = manifest
         self.frames = dict(frames)
@@ -80,6 +82,7 @@ class Release:
         self.notes = dict(notes or {})
         self.key = key
         self.weights = dict(weights or {})
+        self.placements = dict(placements or {})
         self._restore = restore
 
     @property

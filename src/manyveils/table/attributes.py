@@ -136,6 +136,8 @@ class Table:
 
     Rows may be a part of all there are; `reference` then counts attributes over all people.
     `derived` lists the 0/1 attributes that stand for a multi-valued one.
+    `persons` numbers the person of each row from 0, in any order and without gaps; it is None where every row is a
+    person of its own, so that whoever asks whether it is None asks whether somebody has several rows.
     """
 
     attributes: Mapping[str, Attribute]
@@ -145,6 +147,7 @@ class Table:
     inferred: tuple[str, ...] = ()
     weights: NDArray[np.int64] | None = None
     reference: "Callable[[tuple[str, ...]], Table] | None" = None
+    persons: NDArray[np.int64] | None = None
 
     def __getitem__(self, name: str) -> Attribute:
         return self.attributes[name]
@@ -153,6 +156,11 @@ class Table:
     def n_people(self) -> int:
         """How many people the rows stand for."""
         return self.n_rows if self.weights is None else int(self.weights.sum())
+
+    @cached_property
+    def n_persons(self) -> int:
+        """How many different persons the rows are about."""
+        return self.n_people if self.persons is None else int(self.persons.max(initial=-1)) + 1
 
     def whole(self, names: tuple[str, ...]) -> "Table":
         """A table in which these attributes can be counted together over all people."""
