@@ -40,6 +40,8 @@ class Guarantee:
     `merging_keeps`: two groups that keep it still keep it as one group.
     `one_part_heals`: a group that breaks it keeps it as soon as it is merged with one that does; only then can a
     coarser table never need more suppression than a finer one.
+    `persons_add`: both are true of persons with several rows too; of shares they are not, because the persons of two
+    groups may be the same while the holders of a value are others.
     `excepts_harmless`: a group without a sensitive value, or without one that asks for a larger l, keeps it as an
     exception, which merging does not preserve.
     `spares_insensitive`: the 0/1 attribute of a value that needs no protection need not keep it.
@@ -52,6 +54,7 @@ class Guarantee:
     kind: ClassVar[str]
     merging_keeps: ClassVar[bool] = True
     one_part_heals: ClassVar[bool] = False
+    persons_add: ClassVar[bool] = False
     numeric_only: ClassVar[bool] = False
     excepts_harmless: ClassVar[bool] = False
     spares_insensitive: ClassVar[bool] = True
@@ -158,7 +161,9 @@ def _plain(value: object) -> Parameter:
 
 
 @dataclass(frozen=True)
-class KAnonymity(Guarantee, kind="k-anonymity", one_part_heals=True, worst="smallest", bound="k"):
+class KAnonymity(
+    Guarantee, kind="k-anonymity", one_part_heals=True, persons_add=True, worst="smallest", bound="k"
+):
     """Every group has at least k rows."""
 
     k: int
@@ -249,6 +254,7 @@ class DistinctDiversity(
     kind="distinct-l-diversity",
     only_if={"l_kind": "distinct"},
     one_part_heals=True,
+    persons_add=True,
     counts_values=True,
 ):
     """Every group has at least l different values (p-sensitivity is the same)."""
@@ -422,7 +428,7 @@ class Linkability(Guarantee, kind="linkability", bound="epsilon", keys={"epsilon
 
 
 @dataclass(frozen=True)
-class Elimination(Guarantee, kind="elimination", worst="smallest", bound="eliminations"):
+class Elimination(Guarantee, kind="elimination", persons_add=True, worst="smallest", bound="eliminations"):
     """Ruling out so many values of other attributes, or fewer, never leaves one value only ((α,β,k)'s α).
 
     Merging keeps it: what is left of a group is nothing or two values, so together it is nothing or two as well.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from manyveils.kernels.eliminations import withstand
 from manyveils.kernels.tallies import differences, largest_difference, most_alike, ordered_distance
 from manyveils.policy import guarantees
+from manyveils.promises import persons
 from manyveils.promises.entries import Entries, Ids, Kept, Tally, distinct
 
 TOLERANCE = 1e-9
@@ -23,6 +24,8 @@ def distances(ground: guarantees.Ground, tally: Tally) -> tuple[Scaled, Scaled]:
 
     Both are whole numbers, unless they would not fit 64 bits.
     """
+    if tally.crowd is not None:
+        return persons.distances(ground, tally)
     scale = tally.sizes * tally.n_rows
     if tally.of_sets:
         return largest_difference(*_counted(tally)), scale
@@ -96,8 +99,9 @@ def _ls(guarantee: guarantees.Diverse, tally: Tally) -> Ids:
 
 
 def _distinct(guarantee: guarantees.DistinctDiversity, tally: Tally) -> Kept:
-    fine: Kept = np.bincount(tally.owners, minlength=tally.sizes.size) >= _owed(guarantee, tally)
-    return fine
+    owed = _owed(guarantee, tally)
+    fine: Kept = np.bincount(tally.owners, minlength=tally.sizes.size) >= owed
+    return fine if tally.crowd is None else fine & persons.are_different(tally, owed, fine)
 
 
 def _frequency(guarantee: guarantees.FrequencyDiversity, tally: Tally) -> Kept:
@@ -111,6 +115,8 @@ def _frequency(guarantee: guarantees.FrequencyDiversity, tally: Tally) -> Kept:
 
 
 def _entropy(guarantee: guarantees.EntropyDiversity, tally: Tally) -> Kept:
+    if tally.crowd is not None:
+        return persons.have_entropy(tally, _owed(guarantee, tally))
     sizes = np.maximum(tally.sizes, 1).astype(np.float64)
     weights = tally.counts * np.log(tally.counts)
     entropy = np.log(sizes) - np.bincount(tally.owners, weights, tally.sizes.size) / sizes
@@ -137,6 +143,8 @@ def _entropy_exactly(counts: list[int], l: int) -> bool:
 
 def _recursive(guarantee: guarantees.RecursiveDiversity, tally: Tally) -> Kept:
     owed = _owed(guarantee, tally)
+    if tally.crowd is not None:
+        return persons.have_rare_values(tally, owed, guarantee.c)
     fine: Kept = owed == 0
     for l in distinct(owed[owed > 0]).tolist():
         top = tally.largest(max(l - 1, 1))
@@ -184,8 +192,11 @@ def _likeness(guarantee: guarantees.Likeness, tally: Tally) -> Kept:
 
 def _disclosure(guarantee: guarantees.Disclosure, tally: Tally) -> Kept:
     sensitive = tally.of_sensitive()
-    expected = tally.reference[sensitive.values] * tally.sizes[sensitive.owners]
-    ratio = np.log(sensitive.counts * float(tally.n_rows) / expected)
+    counts, reference = (
+        (sensitive.counts, tally.reference) if tally.crowd is None else persons.weighed(sensitive)
+    )
+    expected = reference[sensitive.values] * tally.sizes[sensitive.owners]
+    ratio = np.log(counts * float(tally.n_rows) / expected)
     far = np.abs(ratio) >= float(guarantee.delta) * (1 - TOLERANCE)
     needed = int((tally.is_sensitive & (tally.reference > 0)).sum())
     present = np.bincount(sensitive.owners, minlength=tally.sizes.size)
@@ -193,6 +204,8 @@ def _disclosure(guarantee: guarantees.Disclosure, tally: Tally) -> Kept:
 
 
 def _spread(guarantee: guarantees.NumericSpread, tally: Tally) -> Kept:
+    if tally.crowd is not None:
+        return (persons.spreads(tally) >= float(guarantee.e)) | tally.harmless()
     numbers = tally.columns[0].numbers[tally.values]
     real = ~np.isnan(numbers)
     low, high = np.full(tally.sizes.size, np.inf), np.full(tally.sizes.size, -np.inf)
@@ -202,6 +215,8 @@ def _spread(guarantee: guarantees.NumericSpread, tally: Tally) -> Kept:
 
 
 def _proximity(guarantee: guarantees.Proximity, tally: Tally) -> Kept:
+    if tally.crowd is not None:
+        return persons.most_alike(tally, float(guarantee.epsilon)) * guarantee.m <= tally.sizes
     order = np.argsort(tally.owners, kind="stable")
     numbers = tally.columns[0].numbers[tally.values[order]]
     # A missing number is near other missing ones only.
@@ -223,7 +238,7 @@ def _elimination(guarantee: guarantees.Elimination, tally: Tally) -> Kept:
     silent = np.array([column.absence for column in tally.columns])
     rows = np.arange(order.size)
     fine: Kept = withstand(codes, rows, starts, 0, others, silent, harmless, guarantee.eliminations)
-    return fine
+    return fine if tally.crowd is None else fine & persons.withstand(tally, guarantee.eliminations)
 
 
 def _size(guarantee: guarantees.KAnonymity, tally: Tally) -> Kept:

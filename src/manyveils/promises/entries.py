@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from manyveils.kernels.grouping import merge_entries, number
 from manyveils.kernels.tallies import largest
+from manyveils.promises.crowds import Crowd, Floats, Persons, persons_of
 from manyveils.table import Attribute, Table
 from manyveils.table.attributes import in_order
 from manyveils.table.attributes import tally as people
@@ -55,16 +56,47 @@ class Subject:
     reference: Ids
     weights: Ids | None = None
     rows: Ids | None = None
+    # Whose each code is, where somebody has several rows; the reference then counts persons.
+    persons: Persons | None = None
 
     def of_rows(self, rows: Ids, weights: Ids | None = None) -> "Subject":
         """The same of listed rows, which may stand for several people each."""
         if self.rows is None:
-            return replace(self, codes=self.codes[rows], weights=weights)
+            persons = None if self.persons is None else self.persons.of(rows)
+            return replace(self, codes=self.codes[rows], weights=weights, persons=persons)
         order, starts, lengths = self._by_row
         listed = np.repeat(np.arange(rows.size), lengths[rows])
         steps = np.arange(listed.size) - np.repeat(np.cumsum(lengths[rows]) - lengths[rows], lengths[rows])
-        codes = self.codes[order[np.repeat(starts[rows], lengths[rows]) + steps]]
-        return replace(self, codes=codes, rows=listed, weights=None if weights is None else weights[listed])
+        entries = order[np.repeat(starts[rows], lengths[rows]) + steps]
+        codes = self.codes[entries]
+        persons = None if self.persons is None else self.persons.of(entries)
+        weights = None if weights is None else weights[listed]
+        return replace(self, codes=codes, rows=listed, weights=weights, persons=persons)
+
+    def crowd(self, owners: Ids, n_owners: int) -> Crowd:
+        """The persons of every owner; rows have owners, and a negative one is nowhere."""
+        assert self.persons is not None
+        owners = owners if self.rows is None else owners[self.rows]
+        return Crowd(self.persons, owners[self.persons.order], self._in_person_order, n_owners, self.n_known)
+
+    @cached_property
+    def _in_person_order(self) -> Ids:
+        assert self.persons is not None
+        return self.codes[self.persons.order]
+
+    @cached_property
+    def everyone(self) -> Crowd:
+        """The persons of the whole table as one unit."""
+        assert self.persons is not None
+        together = np.zeros(self.codes.size, dtype=np.int64)
+        return Crowd(self.persons, together, self._in_person_order // self.n_known, 1)
+
+    @cached_property
+    def expected(self) -> Floats:
+        """What each value weighs in the whole table, where somebody has several rows."""
+        weights = np.zeros(self.n_values)
+        weights[self.everyone.values] = self.everyone.weights
+        return weights
 
     @cached_property
     def _by_row(self) -> tuple[Ids, Ids, Ids]:
@@ -136,7 +168,19 @@ def subject_of(names: tuple[str, ...], table: Table, known: Known | None = None)
     if table.reference is not None:
         reference = _of_all(names, table, values, n_values)
         n_values = reference.size
-    return Subject(values * known[1] + known[0], n_values, known[1], reference, table.weights)
+    codes, persons = values * known[1] + known[0], persons_of(table)
+    return _of_persons(Subject(codes, n_values, known[1], reference, table.weights, persons=persons))
+
+
+def _of_persons(subject: Subject) -> Subject:
+    """The subject with a reference that counts persons, if somebody has several rows."""
+    if subject.persons is None:
+        return subject
+    reference = np.zeros(subject.n_values, dtype=np.int64)
+    reference[subject.everyone.values] = subject.everyone.counts
+    counting = replace(subject, reference=reference)
+    counting.__dict__["everyone"] = subject.everyone
+    return counting
 
 
 def set_subject_of(names: tuple[str, ...], table: Table, known: Known | None = None) -> Subject:
@@ -149,7 +193,8 @@ def set_subject_of(names: tuple[str, ...], table: Table, known: Known | None = N
     known = known or (np.zeros(table.n_rows, dtype=np.int64), 1)
     reference = np.append(counts[order], table[names[0]].counts.sum())
     weights = None if table.weights is None else table.weights[rows]
-    return Subject(values * known[1] + known[0][rows], order.size + 1, known[1], reference, weights, rows)
+    codes, persons = values * known[1] + known[0][rows], persons_of(table, rows)
+    return _of_persons(Subject(codes, order.size + 1, known[1], reference, weights, rows, persons))
 
 
 def _of_all(names: tuple[str, ...], table: Table, values: Ids, n_values: int) -> Ids:
@@ -193,8 +238,10 @@ def for_each_once(items: Iterable[A | None], make: Callable[[A], B]) -> tuple[B 
     return tuple(results.get(id(item)) for item in listed)
 
 
-def count(subject: Subject, owners: Ids, n_owners: int) -> Entries:
-    """Count a subject's codes owner by owner; rows have owners."""
+def count(subject: Subject, owners: Ids, n_owners: int) -> "Entries | Crowd":
+    """Count a subject's codes owner by owner, or the persons who have them; rows have owners."""
+    if subject.persons is not None:
+        return subject.crowd(owners, n_owners)
     owners = owners if subject.rows is None else owners[subject.rows]
     span = subject.n_values * subject.n_known
     keys = subject.codes * n_owners + owners if span * n_owners < LARGEST_KEY else None
@@ -236,10 +283,15 @@ class Tally:
     columns: tuple[Attribute, ...]
     members: Members | None = None
     of_sets: bool = False
+    # The persons that are counted in place of rows, and what is counted of them.
+    crowd: Crowd | None = None
+    subject: Subject | None = None
 
     @property
     def n_rows(self) -> int:
-        """Rows of the whole table."""
+        """Rows of the whole table, or persons."""
+        if self.crowd is not None:
+            return self.crowd.persons.n
         return int(self.reference[-1] if self.of_sets else self.reference.sum())
 
     def largest(self, depth: int = 1) -> Ids:

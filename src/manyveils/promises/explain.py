@@ -7,10 +7,12 @@ import numpy as np
 
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.policy import guarantees
+from manyveils.promises.crowds import Crowd, Floats
 from manyveils.promises.entries import Entries, Ids, count
 from manyveils.promises.keeping import Watch, kept
 from manyveils.promises.work import Work
 
+MAY = {"fills": "fill", "is held by": "be held by"}
 APART = "Set conditional = false, make the other attributes coarser, or use a method that separates them (anatomize)."
 
 
@@ -27,12 +29,17 @@ def refuse(work: Work, watches: tuple[Watch, ...]) -> InfeasibleError:
 def whole_table_problems(work: Work, watches: tuple[Watch, ...]) -> Iterator[Problem]:
     """One problem per promise that fails with all rows in one group."""
     for watched, entries in _broken_as_one_group(watches, work.table.n_people):
-        if entries is None:
-            what = f"groups of the size asked need more than {work.table.n_people} rows."
+        if isinstance(watched.promise.guarantee, guarantees.KAnonymity) or entries is None:
+            what = f"groups of the size asked need more than {work.table.n_persons} {counted_as(work)}."
             yield Problem(work.policy.name, what, "Lower k.")
         else:
             where = f"{work.policy.name}: {work.subject_of(watched.promise)}"
-            yield Problem(where, *_explained(work, watched, entries.codes, entries.counts))
+            yield Problem(where, *_explained(work, watched, entries))
+
+
+def counted_as(work: Work) -> str:
+    """What promises count: rows, or persons where somebody has several rows."""
+    return "rows" if work.table.persons is None else "persons"
 
 
 def breaks_as_one_group(watches: tuple[Watch, ...], n_rows: int) -> bool:
@@ -40,7 +47,9 @@ def breaks_as_one_group(watches: tuple[Watch, ...], n_rows: int) -> bool:
     return any(True for _ in _broken_as_one_group(watches, n_rows))
 
 
-def _broken_as_one_group(watches: tuple[Watch, ...], n_rows: int) -> Iterator[tuple[Watch, Entries | None]]:
+def _broken_as_one_group(
+    watches: tuple[Watch, ...], n_rows: int
+) -> Iterator[tuple[Watch, Entries | Crowd | None]]:
     sizes = np.array([n_rows])
     for watched in watches:
         entries = None
@@ -50,10 +59,13 @@ def _broken_as_one_group(watches: tuple[Watch, ...], n_rows: int) -> Iterator[tu
             yield watched, entries
 
 
-def _explained(work: Work, watched: Watch, codes: Ids, counts: Ids) -> tuple[str, str]:
+def _explained(work: Work, watched: Watch, entries: Entries | Crowd) -> tuple[str, str]:
     """What is wrong with the whole table, and what to do."""
     if isinstance(watched.promise.guarantee, guarantees.Elimination):
         return _about_eliminations(watched.promise.guarantee)
+    if isinstance(entries, Crowd):
+        return _about_persons(work, watched, entries)
+    codes, counts = entries.codes, entries.counts
     if watched.subject is not None and watched.subject.n_known > 1:
         if watched.subject.rows is not None:
             return _about_known_sets(watched, codes, counts)
@@ -93,8 +105,25 @@ def _about_eliminations(guarantee: guarantees.Elimination) -> tuple[str, str]:
     )
 
 
-def _about_values(work: Work, watched: Watch, values: Ids, counts: Ids) -> tuple[str, str]:
-    n_rows = work.table.n_people
+def _about_persons(work: Work, watched: Watch, crowd: Crowd) -> tuple[str, str]:
+    """The same where persons are counted."""
+    guarantee = watched.promise.guarantee
+    if crowd.group_of is not None:
+        least = int(crowd.sizes.min(initial=work.table.n_persons))
+        what = (
+            f"{guarantee.kind} cannot be kept against someone who knows the other sensitive attributes: some "
+        )
+        return what + f"combination of them goes with {least} persons only, in the whole table.", APART
+    if isinstance(guarantee, guarantees.DistinctDiversity):
+        what = f"{guarantee.kind} cannot be kept: l = {guarantee.strongest}, but there are not so many persons with "
+        return what + "different values, a different one each.", "Lower l."
+    is_weighed = isinstance(guarantee, guarantees.EntropyDiversity | guarantees.RecursiveDiversity)
+    return _about_values(work, watched, crowd.values, crowd.weights if is_weighed else crowd.counts)
+
+
+def _about_values(work: Work, watched: Watch, values: Ids, counts: Ids | Floats) -> tuple[str, str]:
+    n_rows, rows = work.table.n_persons, counted_as(work)
+    fills = "fills" if work.table.persons is None else "is held by"
     broken, kind = f"{watched.promise.guarantee.kind} cannot be kept", _counted(watched.promise.guarantee)
     most, owed = _worst(watched, values, counts)
     # The key that asks for so much.
@@ -102,7 +131,7 @@ def _about_values(work: Work, watched: Watch, values: Ids, counts: Ids) -> tuple
     key = l.partition(" ")[0]
     match watched.promise.guarantee:
         case guarantees.FrequencyDiversity():
-            what = f"one {kind} fills {most} of {n_rows} rows; with {l} it may fill at most {n_rows // owed}."
+            what = f"one {kind} {fills} {most} of {n_rows} {rows}; with {l} it may {MAY[fills]} at most {n_rows // owed}."
             return what, _fewer(most, n_rows, owed, work, key, kind)
         case guarantees.DistinctDiversity():
             what = f"{broken}: {l} but only {len(counts)} different {kind}s."
@@ -114,15 +143,16 @@ def _about_values(work: Work, watched: Watch, values: Ids, counts: Ids) -> tuple
             lower = f"Lower {key} to {int(reached + 1e-9)}."
             return what, lower if reached >= 2 else "Ask for distinct diversity instead."
         case guarantees.RecursiveDiversity(c=c):
-            tail = int(np.sort(counts)[::-1][owed - 1 :].sum())
+            most = counts[watched.is_sensitive[values]].max(initial=0)
+            tail = np.sort(counts)[::-1][owed - 1 :].sum()
             return (
-                f"{broken}: the commonest {kind} has {most} rows, the {owed}-th and rarer ones {tail} together, "
+                f"{broken}: the commonest {kind} has {most:.10g} {rows}, the {owed}-th and rarer ones {tail:.10g} together, "
                 f"and c = {float(c):g}.",
                 f"Raise c above {most / tail:.3f} or lower {key}." if tail else f"Lower {key}.",
             )
         case guarantees.CappedShare(alpha=bound) | guarantees.Linkability(epsilon=bound):
             share = math.ceil(1000 * most / n_rows) / 1000
-            what = f"{broken}: one value fills {most} of {n_rows} rows, more than the share {float(bound):g}."
+            what = f"{broken}: one value {fills} {most} of {n_rows} {rows}, more than the share {float(bound):g}."
             return what, f"Raise the bound to {share:g}, or mark the value as insensitive."
         case guarantees.NumericSpread(e=e):
             numbers = watched.columns[0].numbers
@@ -130,7 +160,7 @@ def _about_values(work: Work, watched: Watch, values: Ids, counts: Ids) -> tuple
             what = f"{broken}: all values lie within {spread:g}, and e = {float(e):g}."
             return what, f"Lower e to {spread:g}."
         case _:
-            return f"{broken}, even with all {n_rows} rows in one group.", "Lower its threshold."
+            return f"{broken}, even with all {n_rows} {rows} in one group.", "Lower its threshold."
 
 
 def _counted(guarantee: guarantees.Guarantee) -> str:
@@ -138,8 +168,8 @@ def _counted(guarantee: guarantees.Guarantee) -> str:
     return f"level-{guarantee.level} label" if guarantee.level else "value"
 
 
-def _worst(watched: Watch, values: Ids, counts: Ids) -> tuple[int, int]:
-    """The rows of one value, and the l that is asked: of the value furthest above its share, or the largest l of all."""
+def _worst(watched: Watch, values: Ids, counts: Ids | Floats) -> tuple[int, int]:
+    """The rows (or persons) of one value, and the l that is asked: of the value furthest above its share, or the largest l of all."""
     guarantee = watched.promise.guarantee
     concerned = watched.is_sensitive[values]
     most = int(counts[concerned].max(initial=0))
@@ -162,4 +192,4 @@ def _fewer(most: int, n_rows: int, l: int, work: Work, key: str, kind: str) -> s
         return f"{remedy}."
     needed = -(-(most * l - n_rows) // (l - 1)) if l > 1 else 0
     share = math.ceil(10000 * needed / n_rows) / 10000
-    return f"{remedy}, or allow suppression of {needed} rows (suppression = {share:g})."
+    return f"{remedy}, or allow suppression of {needed} {counted_as(work)} (suppression = {share:g})."

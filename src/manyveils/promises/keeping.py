@@ -17,6 +17,7 @@ from manyveils.policy.guarantees import (
     Linkability,
     SupersetCloseness,
 )
+from manyveils.promises.crowds import Crowd
 from manyveils.promises.decisions import DECISIONS
 from manyveils.promises.entries import (
     Entries,
@@ -48,6 +49,8 @@ ABOUT_SHARES = (
     Closeness,
     SupersetCloseness,
 )
+# Among them those that ask who has a value, and not how many of her rows do.
+ABOUT_HOLDERS = (FrequencyDiversity, CappedShare, Linkability, Likeness)
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,21 @@ class Watch:
     columns: tuple[Attribute, ...]
     table: Table
     members: Members | None = None
+
+    @property
+    def counts_persons(self) -> bool:
+        """Whether somebody has several rows, so that counts of persons do not add up."""
+        return self.subject is not None and self.subject.persons is not None
+
+    @property
+    def merging_keeps(self) -> bool:
+        """Whether two groups that keep the promise keep it as one."""
+        return self.promise.merging_keeps and (not self.counts_persons or self.promise.guarantee.persons_add)
+
+    @property
+    def one_part_heals(self) -> bool:
+        """Whether merging with one group that keeps the promise mends any group."""
+        return self.promise.one_part_heals and (not self.counts_persons or self.promise.guarantee.persons_add)
 
 
 def watch(
@@ -99,12 +117,17 @@ def _families(promises: tuple[Promise, ...], table: Table) -> list[list[Promise]
     families: dict[object, list[Promise]] = {}
     for index, promise in enumerate(promises):
         is_one_value = len(promise.protects) == 1 and table.atom(promise.protects[0]) is not None
-        if is_one_value and isinstance(promise.guarantee, ABOUT_SHARES) and promise.insensitive == {"0"}:
+        if is_one_value and isinstance(promise.guarantee, _alike(table)) and promise.insensitive == {"0"}:
             alike: object = replace(promise, protects=(table.home(promise.protects[0]),))
         else:
             alike = index
         families.setdefault(alike, []).append(promise)
     return list(families.values())
+
+
+def _alike(table: Table) -> tuple[type, ...]:
+    """The kinds of promises that are decided for all values at once: of persons with several rows, those about shares."""
+    return ABOUT_SHARES if table.persons is None else ABOUT_HOLDERS
 
 
 def watch_each(
@@ -114,7 +137,7 @@ def watch_each(
     subjects: dict[tuple[tuple[str, ...], bool, int], Subject] = {}
     watches = []
     for promise in promises:
-        if not promise.protects and beside is None:
+        if not promise.protects and beside is None and table.persons is None:
             watches.append(Watch(promise, None, np.ones(0, dtype=bool), (), table))
             continue
         names = (*promise.protects, *_ruled_out(promise, table, sensitive))
@@ -205,7 +228,7 @@ def _watch_set(promise: Promise, table: Table, subject: Subject) -> Watch:
     return Watch(promise, subject, is_sensitive, (table[promise.protects[0]],), table)
 
 
-def count_for(watches: tuple[Watch, ...], owners: Ids, n_owners: int) -> tuple[Entries | None, ...]:
+def count_for(watches: tuple[Watch, ...], owners: Ids, n_owners: int) -> tuple[Entries | Crowd | None, ...]:
     """Count every subject in the groups of the rows; promises about the same subject share the counts."""
     return for_each_once(
         [watched.subject for watched in watches], lambda subject: count(subject, owners, n_owners)
@@ -215,11 +238,16 @@ def count_for(watches: tuple[Watch, ...], owners: Ids, n_owners: int) -> tuple[E
 def kept_by_groups(
     watches: tuple[Watch, ...], groups: Ids, n_groups: int, weights: Ids | None = None
 ) -> Kept:
-    """Which groups of rows keep every promise; a row stands for one person unless weights say for how many."""
-    return all_kept(watches, count_for(watches, groups, n_groups), people(groups, weights, n_groups))
+    """Which groups of rows keep every promise; a row stands for one person unless weights say for how many.
+
+    Where somebody has several rows, persons are counted, and rows of negative groups are nowhere.
+    """
+    there = groups >= 0
+    sizes = people(groups[there], None if weights is None else weights[there], n_groups)
+    return all_kept(watches, count_for(watches, groups, n_groups), sizes)
 
 
-def kept(watched: Watch, entries: Entries | None, sizes: Ids) -> Kept:
+def kept(watched: Watch, entries: Entries | Crowd | None, sizes: Ids) -> Kept:
     """Which groups keep one promise."""
     guarantee = watched.promise.guarantee
     if entries is None:
@@ -230,10 +258,12 @@ def kept(watched: Watch, entries: Entries | None, sizes: Ids) -> Kept:
     return fine if group_of is None else np.bincount(group_of[~fine], minlength=sizes.size) == 0
 
 
-def tallied(watched: Watch, entries: Entries, sizes: Ids) -> tuple[Tally, Ids | None]:
+def tallied(watched: Watch, entries: Entries | Crowd, sizes: Ids) -> tuple[Tally, Ids | None]:
     """The counts a promise is decided on; where more is known than the group, also the group of each part."""
     subject = watched.subject
     assert subject is not None
+    if isinstance(entries, Crowd):
+        return _of_crowd(watched, subject, entries), entries.group_of
     owners, values, group_of = entries.owners, entries.codes, None
     if subject.n_known > 1:
         values, known = np.divmod(entries.codes, subject.n_known)
@@ -249,7 +279,27 @@ def tallied(watched: Watch, entries: Entries, sizes: Ids) -> tuple[Tally, Ids | 
     return Tally(owners, values, counts, unit_sizes, *about), group_of
 
 
-def all_kept(watches: tuple[Watch, ...], counted: tuple[Entries | None, ...], sizes: Ids) -> Kept:
+def _of_crowd(watched: Watch, subject: Subject, crowd: Crowd) -> Tally:
+    """The same where persons are counted."""
+    of_sets = subject.rows is not None
+    # Of sets, the last value is had by every person.
+    is_value = crowd.values < subject.n_values - 1 if of_sets else np.ones(crowd.values.size, dtype=bool)
+    return Tally(
+        crowd.owners[is_value],
+        crowd.values[is_value],
+        crowd.counts[is_value],
+        crowd.sizes,
+        subject.reference,
+        watched.is_sensitive,
+        watched.columns,
+        watched.members,
+        of_sets,
+        crowd,
+        subject,
+    )
+
+
+def all_kept(watches: tuple[Watch, ...], counted: tuple[Entries | Crowd | None, ...], sizes: Ids) -> Kept:
     """Which groups keep every promise."""
     fine = np.ones(sizes.size, dtype=bool)
     for watched, entries in zip(watches, counted, strict=True):

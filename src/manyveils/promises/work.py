@@ -77,8 +77,8 @@ class Work:
 
     @property
     def limit(self) -> int:
-        """How many rows may be suppressed: the suppression share of them, rounded down."""
-        return int(exact(self.policy.publish.suppression) * self.table.n_people)
+        """How many persons may be suppressed, with all their rows: the suppression share of them, rounded down."""
+        return int(exact(self.policy.publish.suppression) * self.table.n_persons)
 
 
 def shuffled_rows(work: Work, purpose: str) -> Ids:

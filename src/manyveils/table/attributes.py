@@ -162,6 +162,13 @@ class Table:
         """How many different persons the rows are about."""
         return self.n_people if self.persons is None else int(self.persons.max(initial=-1)) + 1
 
+    @cached_property
+    def by_person(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows person after person, and where those of each person start, and the last ones end."""
+        assert self.persons is not None
+        starts = np.append(0, np.cumsum(np.bincount(self.persons, minlength=self.n_persons)))
+        return in_order(self.persons), starts
+
     def whole(self, names: tuple[str, ...]) -> "Table":
         """A table in which these attributes can be counted together over all people."""
         return self if self.reference is None else self.reference(names)

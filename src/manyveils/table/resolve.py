@@ -20,11 +20,18 @@ def resolve(policy: Policy, table: Table) -> tuple[Promise, ...]:
     """
     promises = promises_of(policy)
     problems = [*_unknown_values(promises, policy, table), *_missing_levels(policy, table)]
-    resolved = tuple(
-        part for promise in promises for part in _resolve_promise(promise, policy, table, problems)
-    )
+    resolved = [part for promise in promises for part in _resolve_promise(promise, policy, table, problems)]
     PolicyError.refuse(problem.within(policy.name) for problem in dict.fromkeys(problems))
-    return resolved
+    if table.persons is not None:
+        resolved = [part for promise in resolved for part in _for_less_knowledge(promise)]
+    return tuple(dict.fromkeys(resolved))
+
+
+def _for_less_knowledge(promise: Promise) -> Iterator[Promise]:
+    """A promise, and the one it does not imply where somebody has several rows: against those who know less."""
+    if promise.conditional and not promise.guarantee.persons_add:
+        yield replace(promise, conditional=False)
+    yield promise
 
 
 def _resolve_promise(

@@ -25,6 +25,7 @@ from manyveils.methods.generalize.lattice import (
 from manyveils.methods.generalize.objectives import Loss, squares
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import Closeness, Ground, KAnonymity, SupersetCloseness, exact
+from manyveils.promises.crowds import Crowd
 from manyveils.promises.decisions import distances
 from manyveils.promises.entries import Entries, Ids
 from manyveils.promises.explain import breaks_as_one_group
@@ -103,7 +104,7 @@ def _insensitive(work: Work, name: str) -> frozenset[str]:
     return frozenset({"0", "1"} if atom in insensitive else {"0"})
 
 
-def closeness(gauge: Watch, entries: Entries | None, sizes: Ids) -> float:
+def closeness(gauge: Watch, entries: Entries | Crowd | None, sizes: Ids) -> float:
     """The largest distance of any group from the whole table."""
     assert isinstance(gauge.promise.guarantee, Closeness)
     assert entries is not None
@@ -111,7 +112,7 @@ def closeness(gauge: Watch, entries: Entries | None, sizes: Ids) -> float:
     return float((distance / scale).max(initial=0.0))
 
 
-def gauged_by(gauge: Watch, entries: Entries | None, sizes: Ids) -> Gauged:
+def gauged_by(gauge: Watch, entries: Entries | Crowd | None, sizes: Ids) -> Gauged:
     """What a gauge measures over all groups."""
     assert entries is not None
     tally, _ = tallied(gauge, entries, sizes)

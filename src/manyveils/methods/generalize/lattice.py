@@ -4,11 +4,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.grouping import number, roll_up, smallest_below
+from manyveils.promises.crowds import Crowd
 from manyveils.promises.entries import (
     LARGEST_KEY,
     Entries,
@@ -44,7 +46,7 @@ class Counted:
         node: Node,
         labels: NDArray[np.int32],
         sizes: Ids,
-        entries: Callable[[], tuple[Entries | None, ...]],
+        entries: Callable[[], tuple[Entries | Crowd | None, ...]],
     ) -> None:
         self.node = node
         self.labels = labels
@@ -52,7 +54,7 @@ class Counted:
         self._count = entries
 
     @cached_property
-    def entries(self) -> tuple[Entries | None, ...]:
+    def entries(self) -> tuple[Entries | Crowd | None, ...]:
         """The counts of every promise's subject, group by group; what they were made from is let go."""
         entries = self._count()
         del self._count
@@ -91,8 +93,7 @@ class Lattice:
         if finer.node == node:
             return finer
         ids, labels, sizes = self._rolled(finer, node)
-        entries = lambda: for_each_once(finer.entries, lambda counted: counted.under(ids, sizes.size))  # noqa: E731
-        return Counted(node, labels, sizes, entries)
+        return Counted(node, labels, sizes, lambda: _lifted(finer.entries, ids, sizes.size))
 
     def owners(self, node: Node) -> Ids:
         """The group of a node that each group of the bottom belongs to."""
@@ -107,6 +108,14 @@ class Lattice:
             finer.labels, self._maps.joined, *labels_of, finer.sizes
         )
         return rolled
+
+
+def _lifted(
+    entries: tuple[Entries | Crowd | None, ...], ids: Ids, n: int
+) -> tuple[Entries | Crowd | None, ...]:
+    """The counts of every subject after groups became one another's."""
+    listed: tuple[Any, ...] = entries
+    return for_each_once(listed, lambda counted: counted.under(ids, n))
 
 
 class _Memory:
@@ -226,11 +235,11 @@ def lattice_of(columns: tuple[Attribute, ...], table: Table, watches: tuple[Watc
 
 def _counts(
     watches: tuple[Watch, ...], names: tuple[str, ...], groups_of: dict[int, Ids], n_groups: int
-) -> tuple[Entries | None, ...]:
+) -> tuple[Entries | Crowd | None, ...]:
     """Count every subject in its own table; the same combinations have the same numbers in all of them."""
     tables = {id(watched.subject): watched.table for watched in watches}
 
-    def counted(subject: Subject) -> Entries:
+    def counted(subject: Subject) -> Entries | Crowd:
         table = tables[id(subject)]
         if id(table) not in groups_of:
             groups_of[id(table)], _ = numbered(table, names)
