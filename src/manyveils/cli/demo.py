@@ -1,7 +1,8 @@
-"""`manyveils demo`: the whole trail on an embedded table, with every method that publishes most of it."""
+"""`manyveils demo`: the whole trail on embedded tables, with every method that publishes most of them."""
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,32 +41,28 @@ LEGEND = (
 
 def command(
     out: Annotated[Path, option("Where the files go.")] = Path("demo"),
-    rows: Annotated[int, option("Rows of the generated hospital table.", min=100)] = 1000,
+    rows: Annotated[int, option("Rows of each generated table.", min=100)] = 1000,
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
-    """Publish an embedded hospital table in several ways, audit, attack and compare, and write a report."""
+    """Publish a hospital's patients and their visits in several ways, audit, attack and compare, and write a report."""
     with open_door(as_json=as_json) as door:
-        from manyveils.datasets import write_hospital
-        from manyveils.examining import attack
+        from manyveils.datasets import write_hospital, write_visits
         from manyveils.release.folder import REPORT, staged, write_file
         from manyveils.run import report
 
         # Only an earlier demo is replaced.
         with staged(out, force=(out / "hospital.csv").is_file()) as folder:
             write_hospital(folder, n=rows)
-        policies = releases(out)
-        results, attacks_of = [], {}
-        for name, policy in policies.items():
-            results.append(_published(out / name, policy, seed, door.progress))
-            progress = progress_of(name, door.progress)
-            attacks_of[name] = attack(out / name, None, policy, seed=seed, progress=progress)
-        comparison = _compared(out, policies, results, attacks_of)
+            write_visits(folder / "visits", n=rows)
+        patients = _tried(out, releases(out / "policy.toml"), seed, door.progress)
+        visits = _tried(out / "visits", releases(out / "visits" / "visits.toml"), seed, door.progress)
+        comparison = _compared(out / "policy.toml", patients)
         chosen = comparison.chosen().name
         page = report(
             out / chosen,
             None,
-            policies[chosen],
+            patients.policies[chosen],
             seed=seed,
             plan=json.loads((out / f"{chosen}.private" / "plan.json").read_text(encoding="utf-8")),
             comparison=comparison.describe(),
@@ -74,29 +71,61 @@ def command(
         write_file(out / REPORT, page.html, force=True)
         document = {
             "folder": str(out),
-            "results": results,
-            "attacks": {name: attacks.describe()["attacks"] for name, attacks in attacks_of.items()},
+            **patients.describe(),
+            "visits": visits.describe(),
             "report": str(out / REPORT),
         }
         reason = comparison.recommendation.reason
-        door.show(document, lambda: _show(document, attacks_of, reason))
+        door.show(document, lambda: _show(document, patients, visits, reason))
 
 
-def releases(out: Path) -> "dict[str, Policy]":
+@dataclass(frozen=True, repr=False)
+class Tried:
+    """One table published in several ways: by name, the policy, what came of it, and what attacks get right."""
+
+    policies: "Mapping[str, Policy]"
+    results: Sequence[Mapping[str, Any]]
+    attacks_of: "Mapping[str, Attacks]"
+
+    def describe(self) -> dict[str, Any]:
+        """Everything as plain values for JSON."""
+        attacks = {name: attacks.describe()["attacks"] for name, attacks in self.attacks_of.items()}
+        return {"results": self.results, "attacks": attacks}
+
+
+def releases(policy_file: Path) -> "dict[str, Policy]":
     """What is published: for each release that a method has for the demo, its name and its policy."""
-    from manyveils.datasets import hospital_sections
     from manyveils.methods import METHODS, load
     from manyveils.policy import Policy
 
-    policy = Policy.load(out / "policy.toml")
+    policy = Policy.load(policy_file)
     policies = {}
     for method in map(load, METHODS):
-        whole = (
-            {"attributes": hospital_sections(whole_cells=True)["attributes"]} if method.whole_cells else {}
-        )
+        whole = {"attributes": _in_whole_cells(policy)} if method.whole_cells else {}
         for name, keys in method.demo.items():
             policies[name] = policy.replaced(publish={"method": method.name, **keys}, **whole)
     return policies
+
+
+def _in_whole_cells(policy: "Policy") -> dict[str, Any]:
+    """The attributes with a cell of several values as one value, which no hierarchy has."""
+    attributes = policy.model_dump(by_alias=True, exclude_unset=True)["attributes"]
+    for described in attributes.values():
+        if described.pop("multivalued", None):
+            described.pop("hierarchy", None)
+    return dict(attributes)
+
+
+def _tried(folder: Path, policies: "Mapping[str, Policy]", seed: int | None, progress: Progress) -> Tried:
+    from manyveils.examining import attack
+
+    results, attacks_of = [], {}
+    for name, policy in policies.items():
+        results.append(_published(folder / name, policy, seed, progress))
+        attacks_of[name] = attack(
+            folder / name, None, policy, seed=seed, progress=progress_of(name, progress)
+        )
+    return Tried(policies, results, attacks_of)
 
 
 def _published(folder: Path, policy: "Policy", seed: int | None, progress: Progress) -> dict[str, Any]:
@@ -117,12 +146,7 @@ def _published(folder: Path, policy: "Policy", seed: int | None, progress: Progr
     }
 
 
-def _compared(
-    out: Path,
-    policies: "Mapping[str, Policy]",
-    results: Sequence[Mapping[str, Any]],
-    attacks_of: "Mapping[str, Attacks]",
-) -> "Comparison":
+def _compared(policy_file: Path, table: Tried) -> "Comparison":
     """What was published, as a comparison of its own."""
     from manyveils.comparing.ask import USUAL_ATTACKS, USUAL_RISK
     from manyveils.comparing.comparison import Comparison, Question
@@ -134,30 +158,39 @@ def _compared(
     tried = tuple(
         Result(
             Configuration(
-                result["name"], policies[result["name"]].publish.model_dump(exclude_unset=True), {}
+                result["name"], table.policies[result["name"]].publish.model_dump(exclude_unset=True), {}
             ),
             keeps_policy=result["kept"],
             utility=single_numbers(result["utility"]),
-            attacks={name: attacks_of[result["name"]][name].describe() for name in USUAL_ATTACKS},
+            attacks={name: table.attacks_of[result["name"]][name].describe() for name in USUAL_ATTACKS},
             secret=tuple(result["secret"]),
             **{key: result[key] for key in ("rows", "suppressed")},
         )
-        for result in results
+        for result in table.results
     )
-    policy = Policy.load(out / "policy.toml")
+    policy = Policy.load(policy_file)
     return Comparison(Question(policy, PREFERENCES["query-error"], USUAL_RISK, USUAL_ATTACKS), tried)
 
 
-def _show(document: Mapping[str, Any], attacks_of: "Mapping[str, Attacks]", reason: str) -> None:
-    out, results = Path(document["folder"]), document["results"]
+def _show(document: Mapping[str, Any], patients: Tried, visits: Tried, reason: str) -> None:
+    out = Path(document["folder"])
+    _show_results("The same table, published in different ways", patients.results)
+    typer.echo(LEGEND)
+    show_matrix(patients.attacks_of)
+    _show_results(
+        "A table of visits: a patient has several rows, and promises are made to patients", visits.results
+    )
+    show_matrix(visits.attacks_of)
+    folders = ", ".join(str(out / name) for name in patients.policies)
+    typer.echo(f"Data and policy: {out / 'hospital.csv'}, {out / 'policy.toml'}. Releases: {folders}.")
+    typer.echo(f"Visits, their policy and their releases: {out / 'visits'}.")
+    typer.echo(f"Recommended: {reason}")
+    typer.echo(f"The report on that release, to look at in a browser: {document['report']}")
+
+
+def _show_results(title: str, results: Sequence[Mapping[str, Any]]) -> None:
     rows = [
         [result[key] for key in COLUMNS.values()] + [result["utility"].get(key) for key in MEASURES.values()]
         for result in results
     ]
-    show_table("The same table, published in different ways", [*COLUMNS, *MEASURES], rows)
-    typer.echo(LEGEND)
-    show_matrix(attacks_of)
-    folders = ", ".join(str(out / result["name"]) for result in results)
-    typer.echo(f"Data and policy: {out / 'hospital.csv'}, {out / 'policy.toml'}. Releases: {folders}.")
-    typer.echo(f"Recommended: {reason}")
-    typer.echo(f"The report on that release, to look at in a browser: {document['report']}")
+    show_table(title, [*COLUMNS, *MEASURES], rows)

@@ -12,6 +12,7 @@ from manyveils.datasets.papers import (
 from manyveils.datasets.patients import hospital, hospital_policy, hospital_sections, write_hospital
 from manyveils.datasets.registry import tumour_policy, tumour_sections, tumours
 from manyveils.datasets.survey import survey, survey_policy
+from manyveils.datasets.visits import visit_policy, visits, write_visits
 
 __all__ = [
     "alpha_beta_k_group",
@@ -33,5 +34,8 @@ __all__ = [
     "tumours",
     "versatile_patients",
     "versatile_rules",
+    "visit_policy",
+    "visits",
     "write_hospital",
+    "write_visits",
 ]
