@@ -1,7 +1,6 @@
 """The visits of a hospital's patients, generated: several rows for most of them; and the policy."""
 
 import tomllib
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from manyveils.policy import Policy
 
 POLICY = "visits.toml"
 BLOOD = {"0": 0.41, "A": 0.43, "B": 0.11, "AB": 0.05}
-FIRST_DAY, DAYS = date(2025, 1, 1), 365
+FIRST_DAY, DAYS = np.datetime64("2025-01-01"), 365
 # How often a visit is about what the patient has anyway, and what a day in hospital costs.
 USUAL, A_DAY = 0.5, 12
 
@@ -35,7 +34,7 @@ def visits(n: int = 1000, seed: int = 1) -> pl.DataFrame:
     blood = words(tuple(BLOOD), draw_once(np.array(list(BLOOD.values())), n, rng))[patient]
     return known.with_columns(
         visit=record_numbers(n, rng),
-        date=pl.lit(FIRST_DAY) + pl.duration(days=pl.Series(rng.integers(DAYS, size=n))),
+        date=pl.Series(FIRST_DAY + rng.integers(DAYS, size=n)),
         diagnosis=_diagnoses(patients, patient, rng),
         charge=_charges(patients["stay"].to_numpy()[patient], rng),
         blood=blood,
