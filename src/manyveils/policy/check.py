@@ -10,12 +10,12 @@ from pydantic import BaseModel, ValidationError
 
 from manyveils.errors import Problem
 from manyveils.policy import alpha_beta_k
+from manyveils.policy.persons import NEVER_PUBLISHED, named_persons, person_problems
 from manyveils.policy.sections import COMPANIONS, LISTS, SECTIONS, AttributeSection, DateUnit, GuaranteeKeys
 
 TOP_KEYS = ("data", "attributes", "guarantee", "rules", "dependencies", "publish")
 Keys = Mapping[str, Any]
 RESERVED = "bucket"
-UNPUBLISHED = ("identifier", "choice")
 WHOLE_TABLE_KEYS = ("k", "joint", *alpha_beta_k.CROSS)
 
 
@@ -114,7 +114,8 @@ def _meaning_problems(document: Keys, attributes: Keys) -> Iterator[Problem]:
         for name in (name for name in names if name not in attributes):
             yield Problem(where, f"attribute {name!r} is not described.", suggest(name, list(attributes)))
     yield from _role_problems(document, bodies, general)
-    if len(bodies) == len(attributes) and all(body.get("role") in UNPUBLISHED for body in bodies.values()):
+    yield from person_problems(document, bodies)
+    if len(bodies) == len(attributes) and all(body.get("role") in NEVER_PUBLISHED for body in bodies.values()):
         remedy = "Give some attribute the role quasi, sensitive or neutral."
         yield Problem("attributes", "nothing is left to publish.", remedy)
     yield from _elimination_problems(document, bodies, general)
@@ -238,6 +239,8 @@ def _named_attributes(document: Keys, general: Keys) -> Iterator[tuple[str, list
         yield f"dependencies[{number}]", [*_texts(dependency.get("from")), *_texts([dependency.get("to")])]
     for joint in _joints(general):
         yield "guarantee.joint", joint
+    data = document.get("data")
+    yield "data.person", list(named_persons(data.get("person")) or ()) if isinstance(data, Mapping) else []
 
 
 def _joints(general: Keys) -> list[list[str]]:
@@ -274,7 +277,7 @@ def _role_problems(document: Keys, bodies: Keys, general: Keys) -> Iterator[Prob
             what = "protects an attribute that it gives."
             yield Problem(f"rules[{number}]", what, "Take it out of `given`.")
         for name in [*_texts(rule.get("given")), *_texts([rule.get("protect")])]:
-            if roles.get(name) in UNPUBLISHED:
+            if roles.get(name) in NEVER_PUBLISHED:
                 yield Problem(f"rules[{number}]", f"{name!r} is never published.", "Drop it from the rule.")
 
 

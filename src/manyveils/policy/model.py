@@ -13,6 +13,7 @@ from manyveils.errors import PolicyError, Problem
 from manyveils.plain import as_table
 from manyveils.policy.check import check_document
 from manyveils.policy.hierarchies import Lines, line_problems, read_lines, tree_lines
+from manyveils.policy.persons import named_persons
 from manyveils.policy.sections import AttributeSection, Data, Dependency, GuaranteeKeys, Publish, Role, Rule
 
 
@@ -75,6 +76,16 @@ class Policy(BaseModel):
     def sensitive(self) -> tuple[str, ...]:
         """The sensitive attributes."""
         return self.having("sensitive")
+
+    @property
+    def person(self) -> tuple[str, ...] | None:
+        """The identifiers that tell persons apart; none where every row is a person, None where nothing is said."""
+        return named_persons(self.data.person)
+
+    @property
+    def constant(self) -> tuple[str, ...]:
+        """The attributes that do not change from row to row of a person."""
+        return tuple(name for name, attribute in self.attributes.items() if attribute.constant)
 
     @property
     def published(self) -> tuple[str, ...]:

@@ -22,6 +22,13 @@ def _one_plain_character(value: str) -> str:
     return value
 
 
+def _name_or_names(value: Any) -> Any:
+    names = value if isinstance(value, list) else [value]
+    if value is not None and not all(isinstance(name, str) for name in names):
+        raise ValueError('must be "row", the name of an identifier, or a list of such names')
+    return value
+
+
 Text = Annotated[str, BeforeValidator(_as_text)]
 Delimiter = Annotated[str, AfterValidator(_one_plain_character)]
 Count = Annotated[int, Field(strict=True, ge=1)]
@@ -52,7 +59,7 @@ class Data(Section):
     missing: Literal["category", "drop", "error"] = optional("what a missing cell means", "category")
     missing_markers: list[Text] = optional("texts that stand for a missing cell, besides an empty one", [])
     delimiter: Delimiter | None = optional("of a csv file; found by itself")
-    person: str | list[str] | None = optional(
+    person: Annotated[str | list[str] | None, BeforeValidator(_name_or_names)] = optional(
         'the identifiers that tell persons apart, or "row" where every row is a person of its own'
     )
 

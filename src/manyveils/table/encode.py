@@ -13,24 +13,30 @@ from manyveils.policy.sections import AttributeSection, Kind
 from manyveils.table.attributes import Attribute, Table, bits_of
 from manyveils.table.kinds import as_number, spelled_as, typed, with_one_zero
 from manyveils.table.levels import Codes, Levels, dated, intervals, masked, value_or_top, written
+from manyveils.table.persons import keys_read, persons_of, refuse_changes, refuse_unlike
 
 MANY_VALUES = 100_000
 
 
 def encode(frame: pl.DataFrame, policy: Policy) -> Table:
-    """Code every attribute but the identifiers; all problems are reported at once."""
+    """Code every attribute but the identifiers, which only number persons; all problems are reported at once."""
     refuse_columns(frame.columns, policy)
     if frame.height == 0:
         raise DataError.at("data", "there is a header but no row.")
     names = [name for name, section in policy.attributes.items() if section.role != "identifier"]
-    frame = frame.select(names)
+    keys, frame = frame.select(keys_read(policy)), frame.select(names)
     _refuse_other_types(frame)
-    frame = frame.with_columns(_plain(frame[name]) for name in names)
-    frame = frame.with_columns(_missing_as_null(frame, names, policy))
-    frame, n_dropped = _treat_missing(frame, policy)
+    refuse_unlike(keys)
+    keys, frame = _as_read(keys, policy), _as_read(frame, policy)
+    complete = _complete(frame, policy)
+    n_dropped = 0 if complete is None else int((~complete).sum())
+    if complete is not None:
+        frame, keys = frame.filter(complete), keys.filter(complete) if keys.width else keys
+    persons = persons_of(keys, policy)
     attributes, derived = encode_attributes({name: partial(frame.get_column, name) for name in names}, policy)
+    refuse_changes(attributes, derived, persons, policy)
     inferred = tuple(name for name in names if policy.attributes[name].kind is None)
-    return Table(attributes, frame.height, n_dropped, derived, inferred)
+    return Table(attributes, frame.height, n_dropped, derived, inferred, persons=persons)
 
 
 def encode_attributes(
@@ -120,10 +126,16 @@ def _plain(values: pl.Series) -> pl.Series:
     return with_one_zero(values)
 
 
-def _missing_as_null(frame: pl.DataFrame, names: list[str], policy: Policy) -> Iterator[pl.Expr]:
+def _as_read(frame: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+    """The cells in types that a csv file gives back, with null for what is missing."""
+    frame = frame.with_columns(_plain(column) for column in frame)
+    return frame.with_columns(_missing_as_null(frame, policy))
+
+
+def _missing_as_null(frame: pl.DataFrame, policy: Policy) -> Iterator[pl.Expr]:
     markers = ["", *policy.data.missing_markers]
     numbers = [number for number in map(as_number, policy.data.missing_markers) if number is not None]
-    for name in names:
+    for name in frame.columns:
         if frame[name].dtype == pl.String:
             yield pl.when(pl.col(name).is_in(markers)).then(None).otherwise(pl.col(name)).alias(name)
         elif frame[name].dtype.is_numeric() and numbers:
@@ -131,17 +143,20 @@ def _missing_as_null(frame: pl.DataFrame, names: list[str], policy: Policy) -> I
             yield pl.when(marked).then(None).otherwise(pl.col(name)).alias(name)
 
 
-def _treat_missing(frame: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, int]:
-    if policy.data.missing == "category":
-        return frame, 0
-    if policy.data.missing == "drop":
-        complete = frame.drop_nulls()
-        if complete.height == 0:
-            what = f"all {frame.height} rows have a missing cell."
-            raise DataError.at("data", what, 'Set missing = "category".')
-        return complete, frame.height - complete.height
-    refuse_missing({name: frame[name].null_count() for name in frame.columns}, frame.height)
-    return frame, 0
+def _complete(frame: pl.DataFrame, policy: Policy) -> pl.Series | None:
+    """The rows that stay where rows with a missing cell are dropped; None where all stay.
+
+    Only cells that may be published count: a row without an identifier is a person nonetheless.
+    """
+    if policy.data.missing == "error":
+        refuse_missing({name: frame[name].null_count() for name in frame.columns}, frame.height)
+    if policy.data.missing != "drop":
+        return None
+    complete = frame.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
+    if not complete.any():
+        what = f"all {frame.height} rows have a missing cell."
+        raise DataError.at("data", what, 'Set missing = "category".')
+    return complete
 
 
 def refuse_missing(counts: Mapping[str, int], n_rows: int) -> None:

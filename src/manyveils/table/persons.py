@@ -1,0 +1,173 @@
+"""Whose row is whose: identifiers are read to number persons, and forgotten."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from manyveils.errors import DataError, PolicyError, Problem
+from manyveils.plain import toml_text
+from manyveils.policy.model import Policy
+from manyveils.table.attributes import Attribute
+
+Persons = NDArray[np.int64]
+Changing = NDArray[np.bool_]
+
+# Spellings of a whole number that are one number, as in every other column: 17, +17 and 17.00.
+# Leading zeros make a code of it.
+SPELLED = r"^\+?(-?(?:0|[1-9][0-9]*))(?:\.0*)?$"
+UNSET = (
+    'Write person = {} in [data] if it tells persons apart, and persons are counted; or person = "row" if every '
+    "row is a person of its own."
+)
+
+
+def keys_read(policy: Policy) -> tuple[str, ...]:
+    """The identifiers that are looked at: those that tell persons apart, or all where nothing is said."""
+    return policy.having("identifier") if policy.person is None else policy.person
+
+
+def refuse_unlike(frame: pl.DataFrame) -> None:
+    """Refuse identifiers whose cells cannot be compared."""
+    remedy = 'Turn them into texts or numbers, or write person = "row" in [data] if every row is a person of its own.'
+    DataError.refuse(
+        Problem(f"data: {name}", f"cells of type {type(dtype).__name__} cannot tell persons apart.", remedy)
+        for name, dtype in frame.schema.items()
+        if dtype.is_nested() or dtype == pl.Object
+    )
+
+
+def persons_of(keys: pl.DataFrame, policy: Policy) -> Persons | None:
+    """The person of each row, numbered from 0 without gaps; None where no two rows are of one person.
+
+    `keys` are the identifiers to look at, with missing cells as null; a row in which one of them is missing is a
+    person of its own. Where the policy does not say who is who, an identifier that repeats is refused.
+    """
+    if not keys.width:
+        return None
+    keys = keys.select(_spelled_once(column) for column in keys)
+    if policy.person is None:
+        PolicyError.refuse(problem.within(policy.name) for problem in _unsaid(keys))
+        return None
+    _refuse_empty(keys)
+    numbers = numbered(keys)
+    n_persons = int(numbers.max(initial=-1)) + 1
+    if n_persons == len(numbers):
+        return None
+    if n_persons == 1:
+        what = f"all {len(numbers)} rows are one person's."
+        remedy = 'Name what differs from person to person, or write person = "row".'
+        raise PolicyError.at(f"{policy.name}: data.person", what, remedy)
+    return numbers
+
+
+def numbered(keys: pl.DataFrame) -> Persons:
+    """A number for each row, the same for rows that are equal in all columns and have no cell missing.
+
+    >>> numbered(pl.DataFrame({"house": [7, 7, 8, None, None], "member": ["a", "a", "a", "b", "b"]}))
+    array([0, 0, 1, 2, 3])
+    """
+    rows = np.arange(keys.height, dtype=np.int64)
+    # Names of their own, whatever the columns are called.
+    keys = keys.rename({name: f"key {number}" for number, name in enumerate(keys.columns)})
+    # The first row of each person stands for her.
+    first = keys.with_columns(row=rows).select(pl.col("row").min().over(keys.columns)).to_series()
+    is_alone = keys.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
+    stands = np.where(is_alone, rows, first.to_numpy())
+    numbers: Persons = (np.cumsum(stands == rows) - 1)[stands]
+    return numbers
+
+
+def _spelled_once(cells: pl.Series) -> pl.Series:
+    """The cells with one spelling for each whole number; blank ones and what is not a number are missing."""
+    if cells.dtype.is_float():
+        return cells.fill_nan(None)
+    if cells.dtype != pl.String:
+        return cells
+    plain = cells.str.strip_chars().str.replace(SPELLED, "$1")
+    return plain.set(plain == "", None)
+
+
+def _unsaid(keys: pl.DataFrame) -> Iterator[Problem]:
+    """Identifiers that repeat, where the policy does not say who is who."""
+    for column in keys:
+        present = column.drop_nulls()
+        n_different = present.n_unique()
+        if n_different == len(present):
+            continue
+        lacking = keys.height - len(present)
+        rest = f", and {lacking:,} rows have none" if lacking else ""
+        what = f"is not set, and the identifier {column.name!r} repeats: {len(present):,} rows have {n_different:,} "
+        what += f"different value{'s' if n_different > 1 else ''} of it{rest}."
+        remedy = UNSET.format(toml_text(column.name))
+        if n_different == 1:
+            remedy = 'Write person = "row" in [data] if every row is a person of its own, or name what tells persons apart.'
+        yield Problem("data.person", what, remedy)
+
+
+def _refuse_empty(keys: pl.DataFrame) -> None:
+    """Refuse a key without any value: that would make a person of every row without a word."""
+    remedy = 'Name another identifier in data.person, or write person = "row".'
+    DataError.refuse(
+        Problem(f"data: {column.name}", "every cell is missing, so it tells no persons apart.", remedy)
+        for column in keys
+        if column.null_count() == len(column)
+    )
+
+
+def refuse_changes(
+    attributes: Mapping[str, Attribute],
+    derived: Mapping[str, Sequence[str]],
+    persons: Persons | None,
+    policy: Policy,
+) -> None:
+    """Refuse attributes that are said to be constant and change from row to row of a person."""
+    if persons is None:
+        return
+    n_persons = int(persons.max(initial=-1)) + 1
+    problems = []
+    for name in policy.constant:
+        columns = [attributes[column] for column in derived.get(name, (name,))]
+        changing = _any(_changing(column.codes, persons, n_persons) for column in columns)
+        known = _any(_changing_values(column, persons, n_persons) for column in columns)
+        if changing.any():
+            problems.append(_changes(name, int(changing.sum()), int(known.sum()), n_persons))
+    PolicyError.refuse(problem.within(policy.name) for problem in problems)
+
+
+def _changes(name: str, n_changing: int, n_known: int, n_persons: int) -> Problem:
+    what = f"changes for {n_changing:,} of {n_persons:,} persons"
+    if n_known < n_changing:
+        what += f"; for {n_changing - n_known:,} of them only because a cell is missing beside a value"
+    remedy = "Correct or fill in the data, or drop constant: rows of one person may then differ in it."
+    return Problem(f"attributes.{name}.constant", f"{what}.", remedy)
+
+
+def changing_persons(attribute: Attribute, persons: Persons) -> int:
+    """How many persons have two values of an attribute or more, a missing one included."""
+    return int(_changing(attribute.codes, persons, int(persons.max(initial=-1)) + 1).sum())
+
+
+def _changing_values(attribute: Attribute, persons: Persons, n_persons: int) -> Changing:
+    """The persons with two values or more that are not missing."""
+    if not attribute.has_missing:
+        return _changing(attribute.codes, persons, n_persons)
+    present = attribute.codes != attribute.n_values - 1
+    return _changing(attribute.codes[present], persons[present], n_persons)
+
+
+def _changing(codes: NDArray[np.int32], persons: Persons, n_persons: int) -> Changing:
+    """The persons with two different codes or more: some row of theirs differs from the one that stands for them."""
+    standing = np.zeros(n_persons, dtype=codes.dtype)
+    standing[persons] = codes
+    changing = np.zeros(n_persons, dtype=np.bool_)
+    changing[persons[codes != standing[persons]]] = True
+    return changing
+
+
+def _any(masks: Iterator[Changing]) -> Changing:
+    first = next(masks)
+    for mask in masks:
+        first |= mask
+    return first
