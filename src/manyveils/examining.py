@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from manyveils.arguments import AnyPolicy, AnyRelease, Progress, read_policy, read_release, streams_of
 from manyveils.audits import Audit
 from manyveils.engines import Engine, is_for_spark, judge, judge_on_spark
-from manyveils.errors import DataError, InputError
+from manyveils.errors import DataError, InputError, PolicyError
 from manyveils.policy import Policy
 from manyveils.promises.work import silent
 from manyveils.release import Release
@@ -88,8 +88,8 @@ def attack(
 def _hold_control(control: object, policy: Policy) -> Table:
     try:
         return hold(control, policy)[0]
-    except DataError as error:
-        raise DataError(problem.within("control") for problem in error.problems) from None
+    except (DataError, PolicyError) as error:
+        raise type(error)(problem.within("control") for problem in error.problems) from None
 
 
 def measure(

@@ -16,6 +16,7 @@ from manyveils.reading.licence import Licence, licensed
 from manyveils.reading.secrets import as_published
 from manyveils.release import Release
 from manyveils.table import Table
+from manyveils.table.persons import how_counted
 
 __all__ = ["Audit", "Finding", "Licence", "audit"]
 
@@ -42,4 +43,5 @@ def audit(
             *secret_findings(Evidence(release, table, policy)),
         ),
         table.derived,
+        how_counted(table, policy),
     )

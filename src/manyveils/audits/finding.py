@@ -72,10 +72,14 @@ def count_of_faults(promise: str, n_faults: int | None, view: str = "", attribut
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """Every finding about one release; `derived` lists the derived attributes of multi-valued ones."""
+    """Every finding about one release; `derived` lists the derived attributes of multi-valued ones.
+
+    `persons` says by what persons are counted, and how many there are in the original.
+    """
 
     findings: tuple[Finding, ...]
     derived: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    persons: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def kept(self) -> bool:
@@ -100,7 +104,8 @@ class Audit:
 
     def describe(self) -> dict[str, object]:
         """The audit as plain values for JSON."""
-        return {"kept": self.kept, "findings": [finding.describe() for finding in self.findings]}
+        findings = [finding.describe() for finding in self.findings]
+        return {"kept": self.kept, "persons": dict(self.persons), "findings": findings}
 
     def _repr_html_(self) -> str:
         header = ["promise", "about", "in", "reading", "promised", "required", "measured", "kept"]
@@ -109,7 +114,7 @@ class Audit:
             for f in self.findings
         ]
         verdict = "Every promise is kept." if self.kept else f"{len(self.broken)} promises are broken."
-        return as_table("Audit", header, rows, note=verdict)
+        return as_table("Audit", header, rows, note=f"{verdict} {self.persons.get('note', '')}".rstrip())
 
     def __repr__(self) -> str:
         promised = sum(finding.promised for finding in self.findings)

@@ -83,11 +83,20 @@ def show_audit(verdict: "Audit") -> None:
     findings = sorted(verdict.findings, key=lambda finding: not finding.promised)
     rows = [[getattr(finding, field) for field in COLUMNS.values()] for finding in findings]
     show_table("Audit", list(COLUMNS), rows)
+    show_persons(verdict.persons)
     if verdict.kept:
         typer.echo("Every promise is kept.")
     else:
         names = ", ".join(sorted({finding.promise for finding in verdict.broken}))
         typer.echo(f"{len(verdict.broken)} promises are BROKEN: {names}.")
+
+
+def show_persons(persons: Mapping[str, Any]) -> None:
+    """Say in a line who is who, where that is not a matter of course: somebody has several rows, or nobody is told apart."""
+    if persons["n"] < persons["rows"]:
+        typer.echo(f"{persons['n']:,} persons in {persons['rows']:,} rows. {persons['note']}")
+    elif persons["is_assumed"]:
+        typer.echo(persons["note"])
 
 
 def measure(

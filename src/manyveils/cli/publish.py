@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from manyveils.cli.door import Door, open_door, show_table
-from manyveils.cli.examine import show_audit
+from manyveils.cli.examine import show_audit, show_persons
 from manyveils.cli.options import AsJson, Data, Engine, Force, Master, PolicyFile, Seed, option
 from manyveils.errors import InputError
 
@@ -119,6 +119,7 @@ def _planned(policy: Path, data: Path | None, seed: int | None, door: Door) -> d
     from manyveils.arguments import Order
     from manyveils.run import make
     from manyveils.table import hold
+    from manyveils.table.persons import how_counted
     from manyveils.utility import measure
 
     order = Order(data, policy, seed=seed, progress=door.progress)
@@ -136,6 +137,7 @@ def _planned(policy: Path, data: Path | None, seed: int | None, door: Door) -> d
         "utility": measure(release, table, order.policy).describe(),
         "inferred_kinds": {name: table[name].kind for name in table.inferred if name in table.attributes},
         "promises": release.manifest.promises,
+        "persons": how_counted(table, order.policy),
     }
 
 
@@ -152,6 +154,7 @@ def _show_plan(document: Mapping[str, Any]) -> None:
     kinds = [f"{name} {kind}" for name, kind in document["inferred_kinds"].items()]
     if kinds:
         typer.echo(f"Kinds inferred from the data: {', '.join(kinds)}.")
+    show_persons(document["persons"])
     counts = f"{document['rows']} rows would be published, {document['suppressed']} suppressed"
     typer.echo(f"{counts}. Nothing was written.")
 

@@ -23,6 +23,7 @@ from manyveils.policy import Policy
 from manyveils.release import Release
 from manyveils.run import make
 from manyveils.table import Restore, Streams, Table, hold, take_in
+from manyveils.table.encode import persons_in
 from manyveils.utility import measure
 from manyveils.utility.examples import read_held_out
 from manyveils.utility.learning import Lesson
@@ -128,15 +129,19 @@ class Task:
 
 
 def split(data: Path | pl.DataFrame | None, policy: Policy, seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Four fifths of the rows to publish, and a random fifth to test on, who are then not in the release."""
+    """Four fifths of the persons to publish, and a random fifth to test on, who are then not in the release."""
     source = policy.source if data is None else data
     frame, _ = take_in(source, delimiter=policy.data.delimiter)
     if frame.height < LEAST_ROWS:
         what = f"{frame.height} rows are too few to hold some out."
         raise DataError.at("learn", what, f"{LEAST_ROWS} are needed.")
-    rows = Streams(seed).of("compare.held-out").permutation(frame.height)
-    is_held_out = np.zeros(frame.height, dtype=bool)
-    is_held_out[rows[: frame.height // PARTS]] = True
+    persons = persons_in(frame, policy)
+    n_persons = frame.height if persons is None else int(persons.max()) + 1
+    chosen = Streams(seed).of("compare.held-out").permutation(n_persons)
+    is_held_out = np.zeros(n_persons, dtype=bool)
+    is_held_out[chosen[: n_persons // PARTS]] = True
+    # All rows of a person go together.
+    is_held_out = is_held_out if persons is None else is_held_out[persons]
     return frame.filter(~pl.Series(is_held_out)), frame.filter(pl.Series(is_held_out))
 
 

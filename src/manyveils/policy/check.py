@@ -115,7 +115,9 @@ def _meaning_problems(document: Keys, attributes: Keys) -> Iterator[Problem]:
             yield Problem(where, f"attribute {name!r} is not described.", suggest(name, list(attributes)))
     yield from _role_problems(document, bodies, general)
     yield from person_problems(document, bodies)
-    if len(bodies) == len(attributes) and all(body.get("role") in NEVER_PUBLISHED for body in bodies.values()):
+    if len(bodies) == len(attributes) and all(
+        body.get("role") in NEVER_PUBLISHED for body in bodies.values()
+    ):
         remedy = "Give some attribute the role quasi, sensitive or neutral."
         yield Problem("attributes", "nothing is left to publish.", remedy)
     yield from _elimination_problems(document, bodies, general)

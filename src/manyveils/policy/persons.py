@@ -43,7 +43,9 @@ def _key_problems(name: str, bodies: Keys) -> Iterator[Problem]:
     role = bodies[name].get("role") if name in bodies else "identifier"
     if role != "identifier":
         what = f"{name!r} has the role {role!r}, but what tells persons apart is an identifier, and never published."
-        yield Problem("data.person", what, f'Set role = "identifier" in [attributes.{name}], or name another.')
+        yield Problem(
+            "data.person", what, f'Set role = "identifier" in [attributes.{name}], or name another.'
+        )
 
 
 def _dependency_problems(name: str, dependencies: object) -> Iterator[Problem]:
@@ -52,7 +54,9 @@ def _dependency_problems(name: str, dependencies: object) -> Iterator[Problem]:
             continue
         left = dependency.get("from")
         if name in [*(left if isinstance(left, list) else []), dependency.get("to")]:
-            what = f"{name!r} tells persons apart and is never published, so no adversary reads anything off it."
+            what = (
+                f"{name!r} tells persons apart and is never published, so no adversary reads anything off it."
+            )
             yield Problem(f"dependencies[{number}]", what, "Drop the dependency.")
 
 

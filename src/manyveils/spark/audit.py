@@ -37,6 +37,7 @@ from manyveils.spark.order import descents_of, torn_buckets_of
 from manyveils.spark.parts import Wholes
 from manyveils.spark.published import PublishedTable, cells_of, read_published
 from manyveils.table import Table, resolve
+from manyveils.table.persons import how_counted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -127,6 +128,7 @@ class _Auditing:
                 *self._secrets(),
             ),
             self.held.sketch.derived,
+            how_counted(self.held.sketch, self.policy),
         )
 
     @cached_property

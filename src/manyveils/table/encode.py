@@ -13,7 +13,7 @@ from manyveils.policy.sections import AttributeSection, Kind
 from manyveils.table.attributes import Attribute, Table, bits_of
 from manyveils.table.kinds import as_number, spelled_as, typed, with_one_zero
 from manyveils.table.levels import Codes, Levels, dated, intervals, masked, value_or_top, written
-from manyveils.table.persons import keys_read, persons_of, refuse_changes, refuse_unlike
+from manyveils.table.persons import Persons, keys_read, persons_of, refuse_changes, refuse_unlike
 
 MANY_VALUES = 100_000
 
@@ -24,10 +24,9 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     if frame.height == 0:
         raise DataError.at("data", "there is a header but no row.")
     names = [name for name, section in policy.attributes.items() if section.role != "identifier"]
-    keys, frame = frame.select(keys_read(policy)), frame.select(names)
+    keys, frame = _keys(frame, policy), frame.select(names)
     _refuse_other_types(frame)
-    refuse_unlike(keys)
-    keys, frame = _as_read(keys, policy), _as_read(frame, policy)
+    frame = _as_read(frame, policy)
     complete = _complete(frame, policy)
     n_dropped = 0 if complete is None else int((~complete).sum())
     if complete is not None:
@@ -37,6 +36,19 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     refuse_changes(attributes, derived, persons, policy)
     inferred = tuple(name for name in names if policy.attributes[name].kind is None)
     return Table(attributes, frame.height, n_dropped, derived, inferred, persons=persons)
+
+
+def _keys(frame: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+    """The identifiers that tell persons apart."""
+    keys = frame.select(keys_read(policy))
+    refuse_unlike(keys)
+    return _as_read(keys, policy)
+
+
+def persons_in(frame: pl.DataFrame, policy: Policy) -> Persons | None:
+    """The person of each row of a frame, whatever else is missing in it; None where no two rows are of one person."""
+    refuse_columns(frame.columns, policy)
+    return persons_of(_keys(frame, policy), policy)
 
 
 def encode_attributes(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from manyveils.errors import DataError, PolicyError, Problem
 from manyveils.plain import toml_text
 from manyveils.policy.model import Policy
-from manyveils.table.attributes import Attribute
+from manyveils.table.attributes import Attribute, Table
 
 Persons = NDArray[np.int64]
 Changing = NDArray[np.bool_]
@@ -18,8 +18,8 @@ Changing = NDArray[np.bool_]
 # Leading zeros make a code of it.
 SPELLED = r"^\+?(-?(?:0|[1-9][0-9]*))(?:\.0*)?$"
 UNSET = (
-    'Write person = {} in [data] if it tells persons apart, and persons are counted; or person = "row" if every '
-    "row is a person of its own."
+    "Write person = {} in [data] if it tells persons apart{}, so that persons are counted; "
+    'or person = "row" if every row is a person of its own.'
 )
 
 
@@ -62,6 +62,30 @@ def persons_of(keys: pl.DataFrame, policy: Policy) -> Persons | None:
     return numbers
 
 
+def how_counted(table: Table, policy: Policy) -> dict[str, object]:
+    """By what persons are counted, how many there are in how many rows, and a sentence that says so."""
+    return {
+        "counted_by": list(policy.person) if policy.person else "rows",
+        "n": table.n_persons,
+        "rows": table.n_people,
+        "is_assumed": policy.person is None and not policy.having("identifier"),
+        "note": _note(table, policy),
+    }
+
+
+def _note(table: Table, policy: Policy) -> str:
+    if policy.person:
+        several = "no two rows are of one person" if table.persons is None else "some have several rows"
+        return f"Persons are told apart by {' and '.join(policy.person)}; {several}."
+    if policy.person is not None:
+        return 'Every row is taken as a person of its own: the policy says person = "row".'
+    if policy.having("identifier"):
+        return "Every row is a person of its own: no identifier has a value twice."
+    return (
+        "Every row is taken as a person of its own: the policy names no identifier that tells persons apart."
+    )
+
+
 def numbered(keys: pl.DataFrame) -> Persons:
     """A number for each row, the same for rows that are equal in all columns and have no cell missing.
 
@@ -100,7 +124,9 @@ def _unsaid(keys: pl.DataFrame) -> Iterator[Problem]:
         rest = f", and {lacking:,} rows have none" if lacking else ""
         what = f"is not set, and the identifier {column.name!r} repeats: {len(present):,} rows have {n_different:,} "
         what += f"different value{'s' if n_different > 1 else ''} of it{rest}."
-        remedy = UNSET.format(toml_text(column.name))
+        remedy = UNSET.format(
+            toml_text(column.name), ", or a list of identifiers that do" if keys.width > 1 else ""
+        )
         if n_different == 1:
             remedy = 'Write person = "row" in [data] if every row is a person of its own, or name what tells persons apart.'
         yield Problem("data.person", what, remedy)

@@ -6,7 +6,7 @@ from itertools import product
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import Diverse, Guarantee, KAnonymity, KnownItems
+from manyveils.policy.guarantees import DistinctDiversity, Diverse, Guarantee, KAnonymity, KnownItems
 from manyveils.policy.model import Policy
 from manyveils.policy.promises import alpha_beta_k_of, promises_of
 from manyveils.table.attributes import Table
@@ -43,9 +43,9 @@ def _resolve_promise(
         return
     if isinstance(promise.guarantee, KAnonymity):
         k = promise.guarantee.k
-        if k > table.n_people:
+        if k > table.n_persons:
             section = "guarantee" if policy.guarantee.k == k else "publish"
-            what = f"k = {k} but there are {table.n_people} rows."
+            what = f"k = {k} but there are {_people(table)}."
             problems.append(Problem(f"{section}.k", what, "Lower k."))
         yield replace(promise, given=given)
         return
@@ -58,6 +58,13 @@ def _resolve_promise(
         if not misfits:
             insensitive = _insensitive(promise, names, table)
             yield replace(promise, guarantee=guarantee, given=given, protects=names, insensitive=insensitive)
+
+
+def _people(table: Table) -> str:
+    """How many persons there are, in the words of a message."""
+    if table.persons is None:
+        return f"{table.n_people} rows"
+    return f"{table.n_persons} persons in {table.n_people} rows"
 
 
 def _is_derived(names: tuple[str, ...], table: Table) -> bool:
@@ -178,6 +185,9 @@ def _misfits(guarantee: Guarantee, names: tuple[str, ...], policy: Policy, table
         counted = f"labels at level {guarantee.level}" if guarantee.level else "values"
         what = f"{key} = {l} but the attribute has {kinds.n_values} different {counted}."
         yield Problem(where, what, f"Lower {key} to {kinds.n_values}.")
+    if table.persons is not None and isinstance(guarantee, DistinctDiversity) and l > table.n_persons:
+        what = f"l = {l} but there are {_people(table)}, and each stands for one value at most."
+        yield Problem(where, what, f"Lower l to {table.n_persons}.")
     if guarantee.counts_values and isinstance(guarantee, Diverse) and guarantee.singled_out:
         most = max([0, *(guarantee.l_for(text) for text in kinds.texts)])
         if most > max(l, kinds.n_values):
