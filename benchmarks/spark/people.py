@@ -26,6 +26,7 @@ POLICIES = {
         publish={"method": "generalize", "suppression": 0.01},
     ),
     "anatomy": mv.Policy(
+        data={"person": "row"},
         attributes=ONE_SENSITIVE,
         guarantee={"l": 4, "l_kind": "frequency"},
         publish={"method": "anatomize"},

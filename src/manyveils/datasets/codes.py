@@ -160,6 +160,7 @@ def code_tree(n_codes: int = FIRST_CODES) -> dict[str, dict[str, list[str]]]:
 def _sections(attributes: dict[str, dict[str, Any]]) -> dict[str, Any]:
     attributes["age"] |= {"kind": "numeric", "hierarchy": {"widths": [10, 20, 40]}}
     return {
+        "data": {"person": "row"},
         "attributes": attributes,
         "guarantee": {"k": 5, "l": 2},
         "publish": {"method": "anatomize", "suppression": 0.02},

@@ -115,6 +115,7 @@ def tumour_sections(n_sensitive: int = 6) -> dict[str, Any]:
         what = f"n_sensitive is {n_sensitive} and must be from 1 to {len(SENSITIVE)}."
         raise InputError.at("tumour_sections", what, "Give a whole number.")
     return {
+        "data": {"person": "record"},
         "attributes": {name: _attribute(name, n_sensitive) for name in COLUMNS},
         "guarantee": {"k": 10, "l": 3},
         "publish": {"method": "generalize", "recoding": "mondrian"},

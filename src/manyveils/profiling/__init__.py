@@ -13,6 +13,7 @@ from manyveils.policy.check import RESERVED
 from manyveils.profiling.facts import Facts, facts_of, markers_in
 from manyveils.profiling.guesses import guess
 from manyveils.profiling.hierarchies import Coarser, Diversity, coarser, diversity_of, rows_per_group
+from manyveils.profiling.persons import Whose, of_persons, whose
 from manyveils.profiling.policy_text import policy_text
 from manyveils.profiling.roles import Guesses, decide, name_of
 from manyveils.profiling.uniqueness import FoundDependency, Uniqueness, dependencies_of, uniqueness_of
@@ -33,6 +34,7 @@ class Profile:
     uniqueness: Uniqueness
     dependencies: tuple[FoundDependency, ...]
     markers: Mapping[str, int]
+    whose: Whose | None = None
     source: Path | None = None
     delimiter: str | None = None
 
@@ -42,14 +44,24 @@ class Profile:
 
     @property
     def k(self) -> tuple[int, str]:
-        """Rows per group, and why."""
-        return rows_per_group(self.n_rows)
+        """Persons per group, and why."""
+        return rows_per_group(self.n_persons)
+
+    @property
+    def n_persons(self) -> int:
+        """How many persons the rows seem to be about."""
+        return self.n_rows if self.whose is None else self.whose.n_persons
 
     @property
     def diversities(self) -> Mapping[str, Diversity]:
         """What can be promised of each sensitive attribute."""
         names = self.having("sensitive")
-        return {name: diversity_of(self.facts[name], self.k[0], self.facts) for name in names}
+        persons = None if self.whose is None else self.whose.persons
+        counted = {
+            name: self.facts[name] if persons is None else of_persons(self.facts[name], persons)
+            for name in names
+        }
+        return {name: diversity_of(counted[name], self.k[0], self.facts) for name in names}
 
     @property
     def coarsenings(self) -> Mapping[str, Coarser]:
@@ -74,6 +86,7 @@ class Profile:
             "uniqueness": asdict(self.uniqueness) | {"together": self.uniqueness.together},
             "dependencies": [asdict(dependency) for dependency in self.dependencies],
             "missing_markers": dict(self.markers),
+            "person": None if self.whose is None else self.whose.describe(),
             "warnings": list(self.warnings),
         }
 
@@ -118,7 +131,10 @@ def profile(
     _refuse_nothing(decided)
     known = [name for name in facts if decided[name].role == "quasi"]
     uniqueness = uniqueness_of(_attributes(facts, known), frame.height)
-    return Profile(frame.height, facts, decided, uniqueness, dependencies, all_markers, path, delimiter)
+    persons = whose(frame, facts, decided, tuple(all_markers))
+    return Profile(
+        frame.height, facts, decided, uniqueness, dependencies, all_markers, persons, path, delimiter
+    )
 
 
 def _attributes(facts: Mapping[str, Facts], names: Sequence[str]) -> list[Attribute]:
@@ -163,18 +179,30 @@ def _refuse_nothing(decided: Guesses) -> None:
 
 def _warnings(profile: Profile) -> Iterator[str]:
     k = profile.k[0]
-    if profile.n_rows < k:
-        yield f"There are fewer than {k} rows, so nobody can hide among others: publishing will refuse."
+    if profile.n_persons < k:
+        of = "rows" if profile.n_persons == profile.n_rows else "persons"
+        yield f"There are fewer than {k} {of}, so nobody can hide among others: publishing will refuse."
     if not profile.having("sensitive"):
         yield "No column seems sensitive, so only k is promised; set the role of those that are."
     if not profile.having("quasi"):
         yield "No column seems to be known to an adversary; set the role of those that are."
+    yield from _warnings_of_persons(profile)
     left_out = [name for name in profile.having("identifier") if "Left out" in profile.decided[name].reason]
     if left_out:
         more = len(left_out) - MOST_LISTED
         listed = ", ".join(name_of(name) for name in left_out[:MOST_LISTED])
         rest = f" and {more} more" if more > 0 else ""
         yield f"Columns left out for other reasons than naming people: {listed}{rest}."
+
+
+def _warnings_of_persons(profile: Profile) -> Iterator[str]:
+    if profile.whose is None:
+        return
+    if profile.whose.name is None:
+        yield f"Every row is taken as a person of its own. {profile.whose.reason}."
+        return
+    told = f"{profile.whose.n_persons:,} persons in {profile.n_rows:,} rows"
+    yield f"Persons are told apart by {name_of(profile.whose.name)} ({told}), so that promises count persons."
 
 
 def _described(profile: Profile, name: str) -> dict[str, object]:

@@ -17,6 +17,10 @@ MOSTLY_DIFFERENT = 0.5
 MANY_VALUES = 10_000
 # A key with more values than this tells records apart, however many rows share one.
 FEW_KEYS = 100
+# A column called `patient` says whose row it is if so few rows share a value, or if it has many values.
+FEW_ROWS_EACH = 10
+# Whole numbers of so many digits or more, all of the same length, are codes.
+LONG_NUMBER = 6
 # Texts of which there are more than this, nearly all different, number something and are not categories.
 FEW_TEXTS = 50
 
@@ -65,6 +69,8 @@ def _names_a_person(facts: Facts) -> Guess | None:
         return Guess("identifier", f"Its name suggests {topic}", topic)
     if says(facts.name, words.KEYS_OF_PEOPLE):
         return Guess("identifier", "Its name suggests somebody's name or number")
+    if _says_whose(facts):
+        return Guess("identifier", f"Its name suggests whose row it is, and it has {facts.distinct:,} values")
     if facts.form.identifies:
         return Guess("identifier", f"Its cells look like {facts.form.identifies}")
     if facts.is_counter and not is_known:
@@ -77,6 +83,13 @@ def _names_a_person(facts: Facts) -> Guess | None:
     if says(facts.name, words.RECORD_KEYS) and facts.distinct > FEW_KEYS and not is_known:
         return Guess("identifier", f"Its name suggests {weak}, and it has {facts.distinct:,} of them", weak)
     return None
+
+
+def _says_whose(facts: Facts) -> bool:
+    """Whether a column is called as people are, and has so many values that these tell people apart."""
+    if facts.name.strip().lower() not in words.WHOSE or facts.type in ("decimal", "date", "true or false"):
+        return False
+    return facts.distinct > min(FEW_KEYS, max(2, facts.n_rows / FEW_ROWS_EACH))
 
 
 def _by_topic(facts: Facts) -> Guess | None:
@@ -108,7 +121,24 @@ def _stands_out(facts: Facts) -> Guess | None:
         return left_out
     if facts.share_distinct >= NEARLY_UNIQUE and facts.type != "decimal" and facts.distinct > 1:
         return Guess("identifier", f"It nearly identifies the row: {_differing(facts)}")
+    if _is_key(facts):
+        what = "It seems to number somebody or something that comes again"
+        return Guess("identifier", f"{what}: {_differing(facts)}")
     return None
+
+
+def _is_key(facts: Facts) -> bool:
+    """Whether most cells of a column of texts, or of long numbers, differ, so that its values are no categories."""
+    if facts.share_distinct < MOSTLY_DIFFERENT or facts.distinct <= FEW_TEXTS or facts.form.separator:
+        return False
+    return facts.type in ("code", "category") or (facts.type == "whole number" and _are_long(facts))
+
+
+def _are_long(facts: Facts) -> bool:
+    if facts.attribute is None:
+        return False
+    least, greatest = (str(facts.attribute.domain[place]) for place in (0, facts.distinct - 1))
+    return len(least) == len(greatest) >= LONG_NUMBER and least.isdigit()
 
 
 def _free_text(facts: Facts) -> Guess | None:

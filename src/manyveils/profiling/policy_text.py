@@ -56,6 +56,7 @@ def _data(profile: "Profile", source: str | None) -> Lines:
     if profile.delimiter is not None:
         yield "# What stands between fields."
         yield f"delimiter = {toml_text(profile.delimiter)}"
+    yield from _person(profile)
     lacking = sum(facts.missing > 0 for facts in profile.facts.values())
     missing = f"Cells are missing in {lacking} of the columns" if lacking else "No cell is missing"
     yield f"# {missing}; a missing cell counts as a value of its own."
@@ -66,6 +67,21 @@ def _data(profile: "Profile", source: str | None) -> Lines:
         )
         yield f"# Texts that usually mean a missing cell: {counts}."
         yield f"missing_markers = [{', '.join(map(toml_text, profile.markers))}]"
+
+
+def _person(profile: "Profile") -> Lines:
+    whose = profile.whose
+    if whose is None:
+        return
+    if whose.name is None:
+        yield f"# {whose.reason}."
+        yield "# So every row is taken as a person of its own; name what tells them apart if some have several rows."
+        yield 'person = "row"'
+        return
+    yield f"# {whose.reason}."
+    yield f"# So rows are taken for those of {whose.n_persons:,} persons, {whose.n_several:,} of them with several; promises count persons."
+    yield '# If every row is a person of its own, write "row".'
+    yield f"person = {toml_text(whose.name)}"
 
 
 def _attribute(profile: "Profile", name: str) -> Lines:
@@ -83,6 +99,9 @@ def _attribute(profile: "Profile", name: str) -> Lines:
         yield f"# {suits.reason}."
     if decided.role == "quasi" and suits.hierarchy:
         yield f"hierarchy = {suits.hierarchy}"
+    if profile.whose is not None and name in profile.whose.constants:
+        yield f"# None of the {profile.whose.n_several:,} persons with several rows has two values."
+        yield "constant = true"
     if decided.role == "sensitive":
         yield from _own_guarantee(profile, name)
 

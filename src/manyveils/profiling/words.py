@@ -84,6 +84,15 @@ PEOPLE = _words(
     "account policy claim case encounter insurance doctor physician nurse mother father parent spouse "
     "contact owner driver guardian"
 )
+# Of these, whom rows are about; the others may stand beside her.
+WHOSE = _words(
+    "patient patienten person people personal customer client kunde kunden user member employee mitarbeiter "
+    "student pupil participant respondent citizen voter resident tenant"
+)
+BESIDE = _words(
+    "doctor physician nurse mother father parent spouse contact owner driver guardian staff insurance claim case "
+    "encounter visit shop store clinic hospital school company employer"
+)
 KEYS = _words("id ids no nr number num key nummer numero")
 NAMES = _words(WEAK_IDENTIFIERS["a name"])
 KEYS_OF_PEOPLE = (

@@ -64,6 +64,7 @@ def _published(worker: Worker, owner: Person) -> str:
 def _graded() -> dict[str, Any]:
     """The hospital's policy with secret codes and grades, and quasi-identifiers made coarser."""
     return {
+        "data": {"person": "record"},
         "attributes": hospital_sections(whole_cells=True)["attributes"],
         "guarantee": {"k": 3, "l": 3},
         "publish": {"method": "grade", "then": "generalize"},

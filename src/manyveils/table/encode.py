@@ -13,7 +13,15 @@ from manyveils.policy.sections import AttributeSection, Kind
 from manyveils.table.attributes import Attribute, Table, bits_of
 from manyveils.table.kinds import as_number, spelled_as, typed, with_one_zero
 from manyveils.table.levels import Codes, Levels, dated, intervals, masked, value_or_top, written
-from manyveils.table.persons import Persons, keys_read, persons_of, refuse_changes, refuse_unlike
+from manyveils.table.persons import (
+    Persons,
+    Repeating,
+    keys_read,
+    persons_of,
+    refuse_changes,
+    refuse_unlike,
+    repeating,
+)
 
 MANY_VALUES = 100_000
 
@@ -43,6 +51,12 @@ def _keys(frame: pl.DataFrame, policy: Policy) -> pl.DataFrame:
     keys = frame.select(keys_read(policy))
     refuse_unlike(keys)
     return _as_read(keys, policy)
+
+
+def repeating_in(frame: pl.DataFrame, policy: Policy) -> tuple[Repeating, ...]:
+    """The identifiers of a frame that repeat, so that a policy has to say who is who."""
+    keys = frame.select(policy.having("identifier"))
+    return repeating(_as_read(keys, policy)) if keys.width else ()
 
 
 def persons_in(frame: pl.DataFrame, policy: Policy) -> Persons | None:

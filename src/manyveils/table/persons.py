@@ -1,6 +1,7 @@
 """Whose row is whose: identifiers are read to number persons, and forgotten."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -34,8 +35,13 @@ def refuse_unlike(frame: pl.DataFrame) -> None:
     DataError.refuse(
         Problem(f"data: {name}", f"cells of type {type(dtype).__name__} cannot tell persons apart.", remedy)
         for name, dtype in frame.schema.items()
-        if dtype.is_nested() or dtype == pl.Object
+        if not alike(dtype)
     )
+
+
+def alike(dtype: pl.DataType) -> bool:
+    """Whether cells of a type can be compared."""
+    return not dtype.is_nested() and dtype != pl.Object
 
 
 def persons_of(keys: pl.DataFrame, policy: Policy) -> Persons | None:
@@ -46,10 +52,10 @@ def persons_of(keys: pl.DataFrame, policy: Policy) -> Persons | None:
     """
     if not keys.width:
         return None
-    keys = keys.select(_spelled_once(column) for column in keys)
     if policy.person is None:
         PolicyError.refuse(problem.within(policy.name) for problem in _unsaid(keys))
         return None
+    keys = keys.select(_spelled_once(column) for column in keys)
     _refuse_empty(keys)
     numbers = numbered(keys)
     n_persons = int(numbers.max(initial=-1)) + 1
@@ -113,23 +119,44 @@ def _spelled_once(cells: pl.Series) -> pl.Series:
     return plain.set(plain == "", None)
 
 
+@dataclass(frozen=True)
+class Repeating:
+    """An identifier with fewer different values than rows that have one."""
+
+    name: str
+    n_present: int
+    n_different: int
+
+
+def repeating(keys: pl.DataFrame) -> tuple[Repeating, ...]:
+    """The identifiers that repeat; missing cells are no repeats."""
+    present = [_spelled_once(column).drop_nulls() for column in keys]
+    counted = [Repeating(column.name, len(column), column.n_unique()) for column in present]
+    return tuple(column for column in counted if column.n_different < column.n_present)
+
+
 def _unsaid(keys: pl.DataFrame) -> Iterator[Problem]:
     """Identifiers that repeat, where the policy does not say who is who."""
-    for column in keys:
-        present = column.drop_nulls()
-        n_different = present.n_unique()
-        if n_different == len(present):
-            continue
-        lacking = keys.height - len(present)
+    repeats = repeating(keys)
+    names = {column.name for column in repeats}
+    unique = [column.name for column in keys if column.name not in names and not column.null_count()]
+    for column in repeats:
+        lacking = keys.height - column.n_present
         rest = f", and {lacking:,} rows have none" if lacking else ""
-        what = f"is not set, and the identifier {column.name!r} repeats: {len(present):,} rows have {n_different:,} "
-        what += f"different value{'s' if n_different > 1 else ''} of it{rest}."
-        remedy = UNSET.format(
-            toml_text(column.name), ", or a list of identifiers that do" if keys.width > 1 else ""
-        )
-        if n_different == 1:
-            remedy = 'Write person = "row" in [data] if every row is a person of its own, or name what tells persons apart.'
-        yield Problem("data.person", what, remedy)
+        values = "values" if column.n_different > 1 else "value"
+        what = f"is not set, and the identifier {column.name!r} repeats: {column.n_present:,} rows have "
+        what += f"{column.n_different:,} different {values} of it{rest}."
+        yield Problem("data.person", what, _remedy(column, keys.width, unique))
+
+
+def _remedy(column: Repeating, n_identifiers: int, unique: Sequence[str]) -> str:
+    """What would say who is who: the identifier itself, several of them, one that has no value twice, or rows."""
+    if column.n_different == 1:
+        named = 'Name what tells persons apart in [data] person, or write person = "row" if every row is a person of its own.'
+    else:
+        several = ", or a list of identifiers that do" if n_identifiers > 1 else ""
+        named = UNSET.format(toml_text(column.name), several)
+    return f"{named} {unique[0]!r} has no value twice." if unique else named
 
 
 def _refuse_empty(keys: pl.DataFrame) -> None:
