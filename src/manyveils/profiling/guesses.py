@@ -89,7 +89,7 @@ def _says_whose(facts: Facts) -> bool:
     """Whether a column is called as people are, and has so many values that these tell people apart."""
     if facts.name.strip().lower() not in words.WHOSE or facts.type in ("decimal", "date", "true or false"):
         return False
-    return facts.distinct > min(FEW_KEYS, max(2, facts.n_rows / FEW_ROWS_EACH))
+    return facts.distinct > FEW_KEYS or facts.distinct * FEW_ROWS_EACH >= max(facts.n_rows, 3 * FEW_ROWS_EACH)
 
 
 def _by_topic(facts: Facts) -> Guess | None:

@@ -14,7 +14,7 @@ from manyveils.profiling.guesses import MOSTLY_DIFFERENT
 from manyveils.profiling.roles import Guesses, name_of
 from manyveils.profiling.words import IDENTIFIERS, WEAK_IDENTIFIERS, says, topic_of
 from manyveils.table.encode import persons_in, repeating_in
-from manyveils.table.persons import Repeating, alike, changing_persons
+from manyveils.table.persons import Identifier, alike, changing_persons
 
 # What several people share, and one person may have several of.
 SHARED = ("an address", "a phone number", "a device or a web page")
@@ -67,7 +67,7 @@ def whose(
 
 
 def _told_by(
-    column: Repeating, persons: NDArray[np.int64], facts: Mapping[str, Facts], decided: Guesses
+    column: Identifier, persons: NDArray[np.int64], facts: Mapping[str, Facts], decided: Guesses
 ) -> Whose:
     rows = np.bincount(persons)
     sensitive = [facts[name].attribute for name, guess in decided.items() if guess.role == "sensitive"]
@@ -83,7 +83,7 @@ def _none_fits(names: Sequence[str]) -> str:
     return f"Not all cells of {listed} differ, but nothing there seems to tell persons apart"
 
 
-def _rank(column: Repeating, facts: Mapping[str, Facts], decided: Guesses) -> int | None:
+def _rank(column: Identifier, facts: Mapping[str, Facts], decided: Guesses) -> int | None:
     """How well a column seems to tell persons apart, the best first; None where it does not."""
     name, reason = column.name, decided[column.name].reason
     if column.n_different < 2 or "eft out" in reason or says(name, words.BESIDE):

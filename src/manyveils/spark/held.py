@@ -1,6 +1,6 @@
 """A table whose rows stay with Spark: here are only its dictionaries, and rows as numbers in them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from manyveils.errors import DataError, Problem
 from manyveils.policy import Policy
 from manyveils.release.seal import BUCKET
 from manyveils.spark.dictionaries import BROKEN, WHOLE, as_texts, dictionaries, numbered, typed
+from manyveils.spark.persons import refuse_several
 from manyveils.spark.source import alike, refuse_alike
 from manyveils.table import Attribute, Table
 from manyveils.table.encode import encode_attributes, refuse_columns, refuse_missing
@@ -78,7 +79,10 @@ def hold_there(rows: "DataFrame", policy: Policy, *, is_csv: bool = False) -> He
     refuse_columns(rows.columns, policy)
     _refuse_types(rows, policy)
     published = [name for name, attribute in policy.attributes.items() if attribute.role != "identifier"]
-    chosen = _chosen(rows, published, policy)
+    is_missing = _missing_cells(rows, policy)
+    refuse_several(rows, published, policy, is_missing)
+    chosen = rows.select(*as_texts(published, is_missing))
+    chosen = chosen.dropna() if policy.data.missing == "drop" else chosen
     values = dict(zip(published, dictionaries(chosen, len(published)), strict=True))
     if is_csv:
         _refuse_garbled(values)
@@ -111,8 +115,8 @@ def _gathered(chosen: "DataFrame", texts: Sequence[pl.Series], n_tasks: int) -> 
     return numbered(chosen.coalesce(n_tasks), texts)
 
 
-def _chosen(rows: "DataFrame", names: Sequence[str], policy: Policy) -> "DataFrame":
-    """The columns that may be published, as texts; missing cells are null, or their rows are gone."""
+def _missing_cells(rows: "DataFrame", policy: Policy) -> "Callable[[str, SparkColumn], SparkColumn]":
+    """What tells whether a cell of a column, which is not null, means a missing one."""
     types = dict(rows.dtypes)
     markers = ["", *policy.data.missing_markers]
     numbers = [number for number in map(as_number, policy.data.missing_markers) if number is not None]
@@ -123,8 +127,7 @@ def _chosen(rows: "DataFrame", names: Sequence[str], policy: Policy) -> "DataFra
             return cell.cast("double").isin(numbers) if numbers else cell.isNull()
         return cell.cast("string").isin(markers)
 
-    chosen = rows.select(*as_texts(names, is_missing))
-    return chosen.dropna() if policy.data.missing == "drop" else chosen
+    return is_missing
 
 
 def _refuse_types(rows: "DataFrame", policy: Policy) -> None:

@@ -14,13 +14,14 @@ from manyveils.table.attributes import Attribute, Table, bits_of
 from manyveils.table.kinds import as_number, spelled_as, typed, with_one_zero
 from manyveils.table.levels import Codes, Levels, dated, intervals, masked, value_or_top, written
 from manyveils.table.persons import (
+    Identifier,
     Persons,
-    Repeating,
+    alike,
+    identifiers_in,
     keys_read,
     persons_of,
     refuse_changes,
     refuse_unlike,
-    repeating,
 )
 
 MANY_VALUES = 100_000
@@ -49,14 +50,16 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
 def _keys(frame: pl.DataFrame, policy: Policy) -> pl.DataFrame:
     """The identifiers that tell persons apart."""
     keys = frame.select(keys_read(policy))
-    refuse_unlike(keys)
+    unlike = {name: type(dtype).__name__ for name, dtype in keys.schema.items() if not alike(dtype)}
+    refuse_unlike([*unlike], [*unlike.values()])
     return _as_read(keys, policy)
 
 
-def repeating_in(frame: pl.DataFrame, policy: Policy) -> tuple[Repeating, ...]:
+def repeating_in(frame: pl.DataFrame, policy: Policy) -> tuple[Identifier, ...]:
     """The identifiers of a frame that repeat, so that a policy has to say who is who."""
     keys = frame.select(policy.having("identifier"))
-    return repeating(_as_read(keys, policy)) if keys.width else ()
+    counted = identifiers_in(_as_read(keys, policy)) if keys.width else ()
+    return tuple(column for column in counted if column.repeats)
 
 
 def persons_in(frame: pl.DataFrame, policy: Policy) -> Persons | None:

@@ -29,13 +29,12 @@ def keys_read(policy: Policy) -> tuple[str, ...]:
     return policy.having("identifier") if policy.person is None else policy.person
 
 
-def refuse_unlike(frame: pl.DataFrame) -> None:
-    """Refuse identifiers whose cells cannot be compared."""
+def refuse_unlike(names: Sequence[str], kinds: Sequence[str]) -> None:
+    """Refuse identifiers whose cells cannot be compared, because of their type."""
     remedy = 'Turn them into texts or numbers, or write person = "row" in [data] if every row is a person of its own.'
     DataError.refuse(
-        Problem(f"data: {name}", f"cells of type {type(dtype).__name__} cannot tell persons apart.", remedy)
-        for name, dtype in frame.schema.items()
-        if not alike(dtype)
+        Problem(f"data: {name}", f"cells of type {kind} cannot tell persons apart.", remedy)
+        for name, kind in zip(names, kinds, strict=True)
     )
 
 
@@ -53,10 +52,10 @@ def persons_of(keys: pl.DataFrame, policy: Policy) -> Persons | None:
     if not keys.width:
         return None
     if policy.person is None:
-        PolicyError.refuse(problem.within(policy.name) for problem in _unsaid(keys))
+        refuse_repeats(identifiers_in(keys), keys.height, policy)
         return None
     keys = keys.select(_spelled_once(column) for column in keys)
-    _refuse_empty(keys)
+    refuse_empty([column.name for column in keys if column.null_count() == len(column)])
     numbers = numbered(keys)
     n_persons = int(numbers.max(initial=-1)) + 1
     if n_persons == len(numbers):
@@ -120,36 +119,41 @@ def _spelled_once(cells: pl.Series) -> pl.Series:
 
 
 @dataclass(frozen=True)
-class Repeating:
-    """An identifier with fewer different values than rows that have one."""
+class Identifier:
+    """How many rows have a value of an identifier, and how many different ones there are."""
 
     name: str
     n_present: int
     n_different: int
 
-
-def repeating(keys: pl.DataFrame) -> tuple[Repeating, ...]:
-    """The identifiers that repeat; missing cells are no repeats."""
-    present = [_spelled_once(column).drop_nulls() for column in keys]
-    counted = [Repeating(column.name, len(column), column.n_unique()) for column in present]
-    return tuple(column for column in counted if column.n_different < column.n_present)
+    @property
+    def repeats(self) -> bool:
+        """Whether rows share a value; missing ones are no repeats."""
+        return self.n_different < self.n_present
 
 
-def _unsaid(keys: pl.DataFrame) -> Iterator[Problem]:
-    """Identifiers that repeat, where the policy does not say who is who."""
-    repeats = repeating(keys)
-    names = {column.name for column in repeats}
-    unique = [column.name for column in keys if column.name not in names and not column.null_count()]
-    for column in repeats:
-        lacking = keys.height - column.n_present
-        rest = f", and {lacking:,} rows have none" if lacking else ""
-        values = "values" if column.n_different > 1 else "value"
-        what = f"is not set, and the identifier {column.name!r} repeats: {column.n_present:,} rows have "
-        what += f"{column.n_different:,} different {values} of it{rest}."
-        yield Problem("data.person", what, _remedy(column, keys.width, unique))
+def identifiers_in(keys: pl.DataFrame) -> tuple[Identifier, ...]:
+    """The columns of a frame of identifiers, counted."""
+    present = (_spelled_once(column).drop_nulls() for column in keys)
+    return tuple(Identifier(column.name, len(column), column.n_unique()) for column in present)
 
 
-def _remedy(column: Repeating, n_identifiers: int, unique: Sequence[str]) -> str:
+def refuse_repeats(identifiers: Sequence[Identifier], n_rows: int, policy: Policy) -> None:
+    """Refuse identifiers that repeat, where the policy does not say who is who."""
+    unique = [column.name for column in identifiers if not column.repeats and column.n_present == n_rows]
+    problems = []
+    for column in identifiers:
+        if column.repeats:
+            lacking = n_rows - column.n_present
+            rest = f", and {lacking:,} rows have none" if lacking else ""
+            values = "values" if column.n_different > 1 else "value"
+            what = f"is not set, and the identifier {column.name!r} repeats: {column.n_present:,} rows have "
+            what += f"{column.n_different:,} different {values} of it{rest}."
+            problems.append(Problem("data.person", what, _remedy(column, len(identifiers), unique)))
+    PolicyError.refuse(problem.within(policy.name) for problem in problems)
+
+
+def _remedy(column: Identifier, n_identifiers: int, unique: Sequence[str]) -> str:
     """What would say who is who: the identifier itself, several of them, one that has no value twice, or rows."""
     if column.n_different == 1:
         named = 'Name what tells persons apart in [data] person, or write person = "row" if every row is a person of its own.'
@@ -159,14 +163,11 @@ def _remedy(column: Repeating, n_identifiers: int, unique: Sequence[str]) -> str
     return f"{named} {unique[0]!r} has no value twice." if unique else named
 
 
-def _refuse_empty(keys: pl.DataFrame) -> None:
-    """Refuse a key without any value: that would make a person of every row without a word."""
+def refuse_empty(names: Sequence[str]) -> None:
+    """Refuse keys without any value: they would make a person of every row without a word."""
     remedy = 'Name another identifier in data.person, or write person = "row".'
-    DataError.refuse(
-        Problem(f"data: {column.name}", "every cell is missing, so it tells no persons apart.", remedy)
-        for column in keys
-        if column.null_count() == len(column)
-    )
+    what = "every cell is missing, so it tells no persons apart."
+    DataError.refuse(Problem(f"data: {name}", what, remedy) for name in names)
 
 
 def refuse_changes(

@@ -1,0 +1,155 @@
+"""Who is who is proposed where an identifier-like column repeats, with its reason, and publishes."""
+
+import random
+import tomllib
+
+import polars as pl
+import pytest
+
+import manyveils as mv
+from manyveils.datasets import encounters
+
+N = 2_000
+draw = random.Random(3)
+
+
+def drawn(values, n=N):
+    """So many values, drawn at random."""
+    return [draw.choice(values) for _ in range(n)]
+
+
+def table(name, keys, **more):
+    """A column of keys beside a few others."""
+    n = len(keys)
+    return pl.DataFrame(
+        {
+            name: keys,
+            "sex": drawn("fm", n),
+            "age": drawn(range(18, 80), n),
+            "diagnosis": drawn("abcdef", n),
+            **more,
+        }
+    )
+
+
+def proposed(frame):
+    """The policy that is proposed, as it loads."""
+    return mv.Policy(**tomllib.loads(mv.profile(frame).policy_text()))
+
+
+KEYS = [draw.randrange(1400) for _ in range(N)]
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("patient", [f"{key:07d}" for key in KEYS]),
+        ("patient", [key % 250 for key in KEYS]),
+        ("patient_id", KEYS),
+        ("Kunden-Nr", [f"K{key}" for key in KEYS]),
+        ("ssn", [f"123-45-{key:04d}" for key in KEYS]),
+        ("email", [f"p{key}@example.org" for key in KEYS]),
+        ("id", KEYS),
+        ("zzz", [f"{key * 7919 % 10**7:07d}" for key in KEYS]),
+        ("zzz", [123_456 + key * 500 for key in KEYS]),
+        ("name", [f"Person {key}" for key in KEYS]),
+    ],
+    ids=str,
+)
+def test_what_tells_persons_apart(name, keys):
+    """A column that numbers people and repeats is an identifier, and tells persons apart."""
+    frame = table(name, keys)
+    policy = proposed(frame)
+    assert (policy.person, policy.attributes[name].role) == ((name,), "identifier")
+    text = mv.profile(frame).policy_text()
+    assert f"{name} repeats" in text.replace("'", "")
+    assert f"{len(set(keys)):,} persons" in text
+    assert mv.profile(frame).describe()["person"]["persons"] == len(set(keys))
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("doctor_id", [key % 150 for key in KEYS]),
+        ("address", [f"{key} Main Street" for key in KEYS]),
+        ("surname", [f"Name{key % 90}" for key in KEYS]),
+        ("notes", ["a text of more than forty characters, which may name anybody"] * N),
+    ],
+)
+def test_what_does_not(name, cells):
+    """What several people share, or was left out, tells nobody apart: rows are taken as persons, and that is said."""
+    frame = (
+        table(name, cells, notes=["free text of forty characters, or rather more"] * N)
+        if name != "notes"
+        else None
+    )
+    frame = table(name, cells) if frame is None else frame.drop("notes")
+    policy = proposed(frame)
+    repeats = policy.attributes[name].role == "identifier"
+    assert policy.person == (() if repeats else None)
+    if repeats:
+        assert any("Every row is taken as a person" in warning for warning in mv.profile(frame).warnings)
+
+
+def test_nothing_repeats():
+    """Where no identifier repeats, nothing is said of persons."""
+    text = mv.profile(table("patient", list(range(N)))).policy_text()
+    assert "person =" not in text
+    assert mv.profile(table("patient", list(range(N)))).describe()["person"] is None
+
+
+def test_categories_are_no_persons():
+    """Few values of a column that is called as people are stay what they were."""
+    assert proposed(table("student", drawn(["yes", "no", "part time"]))).person is None
+    assert proposed(table("member", drawn(["gold", "silver"]))).person is None
+
+
+def test_whom_rows_are_about_comes_first():
+    """Of several identifiers that repeat, the one that is called as people are tells persons apart."""
+    frame = table(
+        "claim_no", [key // 2 for key in KEYS], email=[f"p{key}@a.org" for key in KEYS], patient=KEYS
+    )
+    assert proposed(frame).person == ("patient",)
+
+
+def test_constant_attributes():
+    """A sensitive attribute of which nobody has two values is constant; one that changes once is not."""
+    keys = [f"P{key}" for key in KEYS]
+    same = [f"type{key % 4}" for key in KEYS]
+    changed = [*same[:-1], "type9"]
+    keys[-1] = keys[0]
+    same[-1] = same[0]
+    frame = table("patient", keys, blood=same, treatment=changed)
+    policy = proposed(frame)
+    assert policy.constant == ("blood",)
+    assert "has two values." in mv.profile(frame).policy_text()
+    hold_all = policy.replaced(attributes=policy.model_dump(exclude_unset=True)["attributes"])
+    assert hold_all.constant == ("blood",)
+
+
+def test_promises_are_guessed_from_persons():
+    """Of k and l those are guessed that persons allow: what most persons have is too common, however few their rows."""
+    keys = [f"P{n // 10}" for n in range(300)]
+    illness = ["Flu" if n % 10 == 0 else f"ill{n % 10}" for n in range(300)]
+    frame = table("patient", keys).with_columns(diagnosis=pl.Series(illness))
+    policy = proposed(frame)
+    # 30 persons, all of whom have all values.
+    assert (policy.guarantee.k, policy.guarantee.l_kind) == (3, "distinct")
+
+
+@pytest.mark.parametrize("n", [40, 400, 3_000])
+def test_encounters_publish(n):
+    """The proposed policy of generated encounters names the patient, and publishes as it stands."""
+    frame = encounters(n)
+    policy = proposed(frame)
+    if frame["patient"].n_unique() < n:
+        assert policy.person == ("patient",)
+    mv.publish(frame, policy, seed=1)
+
+
+def test_odd_columns_publish():
+    """A column that cannot be compared, and one that is left out, need a word about persons too."""
+    frame = table("tags", [[key] for key in KEYS], notes=["nothing"] * N)
+    policy = proposed(frame)
+    assert policy.person == ()
+    mv.publish(frame, policy, seed=1)
