@@ -90,3 +90,33 @@ def test_gaps_say_why(publish, variant):
     assert there.refused.startswith("InfeasibleError: ")
     assert f"publish.method: {variant[0]!r} is not on Spark: {load(variant[0]).gap.reason}." in there.refused
     assert "the local engine." in there.refused
+
+
+# Spellings of three persons, and rows that are nobody's.
+OWNERS = ["1", "1.0", " 1 ", "a", "a", "?", "?", "", None, *[f"b{place}" for place in range(15)]]
+
+
+@pytest.mark.parametrize(
+    ("data", "refused"),
+    [
+        (
+            {"person": "owner"},
+            "InfeasibleError: policy: data.person: 20 rows are of 17 persons, and persons with several rows are not on Spark",
+        ),
+        (
+            {},
+            "PolicyError: policy: data.person: is not set, and the identifier 'owner' repeats: 20 rows have 17 different",
+        ),
+        ({"person": "row"}, ""),
+        ({"person": "visit"}, ""),
+        ({"person": ["owner", "visit"]}, ""),
+    ],
+)
+def test_persons_with_several_rows(publish, data, refused):
+    """Rows of which some are one person's are refused with the reason, and with both remedies where nothing is said."""
+    asked = sections({"method": "generalize"})
+    attributes = {**asked["attributes"], **{name: {"role": "identifier"} for name in ("owner", "visit")}}
+    policy = mv.Policy(**asked | {"attributes": attributes, "data": {"missing_markers": ["?"], **data}})
+    frame = FRAME.with_columns(owner=pl.Series(OWNERS), visit=pl.Series(range(24)))
+    there = publish(frame, policy, 1)
+    assert there.refused.startswith(refused) if refused else not there.refused
