@@ -16,7 +16,7 @@ def main() -> None:
         data = Path(made) / "people.csv"
         data.write_text(table(), encoding="utf-8")
         for name, sections in CASES.items():
-            policy = mv.Policy(**{**sections, "data": {"source": str(data)}})
+            policy = mv.Policy(**{**sections, "data": {**sections["data"], "source": str(data)}})
             publish_to(policy, Path(made) / name, seed=SEED)
             shutil.copytree(Path(made) / name, FOLDER / name)
 

@@ -71,7 +71,7 @@ def attributes(*sensitive: str) -> dict[str, Any]:
 def _case(guarantee: dict[str, Any], publish: dict[str, Any], *sensitive: str, **more: Any) -> dict[str, Any]:
     roles = {**attributes(*sensitive), **more.pop("attributes", {})}
     return {
-        "data": {"source": "people.csv", "person": "row"},
+        "data": {"source": "people.csv", "person": "name"},
         "attributes": roles,
         "guarantee": guarantee,
         "publish": publish,

@@ -18,7 +18,7 @@ def test_a_release_is_what_it_was(name: str, tmp_path: Path) -> None:
     """Every file of a release has the bytes it had; where that is meant to change, `make golden` records anew."""
     data = tmp_path / "people.csv"
     data.write_text(table(), encoding="utf-8")
-    policy = mv.Policy(**{**CASES[name], "data": {"source": str(data)}})
+    policy = mv.Policy(**{**CASES[name], "data": {**CASES[name]["data"], "source": str(data)}})
     publish_to(policy, tmp_path / "out", seed=SEED)
     assert _bytes(tmp_path / "out") == _bytes(FOLDER / name)
 

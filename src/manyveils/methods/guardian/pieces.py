@@ -218,8 +218,10 @@ def inner_work(work: Work, piece: Piece, demands: Sequence[Demand], anonymizer: 
     assert piece.protects is not None
     method = load(anonymizer)
     columns = tuple(name for name in work.published if name in piece.columns)
+    # Identifiers stay, for they say who is who.
+    identifiers = {name: {"role": "identifier"} for name in work.policy.having("identifier")}
     policy = work.policy.replaced(
-        attributes={name: _described(work, name, piece) for name in columns},
+        attributes=identifiers | {name: _described(work, name, piece) for name in columns},
         guarantee={},
         rules=[],
         dependencies=[],
