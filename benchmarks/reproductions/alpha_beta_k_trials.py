@@ -20,6 +20,7 @@ from manyveils.utility.comparison import Comparison
 OURS, KL, EXPONENTIAL = "(α,β,k)", "k-ℓ", "Exponential-ℓ"
 BY_SIZE, FULL_DOMAIN, K_ALONE = "Exponential-ℓ, by size", "k-ℓ, full-domain", "k alone"
 ROWS, SEED = 30_000, 1
+RECORDS = {"person": "record"}
 MONDRIAN = {"method": "generalize", "recoding": "mondrian"}
 
 Attributes = Mapping[str, Mapping[str, Any]]
@@ -74,7 +75,7 @@ class Trial:
 def original_of(frame: pl.DataFrame, i: int, attributes: Attributes | None = None) -> Original:
     """Read and code the registry with its first i sensitive attributes."""
     described = tumour_sections(i)["attributes"] if attributes is None else attributes
-    return Original(described, *hold(frame, Policy(attributes=described)))
+    return Original(described, *hold(frame, Policy(data=RECORDS, attributes=described)))
 
 
 def policy_of(original: Original, algorithm: str, asked: Asked, **publish: object) -> Policy:
@@ -88,7 +89,9 @@ def policy_of(original: Original, algorithm: str, asked: Asked, **publish: objec
         K_ALONE: ({"k": asked.k}, MONDRIAN),
     }
     guarantee, section = sections[algorithm]
-    return Policy(attributes=original.attributes, guarantee=guarantee, publish={**section, **publish})
+    return Policy(
+        data=RECORDS, attributes=original.attributes, guarantee=guarantee, publish={**section, **publish}
+    )
 
 
 def tried(original: Original, algorithm: str, asked: Asked) -> Trial | None:

@@ -122,6 +122,7 @@ def test_own_plan_loses(several):
 def test_default_beta_is_told(several):
     """A limit that nobody wrote is called the default."""
     several.document["attributes"]["more"] = {"role": "identifier"}
+    several.document["data"]["person"] = "name"
     several.document["guarantee"] |= {"l": 2, "joint": [["job", "illness", "pay"]]}
     message = refusal(several, 1)
     assert "more than beta = 0.3, the default" in message

@@ -130,7 +130,7 @@ def test_full_disk(desk, form):
     desk.data(
         "\n".join(["name,age,city,illness", *(f"Zq7,{i},Zq7city{i},Zq7ill{i % 99}" for i in range(20_000))])
     )
-    desk.policy(publish={"method": "separate"})
+    desk.policy(data={"person": "row"}, publish={"method": "separate"})
     small = desk.folder / "small"
     small.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", small]

@@ -1,6 +1,7 @@
 """Draws from distributions that differ from class to class, and the facts and words that are drawn from."""
 
 import tomllib
+from collections.abc import Mapping
 from importlib.resources import files
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,18 @@ Weights = NDArray[np.float64]
 def packaged(file: str) -> str:
     """The text of a file that comes with the data sets."""
     return files("manyveils.datasets").joinpath(file).read_text(encoding="utf-8")
+
+
+def with_sections(own: dict[str, Any], sections: Mapping[str, Any]) -> dict[str, Any]:
+    """The sections of a policy with some of them replaced; who is who is left out if its attribute is.
+
+    >>> with_sections({"data": {"person": "record"}, "attributes": {"record": {}}}, {"attributes": {}})
+    {'data': {}, 'attributes': {}}
+    """
+    merged = {**own, **sections}
+    if "data" not in sections and own["data"]["person"] not in merged["attributes"]:
+        merged["data"] = {key: value for key, value in own["data"].items() if key != "person"}
+    return merged
 
 
 def facts(file: str) -> SimpleNamespace:

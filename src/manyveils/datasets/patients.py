@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from manyveils.datasets.draws import Numbers, draw, draw_once, facts, packaged, record_numbers, words
+from manyveils.datasets.draws import (
+    Numbers,
+    draw,
+    draw_once,
+    facts,
+    packaged,
+    record_numbers,
+    with_sections,
+    words,
+)
 from manyveils.policy import Policy
 
 POLICY = "hospital.toml"
@@ -53,7 +62,7 @@ def hospital_policy(**sections: Any) -> Policy:
     >>> hospital_policy(publish={"method": "slice", "columns": 3}).publish.options
     {'columns': 3}
     """
-    return Policy(**(hospital_sections() | sections))
+    return Policy(**with_sections(hospital_sections(), sections))
 
 
 def hospital_sections(*, whole_cells: bool = False) -> dict[str, Any]:

@@ -6,7 +6,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from manyveils.datasets.draws import Numbers, Weights, draw, draw_once, facts, record_numbers, words
+from manyveils.datasets.draws import (
+    Numbers,
+    Weights,
+    draw,
+    draw_once,
+    facts,
+    record_numbers,
+    with_sections,
+    words,
+)
 from manyveils.errors import InputError
 from manyveils.policy import Policy
 from manyveils.policy.hierarchies import tree_lines
@@ -103,7 +112,7 @@ def tumour_policy(n_sensitive: int = 6, **sections: Any) -> Policy:
     >>> tumour_policy(n_sensitive=2).sensitive
     ('tumor_topography', 'histology')
     """
-    return Policy(**(tumour_sections(n_sensitive) | sections))
+    return Policy(**with_sections(tumour_sections(n_sensitive), sections))
 
 
 def tumour_sections(n_sensitive: int = 6) -> dict[str, Any]:

@@ -19,7 +19,7 @@ Changing = NDArray[np.bool_]
 # Leading zeros make a code of it.
 SPELLED = r"^\+?(-?(?:0|[1-9][0-9]*))(?:\.0*)?$"
 UNSET = (
-    "Write person = {} in [data] if it tells persons apart{}, so that persons are counted; "
+    "Write person = {} in [data] if it tells persons apart{}, "
     'or person = "row" if every row is a person of its own.'
 )
 
