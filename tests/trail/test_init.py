@@ -37,6 +37,24 @@ def test_from_data_to_release(fresh):
     fresh.published()
 
 
+def test_from_visits_to_release(fresh):
+    """Where patients come again, the policy says so with its reason, and publishes as it stands."""
+    policy = fresh.folder / "policy.toml"
+    rows = [
+        f"{MARK}p{i // 3},{20 + i // 3 % 20},{MARK}{i // 3 % 7},{MARK}i{i % 6},{MARK}b{i // 60}"
+        for i in range(240)
+    ]
+    fresh.data("\n".join(["patient,age,city,illness,blood", *rows]) + "\n")
+    made = fresh.run("init", fresh.folder / "people.csv", "-o", policy)
+    assert made.status == 0, made.said
+    assert "Decide: Persons are told apart by patient (80 persons in 240 rows)" in made.stdout.replace(
+        "\n", " "
+    )
+    loaded = Policy.load(policy)
+    assert (loaded.person, loaded.constant) == (("patient",), ("blood",))
+    fresh.published()
+
+
 def test_no_cell_is_shown(fresh):
     """Neither the tables, nor the JSON, nor the policy holds a cell."""
     policy = fresh.folder / "policy.toml"

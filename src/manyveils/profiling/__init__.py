@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 
 import polars as pl
@@ -52,7 +53,7 @@ class Profile:
         """How many persons the rows seem to be about."""
         return self.n_rows if self.whose is None else self.whose.n_persons
 
-    @property
+    @cached_property
     def diversities(self) -> Mapping[str, Diversity]:
         """What can be promised of each sensitive attribute."""
         names = self.having("sensitive")

@@ -106,6 +106,6 @@ def of_persons(facts: Facts, persons: NDArray[np.int64]) -> Facts:
     attribute, n_persons = facts.attribute, int(persons.max(initial=-1)) + 1
     if attribute is None:
         return facts
-    pairs = np.unique(persons * attribute.n_values + attribute.codes)
+    pairs = pl.Series(persons * attribute.n_values + attribute.codes).unique().to_numpy()
     held = replace(attribute, codes=(pairs % attribute.n_values).astype(np.int32))
     return replace(facts, n_rows=n_persons, commonest=float(held.counts.max()) / n_persons, attribute=held)
