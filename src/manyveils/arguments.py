@@ -12,6 +12,7 @@ from manyveils.policy import Policy
 from manyveils.policy.model import read_document
 from manyveils.promises.work import silent
 from manyveils.release import Release
+from manyveils.release.placements import private_folder, read_placements
 from manyveils.table import Streams
 
 AnyPolicy = Policy | str | Path | Mapping[str, Any]
@@ -66,9 +67,15 @@ def _method_problems(policy: str | Path | Mapping[str, Any]) -> list[Problem]:
     return list(method_problems(section, name)) if isinstance(section, Mapping) else []
 
 
-def read_release(release: AnyRelease) -> Release:
-    """A release from a folder, or as it is."""
-    return release if isinstance(release, Release) else Release.load(release)
+def read_release(release: AnyRelease, private: str | Path | None = None) -> Release:
+    """A release from a folder, or as it is; with what its private folder tells of who stands where, if that is at hand."""
+    if not isinstance(release, Release):
+        folder = Path(release)
+        release = Release.load(folder)
+        release.placements = read_placements(private_folder(folder) if private is None else Path(private))
+    elif private is not None:
+        release.placements = read_placements(Path(private))
+    return release
 
 
 def licence_of(policy: Policy) -> Licence:

@@ -30,20 +30,23 @@ def audit(
     policy: AnyPolicy,
     *,
     levels: Mapping[str, float] | None = None,
+    private: str | Path | None = None,
     engine: Engine = "local",
     master: str | None = None,
     progress: Progress = silent,
 ) -> Audit:
     """Derive every promise again, from the release and the original alone; with Spark if it has the original.
 
-    `levels` are thresholds to look at besides those that are promised, such as {"k": 10}.
+    `levels` are thresholds to look at besides those that are promised, such as {"k": 10}. Where persons have several
+    rows, the private folder of the release (`private`; the one beside it by default) says which rows stand where,
+    which is checked before it is believed.
     """
     policy = read_policy(policy)
     if is_for_spark(data, engine, master):
         with _in_folder(release) as folder:
             return judge_on_spark(folder, data, policy, levels, master, progress)
     table, _ = hold(data, policy)
-    return judge(read_release(release), table, policy, levels)
+    return judge(read_release(release, private), table, policy, levels)
 
 
 @contextmanager

@@ -10,7 +10,8 @@ from manyveils.engines import Engine, is_for_spark, judge, write_on_spark
 from manyveils.keys import write_key
 from manyveils.promises.work import silent
 from manyveils.release import Release
-from manyveils.release.folder import staged, write_text
+from manyveils.release.folder import PLACEMENTS, staged, write_text
+from manyveils.release.placements import write_placements
 from manyveils.release.release import MANIFEST
 from manyveils.run import make
 from manyveils.table import hold
@@ -71,7 +72,9 @@ def _write_here(order: Order, folder: Path) -> tuple[Release, Audit]:
     table, restore = hold(order.data, order.policy)
     release = make(order, table, restore)
     release.write(folder, format=order.format or "csv")
-    return release, judge(Release.load(folder), table, order.policy)
+    written = Release.load(folder)
+    written.placements = release.placements
+    return release, judge(written, table, order.policy)
 
 
 def _write_private(folder: Path, verdict: Audit, release: Release, seed: int | None) -> None:
@@ -79,3 +82,5 @@ def _write_private(folder: Path, verdict: Audit, release: Release, seed: int | N
     for name, document in documents.items():
         text = json.dumps(document, indent=2, ensure_ascii=False, default=str)
         write_text(folder / f"{name}.json", text + "\n")
+    if release.placements:
+        write_placements(release.placements, folder / PLACEMENTS)

@@ -15,6 +15,7 @@ from manyveils.reading.keys import Ids
 @measures(Closeness)
 def measure_closeness(guarantee: Closeness, groups: Groups) -> pl.DataFrame:
     """The earth mover's distance of each group from the original."""
+    groups = groups.distribution
     moved = distances(groups, guarantee.ground)
     return moved.with_columns(
         measure=pl.col("moved") / pl.col("scale"),
@@ -26,14 +27,14 @@ def distances(groups: Groups, ground: Ground) -> pl.DataFrame:
     """The distance of each group from the original as a fraction: group, rows, moved, scale."""
     match ground:
         case "equal":
-            return _equal(groups.cells, groups.values["count"], groups.n_counted, groups)
+            return _equal(groups.cells, groups.reference, groups.n_counted, groups)
         case "ordered":
             return _ordered(groups)
         case "hierarchical":
             return _hierarchical(groups)
 
 
-def _equal(cells: pl.DataFrame, reference: pl.Series, total: int, groups: Groups) -> pl.DataFrame:
+def _equal(cells: pl.DataFrame, reference: pl.Series, total: float, groups: Groups) -> pl.DataFrame:
     """Half the sum of absolute differences; values that a group lacks count through the reference's total."""
     reckon = groups.arithmetic
     expected = reckon.number("original") * reckon.number("size")
@@ -62,14 +63,15 @@ def _hierarchical(groups: Groups) -> pl.DataFrame:
 
 def _at_level(groups: Groups, level: int) -> pl.DataFrame:
     label = groups.labels[0].at_level(level)
-    reference = np.zeros(int(label.max()) + 1, dtype=np.int64)
-    np.add.at(reference, label, groups.values["count"].to_numpy())
+    original = groups.reference.to_numpy()
+    reference = np.zeros(int(label.max()) + 1, dtype=original.dtype)
+    np.add.at(reference, label, original)
     cells = (
         coarser(groups.cells, label)
         .group_by("group", "value")
         .agg(ROWS, pl.col("size").first(), pl.col("count").sum())
     )
-    return _equal(cells, pl.Series(reference), int(reference.sum()), groups)
+    return _equal(cells, pl.Series(reference), reference.sum().item(), groups)
 
 
 def coarser(cells: pl.DataFrame, label: Ids) -> pl.DataFrame:
@@ -83,11 +85,15 @@ def _ordered(groups: Groups) -> pl.DataFrame:
     Between two values that a group has, its cumulative count stands still while the original's grows, so
     the differences change sign at most once there: two prefix sums give the whole stretch.
     """
-    reference = groups.values["count"].cum_sum()
-    before = reference.cast(pl.Int128).cum_sum().shift(1, fill_value=0)
-    before = before.append(pl.Series([int(before[-1]) + int(reference[-1])], dtype=pl.Int128))
+    reference = groups.reference.cum_sum()
+    dtype = pl.Int128 if reference.dtype.is_integer() else pl.Float64
+    before = reference.cast(dtype).cum_sum().shift(1, fill_value=0)
+    before = before.append(pl.Series([before[-1] + reference[-1]], dtype=dtype))
     steps = _stretches(groups, len(reference))
-    meeting = reference.search_sorted((steps["level"] // steps["size"]).cast(pl.Int64), side="right")
+    level = (
+        steps["level"] // steps["size"] if reference.dtype.is_integer() else steps["level"] / steps["size"]
+    )
+    meeting = reference.search_sorted(level.cast(reference.dtype), side="right")
     steps = steps.with_columns(turn=meeting.cast(pl.Int64)).with_columns(pl.col("turn").clip("start", "stop"))
     at = {name: before.gather(steps[name]) for name in ("start", "turn", "stop")}
     return _summed(steps, at, groups, len(reference))

@@ -5,15 +5,14 @@ import math
 import polars as pl
 
 from manyveils.audits.groups import Groups
-from manyveils.audits.kinds import cells_by_kind
+from manyveils.audits.kinds import cells_by_kind, known_by_kind
 from manyveils.audits.measures import (
-    EXACT,
-    TOLERANCE_OF_SUMS,
     by_group,
     measures,
     sparing_insensitive,
     times_fitting,
 )
+from manyveils.audits.persons import matched
 from manyveils.policy.guarantees import (
     DistinctDiversity,
     Diverse,
@@ -35,9 +34,17 @@ def _on_scale(guarantee: Diverse, measure: pl.Expr, owed: str = "owed") -> pl.Ex
 
 @measures(DistinctDiversity)
 def measure_distinct(guarantee: DistinctDiversity, groups: Groups) -> pl.DataFrame:
-    """The different values of each group."""
+    """The different values of each group; of persons with several rows, so many that each is another person's."""
     n_values = pl.col("n_values")
     counted = by_group(cells_by_kind(guarantee, groups), pl.len().cast(pl.Float64).alias("n_values"), OWED)
+    if groups.placed is not None:
+        # One person with several values is no diversity.
+        own = matched(known_by_kind(guarantee, groups)).select(
+            "group", n_matched=pl.col("n_matched").cast(pl.Float64)
+        )
+        counted = counted.join(own, on="group", how="left").with_columns(
+            n_values=pl.col("n_matched").fill_null(1.0)
+        )
     return sparing_insensitive(counted, _on_scale(guarantee, n_values), n_values >= pl.col("owed"))
 
 
@@ -62,6 +69,7 @@ def measure_entropy(guarantee: EntropyDiversity, groups: Groups) -> pl.DataFrame
     Shares that are no ratios of counts have no whole numbers: there what is equal within a tolerance is equal.
     Tested by: tests/claims/test_audit_measures.py
     """
+    groups = groups.distribution
     count, size = pl.col("count").cast(pl.Float64), pl.col("size").cast(pl.Float64)
     entropy = size.first().log() - (count * count.log()).sum() / size.first()
     cells = cells_by_kind(guarantee, groups)
@@ -69,8 +77,8 @@ def measure_entropy(guarantee: EntropyDiversity, groups: Groups) -> pl.DataFrame
     bounds = {l: math.log(l) for l in counted["owed"].drop_nulls().unique().to_list()}
     bound = pl.col("owed").replace_strict(bounds, default=0.0, return_dtype=pl.Float64)
     counted = counted.with_columns(beyond=pl.col("entropy") - bound)
-    is_exact = groups.arithmetic is EXACT
-    kept = _decided(counted, cells) if is_exact else pl.col("beyond") >= -TOLERANCE_OF_SUMS
+    tolerance = groups.arithmetic.tolerance
+    kept = pl.col("beyond") >= -tolerance if tolerance else _decided(counted, cells)
     return sparing_insensitive(counted, _on_scale(guarantee, pl.col("entropy").exp()), kept)
 
 
@@ -98,6 +106,7 @@ def _is_diverse(counts: list[int], l: int) -> bool:
 @measures(RecursiveDiversity)
 def measure_recursive(guarantee: RecursiveDiversity, groups: Groups) -> pl.DataFrame:
     """The commonest value against the l-th commonest and rarer ones together."""
+    groups = groups.distribution
     reckon = groups.arithmetic
     falling = reckon.number("count").sort(descending=True)
     cells = cells_by_kind(guarantee, groups)

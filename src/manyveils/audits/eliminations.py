@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
+from manyveils.audits.persons import members_of
 from manyveils.audits.set_valued import holders_in, lacking
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import Elimination
@@ -16,11 +17,13 @@ from manyveils.reading.sight import Sight
 
 def measure_eliminations(
     evidence: Evidence, promise: Promise, guarantee: Elimination, sight: Sight
-) -> pl.DataFrame:
+) -> pl.DataFrame | None:
     """Of each group: how many eliminations it withstands, as far as is asked, its rows, and whether that is enough.
 
     Only attributes in the same column tell which row a value of the protected one belongs to. Of a multi-valued
     attribute, having a value can be ruled out; to rule out not having it would be to know it.
+    Where persons have several rows, what is left must be two persons with two values; None where nobody can tell whose
+    the rows are.
     """
     others = _others(evidence, guarantee, sight)
     groups = evidence.group_numbers(sight.file, sight.key)
@@ -28,10 +31,20 @@ def measure_eliminations(
     harmless = [code for code, text in enumerate(texts) if text in promise.insensitive]
     sizes = evidence.tally(sight.file, groups)
     same = _commonest_harmful(evidence, sight, values, harmless)
-    near = (same + _most_ruled_out(evidence, sight, others, guarantee.eliminations) >= sizes)[groups]
+    most = _most_ruled_out(evidence, sight, others, guarantee.eliminations)
+    near = (same + most >= sizes)[groups]
     beside = {f"other_{index}": _askable(evidence, sight, name) for index, name in enumerate(others)}
-    rows = pl.DataFrame({"group": groups, "value": values, **beside}).filter(pl.Series(near))
-    withstood, kept = _withstood(rows, guarantee, harmless, sizes.size)
+    rows = pl.DataFrame({"group": groups, "value": values, "harms": ~np.isin(values, harmless), **beside})
+    withstood, kept = _withstood(rows.filter(pl.Series(near)), guarantee, sizes.size)
+    if evidence.table.persons is not None:
+        members = members_of(evidence, sight.view, sight.file, sight.key)
+        if members is None:
+            return None
+        hers = np.zeros(sizes.size, dtype=np.int64)
+        np.maximum.at(hers, members.groups, members.rows)
+        of_persons = rows.with_columns(value=pl.Series(members.persons[members.of_line]))
+        left = _withstood(of_persons.filter(pl.Series((hers + most >= sizes)[groups])), guarantee, sizes.size)
+        withstood, kept, sizes = np.minimum(withstood, left[0]), kept & left[1], members.sizes
     return pl.DataFrame({"measure": withstood, "rows": sizes, "kept": kept})
 
 
@@ -55,8 +68,8 @@ def measure_eliminations_apart(
         f"other_{index}": _askable(evidence, sight, name).gather(members) for index, name in enumerate(others)
     }
     has = holders.have(values[listed], members).astype(np.int64)
-    rows = pl.DataFrame({"group": listed, "value": has, **beside})
-    withstood, kept = _withstood(rows, guarantee, [0], owners.size)
+    rows = pl.DataFrame({"group": listed, "value": has, "harms": has > 0, **beside})
+    withstood, kept = _withstood(rows, guarantee, owners.size)
     judged = {"value": values, "measure": withstood, "rows": sizes[owners], "kept": kept}
     withstand = pl.lit(float(guarantee.eliminations))
     return pl.concat(
@@ -87,17 +100,18 @@ def _rows_of(groups: Ids, wanted: Ids) -> tuple[Ids, Ids]:
     return np.repeat(np.arange(wanted.size), sizes[wanted]), order[ranges(starts[wanted], sizes[wanted])]
 
 
-def _withstood(
-    rows: pl.DataFrame, guarantee: Elimination, harmless: list[int], n_groups: int
-) -> tuple[Floats, Bools]:
-    """How many eliminations each group withstands, and whether that is enough; of most, no rows are given."""
+def _withstood(rows: pl.DataFrame, guarantee: Elimination, n_groups: int) -> tuple[Floats, Bools]:
+    """How many eliminations each group withstands, and whether that is enough; of most, no rows are given.
+
+    A group leaks when one value is left, and some row with it harms.
+    """
     withstood = np.full(n_groups, float(guarantee.eliminations))
     kept = np.ones(n_groups, dtype=bool)
     rows = rows.unique(maintain_order=True)
-    asked = [name for name in rows.columns if name not in ("group", "value")]
+    asked = [name for name in rows.columns if name not in ("group", "value", "harms")]
     others = [name for name in asked if rows[name].null_count() < rows.height]
     for n_ruled_out in range(guarantee.eliminations if rows.height else -1, -1, -1):
-        leaking = np.array(_leaking(rows, others, n_ruled_out, harmless), dtype=np.int64)
+        leaking = np.array(_leaking(rows, others, n_ruled_out), dtype=np.int64)
         withstood[leaking], kept[leaking] = max(n_ruled_out - 1, 0), False
     return withstood, kept
 
@@ -184,22 +198,20 @@ def _meant(evidence: Evidence, sight: Sight, name: str) -> tuple[Ids, list[str]]
     return codes[evidence.coded(sight.file, name).codes], list(number)
 
 
-def _leaking(rows: pl.DataFrame, others: list[str], n_ruled_out: int, harmless: list[int]) -> list[int]:
+def _leaking(rows: pl.DataFrame, others: list[str], n_ruled_out: int) -> list[int]:
     """The groups in which ruling out so many values leaves one value that needs protection."""
     if n_ruled_out == 0:
-        left = rows.group_by("group").agg(pl.col("value").n_unique().alias("n_left"), pl.col("value").first())
-        return _certain(left, harmless)
+        left = rows.group_by("group").agg(
+            pl.col("value").n_unique().alias("n_left"), pl.col("harms").sum().alias("n_harming")
+        )
+        return _certain(left)
     rows = _within_reach(rows, others, n_ruled_out)
     if n_ruled_out == 1:
-        return _certain(_left_without_one(rows, others), harmless)
-    return sorted(
-        {group for first in others for group in _ruling_out(rows, first, others, n_ruled_out, harmless)}
-    )
+        return _certain(_left_without_one(rows, others))
+    return sorted({group for first in others for group in _ruling_out(rows, first, others, n_ruled_out)})
 
 
-def _ruling_out(
-    rows: pl.DataFrame, first: str, others: list[str], n_ruled_out: int, harmless: list[int]
-) -> Iterator[int]:
+def _ruling_out(rows: pl.DataFrame, first: str, others: list[str], n_ruled_out: int) -> Iterator[int]:
     """The groups that leak when the first value ruled out is one of the attribute `first`."""
     # Of two rows with different values one must go, so one of their values must be ruled out.
     ends = (pl.col("value").arg_min(), pl.col("value").arg_max())
@@ -207,42 +219,44 @@ def _ruling_out(
     out = pl.concat(grouped.agg(pl.col(first).get(end).alias("out")) for end in ends)
     out = out.drop_nulls().unique(maintain_order=True).with_row_index("state").cast({"state": pl.Int64})
     left = rows.join(out, on="group").filter(pl.col(first).ne_missing(pl.col("out"))).drop("out", "group")
-    states = _leaking(left.rename({"state": "group"}), others, n_ruled_out - 1, harmless)
+    states = _leaking(left.rename({"state": "group"}), others, n_ruled_out - 1)
     yield from out["group"].gather(states).to_list()
 
 
 def _left_without_one(rows: pl.DataFrame, others: list[str]) -> pl.DataFrame:
     """What is left of each group without any one value of another attribute: all values but those that go with it alone."""
-    values = rows.group_by("group", "value").agg(pl.len().alias("n_rows"))
-    value = pl.col("value")
-    whole = values.group_by("group").agg(pl.len().alias("n_values"), value.sum().alias("sum_values"))
-    beside = _cells(rows, others).group_by("group", "value", "other", "out").len()
-    bound = beside.join(values, on=["group", "value"]).filter(pl.col("len") == pl.col("n_rows"))
-    gone = bound.group_by("group", "other", "out").agg(
-        pl.len().alias("n_gone"), value.sum().alias("sum_gone")
+    harming = pl.col("harms").sum()
+    values = rows.group_by("group", "value").agg(pl.len().alias("n_rows"), harming.alias("n_harming"))
+    whole = values.group_by("group").agg(
+        pl.len().alias("n_values"), pl.col("n_harming").sum().alias("all_harming")
     )
-    # Codes add up, so that the code of a single value that is left is what remains of the sum.
+    beside = (
+        _cells(rows, others).group_by("group", "value", "other", "out").agg(pl.len(), harming.alias("n_out"))
+    )
+    bound = beside.join(values, on=["group", "value"])
+    is_gone = pl.col("len") == pl.col("n_rows")
+    gone = bound.group_by("group", "other", "out").agg(is_gone.sum().alias("n_gone"), pl.col("n_out").sum())
     return gone.join(whole, on="group").select(
         "group",
-        n_left=pl.col("n_values") - pl.col("n_gone"),
-        value=pl.col("sum_values") - pl.col("sum_gone"),
+        n_left=pl.col("n_values").cast(pl.Int64) - pl.col("n_gone"),
+        n_harming=pl.col("all_harming").cast(pl.Int64) - pl.col("n_out"),
     )
 
 
 def _cells(rows: pl.DataFrame, others: list[str]) -> pl.DataFrame:
-    """The cells of other attributes that can be ruled out: group, value, other, out."""
+    """The cells of other attributes that can be ruled out: group, value, harms, other, out."""
     cells = [(index, rows[name].is_not_null().arg_true()) for index, name in enumerate(others)]
     places = np.concatenate([np.zeros(0, dtype=np.int64), *(where.to_numpy() for _, where in cells)])
     out = [rows[name].drop_nulls() for name in others]
     which = np.repeat(np.arange(len(others)), [len(where) for _, where in cells])
-    listed = rows.select("group", "value")[places]
+    listed = rows.select("group", "value", "harms")[places]
     return listed.with_columns(
         other=pl.Series(which, dtype=pl.Int64), out=pl.concat([pl.Series([], dtype=pl.Int64), *out])
     )
 
 
-def _certain(left: pl.DataFrame, harmless: list[int]) -> list[int]:
-    is_certain = (pl.col("n_left") == 1) & ~pl.col("value").is_in(harmless)
+def _certain(left: pl.DataFrame) -> list[int]:
+    is_certain = (pl.col("n_left") == 1) & (pl.col("n_harming") > 0)
     return left.filter(is_certain)["group"].unique().to_list()
 
 

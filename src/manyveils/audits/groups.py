@@ -2,11 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 
-from manyveils.audits.measures import EXACT, ROUNDED, Arithmetic
+from manyveils.audits.measures import EXACT, REFUSING, ROUNDED, Arithmetic
+from manyveils.audits.persons import (
+    Placed,
+    original_holders,
+    original_weights,
+    placed_in,
+    rows_of_persons,
+    scale_of,
+    spread_over_originals,
+)
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import CappedShare, FrequencyDiversity, Likeness, Linkability
 from manyveils.reading.evidence import Evidence
@@ -25,7 +35,9 @@ class Groups:
 
     `cells`: group, value, count, size (what the counts of the group add up to), rows (rows of the group),
     sensitive (whether the promise speaks of the value). Only values that occur have a cell. Where an adversary
-    weighs several buckets the counts are shares.
+    weighs several buckets the counts are shares. Where persons have several rows, counts are persons who have the value,
+    sizes are persons, and counts need not add up; `placed` then says who has what, and `distribution` has the counts
+    that do add up.
     `values`: value, part_0, … (what it is made of), count (people of the original), sensitive; in the order of the
     domain. `sight` is None where several columns were combined. With `of_sets`, every group is about one value of a
     multi-valued attribute, and its cells about having it or not.
@@ -39,16 +51,41 @@ class Groups:
     of_sets: bool = False
     # Values of a single attribute that need no protection.
     insensitive: frozenset[str] = frozenset()
+    placed: Placed | None = None
+    # What each person weighs in a distribution, where it is not 1.
+    scale: int | None = None
+    is_distribution: bool = False
 
     @property
     def n_rows(self) -> int:
-        """People of the original."""
-        return self.evidence.n_people
+        """People of the original, or what they weigh."""
+        if self.placed is None:
+            return self.evidence.n_people
+        return self.evidence.table.n_persons * (self.scale or 1)
 
     @property
-    def n_counted(self) -> int:
+    def n_counted(self) -> float:
         """How often people of the original count for the values a group is about: recoded values may overlap."""
-        return self.n_rows if self.of_sets else int(self.values["count"].sum())
+        return self.n_rows if self.of_sets else self.reference.to_numpy().sum().item()
+
+    @cached_property
+    def reference(self) -> pl.Series:
+        """How many people of the original have each value, or what they weigh."""
+        if self.placed is None:
+            return self.values["count"]
+        if self.is_distribution:
+            return original_weights(self.evidence, self.labels, self.values, self.scale)
+        return original_holders(self.evidence, self.labels, self.values)
+
+    @cached_property
+    def distribution(self) -> "Groups":
+        """The same groups with counts that add up: a person weighs the same as any other, spread over her rows."""
+        if self.placed is None:
+            return self
+        scale = scale_of(self.evidence, self.placed)
+        cells = self.placed.weighed(scale)
+        cells = cells.with_columns(sensitive=self.values["sensitive"].gather(cells["value"]))
+        return replace(self, cells=cells, scale=scale, is_distribution=True)
 
     @property
     def n_expected(self) -> int:
@@ -71,20 +108,54 @@ class Groups:
     @property
     def arithmetic(self) -> Arithmetic:
         """Exact where the counts are counts, rounded where they are shares."""
-        return EXACT if self.cells.schema["count"].is_integer() else ROUNDED
+        if self.cells.schema["count"].is_integer():
+            return EXACT
+        return ROUNDED if self.placed is None else REFUSING
 
 
-def groups_in(evidence: Evidence, promise: Promise, sight: Sight) -> Groups:
-    """Count the protected values, or their combinations, of each group of one published column."""
+def groups_in(evidence: Evidence, promise: Promise, sight: Sight) -> Groups | None:
+    """Count the protected values, or their combinations, of each group of one published column.
+
+    None where nobody can tell whose its lines are, and somebody has several.
+    """
+    if evidence.table.persons is not None:
+        return _groups_of_persons(evidence, promise, sight)
     labels, cells = cells_of(evidence, sight)
-    guards = (sight.view.enforces or {}).get("protect")
-    is_beside = promise.is_rule or (guards is not None and guards not in promise.protects)
-    is_bit = len(promise.protects) == 1 and evidence.table.atom(promise.protects[0]) is not None
-    if is_bit and labels[0].hides and isinstance(promise.guarantee, CAPS):
+    if _caps_what_is_shown(evidence, promise, labels):
         return _without_hidden(with_reference(evidence, promise, cells, labels, sight))
-    if (is_beside or is_bit) and len(labels) == 1 and labels[0].hides:
+    if _is_spread(evidence, promise, labels, sight):
         labels, cells = [unrecoded(labels[0].attribute)], _spread(labels[0], cells)
     return with_reference(evidence, promise, cells, labels, sight)
+
+
+def _groups_of_persons(evidence: Evidence, promise: Promise, sight: Sight) -> Groups | None:
+    """The same for persons with several rows."""
+    told = placed_in(evidence, sight)
+    if told is None or rows_of_persons(evidence, told[0]) is None:
+        return None
+    labels, placed = told
+    is_capped = _caps_what_is_shown(evidence, promise, labels)
+    if not is_capped and _is_spread(evidence, promise, labels, sight):
+        labels, placed = [unrecoded(labels[0].attribute)], spread_over_originals(labels[0], placed)
+    parts = [f"part_{part}" for part in range(len(labels))]
+    groups = with_reference(evidence, promise, placed.holders(*parts), labels, sight)
+    groups = replace(groups, placed=placed.numbered(groups.values))
+    return _without_hidden(groups) if is_capped else groups
+
+
+def _caps_what_is_shown(evidence: Evidence, promise: Promise, labels: Sequence[Labels]) -> bool:
+    return _is_bit(evidence, promise) and labels[0].hides and isinstance(promise.guarantee, CAPS)
+
+
+def _is_spread(evidence: Evidence, promise: Promise, labels: Sequence[Labels], sight: Sight) -> bool:
+    """Whether what labels hide is believed to be one of its originals: of what another attribute's view hides."""
+    guards = (sight.view.enforces or {}).get("protect")
+    is_beside = promise.is_rule or (guards is not None and guards not in promise.protects)
+    return (is_beside or _is_bit(evidence, promise)) and len(labels) == 1 and labels[0].hides
+
+
+def _is_bit(evidence: Evidence, promise: Promise) -> bool:
+    return len(promise.protects) == 1 and evidence.table.atom(promise.protects[0]) is not None
 
 
 def _without_hidden(groups: Groups) -> Groups:

@@ -15,6 +15,7 @@ from manyveils.audits.finding import Finding, Reading
 from manyveils.audits.groups import groups_in
 from manyveils.audits.known_items import measure_known_items
 from manyveils.audits.measures import MEASURES
+from manyveils.audits.persons import members_of
 from manyveils.audits.posterior import measure_beliefs, measure_target_sizes
 from manyveils.audits.set_valued import holders_in, is_one_of_many, measured_apart
 from manyveils.policy import Promise
@@ -163,8 +164,16 @@ def _worst_measured(evidence: Evidence, promise: Promise, way: Way) -> dict[str,
     measured = _measured(evidence, promise, way)
     if measured is None:
         return None
-    alike = {"value": pl.lit(0, dtype=pl.Int64), "times": pl.lit(1), "all_rows": pl.col("rows")}
-    return _worst(measured.with_columns(**alike), promise)[0]
+    value, all_rows = pl.lit(0, dtype=pl.Int64), _all_rows(evidence, way, measured)
+    return _worst(measured.with_columns(value=value, times=pl.lit(1), all_rows=all_rows), promise)[0]
+
+
+def _all_rows(evidence: Evidence, way: Way, measured: pl.DataFrame) -> pl.Series:
+    """The rows of each group; where persons have several, its size is another number."""
+    if evidence.table.persons is None or len(way) > 1 or way[0].is_spread:
+        return measured["rows"]
+    sizes = pl.Series(evidence.tally(way[0].file, evidence.group_numbers(way[0].file, way[0].key)))
+    return sizes.gather(measured["group"]) if "group" in measured.columns else sizes
 
 
 def _worst_of_value(evidence: Evidence, promise: Promise, sight: Sight) -> dict[str, Any] | None:
@@ -230,6 +239,11 @@ def _sizes(evidence: Evidence, guarantee: KAnonymity, sight: Sight) -> pl.DataFr
     if sight.is_spread:
         return measure_target_sizes(guarantee, evidence, sight)
     sizes = evidence.tally(sight.file, evidence.group_numbers(sight.file, sight.key))
+    if evidence.table.persons is not None:
+        members = members_of(evidence, sight.view, sight.file, sight.key)
+        if members is None:
+            return None
+        sizes = members.sizes
     return pl.DataFrame({"rows": sizes, "measure": sizes.astype(float), "kept": sizes >= guarantee.k})
 
 

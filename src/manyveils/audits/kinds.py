@@ -7,6 +7,7 @@ import polars as pl
 
 from manyveils.audits.groups import Groups
 from manyveils.audits.measures import ROWS
+from manyveils.audits.persons import Placed
 from manyveils.policy.guarantees import Diverse
 from manyveils.reading.keys import Bools, Ids, combined, dense
 from manyveils.reading.labels import Labels
@@ -28,6 +29,8 @@ def cells_by_kind(guarantee: Diverse, groups: Groups) -> pl.DataFrame:
         return groups.cells.with_columns(l=pl.lit(guarantee.l, dtype=pl.Int64))
     kinds = _kinds(guarantee, groups)
     cells = groups.cells
+    if guarantee.level and groups.placed is not None and not groups.is_distribution:
+        return _of_persons(groups.placed, kinds)
     values = cells["value"].to_numpy()
     cells = cells.with_columns(
         value=pl.Series(kinds.of_value[values]),
@@ -38,6 +41,41 @@ def cells_by_kind(guarantee: Diverse, groups: Groups) -> pl.DataFrame:
     if not guarantee.level:
         return cells.drop("is_hidden")
     return _with_hidden(_added(cells.filter(~pl.col("is_hidden"))), _hidden(cells))
+
+
+def known_by_kind(guarantee: Diverse, groups: Groups) -> pl.DataFrame:
+    """Which persons of each group have which values, or labels of the level, but for what is hidden: group, person, value."""
+    assert groups.placed is not None
+    rows = groups.placed.rows
+    if not guarantee.level:
+        return rows
+    kinds = _kinds(guarantee, groups)
+    values = rows["value"].to_numpy()
+    return rows.with_columns(value=pl.Series(kinds.of_value[values])).filter(
+        pl.Series(~kinds.is_hidden[values])
+    )
+
+
+def _of_persons(placed: Placed, kinds: "_Kinds") -> pl.DataFrame:
+    """The cells of labels of a level: who has several values of one label counts once, and so does who hides several."""
+    values = placed.rows["value"].to_numpy()
+    about = placed.rows.select("group", "person").with_columns(
+        value=pl.Series(np.where(kinds.is_hidden[values], -1, kinds.of_value[values])),
+        sensitive=pl.Series(kinds.is_sensitive[values]),
+        l=pl.Series(kinds.ls[values]),
+    )
+    cells = about.group_by("group", "value").agg(
+        pl.col("person").n_unique().cast(pl.Int64).alias("count"),
+        pl.col("sensitive").any(),
+        pl.col("l").max(),
+    )
+    sizes = pl.Series(placed.sizes[cells["group"].to_numpy()])
+    names = ("group", "value", "count", "size", "rows", "sensitive", "l")
+    cells = cells.with_columns(size=sizes, rows=sizes).select(names)
+    is_hidden = pl.col("value") < 0
+    # Who has a label and hides another is counted twice, and never for more than everybody.
+    added = _with_hidden(cells.filter(~is_hidden), cells.filter(is_hidden))
+    return added.with_columns(pl.min_horizontal("count", "size").alias("count"))
 
 
 @dataclass(frozen=True)

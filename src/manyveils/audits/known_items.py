@@ -3,23 +3,32 @@
 import numpy as np
 import polars as pl
 
+from manyveils.audits.persons import members_of
 from manyveils.policy.guarantees import KnownItems
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.keys import Ids
 from manyveils.reading.sight import Sight
 
 
-def measure_known_items(evidence: Evidence, guarantee: KnownItems, sight: Sight) -> pl.DataFrame:
+def measure_known_items(evidence: Evidence, guarantee: KnownItems, sight: Sight) -> pl.DataFrame | None:
     """Of each group: the fewest rows that may have all of some values which one row has, its rows, and whether they suffice.
 
     A row may have a value if it shows it or hides it. A value that all rows of a group hide, or may have, tells no two
-    of them apart and is left out.
+    of them apart and is left out. Where persons have several rows, they are counted; None where nobody can tell whose
+    the rows are.
     """
     groups = evidence.group_numbers(sight.file, sight.key)
     sizes = evidence.tally(sight.file, groups)
     items = _items(evidence, guarantee, sight, groups)
     weights = evidence.weights(sight.file)
     people = np.ones(groups.size, dtype=np.int64) if weights is None else weights
+    count = pl.col("people").sum()
+    if evidence.table.persons is not None:
+        members = members_of(evidence, sight.view, sight.file, sight.key)
+        if members is None:
+            return None
+        people, sizes = members.persons[members.of_line], members.sizes
+        count = pl.col("people").n_unique().cast(pl.Int64)
     rows = pl.DataFrame({"row": np.arange(groups.size), "people": people})
     fewest = [pl.DataFrame({"group": np.arange(sizes.size), "measure": sizes})]
     sets = items.with_columns(value_1="value").drop("value")
@@ -29,7 +38,7 @@ def measure_known_items(evidence: Evidence, guarantee: KnownItems, sight: Sight)
             sets = sets.join(more, on="row").filter(pl.col("value") > pl.col(f"value_{size - 1}"))
             sets = sets.rename({"value": f"value_{size}"})
         known = ["group", *(f"value_{index}" for index in range(1, size + 1))]
-        counted = sets.join(rows, on="row").group_by(known).agg(pl.col("people").sum())
+        counted = sets.join(rows, on="row").group_by(known).agg(count)
         fewest.append(counted.group_by("group").agg(pl.col("people").min().alias("measure")))
     least = pl.concat(fewest).group_by("group").agg(pl.col("measure").min()).sort("group")["measure"]
     measured = {"measure": least.cast(pl.Float64), "rows": sizes, "kept": least >= guarantee.k}

@@ -22,7 +22,10 @@ ROWS = pl.col("rows").first()
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """How counts are reckoned with: as 128-bit integers, exactly, or as floats that are equal within a tolerance."""
+    """How counts are reckoned with: as 128-bit integers, exactly, or as floats that are equal within a tolerance.
+
+    With a tolerance below 0, floats that are equal within it are refused.
+    """
 
     dtype: type[pl.DataType]
     tolerance: float
@@ -31,7 +34,7 @@ class Arithmetic:
         """A column of counts, wide enough for products of counts and thresholds."""
         return pl.col(name).cast(self.dtype)
 
-    def constant(self, number: int) -> pl.Expr:
+    def constant(self, number: float) -> pl.Expr:
         """A constant of the same type."""
         return pl.lit(number, dtype=self.dtype)
 
@@ -41,7 +44,8 @@ class Arithmetic:
 
     def below(self, numerator: pl.Expr, denominator: pl.Expr, bound: Fraction) -> pl.Expr:
         """Whether a ratio is less than the bound; where they are equal it is not, nor where both are nothing."""
-        return self._excess(numerator, denominator, bound) < -self._slack(denominator, bound)
+        slack = self._slack(denominator, bound)
+        return self._excess(numerator, denominator, bound) < (slack if self.tolerance < 0 else -slack)
 
     def _excess(self, numerator: pl.Expr, denominator: pl.Expr, bound: Fraction) -> pl.Expr:
         return numerator * self.constant(bound.denominator) - denominator * self.constant(bound.numerator)
@@ -69,6 +73,7 @@ def measures(*guarantees: type[Guarantee]) -> Callable[[Measure], Measure]:
 
 EXACT = Arithmetic(pl.Int128, 0.0)
 ROUNDED = Arithmetic(pl.Float64, TOLERANCE_OF_SUMS)
+REFUSING = Arithmetic(pl.Float64, -TOLERANCE_OF_SUMS)
 
 
 def by_group(cells: pl.DataFrame, *amounts: pl.Expr) -> pl.DataFrame:

@@ -9,6 +9,7 @@ import polars as pl
 
 from manyveils.audits.groups import Groups
 from manyveils.audits.measures import TOLERANCE, by_group, measures, sparing_insensitive, times_fitting
+from manyveils.audits.persons import Placed
 from manyveils.policy.guarantees import NumericSpread, Proximity
 from manyveils.reading.keys import Floats, Ids
 
@@ -54,11 +55,22 @@ def scaled(texts: tuple[str, ...]) -> Scaled:
 def measure_spread(guarantee: NumericSpread, groups: Groups) -> pl.DataFrame:
     """The distance between the largest and the smallest number of each group; none is no distance at all."""
     values = scaled(groups.labels[0].texts)
-    number = pl.Series(values.numbers, nan_to_null=True).gather(groups.cells["value"])
+    numbers = pl.Series(values.numbers, nan_to_null=True)
+    number = numbers.gather(groups.cells["value"])
     spread = (pl.col("number").max() - pl.col("number").min()).fill_null(0.0).alias("spread")
     counted = by_group(groups.cells.with_columns(number=number), spread)
+    if groups.placed is not None:
+        counted = counted.drop("spread").join(_spread_of_persons(groups.placed, numbers), on="group")
     is_wide = pl.col("spread") >= values.least(guarantee.e)
     return sparing_insensitive(counted, pl.col("spread") / values.scale, is_wide)
+
+
+def _spread_of_persons(placed: Placed, numbers: pl.Series) -> pl.DataFrame:
+    """The spread that remains whichever row of each person is meant: group, spread."""
+    rows = placed.rows.with_columns(number=numbers.gather(placed.rows["value"]))
+    own = rows.group_by("group", "person").agg(least=pl.col("number").min(), greatest=pl.col("number").max())
+    spread = (pl.col("least").max() - pl.col("greatest").min()).fill_null(0.0)
+    return own.group_by("group").agg(spread.alias("spread"))
 
 
 @measures(Proximity)
@@ -68,7 +80,11 @@ def measure_proximity(guarantee: Proximity, groups: Groups) -> pl.DataFrame:
     What is no number (a missing cell, a label) is near everything else that is none, and far from numbers.
     """
     values = scaled(groups.labels[0].texts)
-    within = _rows_within(groups.cells, values, values.reach(guarantee.epsilon))
+    reach = values.reach(guarantee.epsilon)
+    if groups.placed is None:
+        within = _rows_within(groups.cells, values, reach)
+    else:
+        within = _persons_within(groups.cells, groups.placed, values, reach)
     return times_fitting(groups.cells.with_columns(within=within), "within", guarantee.m, groups.arithmetic)
 
 
@@ -85,6 +101,26 @@ def _rows_within(cells: pl.DataFrame, values: Scaled, reach: float) -> pl.Series
     first = np.searchsorted(keys, group * width + low[value])
     last = np.searchsorted(keys, group * width + high[value])
     return pl.Series(total[last - 1] - total[first] + count[first])
+
+
+def _persons_within(cells: pl.DataFrame, placed: Placed, values: Scaled, reach: float) -> pl.Series:
+    """For each cell, the persons of its group who have a number within reach of the cell's.
+
+    Each number of a person reaches a stretch of ranks; of stretches that overlap, the later one begins where the one
+    before it ends, so that nobody is counted twice.
+    """
+    rank, low, high = _neighbours(values.numbers, reach)
+    rows = placed.rows
+    rows = rows.with_columns(rank=pl.Series(rank).gather(rows["value"])).sort("group", "person", "rank")
+    value, group = rows["value"].to_numpy(), rows["group"].to_numpy()
+    is_same = np.append(False, (np.diff(group) == 0) & (np.diff(rows["person"].to_numpy()) == 0))
+    before = np.append(0, high[value][:-1])
+    start = np.where(is_same, np.maximum(low[value], np.minimum(before, high[value])), low[value])
+    width = int(high.max(initial=0)) + 1
+    starts, stops = np.sort(group * width + start), np.sort(group * width + high[value])
+    wanted = cells["group"].to_numpy().astype(np.int64) * width + rank[cells["value"].to_numpy()]
+    within = np.searchsorted(starts, wanted, side="right") - np.searchsorted(stops, wanted, side="right")
+    return pl.Series(within.astype(np.int64))
 
 
 def _neighbours(numbers: Floats, reach: float) -> tuple[Ids, Ids, Ids]:

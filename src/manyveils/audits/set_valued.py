@@ -61,6 +61,9 @@ def is_one_of_many(evidence: Evidence, promise: Promise, sight: Sight) -> bool:
     """Whether a promise is about one value of a multi-valued attribute, of which a column shows several as they are."""
     if len(promise.protects) > 1 or not isinstance(promise.guarantee, AT_ONCE):
         return False
+    if evidence.table.persons is not None:
+        # Persons with several rows have and lack a value at once, so values are judged one by one.
+        return False
     name = promise.protects[0]
     if evidence.table.atom(name) is None or promise.insensitive != {"0"}:
         return False

@@ -50,6 +50,7 @@ def measure_ratio(guarantee: Disclosure, groups: Groups) -> pl.DataFrame:
 
     A value of the original that a group does not have is infinitely far.
     """
+    groups = groups.distribution
     ratio = pl.col("count") * groups.n_rows / pl.col("size") / pl.col("original")
     distance = ratio.log().abs().filter("sensitive").max().fill_null(0.0)
     n_present = (pl.col("sensitive") & (pl.col("original") > 0)).sum()
@@ -59,4 +60,4 @@ def measure_ratio(guarantee: Disclosure, groups: Groups) -> pl.DataFrame:
 
 
 def _beside_original(groups: Groups) -> pl.DataFrame:
-    return groups.cells.with_columns(original=groups.values["count"].gather(groups.cells["value"]))
+    return groups.cells.with_columns(original=groups.reference.gather(groups.cells["value"]))

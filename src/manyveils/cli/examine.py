@@ -50,6 +50,9 @@ def audit(
     level: Annotated[
         list[str] | None, option("Also count what falls short of a level, such as k=10.")
     ] = None,
+    private: Annotated[
+        Path | None, option("The private folder, which says who stands where; <release>.private by default.")
+    ] = None,
     engine: Engine = "local",
     master: Master = None,
     as_json: AsJson = False,
@@ -60,7 +63,14 @@ def audit(
 
         levels = dict(map(_level, level or []))
         verdict = audit(
-            release, data, policy, levels=levels, engine=engine, master=master, progress=door.progress
+            release,
+            data,
+            policy,
+            levels=levels,
+            private=private,
+            engine=engine,
+            master=master,
+            progress=door.progress,
         )
         door.show(verdict.describe(), lambda: show_audit(verdict))
         if not verdict.kept:

@@ -39,7 +39,9 @@ def licensed(release: Release, table: Table, policy: Policy, licence: Licence) -
     if not n_refused:
         return Licensed(release, 0)
     manifest = replace(release.manifest, secret=secret, views=views)
-    return Licensed(Release(manifest, release.frames, release.recodings, weights=release.weights), n_refused)
+    weights, placements = release.weights, release.placements
+    believed = Release(manifest, release.frames, release.recodings, weights=weights, placements=placements)
+    return Licensed(believed, n_refused)
 
 
 def _shows_protected(view: View, table: Table) -> bool:

@@ -194,7 +194,7 @@ class _Column:
             "count": evidence.tally(file, groups),
         }
         key = pl.col("what") * self.n_buckets + pl.col("bucket")
-        matched = self._values(wanted).join(pl.DataFrame(columns), on="value")
+        matched = _values(evidence, file, self.covers, wanted).join(pl.DataFrame(columns), on="value")
         matched = matched.select("group", "count", key=key).sort("key")
         matched = matched.with_columns(unit=pl.col("key").rle_id().cast(pl.Int64))
         units = matched.group_by("unit", maintain_order=True).agg(
@@ -204,30 +204,41 @@ class _Column:
         shares = counts / evidence.tally(file, self.buckets)[keys % self.n_buckets]
         return Units(self.n_buckets, keys, counts, shares, matched.select("unit", "group"))
 
-    def _values(self, wanted: pl.DataFrame) -> pl.DataFrame:
-        """Which published values match what is wanted: what, value. Attribute by attribute, so that few pairs arise."""
-        shown = example(self.evidence.group_numbers(self.file, tuple(self.covers)))
-        labels_of = {
-            index: self.evidence.coded(self.file, name).codes for index, name in enumerate(self.covers)
-        }
-        covers = list(enumerate(self.covers.values()))
-        published = pl.DataFrame({"value": np.arange(len(shown))}).with_columns(
-            pl.Series(f"label_{index}", labels_of[index][shown]) for index, cover in covers if cover.overlaps
-        )
-        # Where labels do not overlap, there is one for each class, and classes are numbered after it, from 1 on.
-        single = [index for index, cover in covers if not cover.overlaps]
-        matched, on = wanted, list[str]()
-        if single:
-            own = ((wanted[f"class_{index}"].to_numpy(), labels_of[index][shown] + 1) for index in single)
-            keys = combined(np.concatenate(pair) for pair in own)
-            matched = wanted.drop(f"class_{index}" for index in single)
-            matched = matched.with_columns(single=keys[: wanted.height])
-            published, on = published.with_columns(single=keys[wanted.height :]), ["single"]
-        pairs = [_pairs(index, cover) for index, cover in covers if cover.overlaps]
-        for labels in sorted(pairs, key=_breadth):
-            matched, on = _narrowed(matched, on, labels, published)
-        joined = matched.join(published, on=on) if on else matched.join(published, how="cross")
-        return joined.select("what", "value")
+
+def values_for(evidence: Evidence, view: View, file: ColumnFile, names: Key) -> tuple[Ids, pl.DataFrame]:
+    """What each row of the original seeks among the published values of some attributes, as a number, and what it finds.
+
+    Values are numbered as `group_numbers` does: what, value.
+    """
+    covers = {name: evidence.cover(view, file, name) for name in names}
+    numbers, wanted = _wanted(evidence, covers)
+    return numbers, _values(evidence, file, covers, wanted)
+
+
+def _values(
+    evidence: Evidence, file: ColumnFile, covers_of: Mapping[str, Cover], wanted: pl.DataFrame
+) -> pl.DataFrame:
+    """Which published values match what is wanted: what, value. Attribute by attribute, so that few pairs arise."""
+    shown = example(evidence.group_numbers(file, tuple(covers_of)))
+    labels_of = {index: evidence.coded(file, name).codes for index, name in enumerate(covers_of)}
+    covers = list(enumerate(covers_of.values()))
+    published = pl.DataFrame({"value": np.arange(len(shown))}).with_columns(
+        pl.Series(f"label_{index}", labels_of[index][shown]) for index, cover in covers if cover.overlaps
+    )
+    # Where labels do not overlap, there is one for each class, and classes are numbered after it, from 1 on.
+    single = [index for index, cover in covers if not cover.overlaps]
+    matched, on = wanted, list[str]()
+    if single:
+        own = ((wanted[f"class_{index}"].to_numpy(), labels_of[index][shown] + 1) for index in single)
+        keys = combined(np.concatenate(pair) for pair in own)
+        matched = wanted.drop(f"class_{index}" for index in single)
+        matched = matched.with_columns(single=keys[: wanted.height])
+        published, on = published.with_columns(single=keys[wanted.height :]), ["single"]
+    pairs = [_pairs(index, cover) for index, cover in covers if cover.overlaps]
+    for labels in sorted(pairs, key=_breadth):
+        matched, on = _narrowed(matched, on, labels, published)
+    joined = matched.join(published, on=on) if on else matched.join(published, how="cross")
+    return joined.select("what", "value")
 
 
 def _pairs(index: int, cover: Cover) -> pl.DataFrame:

@@ -11,7 +11,8 @@ from manyveils.errors import InputError
 
 REPORT = "report.html"
 RELEASE = {"release.json", "tables", "recodings"}
-PRIVATE = {"audit.json", "plan.json", "seed.json", "key.json", REPORT}
+PLACEMENTS = "placements.parquet"
+PRIVATE = {"audit.json", "plan.json", "seed.json", "key.json", PLACEMENTS, REPORT}
 DEMO = {"hospital.csv", "policy.toml"}
 COMPARISON = {"comparison.json", "policy.toml", "frontier.svg"}
 

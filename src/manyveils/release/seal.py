@@ -15,11 +15,14 @@ from manyveils.release.draft import Draft
 from manyveils.release.release import Release
 from manyveils.release.views import ColumnFile, Manifest, Names, View
 from manyveils.table import Restore, Table
+from manyveils.table.attributes import in_order as order_of
 
 if TYPE_CHECKING:
     from manyveils.keys import Key
 
 BUCKET = "bucket"
+# Where a row of the original stands that is in no view.
+LEFT_OUT = -1
 Recodings = Mapping[tuple[str, str], pl.DataFrame]
 
 
@@ -124,15 +127,22 @@ def seal(
     Tested by: tests/claims/test_seal.py
     """
     frames: dict[str, pl.DataFrame] = {}
+    placements: dict[str, NDArray[np.int64]] = {}
 
     def write(stem: str, view: OutgoingView, column: OutgoingColumn) -> None:
         frames[stem] = pl.DataFrame(_sorted(column.rows))
 
+    def outgoing(draft: Draft) -> OutgoingView:
+        view = _outgoing(draft, table, rng)
+        if table.persons is not None:
+            placements[draft.name] = _placement(draft, view, table)
+        return view
+
     for draft in drafts:
         _refuse_leaks(draft.name, {*draft.attributes}, table, policy)
-    views = (_outgoing(draft, table, rng) for draft in drafts)
-    outline = list_views(views, table, policy, promises, write)
-    return Release(outline.manifest, frames, outline.recodings, restore=restore, notes=notes, key=key)
+    outline = list_views(map(outgoing, drafts), table, policy, promises, write)
+    private: dict[str, Any] = {"notes": notes, "key": key, "placements": placements}
+    return Release(outline.manifest, frames, outline.recodings, restore=restore, **private)
 
 
 def _outgoing(draft: Draft, table: Table, rng: np.random.Generator) -> OutgoingView:
@@ -142,6 +152,17 @@ def _outgoing(draft: Draft, table: Table, rng: np.random.Generator) -> OutgoingV
     secret = frozenset(name for name, recoding in draft.recodings.items() if recoding.is_secret)
     about = published_recodings(draft), draft.enforces, secret
     return OutgoingView(draft.name, columns, len(draft.rows), buckets is not None, *about)
+
+
+def _placement(draft: Draft, view: OutgoingView, table: Table) -> NDArray[np.int64]:
+    """Where each row of the table stands: its bucket as published, or its line; -1 where it is left out."""
+    first = view.columns[0].rows
+    standing = np.full(table.n_rows, LEFT_OUT, dtype=np.int64)
+    if view.bucketed:
+        standing[draft.rows] = first[0].codes
+    else:
+        standing[draft.rows[_order(first)]] = np.arange(len(draft.rows))
+    return standing
 
 
 def without_absent(draft: Draft, table: Table) -> Draft:
@@ -260,15 +281,31 @@ def in_order(values: pl.Series) -> tuple[NDArray[np.int32], pl.Series]:
     return rank, values.gather(order)
 
 
-def _sorted(fields: list[_Values]) -> list[pl.Series]:
-    """The rows of a column in the order of their values, sorted as single 64-bit numbers where they fit."""
+def _key(fields: list[_Values]) -> NDArray[np.int64] | None:
+    """The rows of a column as single 64-bit numbers in the order of their values; None where they do not fit."""
     if math.prod(values.n_values for values in fields) >= LARGEST_KEY:
-        order = np.lexsort(tuple(values.codes for values in reversed(fields)))
-        return [values.series(values.codes[order]) for values in fields]
+        return None
     key = np.zeros(fields[0].codes.size, dtype=np.int64)
     for values in fields:
         key *= values.n_values
         key += values.codes
+    return key
+
+
+def _order(fields: list[_Values]) -> NDArray[np.int64]:
+    """The rows of a column in the order of their values."""
+    key = _key(fields)
+    if key is None:
+        return np.lexsort(tuple(values.codes for values in reversed(fields)))
+    return order_of(key)
+
+
+def _sorted(fields: list[_Values]) -> list[pl.Series]:
+    """The rows of a column in the order of their values, sorted as single 64-bit numbers where they fit."""
+    key = _key(fields)
+    if key is None:
+        order = _order(fields)
+        return [values.series(values.codes[order]) for values in fields]
     key.sort()
     columns = []
     for values in reversed(fields):

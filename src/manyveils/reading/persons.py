@@ -1,0 +1,174 @@
+"""Who stands where in a view: the row of the original behind every published line, where somebody has several rows.
+
+The publisher's placements are a witness, not a claim: they are checked line by line and bucket by bucket.
+Without them, or if they do not fit, `placing` works out who may stand where from the files.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from manyveils.reading.evidence import BUCKET, Evidence
+from manyveils.reading.keys import Bools, Ids, numbered
+from manyveils.reading.placing import dealt, only_choice, placed
+from manyveils.reading.slices import values_for
+from manyveils.release import View
+from manyveils.release.seal import LEFT_OUT
+from manyveils.release.views import ColumnFile
+from manyveils.table.attributes import in_order
+
+
+@dataclass(frozen=True, repr=False)
+class Standing:
+    """The row of the original in each line of every column of a view, by table; `n_rows` are those of the original."""
+
+    rows: Mapping[str, Ids]
+    n_rows: int
+
+    @cached_property
+    def stands(self) -> Bools:
+        """Which rows of the original stand in the view."""
+        is_there = np.zeros(self.n_rows, dtype=bool)
+        is_there[next(iter(self.rows.values()))] = True
+        return is_there
+
+
+def persons_in(evidence: Evidence, view: View, file: ColumnFile) -> Ids | None:
+    """The person of each line of a column; None where every row is a person of its own, or nobody can tell."""
+    standing = standing_in(evidence, view)
+    if standing is None or evidence.table.persons is None:
+        return None
+    return evidence.table.persons[standing.rows[file.table]]
+
+
+def standing_in(evidence: Evidence, view: View) -> Standing | None:
+    """Who stands where in a view; None where that cannot be told, or need not be."""
+    question = ("standing", view.name, (), ())
+    return evidence.remembered(question, lambda: _standing(evidence, view))
+
+
+def _standing(evidence: Evidence, view: View) -> Standing | None:
+    persons = evidence.table.persons
+    if (
+        persons is None
+        or not evidence.is_whole(view)
+        or any(evidence.weights(file) is not None for file in view.files)
+    ):
+        return None
+    witness = evidence.release.placements.get(view.name)
+    if witness is not None and witness.shape == persons.shape:
+        standing = _witnessed(evidence, view, witness)
+        if standing is not None:
+            return standing
+    names = {file.table: shown_of(evidence, file) for file in view.files}
+    derived = placed(evidence, view, names, persons)
+    return None if derived is None else _witnessed(evidence, view, derived)
+
+
+def _witnessed(evidence: Evidence, view: View, witness: NDArray[np.int64]) -> Standing | None:
+    """Who stands where if the witness is right; None if a line, or a bucket, is not what the original says.
+
+    Claim: every line of every column gets a row of the original whose values its labels stand for, no row stands in
+    two lines of a column, and the rows of a bucket are the same in all columns.
+    Why: lines are paired with rows one to one, and each pair is compared; buckets are filled from their own rows.
+    Tested by: tests/claims/test_persons_placed.py
+    """
+    rows = np.flatnonzero(witness != LEFT_OUT)
+    lines = {file.table: evidence.frame(file).height for file in view.files}
+    if any(n_lines != rows.size for n_lines in lines.values()):
+        return None
+    if view.bucketed:
+        return _in_buckets(evidence, view, rows, witness[rows])
+    [file] = view.files
+    standing = np.full(rows.size, LEFT_OUT, dtype=np.int64)
+    inside = (witness[rows] >= 0) & (witness[rows] < rows.size)
+    standing[witness[rows[inside]]] = rows[inside]
+    if (standing == LEFT_OUT).any() or not _agree(evidence, view, file, standing):
+        return None
+    return Standing({file.table: standing}, witness.size)
+
+
+def shown_of(evidence: Evidence, file: ColumnFile) -> tuple[str, ...]:
+    """The attributes of a column whose originals are known beside it: what labels hide for good is not among them."""
+    secret = evidence.release.manifest.secret
+    return tuple(name for name in file.attributes if name in evidence.table.attributes and name not in secret)
+
+
+def _agree(evidence: Evidence, view: View, file: ColumnFile, standing: Ids) -> bool:
+    """Whether the labels of every line stand for the values of its row."""
+    for name in shown_of(evidence, file):
+        cover, labels = evidence.cover(view, file, name), evidence.coded(file, name).codes
+        codes = evidence.table[name].codes[standing].astype(np.int64)
+        is_right = cover.covers(labels, codes) if cover.overlaps else cover.label_of[codes] == labels
+        if not is_right.all():
+            return False
+    return True
+
+
+def _in_buckets(evidence: Evidence, view: View, rows: Ids, witness: Ids) -> Standing | None:
+    """Pair the lines of each bucket with the rows that are said to be in it."""
+    buckets = _numbered_buckets(evidence, view, witness)
+    if buckets is None:
+        return None
+    stands = {}
+    for file in view.files:
+        standing = _filled(evidence, view, file, rows, buckets)
+        if standing is None:
+            return None
+        stands[file.table] = standing
+    return Standing(stands, evidence.table.n_rows)
+
+
+def _numbered_buckets(evidence: Evidence, view: View, witness: Ids) -> Ids | None:
+    """The numbers of published buckets as the evidence has them, -1 where there is no such bucket."""
+    first, *others = (evidence.coded(file, BUCKET).values for file in view.files)
+    if not first.dtype.is_integer() or first.null_count() or not all(first.equals(own) for own in others):
+        return None
+    published = first.to_numpy().astype(np.int64)
+    order = np.argsort(published)
+    places = np.minimum(np.searchsorted(published[order], witness), max(published.size - 1, 0))
+    if not published.size:
+        return None if witness.size else witness
+    numbers = order[places]
+    return numbers if (published[numbers] == witness).all() else None
+
+
+def _filled(evidence: Evidence, view: View, file: ColumnFile, rows: Ids, buckets: Ids) -> Ids | None:
+    """The row of each line of one column, if its buckets hold what their rows have."""
+    names = shown_of(evidence, file)
+    lines, _ = evidence.buckets_of(view, file)
+    values = evidence.group_numbers(file, names)
+    n_values = int(values.max(initial=0)) + 1
+    what, sought = values_for(evidence, view, file, names)
+    single = only_choice(sought, int(what.max(initial=0)) + 1)
+    if single is not None:
+        found = single[what[rows]]
+        return (
+            None
+            if (found < 0).any()
+            else _paired(buckets * n_values + found, lines * n_values + values, rows)
+        )
+    # What may be in several lines of its bucket goes where all find one.
+    kinds, firsts = numbered([buckets, what[rows]])
+    choices = pl.DataFrame(
+        {"kind": np.arange(firsts.size), "bucket": buckets[firsts], "what": what[rows][firsts]}
+    )
+    choices = choices.join(sought, on="what").select(
+        "kind", cell=pl.col("bucket") * n_values + pl.col("value")
+    )
+    cells = dealt(kinds, choices, lines * n_values + values)
+    return None if cells is None else _paired(cells, lines * n_values + values, rows)
+
+
+def _paired(wanted: Ids, cells: Ids, rows: Ids) -> Ids | None:
+    """Rows and lines with equal numbers, one to one; None where they are not as many."""
+    by_want, by_cell = in_order(wanted), in_order(cells)
+    if not np.array_equal(wanted[by_want], cells[by_cell]):
+        return None
+    standing = np.empty(rows.size, dtype=np.int64)
+    standing[by_cell] = rows[by_want]
+    return standing

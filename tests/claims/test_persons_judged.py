@@ -1,0 +1,185 @@
+"""Where somebody has several rows, the audit's verdicts are those of the definitions for persons."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manyveils.audits.judge import judge
+from manyveils.policy import Policy, Promise
+from manyveils.policy.guarantees import (
+    CappedShare,
+    Closeness,
+    Disclosure,
+    DistinctDiversity,
+    Elimination,
+    EntropyDiversity,
+    FrequencyDiversity,
+    KAnonymity,
+    Likeness,
+    Linkability,
+    NumericSpread,
+    Proximity,
+    RecursiveDiversity,
+)
+from manyveils.reading.evidence import Evidence
+from manyveils.release import Draft, Release, seal
+from manyveils.table import Table, hold
+from tests.kit import persons as oracle
+
+WORDS = Policy(
+    attributes={
+        "q": {"role": "quasi", "kind": "categorical"},
+        "s": {"role": "sensitive", "kind": "ordinal"},
+        "z": {"role": "sensitive", "kind": "categorical"},
+    }
+)
+NUMBERS = Policy(
+    attributes={"q": {"role": "quasi", "kind": "categorical"}, "s": {"role": "sensitive", "kind": "numeric"}}
+)
+small = st.integers(1, 4)
+shares = st.sampled_from([Fraction(n, 12) for n in range(13)])
+factors = st.sampled_from(
+    [Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(2), Fraction(3)]
+)
+about_words = st.one_of(
+    st.builds(KAnonymity, small),
+    st.builds(DistinctDiversity, small),
+    st.builds(FrequencyDiversity, small),
+    st.builds(EntropyDiversity, small),
+    st.builds(RecursiveDiversity, factors, small),
+    st.builds(Closeness, shares, st.sampled_from(["equal", "ordered"])),
+    st.builds(CappedShare, shares, st.sampled_from([(), ("a",), ("b", "c")])),
+    st.builds(Linkability, shares),
+    st.builds(Likeness, factors),
+    st.builds(Disclosure, factors),
+)
+about_numbers = st.one_of(
+    st.builds(NumericSpread, st.sampled_from([Fraction(n, 2) for n in range(7)])),
+    st.builds(Proximity, st.sampled_from([Fraction(0), Fraction(1), Fraction(5, 2)]), small),
+)
+# Whose row it is, what is known of her, what is not, what else is not, and the row's bucket.
+rows_of_words = st.lists(
+    st.tuples(
+        st.integers(0, 5),
+        st.sampled_from("xy"),
+        st.sampled_from("abcd"),
+        st.sampled_from("uv"),
+        st.integers(0, 2),
+    ),
+    min_size=1,
+    max_size=14,
+)
+rows_of_numbers = st.lists(
+    st.tuples(
+        st.integers(0, 5),
+        st.sampled_from("xy"),
+        st.sampled_from([0.0, 0.5, 1.0, 2.0, 4.5, None]),
+        st.just(""),
+        st.integers(0, 2),
+    ),
+    min_size=1,
+    max_size=14,
+)
+
+
+def held(frame: pl.DataFrame, whose: list[int], policy: Policy) -> Table:
+    """The table with the person of each row, numbered without gaps."""
+    table, _ = hold(frame, policy)
+    return replace(table, persons=np.unique(whose, return_inverse=True)[1].astype(np.int64))
+
+
+def published(
+    table: Table, policy: Policy, columns: tuple[tuple[str, ...], ...], buckets: list[int] | None
+) -> Release:
+    """All rows as one view."""
+    grouped = None if buckets is None else np.array(buckets, dtype=np.int64)
+    draft = Draft("main", columns, np.arange(table.n_rows, dtype=np.intp), grouped)
+    return seal([draft], table, policy, lambda frame: frame, notes={}, rng=np.random.default_rng(7))
+
+
+def groups_by(keys: list[object], rows: list[tuple[int, str]]) -> list[list[tuple[int, str]]]:
+    """The rows of each key."""
+    return [[row for key, row in zip(keys, rows, strict=True) if key == one] for one in dict.fromkeys(keys)]
+
+
+def same(verdict: bool, group: list[tuple[int, str]], guarantee: object, *rest: object) -> bool:
+    return oracle.keeps(guarantee, group, *rest) == verdict  # type: ignore[arg-type]
+
+
+def text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def checked(
+    rows: list[tuple[object, ...]],
+    guarantee: object,
+    policy: Policy,
+    *,
+    bucketed: bool,
+    insensitive: frozenset[str],
+) -> None:
+    """The finding about a release of these rows says what the oracle says of its groups."""
+    has_z = "z" in policy.attributes
+    frame = pl.DataFrame(
+        {"q": [row[1] for row in rows], "s": [row[2] for row in rows], "z": [row[3] for row in rows]}
+    )
+    table = held(frame if has_z else frame.drop("z"), [row[0] for row in rows], policy)
+    columns = (("q",), ("s",)) if bucketed else (("q", "s"),)
+    buckets = [row[4] for row in rows]
+    release = published(table, policy, columns, buckets if bucketed else None)
+    protects = () if isinstance(guarantee, KAnonymity) else ("s",)
+    promise = Promise(guarantee, ("q",), protects, insensitive)
+    if len(np.unique(table.persons)) == table.n_rows:
+        return
+    finding = next(iter(judge(Evidence(release, table, policy), promise, promised=True)))
+    listed = [(row[0], text(row[2])) for row in rows]
+    domain = list(table["s"].texts)
+    groups = groups_by(buckets if bucketed else [row[1] for row in rows], listed)
+    verdicts = [oracle.keeps(guarantee, group, listed, domain, insensitive) for group in groups]
+    assert finding.kept == all(verdicts)
+    assert finding.groups_short == verdicts.count(False)
+    assert finding.rows_short == sum(
+        len(group) for group, kept in zip(groups, verdicts, strict=True) if not kept
+    )
+
+
+harmless = st.sampled_from([frozenset[str](), frozenset({"a"}), frozenset({"a", "b"})])
+
+
+@settings(deadline=None, max_examples=400)
+@given(rows=rows_of_words, guarantee=about_words, bucketed=st.booleans(), insensitive=harmless)
+def test_words(rows, guarantee, bucketed, insensitive):
+    """Of groups in a plain table, and of buckets, every guarantee about words is kept exactly when the definition says so."""
+    checked(rows, guarantee, WORDS, bucketed=bucketed, insensitive=insensitive)
+
+
+@settings(deadline=None, max_examples=300)
+@given(rows=rows_of_numbers, guarantee=about_numbers, bucketed=st.booleans())
+def test_numbers(rows, guarantee, bucketed):
+    """The spread of numbers and their nearness are those of persons."""
+    checked(rows, guarantee, NUMBERS, bucketed=bucketed, insensitive=frozenset())
+
+
+@settings(deadline=None, max_examples=300)
+@given(rows=rows_of_words, eliminations=st.integers(1, 2), insensitive=harmless)
+def test_eliminations(rows, eliminations, insensitive):
+    """After so many values of others are ruled out, nothing is left or two persons with two values."""
+    frame = pl.DataFrame(
+        {"q": [row[1] for row in rows], "s": [row[2] for row in rows], "z": [row[3] for row in rows]}
+    )
+    table = held(frame, [row[0] for row in rows], WORDS)
+    release = published(table, WORDS, (("q", "s", "z"),), None)
+    promise = Promise(Elimination(eliminations, ("z",)), ("q",), ("s",), insensitive)
+    finding = next(iter(judge(Evidence(release, table, WORDS), promise, promised=True)))
+    verdicts = [
+        oracle.withstands(
+            [(row[0], row[2], [row[3]]) for row in rows if row[1] == q], eliminations, insensitive
+        )
+        for q in {row[1] for row in rows}
+    ]
+    assert finding.kept == all(verdicts)
+    assert finding.groups_short == verdicts.count(False)
