@@ -10,10 +10,13 @@ from itertools import product
 
 import polars as pl
 
-from manyveils.audits.groups import Groups, cells_in, multiplied, with_reference
+from manyveils.audits.groups import Groups, Together, cells_in, multiplied, with_reference
+from manyveils.audits.kinds import known_parts
+from manyveils.audits.persons import Placed, matched, placed_in, rows_of_persons
 from manyveils.policy import Promise
 from manyveils.reading.evidence import BUCKET, Evidence
 from manyveils.reading.keys import people_in, with_people
+from manyveils.reading.labels import Labels
 from manyveils.reading.meanings import texts_of
 from manyveils.reading.sight import Sight
 from manyveils.table import Table
@@ -56,11 +59,50 @@ def product_groups(evidence: Evidence, promise: Promise, way: Way) -> Groups | N
     matches = _matches(evidence, way)
     if matches is None:
         return None
-    labels, cells = cells_in(evidence, way)
     groups = matches.with_row_index("group").with_columns(pl.col("group").cast(pl.Int64))
+    if evidence.table.persons is not None:
+        return _of_persons(evidence, promise, way, groups)
+    labels, cells = cells_in(evidence, way)
+    return with_reference(evidence, promise, _multiplied(groups, cells), labels)
+
+
+def _multiplied(groups: pl.DataFrame, cells: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The cells of combinations, from those of the columns in which each group is matched."""
     columns = [column.drop("rows").rename({"group": f"match_{index}"}) for index, column in enumerate(cells)]
-    combined = multiplied(groups, columns, "match").drop("^match_.*$", "fewest")
-    return with_reference(evidence, promise, combined, labels)
+    return multiplied(groups, columns, "match").drop("^match_.*$", "fewest")
+
+
+def _of_persons(evidence: Evidence, promise: Promise, way: Way, groups: pl.DataFrame) -> Groups | None:
+    """The same for persons with several rows: what holds of each column is multiplied, as columns are independent.
+
+    There are so many different combinations of different persons as the product of what there is in each column.
+    """
+    labels, columns = list[Labels](), list[Placed]()
+    for sight in way:
+        told = placed_in(evidence, sight)
+        if told is None:
+            return None
+        columns.append(told[1].numbered_from(len(labels)))
+        labels += told[0]
+    if rows_of_persons(evidence, labels) is None:
+        return None
+    holders = _multiplied(groups, [own.holders(*own.parts) for own in columns])
+    weights = _multiplied(groups, [own.weighed(None, *own.parts) for own in columns])
+    shared, spread = (with_reference(evidence, promise, cells, labels) for cells in (holders, weights))
+    matches = [known_parts(promise.guarantee, labels, own) for own in columns]
+    return replace(shared, together=Together(spread.cells, _matched_together(groups, matches)))
+
+
+def _matched_together(groups: pl.DataFrame, columns: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """How many different combinations different persons have, from who has what in each column: group, n_matched."""
+    product_of = groups.with_columns(n_matched=pl.lit(1, dtype=pl.Int64))
+    for index, rows in enumerate(columns):
+        own = matched(rows).rename({"group": f"match_{index}", "n_matched": "own"})
+        joined = product_of.join(own, on=f"match_{index}", how="left")
+        product_of = joined.with_columns(n_matched=pl.col("n_matched") * pl.col("own").fill_null(1)).drop(
+            "own"
+        )
+    return product_of.select("group", "n_matched")
 
 
 def _matches(evidence: Evidence, way: Way) -> pl.DataFrame | None:

@@ -37,15 +37,20 @@ def measure_distinct(guarantee: DistinctDiversity, groups: Groups) -> pl.DataFra
     """The different values of each group; of persons with several rows, so many that each is another person's."""
     n_values = pl.col("n_values")
     counted = by_group(cells_by_kind(guarantee, groups), pl.len().cast(pl.Float64).alias("n_values"), OWED)
-    if groups.placed is not None:
+    if groups.counts_persons:
         # One person with several values is no diversity.
-        own = matched(known_by_kind(guarantee, groups)).select(
-            "group", n_matched=pl.col("n_matched").cast(pl.Float64)
-        )
+        own = _matched(guarantee, groups).select("group", own=pl.col("n_matched").cast(pl.Float64))
         counted = counted.join(own, on="group", how="left").with_columns(
-            n_values=pl.col("n_matched").fill_null(1.0)
+            n_values=pl.col("own").fill_null(1.0)
         )
     return sparing_insensitive(counted, _on_scale(guarantee, n_values), n_values >= pl.col("owed"))
+
+
+def _matched(guarantee: DistinctDiversity, groups: Groups) -> pl.DataFrame:
+    """How many different values different persons of each group have: group, n_matched."""
+    if groups.together is not None:
+        return groups.together.matched
+    return matched(known_by_kind(guarantee, groups))
 
 
 @measures(FrequencyDiversity)

@@ -30,14 +30,26 @@ CAPS = (FrequencyDiversity, CappedShare, Linkability, Likeness)
 
 
 @dataclass(frozen=True, repr=False)
+class Together:
+    """What comes of persons with several rows where columns or buckets are taken together.
+
+    `spread` has cells as `Groups` does, whose counts add up, and `matched` so many different values of different persons
+    in each group: group, n_matched.
+    """
+
+    spread: pl.DataFrame
+    matched: pl.DataFrame
+
+
+@dataclass(frozen=True, repr=False)
 class Groups:
     """Counts of values in groups.
 
     `cells`: group, value, count, size (what the counts of the group add up to), rows (rows of the group),
     sensitive (whether the promise speaks of the value). Only values that occur have a cell. Where an adversary
     weighs several buckets the counts are shares. Where persons have several rows, counts are persons who have the value,
-    sizes are persons, and counts need not add up; `placed` then says who has what, and `distribution` has the counts
-    that do add up.
+    sizes are persons, and counts need not add up; `placed` then says who has what, or `together` what comes of it where
+    columns or buckets are taken together, and `distribution` has the counts that do add up.
     `values`: value, part_0, … (what it is made of), count (people of the original), sensitive; in the order of the
     domain. `sight` is None where several columns were combined. With `of_sets`, every group is about one value of a
     multi-valued attribute, and its cells about having it or not.
@@ -52,6 +64,7 @@ class Groups:
     # Values of a single attribute that need no protection.
     insensitive: frozenset[str] = frozenset()
     placed: Placed | None = None
+    together: Together | None = None
     # What each person weighs in a distribution, where it is not 1.
     scale: int | None = None
     is_distribution: bool = False
@@ -59,9 +72,14 @@ class Groups:
     @property
     def n_rows(self) -> int:
         """People of the original, or what they weigh."""
-        if self.placed is None:
+        if not self.counts_persons:
             return self.evidence.n_people
         return self.evidence.table.n_persons * (self.scale or 1)
+
+    @property
+    def counts_persons(self) -> bool:
+        """Whether counts are of persons, of whom somebody has several rows."""
+        return self.evidence.table.persons is not None
 
     @property
     def n_counted(self) -> float:
@@ -71,7 +89,7 @@ class Groups:
     @cached_property
     def reference(self) -> pl.Series:
         """How many people of the original have each value, or what they weigh."""
-        if self.placed is None:
+        if not self.counts_persons:
             return self.values["count"]
         if self.is_distribution:
             return original_weights(self.evidence, self.labels, self.values, self.scale)
@@ -80,10 +98,19 @@ class Groups:
     @cached_property
     def distribution(self) -> "Groups":
         """The same groups with counts that add up: a person weighs the same as any other, spread over her rows."""
+        return self._weighed(None if self.placed is None else scale_of(self.evidence, self.placed))
+
+    @property
+    def in_fractions(self) -> "Groups":
+        """The same where every person weighs 1."""
+        return self._weighed(None)
+
+    def _weighed(self, scale: int | None) -> "Groups":
+        if self.together is not None:
+            return replace(self, cells=self.together.spread, is_distribution=True)
         if self.placed is None:
             return self
-        scale = scale_of(self.evidence, self.placed)
-        cells = self.placed.weighed(scale)
+        cells = self.placed.weighed(scale, "value")
         cells = cells.with_columns(sensitive=self.values["sensitive"].gather(cells["value"]))
         return replace(self, cells=cells, scale=scale, is_distribution=True)
 
@@ -110,7 +137,7 @@ class Groups:
         """Exact where the counts are counts, rounded where they are shares."""
         if self.cells.schema["count"].is_integer():
             return EXACT
-        return ROUNDED if self.placed is None else REFUSING
+        return REFUSING if self.is_distribution and self.sight is not None else ROUNDED
 
 
 def groups_in(evidence: Evidence, promise: Promise, sight: Sight) -> Groups | None:
@@ -223,7 +250,8 @@ def multiplied(groups: pl.DataFrame, columns: Sequence[pl.DataFrame], key: str) 
     `fewest` is the smallest of the sizes.
     """
     # Products of the counts of two columns may need more than 64 bits.
-    dtype = pl.Int64 if len(columns) == 1 else pl.Int128
+    is_exact = all(column.schema["count"].is_integer() for column in columns)
+    dtype = (pl.Int64 if len(columns) == 1 else pl.Int128) if is_exact else pl.Float64
     one = pl.lit(1, dtype=dtype)
     cells = groups.with_columns(count=one, size=one, fewest=pl.lit(None, dtype=pl.Int64))
     for index, column in enumerate(columns):

@@ -1,5 +1,6 @@
 """What l counts in each group: values, or labels of a hierarchy, and the l that each of them asks for."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +9,7 @@ import polars as pl
 from manyveils.audits.groups import Groups
 from manyveils.audits.measures import ROWS
 from manyveils.audits.persons import Placed
-from manyveils.policy.guarantees import Diverse
+from manyveils.policy.guarantees import Diverse, Guarantee
 from manyveils.reading.keys import Bools, Ids, combined, dense
 from manyveils.reading.labels import Labels
 
@@ -53,6 +54,20 @@ def known_by_kind(guarantee: Diverse, groups: Groups) -> pl.DataFrame:
     values = rows["value"].to_numpy()
     return rows.with_columns(value=pl.Series(kinds.of_value[values])).filter(
         pl.Series(~kinds.is_hidden[values])
+    )
+
+
+def known_parts(guarantee: Guarantee, labels: Sequence[Labels], placed: Placed) -> pl.DataFrame:
+    """The same of combinations in one column, whose parts are numbered as the labels are."""
+    rows, parts = placed.rows, []
+    is_hidden = np.zeros(rows.height, dtype=bool)
+    for name in placed.parts:
+        lifted, hidden = _lifted(labels[int(name.removeprefix("part_"))], guarantee.level)
+        numbers = rows[name].to_numpy()
+        parts.append(lifted[numbers])
+        is_hidden |= hidden[numbers]
+    return rows.select("group", "person", value=pl.Series(dense(combined(parts)))).filter(
+        pl.Series(~is_hidden)
     )
 
 

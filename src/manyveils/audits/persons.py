@@ -71,9 +71,14 @@ class Placed:
     rows: pl.DataFrame
     sizes: Ids
 
+    @property
+    def parts(self) -> list[str]:
+        """The parts that are not numbered yet."""
+        return [name for name in self.rows.columns if name.startswith("part_")]
+
     def numbered(self, values: pl.DataFrame) -> "Placed":
         """The same with one number for all parts."""
-        parts = [name for name in self.rows.columns if name.startswith("part_")]
+        parts = self.parts
         if len(parts) == 1:
             return Placed(self.rows.rename({"part_0": "value"}), self.sizes)
         joined = self.rows.join(values.select("value", *parts), on=parts, maintain_order="left")
@@ -92,22 +97,20 @@ class Placed:
         sizes = pl.Series(self.sizes[counted["group"].to_numpy()])
         return counted.with_columns(size=sizes, rows=sizes)
 
-    def weighed(self, scale: int | None) -> pl.DataFrame:
-        """How much of persons is spread on each value, where each weighs `scale`, or 1: group, value, count, size, rows."""
+    def weighed(self, scale: int | None, *names: str) -> pl.DataFrame:
+        """How much of persons is spread on each value, where each weighs `scale`, or 1: group, names, count, size, rows."""
         is_exact = scale is not None
         share = (
             pl.col("rows") * (pl.lit(scale) // pl.col("of")) if is_exact else pl.col("rows") / pl.col("of")
         )
-        counted = self.rows.group_by("group", "value").agg(share.sum().alias("count"))
+        counted = self.rows.group_by("group", *names).agg(share.sum().alias("count"))
         sizes = pl.Series(self.sizes[counted["group"].to_numpy()])
         return counted.with_columns(size=sizes * scale if is_exact else sizes.cast(pl.Float64), rows=sizes)
 
-    def lifted(self, of_value: Ids) -> "Placed":
-        """The same with numbers of other values in place of values."""
-        value = pl.Series(of_value).gather(self.rows["value"])
-        rows = self.rows.with_columns(value=value).group_by("group", "person", "value")
-        amounts = [pl.col(name).sum() for name in ("rows", "believed") if name in self.rows.columns]
-        return Placed(rows.agg(*amounts, pl.col("of").first()), self.sizes)
+    def numbered_from(self, n_parts: int) -> "Placed":
+        """The same with parts that are numbered after so many others."""
+        names = {name: f"part_{n_parts + index}" for index, name in enumerate(self.parts)}
+        return Placed(self.rows.rename(names), self.sizes)
 
 
 def placed_in(evidence: Evidence, sight: Sight) -> tuple[list[Labels], Placed] | None:

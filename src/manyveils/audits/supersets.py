@@ -12,7 +12,7 @@ import polars as pl
 
 from manyveils.audits.closeness import coarser, distances
 from manyveils.audits.groups import Groups
-from manyveils.audits.measures import EXACT, ROWS, measures
+from manyveils.audits.measures import ROUNDED, ROWS, Arithmetic, measures
 from manyveils.policy.guarantees import SupersetCloseness
 from manyveils.reading.evidence import BUCKET
 from manyveils.reading.keys import Ids, example, people_in, with_people
@@ -24,6 +24,8 @@ from manyveils.table import Table
 @measures(SupersetCloseness)
 def measure_supersets(guarantee: SupersetCloseness, groups: Groups) -> pl.DataFrame:
     """The distance of each group from its nearest superset that is large enough; infinite if there is none."""
+    groups = groups.distribution
+    groups = groups.in_fractions
     sizes = groups.cells.group_by("group").agg(ROWS)
     is_large = pl.col("rows") >= guarantee.n
     itself = sizes.select("group", measure=pl.when(is_large).then(0.0).otherwise(math.inf), kept=is_large)
@@ -48,7 +50,7 @@ def _supersets(guarantee: SupersetCloseness, groups: Groups) -> Iterator[pl.Data
     if groups.sight is None or not groups.sight.key or BUCKET in groups.sight.key:
         return
     names = (*groups.sight.key, *groups.protects)
-    if groups.arithmetic is not EXACT or not groups.evidence.joins(names):
+    if groups.arithmetic is ROUNDED or not groups.evidence.joins(names):
         # Shares of originals under labels are compared with themselves and with all people only.
         return
     try:
@@ -57,6 +59,8 @@ def _supersets(guarantee: SupersetCloseness, groups: Groups) -> Iterator[pl.Data
         # Where the original was not counted so, a group is compared with itself and with all people only.
         return
     rows = with_people(pl.DataFrame({"value": groups.values_of(original)}), original.weights)
+    if groups.placed is not None:
+        rows = rows.with_columns(person=pl.Series(original.persons))
     for ancestors, levels in _lattice(groups, groups.sight):
         yield from _near_ancestors(guarantee, groups, ancestors, _labelled(rows, original, levels))
 
@@ -104,8 +108,14 @@ def _near_ancestors(
 ) -> Iterator[pl.DataFrame]:
     names = [name for name in ancestors.columns if name != "group"]
     within = rows.join(ancestors, on=names, how="semi")
-    counted = within.group_by(*names, "value").agg(people_in(within).alias("above"))
-    sizes = counted.group_by(names).agg(pl.col("above").sum().alias("above_size"))
+    if groups.placed is not None:
+        # Persons weigh the same, each spread over her rows in the superset.
+        share = within.with_columns(share=1 / pl.len().over(*names, "person"))
+        counted = share.group_by(*names, "value").agg(pl.col("share").sum().alias("above"))
+        sizes = within.group_by(names).agg(pl.col("person").n_unique().cast(pl.Float64).alias("above_size"))
+    else:
+        counted = within.group_by(*names, "value").agg(people_in(within).alias("above"))
+        sizes = counted.group_by(names).agg(pl.col("above").sum().alias("above_size"))
     large = ancestors.join(sizes.filter(pl.col("above_size") >= guarantee.n), on=names)
     if large.height:
         supersets = large.join(counted, on=names).select("group", "value", "above")
@@ -117,27 +127,30 @@ def _pair_distances(
 ) -> pl.DataFrame:
     """The distance between each group and its own superset: group, moved, scale."""
     own = groups.cells.join(large, on="group", how="semi")
-    zero = pl.lit(0, dtype=pl.Int64)
+    reckon = groups.arithmetic
+    zero = pl.lit(0, dtype=own.schema["count"])
     cells = pl.concat(
         [
             own.select("group", "value", "count", above=zero),
             supersets.select("group", "value", count=zero, above="above"),
         ]
     )
-    sizes = own.group_by("group").agg(EXACT.number("size").first()).join(large, on="group")
-    count, above, size, above_size = map(EXACT.number, ("count", "above", "size", "above_size"))
+    sizes = own.group_by("group").agg(reckon.number("size").first()).join(large, on="group")
+    count, above, size, above_size = map(reckon.number, ("count", "above", "size", "above_size"))
     cells = cells.join(sizes, on="group").with_columns(
         excess=count * above_size - above * size, product=size * above_size
     )
     match guarantee.ground:
         case "equal":
-            return _moved(_merged(cells), 2)
+            return _moved(_merged(cells), 2, reckon)
         case "ordered":
-            return _moved(_cumulated(_merged(cells)), max(groups.values.height - 1, 1))
+            return _moved(_cumulated(_merged(cells), reckon), max(groups.values.height - 1, 1), reckon)
         case "hierarchical":
             labels = groups.labels[0]
             below_top = range(len(labels.attribute.levels) - 1)
-            moved = [_moved(_merged(coarser(cells, labels.at_level(level))), 2) for level in below_top]
+            moved = [
+                _moved(_merged(coarser(cells, labels.at_level(level))), 2, reckon) for level in below_top
+            ]
             return pl.concat(moved).group_by("group").agg(pl.col("moved").sum(), pl.col("scale").sum())
 
 
@@ -145,15 +158,15 @@ def _merged(cells: pl.DataFrame) -> pl.DataFrame:
     return cells.group_by("group", "value").agg(pl.col("excess").sum(), pl.col("product").first())
 
 
-def _moved(cells: pl.DataFrame, factor: int) -> pl.DataFrame:
+def _moved(cells: pl.DataFrame, factor: int, reckon: Arithmetic) -> pl.DataFrame:
     """The sum of absolute excesses of each group."""
-    scale = pl.col("product").first() * EXACT.constant(factor)
+    scale = pl.col("product").first() * reckon.constant(factor)
     return cells.group_by("group").agg(
-        EXACT.number("excess").abs().sum().alias("moved"), scale.alias("scale")
+        reckon.number("excess").abs().sum().alias("moved"), scale.alias("scale")
     )
 
 
-def _cumulated(cells: pl.DataFrame) -> pl.DataFrame:
+def _cumulated(cells: pl.DataFrame, reckon: Arithmetic) -> pl.DataFrame:
     """The cumulative excess, as often as it stands still until the next value of the pair."""
-    steps = (pl.col("value").shift(-1).over("group") - pl.col("value")).fill_null(0).cast(pl.Int128)
+    steps = (pl.col("value").shift(-1).over("group") - pl.col("value")).fill_null(0).cast(reckon.dtype)
     return cells.sort("group", "value").with_columns(excess=pl.col("excess").cum_sum().over("group") * steps)
