@@ -1,5 +1,6 @@
 """Where somebody has several rows, the audit's verdicts are those of the definitions for persons."""
 
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 
@@ -183,3 +184,71 @@ def test_eliminations(rows, eliminations, insensitive):
     ]
     assert finding.kept == all(verdicts)
     assert finding.groups_short == verdicts.count(False)
+
+
+KNOWN = Policy(
+    attributes={
+        "q": {"role": "quasi", "kind": "categorical"},
+        "z": {"role": "quasi", "kind": "categorical"},
+        "s": {"role": "sensitive", "kind": "ordinal"},
+    }
+)
+about_mixtures = st.one_of(
+    st.builds(KAnonymity, small),
+    st.builds(DistinctDiversity, small),
+    st.builds(FrequencyDiversity, small),
+    st.builds(Linkability, shares),
+    st.builds(Closeness, shares, st.just("equal")),
+)
+
+
+def believed(rows, target, share_of):
+    """What is believed of a target's values: shares in each bucket, weighed by its rows that match in every column."""
+    beliefs, total = Counter(), Fraction(0)
+    for bucket in {row[4] for row in rows}:
+        inside = [row for row in rows if row[4] == bucket]
+        weight = Fraction(1)
+        for place in (1, 3):
+            weight *= Fraction(sum(row[place] == target[place] for row in inside), len(inside))
+        group = [(row[0], row[2]) for row in inside]
+        for value in {value for _, value in group}:
+            beliefs[value] += weight * share_of(group, value)
+        total += weight
+    return {value: weight / total for value, weight in beliefs.items() if weight}
+
+
+def withstands_search(rows, target, guarantee):
+    """Whether a guarantee holds for a target whose bucket is not known."""
+    matching = [
+        [(row[0], row[2]) for row in rows if row[4] == bucket]
+        for bucket in {row[4] for row in rows}
+        if all(any(row[4] == bucket and row[at] == target[at] for row in rows) for at in (1, 3))
+    ]
+    if isinstance(guarantee, KAnonymity):
+        return len({person for group in matching for person, _ in group}) >= guarantee.k
+    if isinstance(guarantee, DistinctDiversity):
+        return max(map(oracle.matched, matching)) >= guarantee.l
+    if isinstance(guarantee, Closeness):
+        shares_of = believed(rows, target, lambda group, value: oracle.distribution(group)[value])
+        table = oracle.distribution([(row[0], row[2]) for row in rows])
+        moved = oracle.distance(shares_of, table, sorted(table), is_ordered=False)
+        return float(moved) <= float(guarantee.t) + 1e-12
+    bound = Fraction(1, guarantee.l) if isinstance(guarantee, FrequencyDiversity) else guarantee.epsilon
+    shares_of = believed(rows, target, oracle.share)
+    return all(float(share) <= float(bound) + 1e-12 for share in shares_of.values())
+
+
+@settings(deadline=None, max_examples=300)
+@given(rows=rows_of_words, guarantee=about_mixtures)
+def test_slices(rows, guarantee):
+    """Where no bucket is found for certain, persons are counted in each bucket, and buckets weigh as their rows say."""
+    frame = pl.DataFrame({"q": [row[1] for row in rows], "z": [row[3] for row in rows], "s": [row[2] for row in rows]})
+    table = held(frame, [row[0] for row in rows], KNOWN)
+    if len(np.unique(table.persons)) == table.n_rows:
+        return
+    release = published(table, KNOWN, (("q",), ("z",), ("s",)), [row[4] for row in rows])
+    promise = Promise(guarantee, ("q", "z"), () if isinstance(guarantee, KAnonymity) else ("s",))
+    finding = next(iter(judge(Evidence(release, table, KNOWN), promise, promised=True)))
+    verdicts = [withstands_search(rows, target, guarantee) for target in rows]
+    assert finding.kept == all(verdicts)
+    assert finding.rows_short == verdicts.count(False)

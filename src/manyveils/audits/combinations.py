@@ -86,6 +86,17 @@ def _of_persons(evidence: Evidence, promise: Promise, way: Way, groups: pl.DataF
         labels += told[0]
     if rows_of_persons(evidence, labels) is None:
         return None
+    return groups_together(evidence, promise, labels, columns, groups)
+
+
+def groups_together(
+    evidence: Evidence,
+    promise: Promise,
+    labels: Sequence[Labels],
+    columns: Sequence[Placed],
+    groups: pl.DataFrame,
+) -> Groups:
+    """The groups of combinations from who has what in each column; `groups` says which of theirs are one: group, match_…."""
     holders = _multiplied(groups, [own.holders(*own.parts) for own in columns])
     weights = _multiplied(groups, [own.weighed(None, *own.parts) for own in columns])
     shared, spread = (with_reference(evidence, promise, cells, labels) for cells in (holders, weights))

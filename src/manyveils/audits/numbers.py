@@ -60,12 +60,14 @@ def measure_spread(guarantee: NumericSpread, groups: Groups) -> pl.DataFrame:
     spread = (pl.col("number").max() - pl.col("number").min()).fill_null(0.0).alias("spread")
     counted = by_group(groups.cells.with_columns(number=number), spread)
     if groups.placed is not None:
-        counted = counted.drop("spread").join(_spread_of_persons(groups.placed, numbers), on="group")
+        counted = counted.drop("spread").join(spread_of_persons(groups.placed, numbers), on="group")
+    if groups.together is not None and groups.together.spreads is not None:
+        counted = counted.drop("spread").join(groups.together.spreads, on="group")
     is_wide = pl.col("spread") >= values.least(guarantee.e)
     return sparing_insensitive(counted, pl.col("spread") / values.scale, is_wide)
 
 
-def _spread_of_persons(placed: Placed, numbers: pl.Series) -> pl.DataFrame:
+def spread_of_persons(placed: Placed, numbers: pl.Series) -> pl.DataFrame:
     """The spread that remains whichever row of each person is meant: group, spread."""
     rows = placed.rows.with_columns(number=numbers.gather(placed.rows["value"]))
     own = rows.group_by("group", "person").agg(least=pl.col("number").min(), greatest=pl.col("number").max())

@@ -5,13 +5,13 @@ the shares of its rows that match the target; inside it the matching rows of the
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
 from manyveils.audits.beliefs import Protected, beliefs_of
-from manyveils.audits.groups import Groups, cells_in, multiplied, with_reference
+from manyveils.audits.groups import cells_in, multiplied, with_reference
 from manyveils.audits.measures import Measure
+from manyveils.audits.sliced_persons import Weighed, measure_target_persons, weighed_persons
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import KAnonymity
 from manyveils.reading.evidence import Evidence
@@ -27,16 +27,11 @@ SIZES = {"target": pl.Int64, "size": pl.Int64}
 Cells = tuple[pl.DataFrame, pl.DataFrame]
 
 
-@dataclass(frozen=True, repr=False)
-class Weighed:
-    """Groups of equal beliefs, and the targets that share them: group, rows (of the original)."""
-
-    groups: Groups
-    targets: pl.DataFrame
-
-
 def measure_target_sizes(guarantee: KAnonymity, evidence: Evidence, sight: Sight) -> pl.DataFrame | None:
     """The rows of one column that may be each target's, which must be k or more."""
+    if evidence.table.persons is not None:
+        told = measure_target_persons(guarantee, evidence, sight)
+        return None if told is None else _if_complete(told, sight.view)
     search, table = search_of(evidence, sight.view, sight.known), sight.file.table
     beliefs = beliefs_of(search, Protected(table, [search.slices.holding(table)], []))
     sizes = pl.concat([pl.DataFrame(schema=SIZES), *(belief.sizes for belief in beliefs)])
@@ -52,7 +47,11 @@ def measure_beliefs(
     if len(sights) > MOST_COLUMNS or not evidence.joins(tuple(sights[0].known)):
         return None
     measured = [pl.DataFrame(schema=MEASURED)]
-    for beliefs in weighed(evidence, promise, sights):
+    of_persons = evidence.table.persons is not None
+    told = weighed_persons(evidence, promise, sights) if of_persons else weighed(evidence, promise, sights)
+    if told is None:
+        return None
+    for beliefs in told:
         groups = measure(promise.guarantee, beliefs.groups).select("group", "measure", "kept")
         measured.append(beliefs.targets.join(groups, on="group").select(MEASURED.keys()))
     return _if_complete(pl.concat(measured, how="vertical_relaxed"), sights[0].view)

@@ -48,6 +48,10 @@ class Search:
         """The matching buckets of all targets, a bounded number of pairs at a time."""
         return (self.few,) if self.n_pairs <= FEW_PAIRS else self._found()
 
+    def pairs_of(self, targets: Ids) -> Iterator[Pairs]:
+        """The matching buckets of some targets, a bounded number of pairs at a time."""
+        return _found(self.slices.columns, targets)
+
     @cached_property
     def few(self) -> Pairs:
         """All pairs, by target and bucket."""

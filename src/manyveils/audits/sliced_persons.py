@@ -1,0 +1,265 @@
+"""What is believed of a target whose bucket nobody can tell, where persons have several rows.
+
+A bucket weighs as much as its published rows say, since whose they are is not published. Inside it, shares are those of
+the persons among the rows that may be the target's. Of what is no share (different values, the spread of numbers), the
+bucket that leaves most counts: whoever cannot tell the bucket is left with no less.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from manyveils.audits.beliefs import Beliefs, Protected, beliefs_of
+from manyveils.audits.combinations import groups_together
+from manyveils.audits.groups import Groups, Together, with_reference
+from manyveils.audits.kinds import known_parts
+from manyveils.audits.numbers import scaled, spread_of_persons
+from manyveils.audits.persons import Placed, matched, members_of, placed_in, rows_of_persons
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import (
+    Closeness,
+    Disclosure,
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    NumericSpread,
+    RecursiveDiversity,
+    SupersetCloseness,
+)
+from manyveils.reading.evidence import Evidence
+from manyveils.reading.keys import Ids, ranges
+from manyveils.reading.labels import Labels
+from manyveils.reading.pairs import Search, search_of
+from manyveils.reading.sight import Sight
+from manyveils.reading.slices import NO_UNIT, Slice
+
+DISTRIBUTIONS = (EntropyDiversity, RecursiveDiversity, Closeness, SupersetCloseness, Disclosure)
+MOST_EXPANDED = 2_000_000
+
+
+@dataclass(frozen=True, repr=False)
+class Weighed:
+    """Groups of equal beliefs, and the targets that share them: group, rows (of the original)."""
+
+    groups: Groups
+    targets: pl.DataFrame
+
+
+@dataclass(frozen=True, repr=False)
+class _Column:
+    """A protected column: who has what in each of its units, and a score of each that is no share.
+
+    Pseudo-values stand beside its values: one that everybody has, so that beliefs can be told from what they add up to,
+    and one for each score.
+    """
+
+    slice: Slice
+    labels: Sequence[Labels]
+    placed: Placed
+    scores: Ids
+
+    @property
+    def parts(self) -> list[str]:
+        """The parts of its values."""
+        return self.placed.parts
+
+    @property
+    def everybody(self) -> int:
+        """The pseudo-value that everybody has, as the first part."""
+        return len(self.labels[int(self.parts[0].removeprefix("part_"))].texts)
+
+    def cells(self, promise: Promise) -> pl.DataFrame:
+        """The values and pseudo-values of its units: unit, part_…, count, size."""
+        is_spread = isinstance(promise.guarantee, DISTRIBUTIONS)
+        parts = self.parts
+        own = self.placed.weighed(None, *parts) if is_spread else self.placed.holders(*parts)
+        one = pl.lit(1, dtype=own.schema["count"])
+        own = own.select("group", *parts, "count", "size")
+        first, *others = parts
+        pseudo = pl.DataFrame({"group": np.arange(self.placed.sizes.size)}).with_columns(
+            *(pl.lit(0, dtype=pl.Int64).alias(name) for name in others),
+            count=one,
+            size=one.cast(own.schema["size"]),
+        )
+        everybody = pseudo.with_columns(pl.lit(self.everybody, dtype=pl.Int64).alias(first))
+        scores = pseudo.with_columns(pl.Series(first, self.everybody + 1 + self.scores))
+        listed = [table.select(own.columns) for table in (own, everybody, scores)]
+        return pl.concat(listed).rename({"group": "unit"}).sort("unit")
+
+
+def weighed_persons(
+    evidence: Evidence, promise: Promise, sights: Sequence[Sight]
+) -> Iterator[Weighed] | None:
+    """The beliefs about the protected values, as `weighed`: groups, and the targets that share them (group, rows).
+
+    None where nobody can tell whose the rows of the columns are.
+    """
+    search = search_of(evidence, sights[0].view, sights[0].known)
+    labels, columns = list[Labels](), list[_Column]()
+    told = [placed_in(evidence, sight) for sight in sights]
+    for sight, own in zip(sights, told, strict=True):
+        if own is None:
+            return None
+        part = search.slices.holding(sight.file.table)
+        placed = _in_units(part, own[1].numbered_from(len(labels)))
+        labels += own[0]
+        columns.append(_Column(part, labels, placed, np.zeros(placed.sizes.size, dtype=np.int64)))
+    if rows_of_persons(evidence, labels) is None:
+        return None
+    return _weighed(evidence, promise, sights, search, labels, columns)
+
+
+def _in_units(column: Slice, placed: Placed) -> Placed:
+    """Who has what among the rows that match what is sought, unit by unit."""
+    rows = column.units.groups.join(placed.rows, on="group", maintain_order="left").drop("group")
+    rows = rows.rename({"unit": "group"}).group_by("group", "person", *placed.parts).agg(pl.col("rows").sum())
+    rows = rows.with_columns(of=pl.col("rows").sum().over("group", "person")).sort("group")
+    sizes = rows.select("group", "person").unique()["group"].to_numpy()
+    return Placed(rows, np.bincount(sizes, minlength=len(column.units.keys)))
+
+
+def _weighed(
+    evidence: Evidence,
+    promise: Promise,
+    sights: Sequence[Sight],
+    search: Search,
+    labels: Sequence[Labels],
+    columns: Sequence[_Column],
+) -> Iterator[Weighed]:
+    spreads = pl.Series([0.0])
+    if isinstance(promise.guarantee, DistinctDiversity):
+        columns = [_scored(promise, labels, column) for column in columns]
+    if isinstance(promise.guarantee, NumericSpread):
+        [column], numbers = columns, pl.Series(scaled(labels[0].texts).numbers, nan_to_null=True)
+        own = spread_of_persons(column.placed.numbered(pl.DataFrame()), numbers).sort("group")["spread"]
+        spreads = own.unique().sort()
+        columns = [replace(column, scores=spreads.search_sorted(own).to_numpy().astype(np.int64))]
+    cells = [column.cells(promise) for column in columns]
+    protected = Protected(sights[0].file.table, [column.slice for column in columns], cells)
+    for beliefs in beliefs_of(search, protected):
+        people = pl.Series(search.slices.rows[beliefs.sizes["target"].to_numpy()])
+        rows = beliefs.sizes.with_columns(rows=people)
+        if beliefs.certain.height:
+            yield _certain(evidence, promise, labels, columns, beliefs, rows)
+        if beliefs.shares.height:
+            yield _uncertain(evidence, promise, labels, columns, beliefs, rows, spreads)
+
+
+def _scored(promise: Promise, labels: Sequence[Labels], column: _Column) -> _Column:
+    """The column with the number of different values of different persons in each unit."""
+    known = matched(known_parts(promise.guarantee, labels, column.placed))
+    scores = np.ones(column.placed.sizes.size, dtype=np.int64)
+    scores[known["group"].to_numpy()] = known["n_matched"].to_numpy()
+    return replace(column, scores=scores)
+
+
+def _certain(
+    evidence: Evidence,
+    promise: Promise,
+    labels: Sequence[Labels],
+    columns: Sequence[_Column],
+    beliefs: Beliefs,
+    rows: pl.DataFrame,
+) -> Weighed:
+    """Counts of persons where one bucket matches; targets that match the same rows are one group."""
+    units = [f"unit_{index}" for index in range(len(columns))]
+    groups = beliefs.certain.select(units).unique().with_row_index("group").cast({"group": pl.Int64})
+    targets = beliefs.certain.join(groups, on=units).join(rows, on="target").select("group", "rows")
+    if len(columns) > 1:
+        matches = groups.rename({unit: f"match_{index}" for index, unit in enumerate(units)})
+        matches = matches.with_columns(rows=pl.lit(0, dtype=pl.Int64))
+        return Weighed(
+            groups_together(evidence, promise, labels, [own.placed for own in columns], matches), targets
+        )
+    placed = columns[0].placed
+    of_groups = placed.rows.rename({"group": "unit_0"}).join(groups, on="unit_0").drop("unit_0")
+    own = Placed(of_groups, placed.sizes[groups["unit_0"].to_numpy()])
+    told = with_reference(evidence, promise, own.holders(*own.parts), labels)
+    return Weighed(replace(told, placed=own.numbered(told.values)), targets)
+
+
+def _uncertain(
+    evidence: Evidence,
+    promise: Promise,
+    labels: Sequence[Labels],
+    columns: Sequence[_Column],
+    beliefs: Beliefs,
+    rows: pl.DataFrame,
+    spreads: pl.Series,
+) -> Weighed:
+    """Shares where several buckets match; every target is a group."""
+    firsts = [(pl.col(own.parts[0]), own.everybody) for own in columns]
+    shares = beliefs.shares.rename({"target": "group"})
+    everybody = shares.filter(pl.all_horizontal(part == most for part, most in firsts))
+    believed = shares.filter(pl.all_horizontal(part < most for part, most in firsts))
+    believed = believed.join(everybody.select("group", all="share"), on="group")
+    cells = believed.join(rows.select("target", rows="size"), left_on="group", right_on="target")
+    count = (pl.col("share") / pl.col("all")).clip(0.0, 1.0)
+    cells = cells.select("group", "^part_.*$", "rows", count=count, size=pl.lit(1.0))
+    scores = shares.filter(pl.all_horizontal(part > most for part, most in firsts))
+    product_of = pl.lit(1, dtype=pl.Int64)
+    for part, most in firsts:
+        product_of = product_of * (part - most - 1)
+    best = scores.group_by("group").agg(product_of.max().alias("score"))
+    told = with_reference(evidence, promise, cells, labels)
+    together = Together(
+        told.cells,
+        best.select("group", n_matched="score"),
+        best.select("group", spread=pl.Series(spreads).gather(best["score"].clip(0, len(spreads) - 1))),
+    )
+    targets = rows.join(shares, left_on="target", right_on="group", how="semi").select("rows", group="target")
+    return Weighed(replace(told, together=together), targets)
+
+
+def measure_target_persons(guarantee: KAnonymity, evidence: Evidence, sight: Sight) -> pl.DataFrame | None:
+    """The persons among the rows of one column that may be each target's, which must be k or more.
+
+    Where one of the matching buckets has k of them, it is the most of one bucket that is told.
+    """
+    members = members_of(evidence, sight.view, sight.file, sight.key)
+    if members is None:
+        return None
+    search = search_of(evidence, sight.view, sight.known)
+    column = search.slices.holding(sight.file.table)
+    pairs = pl.DataFrame({"group": members.groups, "person": members.persons})
+    own = column.units.groups.join(pairs, on="group").select("unit", "person").unique().sort("unit", "person")
+    sizes = np.bincount(own["unit"].to_numpy(), minlength=len(column.units.keys))
+    scores = pl.DataFrame({"unit": np.arange(sizes.size), "part_0": sizes, "count": sizes, "size": sizes})
+    best = np.zeros(len(search.slices.rows), dtype=np.int64)
+    for beliefs in beliefs_of(search, Protected(sight.file.table, [column], [scores])):
+        certain = beliefs.certain
+        best[certain["target"].to_numpy()] = sizes[certain["unit_0"].to_numpy()]
+        np.maximum.at(best, beliefs.shares["target"].to_numpy(), beliefs.shares["part_0"].to_numpy())
+    is_matched = best > 0
+    short = np.flatnonzero(is_matched & (best < guarantee.k))
+    for pairs_found in search.pairs_of(short):
+        units = column.matching(pairs_found.target, pairs_found.bucket)
+        valid = units != NO_UNIT
+        _count_together(best, pairs_found.target[valid], units[valid], own["person"].to_numpy(), sizes)
+    targets = np.flatnonzero(is_matched)
+    return pl.DataFrame(
+        {
+            "rows": search.slices.rows[targets],
+            "measure": best[targets].astype(np.float64),
+            "kept": best[targets] >= guarantee.k,
+        }
+    )
+
+
+def _count_together(best: Ids, targets: Ids, units: Ids, persons: Ids, sizes: Ids) -> None:
+    """Set for some targets how many different persons are in all their units; those of one target follow each other."""
+    starts = np.cumsum(sizes) - sizes
+    lengths = sizes[units]
+    cuts = np.flatnonzero(np.diff(targets, prepend=-1))
+    reached = np.cumsum(lengths)[cuts] if cuts.size else cuts
+    bounds = np.append(cuts[np.flatnonzero(np.diff(reached // MOST_EXPANDED, prepend=-1))], targets.size)
+    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        some = slice(start, stop)
+        owners = np.repeat(targets[some], lengths[some])
+        own = persons[ranges(starts[units[some]], lengths[some])]
+        n_persons = int(persons.max(initial=0)) + 1
+        keys = np.unique(owners * n_persons + own)
+        found = np.bincount(keys // n_persons, minlength=best.size)
+        np.maximum(best, found, out=best)
