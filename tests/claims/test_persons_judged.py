@@ -242,7 +242,9 @@ def withstands_search(rows, target, guarantee):
 @given(rows=rows_of_words, guarantee=about_mixtures)
 def test_slices(rows, guarantee):
     """Where no bucket is found for certain, persons are counted in each bucket, and buckets weigh as their rows say."""
-    frame = pl.DataFrame({"q": [row[1] for row in rows], "z": [row[3] for row in rows], "s": [row[2] for row in rows]})
+    frame = pl.DataFrame(
+        {"q": [row[1] for row in rows], "z": [row[3] for row in rows], "s": [row[2] for row in rows]}
+    )
     table = held(frame, [row[0] for row in rows], KNOWN)
     if len(np.unique(table.persons)) == table.n_rows:
         return

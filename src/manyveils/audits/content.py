@@ -11,6 +11,7 @@ from manyveils.policy.guarantees import exact
 from manyveils.reading.evidence import Evidence, fields_of
 from manyveils.reading.keys import Bools, Ids
 from manyveils.reading.labels import canonical_texts
+from manyveils.reading.persons import standing_in
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
 from manyveils.table.attributes import tally
@@ -120,13 +121,36 @@ def _torn_buckets(evidence: Evidence, view: View) -> int:
 
 
 def loss_findings(evidence: Evidence) -> Iterator[Finding]:
-    """The findings about suppressed rows and about values that the original cannot account for."""
-    most = int(exact(evidence.policy.publish.suppression) * evidence.n_people)
-    n_lost = evidence.n_people - evidence.release.rows
-    yield replace(count_of_faults("suppression", n_lost), required=most, kept=0 <= n_lost <= most)
+    """The findings about suppressed rows and about values that the original cannot account for.
+
+    Where persons have several rows, persons are counted, and all rows of a person must be left out together.
+    """
+    most = int(exact(evidence.policy.publish.suppression) * evidence.table.whole(()).n_persons)
+    n_lost, n_torn = _lost(evidence)
+    is_few = n_lost is not None and 0 <= n_lost <= most
+    yield replace(count_of_faults("suppression", n_lost), required=most, kept=is_few)
+    if evidence.table.persons is not None:
+        yield count_of_faults("persons-whole", n_torn)
     for view in evidence.release.views:
         n_wrong = _unaccounted(evidence, view) if evidence.is_whole(view) else None
         yield count_of_faults("nothing-lost", n_wrong, view.name)
+
+
+def _lost(evidence: Evidence) -> tuple[int | None, int | None]:
+    """How many persons are left out, and of how many only some rows are; None where nobody can tell."""
+    persons = evidence.table.persons
+    if persons is None:
+        return evidence.n_people - evidence.release.rows, 0
+    n_out = np.zeros(evidence.table.n_persons, dtype=np.int64)
+    for view in evidence.release.views:
+        if all(evidence.people(file) == evidence.table.n_rows for file in view.files):
+            continue
+        standing = standing_in(evidence, view)
+        if standing is None:
+            return None, None
+        n_out += np.bincount(persons[~standing.stands], minlength=n_out.size)
+    n_lost = int((n_out == np.bincount(persons) * len(evidence.release.views)).sum())
+    return n_lost, int((n_out > 0).sum()) - n_lost
 
 
 def _unaccounted(evidence: Evidence, view: View) -> int:

@@ -14,6 +14,7 @@ import polars as pl
 
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.keys import Bools, Ids, ranges
+from manyveils.reading.dealing import in_buckets
 from manyveils.reading.slices import values_for
 from manyveils.release import View
 from manyveils.release.seal import LEFT_OUT
@@ -77,7 +78,7 @@ def placed(evidence: Evidence, view: View, names: Mapping[str, tuple[str, ...]],
     rows = np.flatnonzero(is_in)
     wanted = [own[rows] for own in wanted]
     if view.bucketed:
-        stands = _in_buckets(evidence, view, wanted, values, persons[rows])
+        stands = in_buckets(evidence, view, wanted, values, persons[rows])
     else:
         stands = _lines(wanted[0], values[0])
     if stands is None:
@@ -154,10 +155,3 @@ def _leaving(wanted: list[Ids], surplus: list[Ids], persons: Ids, is_in: Bools) 
         rank = ranges(np.zeros(own.size, dtype=np.int64), counts)
         leaves[persons[by_value[rank >= own[want[by_value]]]]] = False
     return leaves
-
-
-def _in_buckets(
-    evidence: Evidence, view: View, wanted: list[Ids], values: list[Ids], persons: Ids
-) -> Ids | None:
-    """The published bucket of each row: first where there is one only, then where its person is, then any."""
-    return None
