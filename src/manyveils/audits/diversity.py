@@ -37,7 +37,8 @@ def measure_distinct(guarantee: DistinctDiversity, groups: Groups) -> pl.DataFra
     """The different values of each group; of persons with several rows, so many that each is another person's."""
     n_values = pl.col("n_values")
     counted = by_group(cells_by_kind(guarantee, groups), pl.len().cast(pl.Float64).alias("n_values"), OWED)
-    if groups.counts_persons:
+    is_told = groups.together is not None and groups.together.matched is None
+    if groups.counts_persons and not is_told:
         # One person with several values is no diversity.
         own = _matched(guarantee, groups).select("group", own=pl.col("n_matched").cast(pl.Float64))
         counted = counted.join(own, on="group", how="left").with_columns(
@@ -48,7 +49,7 @@ def measure_distinct(guarantee: DistinctDiversity, groups: Groups) -> pl.DataFra
 
 def _matched(guarantee: DistinctDiversity, groups: Groups) -> pl.DataFrame:
     """How many different values different persons of each group have: group, n_matched."""
-    if groups.together is not None:
+    if groups.together is not None and groups.together.matched is not None:
         return groups.together.matched
     return matched(known_by_kind(guarantee, groups))
 

@@ -8,7 +8,7 @@ from typing import Literal
 from manyveils.errors import BrokenPromise, Problem
 from manyveils.plain import as_table
 
-Reading = Literal["marginal", "conditional", "joint", "release"]
+Reading = Literal["marginal", "conditional", "joint", "sightings", "release"]
 
 
 @dataclass(frozen=True)

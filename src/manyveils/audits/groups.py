@@ -34,11 +34,11 @@ class Together:
     """What comes of persons with several rows where columns or buckets are taken together.
 
     `spread` has cells as `Groups` does, whose counts add up, and `matched` so many different values of different persons
-    in each group: group, n_matched. `spreads` has the spread of their numbers: group, spread.
+    in each group: group, n_matched; None where every value counts. `spreads` has the spread of their numbers: group, spread.
     """
 
     spread: pl.DataFrame
-    matched: pl.DataFrame
+    matched: pl.DataFrame | None
     spreads: pl.DataFrame | None = None
 
 

@@ -18,6 +18,7 @@ from manyveils.audits.measures import MEASURES
 from manyveils.audits.persons import members_of
 from manyveils.audits.posterior import measure_beliefs, measure_target_sizes
 from manyveils.audits.set_valued import holders_in, is_one_of_many, measured_apart
+from manyveils.audits.sightings import measure_sightings
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import WORST, Elimination, KAnonymity, KnownItems
 from manyveils.reading.evidence import Evidence
@@ -69,6 +70,45 @@ def judge_columns(evidence: Evidence, promise: Promise, *, promised: bool) -> It
     if is_conditional or (others and not promise.is_rule):
         stub = _stub(promise, "conditional", promised=promised and is_conditional)
         yield from _judged(evidence, promise, others, stub)
+    if evidence.table.persons is not None and len(promise.protects) == 1 and _is_about_values(promise):
+        yield from _seen_several_times(evidence, promise, others, promised=promised)
+
+
+def _seen_several_times(
+    evidence: Evidence, promise: Promise, others: frozenset[str], *, promised: bool
+) -> Iterator[Finding]:
+    """The finding against someone who sees a person in several groups and takes the attribute not to change.
+
+    It binds where the policy says that it does not change. Where nobody is seen several times, only then is it said
+    that it holds.
+    """
+    [name] = promise.protects
+    is_constant = evidence.policy.attributes[evidence.table.home(name)].constant
+    shown = evidence.showing(frozenset(promise.protects))
+    views = "+".join(view.name for view in shown)
+    stub = replace(_stub(promise, "sightings", promised=promised and is_constant), view=views)
+    if not all(evidence.is_whole(view) for view in shown):
+        yield stub
+        return
+    sights = [
+        sight_of(
+            promise,
+            view,
+            file,
+            known_in(view, promise, evidence),
+            others if promise.conditional else frozenset(),
+        )
+        for view in shown
+        for file in columns_for(promise, view, evidence)
+        if evidence.people(file)
+    ]
+    measured = measure_sightings(evidence, promise, sights) if sights else pl.DataFrame()
+    if measured is None:
+        yield stub
+    elif measured.height:
+        yield replace(stub, **_worst(measured, promise)[0])
+    elif is_constant:
+        yield replace(stub, kept=True)
 
 
 def _is_about_values(promise: Promise) -> bool:

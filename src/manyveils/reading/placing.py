@@ -12,9 +12,9 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
+from manyveils.reading.dealing import in_buckets
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.keys import Bools, Ids, ranges
-from manyveils.reading.dealing import in_buckets
 from manyveils.reading.slices import values_for
 from manyveils.release import View
 from manyveils.release.seal import LEFT_OUT
