@@ -6,13 +6,13 @@ import polars as pl
 
 from manyveils.audits.groups import Groups
 from manyveils.audits.kinds import cells_by_kind, known_by_kind
+from manyveils.audits.matched import matched
 from manyveils.audits.measures import (
     by_group,
     measures,
     sparing_insensitive,
     times_fitting,
 )
-from manyveils.audits.persons import matched
 from manyveils.policy.guarantees import (
     DistinctDiversity,
     Diverse,
@@ -51,6 +51,8 @@ def _matched(guarantee: DistinctDiversity, groups: Groups) -> pl.DataFrame:
     """How many different values different persons of each group have: group, n_matched."""
     if groups.together is not None and groups.together.matched is not None:
         return groups.together.matched
+    if groups.placed is not None and not guarantee.level:
+        return groups.placed.matched()
     return matched(known_by_kind(guarantee, groups))
 
 

@@ -6,12 +6,13 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from manyveils.audits.persons import members_of
+from manyveils.audits.members import members_of
 from manyveils.audits.set_valued import holders_in, lacking
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import Elimination
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.keys import Bools, Floats, Ids, distinct, ranges
+from manyveils.reading.persons import persons_in
 from manyveils.reading.sight import Sight
 
 
@@ -42,7 +43,7 @@ def measure_eliminations(
             return None
         hers = np.zeros(sizes.size, dtype=np.int64)
         np.maximum.at(hers, members.groups, members.rows)
-        of_persons = rows.with_columns(value=pl.Series(members.persons[members.of_line]))
+        of_persons = rows.with_columns(value=pl.Series(persons_in(evidence, sight.view, sight.file)))
         left = _withstood(of_persons.filter(pl.Series((hers + most >= sizes)[groups])), guarantee, sizes.size)
         withstood, kept, sizes = np.minimum(withstood, left[0]), kept & left[1], members.sizes
     return pl.DataFrame({"measure": withstood, "rows": sizes, "kept": kept})

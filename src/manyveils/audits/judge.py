@@ -15,7 +15,7 @@ from manyveils.audits.finding import Finding, Reading
 from manyveils.audits.groups import groups_in
 from manyveils.audits.known_items import measure_known_items
 from manyveils.audits.measures import MEASURES
-from manyveils.audits.persons import members_of
+from manyveils.audits.members import members_of
 from manyveils.audits.posterior import measure_beliefs, measure_target_sizes
 from manyveils.audits.set_valued import holders_in, is_one_of_many, measured_apart
 from manyveils.audits.sightings import measure_sightings

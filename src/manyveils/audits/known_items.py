@@ -3,10 +3,11 @@
 import numpy as np
 import polars as pl
 
-from manyveils.audits.persons import members_of
+from manyveils.audits.members import members_of
 from manyveils.policy.guarantees import KnownItems
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.keys import Ids
+from manyveils.reading.persons import persons_in
 from manyveils.reading.sight import Sight
 
 
@@ -25,9 +26,10 @@ def measure_known_items(evidence: Evidence, guarantee: KnownItems, sight: Sight)
     count = pl.col("people").sum()
     if evidence.table.persons is not None:
         members = members_of(evidence, sight.view, sight.file, sight.key)
-        if members is None:
+        persons = persons_in(evidence, sight.view, sight.file)
+        if members is None or persons is None:
             return None
-        people, sizes = members.persons[members.of_line], members.sizes
+        people, sizes = persons, members.sizes
         count = pl.col("people").n_unique().cast(pl.Int64)
     rows = pl.DataFrame({"row": np.arange(groups.size), "people": people})
     fewest = [pl.DataFrame({"group": np.arange(sizes.size), "measure": sizes})]

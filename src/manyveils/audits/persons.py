@@ -6,66 +6,31 @@ over her rows in the group; in the reference, over all her rows.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
-from manyveils.reading.evidence import Evidence, Key
-from manyveils.reading.keys import Floats, Ids, combined, dense, distinct
+from manyveils.audits.matched import matched, maximum_matchings
+from manyveils.audits.members import Members, members_of
+from manyveils.reading.evidence import Evidence
+from manyveils.reading.keys import Bools, Floats, Ids, combined, dense, example
 from manyveils.reading.labels import Labels
 from manyveils.reading.persons import persons_in
 from manyveils.reading.sight import Sight
-from manyveils.release import View
-from manyveils.release.views import ColumnFile
 
 # So far, products of two whole weights stay below 2^63.
 LARGEST_WEIGHT = 2_000_000_000
 
 
 @dataclass(frozen=True, repr=False)
-class Members:
-    """The persons in the groups of one column.
-
-    `of_line` numbers the pairs of group and person, line by line; each pair has its `groups`, `persons` and `rows`.
-    """
-
-    of_line: Ids
-    groups: Ids
-    persons: Ids
-    rows: Ids
-
-    @cached_property
-    def sizes(self) -> Ids:
-        """The persons of each group."""
-        return np.bincount(self.groups)
-
-
-def members_of(evidence: Evidence, view: View, file: ColumnFile, key: Key) -> Members | None:
-    """The persons in the groups of a column; None where nobody can tell whose its lines are."""
-    return evidence.remembered(("members", file.table, key, ()), lambda: _members(evidence, view, file, key))
-
-
-def _members(evidence: Evidence, view: View, file: ColumnFile, key: Key) -> Members | None:
-    persons = persons_in(evidence, view, file)
-    if persons is None:
-        return None
-    groups = evidence.group_numbers(file, key)
-    n_persons = evidence.table.n_persons
-    of_line = dense(groups * n_persons + persons)
-    rows = np.bincount(of_line)
-    shown = np.empty(rows.size, dtype=np.int64)
-    shown[of_line] = np.arange(of_line.size)
-    return Members(of_line, groups[shown], persons[shown], rows)
-
-
-@dataclass(frozen=True, repr=False)
-class Placed:
-    """Who has what in the groups of a column.
+class Listed:
+    """Who has what in groups, as a list.
 
     `rows`: group, person, part_0, … (or value, once they are numbered), rows (of hers in the group that have it), of
-    (all of hers in the group). `sizes` are the persons of each group.
+    (all of hers in the group), and `believed` (how far she is believed to have it, where her label hides that).
+    `sizes` are the persons of each group.
     """
 
     rows: pl.DataFrame
@@ -76,20 +41,34 @@ class Placed:
         """The parts that are not numbered yet."""
         return [name for name in self.rows.columns if name.startswith("part_")]
 
-    def numbered(self, values: pl.DataFrame) -> "Placed":
+    @property
+    def is_exact(self) -> bool:
+        """Whether rows are whole."""
+        return self.rows.schema["rows"].is_integer()
+
+    @property
+    def row_counts(self) -> Ids:
+        """How many rows persons have in groups."""
+        return self.rows["of"].to_numpy()
+
+    def numbered(self, values: pl.DataFrame) -> "Listed":
         """The same with one number for all parts."""
-        parts = self.parts
-        if len(parts) == 1:
-            return Placed(self.rows.rename({"part_0": "value"}), self.sizes)
-        joined = self.rows.join(values.select("value", *parts), on=parts, maintain_order="left")
-        return Placed(joined.drop(parts), self.sizes)
+        if len(self.parts) == 1:
+            return Listed(self.rows.rename({"part_0": "value"}), self.sizes)
+        joined = self.rows.join(values.select("value", *self.parts), on=self.parts, maintain_order="left")
+        return Listed(joined.drop(self.parts), self.sizes)
+
+    def numbered_from(self, n_parts: int) -> "Listed":
+        """The same with parts that are numbered after so many others."""
+        names = {name: f"part_{n_parts + index}" for index, name in enumerate(self.parts)}
+        return Listed(self.rows.rename(names), self.sizes)
 
     def holders(self, *names: str) -> pl.DataFrame:
         """The persons who have each value, or each combination of parts: group, names, count, size, rows.
 
         Who is only believed to have it, because her label hides it, counts for as much as that.
         """
-        if self.rows.schema["rows"].is_integer():
+        if self.is_exact:
             counted = self.rows.group_by("group", *names).agg(pl.len().cast(pl.Int64).alias("count"))
         else:
             own = self.rows.group_by("group", "person", *names).agg(pl.col("believed").sum().clip(0.0, 1.0))
@@ -99,18 +78,150 @@ class Placed:
 
     def weighed(self, scale: int | None, *names: str) -> pl.DataFrame:
         """How much of persons is spread on each value, where each weighs `scale`, or 1: group, names, count, size, rows."""
-        is_exact = scale is not None
-        share = (
-            pl.col("rows") * (pl.lit(scale) // pl.col("of")) if is_exact else pl.col("rows") / pl.col("of")
-        )
+        share = pl.col("rows") / pl.col("of")
+        if scale is not None:
+            share = pl.col("rows") * (pl.lit(scale) // pl.col("of"))
         counted = self.rows.group_by("group", *names).agg(share.sum().alias("count"))
         sizes = pl.Series(self.sizes[counted["group"].to_numpy()])
-        return counted.with_columns(size=sizes * scale if is_exact else sizes.cast(pl.Float64), rows=sizes)
+        size = sizes.cast(pl.Float64) if scale is None else sizes * scale
+        return counted.with_columns(size=size, rows=sizes)
 
-    def numbered_from(self, n_parts: int) -> "Placed":
+    def matched(self) -> pl.DataFrame:
+        """How many different values different persons of each group have: group, n_matched."""
+        return matched(self.rows)
+
+
+@dataclass(frozen=True, repr=False)
+class Cells:
+    """The values in the groups of a column: the group of each cell, its parts, and its persons.
+
+    `of_line` is the cell of each line, person by person, and `leaders` the first line of the person in it.
+    """
+
+    groups: Ids
+    parts: tuple[Ids, ...]
+    of_line: Ids
+    leaders: Ids
+
+    @cached_property
+    def is_first(self) -> Bools:
+        """Which lines lead the lines of their person in their cell."""
+        return self.leaders == np.arange(self.leaders.size)
+
+    @cached_property
+    def holders(self) -> Ids:
+        """The persons in each cell."""
+        return np.bincount(self.of_line[self.is_first])
+
+
+@dataclass(frozen=True, repr=False)
+class Lined:
+    """Who has what in the groups of a column, line by line; it says what `Listed` says, and most of it without a list."""
+
+    members: Members
+    cells: Cells
+    parts: list[str]
+
+    is_exact = True
+
+    @property
+    def sizes(self) -> Ids:
+        """The persons of each group."""
+        return self.members.sizes
+
+    @property
+    def row_counts(self) -> Ids:
+        """How many rows persons have in groups."""
+        return self.members.rows
+
+    @cached_property
+    def rows(self) -> pl.DataFrame:
+        """The list: group, person, part_0, … or value, rows, of."""
+        return self._listed(np.flatnonzero(self.cells.is_first))
+
+    def _listed(self, lines: Ids) -> pl.DataFrame:
+        own, cells = self.members, self.cells.of_line[lines]
+        columns = {"group": own.groups[lines], "person": own.lines.persons[lines]}
+        columns |= {name: part[cells] for name, part in self._named()}
+        rows = np.bincount(self.cells.leaders, minlength=self.cells.leaders.size)[lines]
+        return pl.DataFrame({**columns, "rows": rows, "of": own.rows[lines]})
+
+    def _named(self) -> list[tuple[str, Ids]]:
+        return list(zip(self.parts or ["value"], self.cells.parts, strict=True))
+
+    def numbered(self, values: pl.DataFrame) -> "Lined":
+        """The same with one number for all parts."""
+        if len(self.parts) == 1:
+            return Lined(self.members, self.cells, [])
+        listed = pl.DataFrame(dict(self._named()))
+        joined = listed.join(values.select("value", *self.parts), on=self.parts, maintain_order="left")
+        return Lined(self.members, replace(self.cells, parts=(joined["value"].to_numpy(),)), [])
+
+    def numbered_from(self, n_parts: int) -> "Lined":
         """The same with parts that are numbered after so many others."""
-        names = {name: f"part_{n_parts + index}" for index, name in enumerate(self.parts)}
-        return Placed(self.rows.rename(names), self.sizes)
+        return replace(self, parts=[f"part_{n_parts + index}" for index in range(len(self.parts))])
+
+    def _cells(self, counts: Ids | Floats) -> pl.DataFrame:
+        named = {name: part for name, part in self._named()}
+        return pl.DataFrame({"group": self.cells.groups, **named, "count": counts})
+
+    def holders(self, *names: str) -> pl.DataFrame:
+        """The persons who have each value, or each combination of parts: group, names, count, size, rows."""
+        sizes = pl.Series(self.sizes[self.cells.groups])
+        return self._cells(self.cells.holders).select("group", *names, "count", size=sizes, rows=sizes)
+
+    def weighed(self, scale: int | None, *names: str) -> pl.DataFrame:
+        """How much of persons is spread on each value, where each weighs `scale`, or 1: group, names, count, size, rows."""
+        rows, sizes = self.members.rows, pl.Series(self.sizes[self.cells.groups])
+        shares = 1 / rows if scale is None else scale // rows
+        # Sums of whole numbers below 2^53 are exact.
+        counts = np.bincount(self.cells.of_line, weights=shares)
+        size = sizes.cast(pl.Float64) if scale is None else sizes * scale
+        counted = self._cells(counts if scale is None else counts.astype(np.int64))
+        return counted.select("group", *names, "count", size=size, rows=sizes)
+
+    def matched(self) -> pl.DataFrame:
+        """How many different values different persons of each group have: group, n_matched.
+
+        Claim: it is the size of a maximum matching between the persons and the values of a group.
+        Why: no matching is larger than the number of values, or of persons. Taken from the rarest on, values that have
+        more persons than were taken before are matched (Hall); so are the values of persons with one value each, and
+        the persons of values that one person has each. Where none of these reaches the bound, one is computed.
+        Tested by: tests/claims/test_persons_judged.py
+        """
+        most = np.minimum(np.bincount(self.cells.groups), self.sizes)
+        least = np.maximum(_from_the_rarest(self.cells, most.size), self._of_singles(most.size))
+        is_open = least < most
+        if is_open.any():
+            lines = np.flatnonzero(self.cells.is_first & is_open[self.members.groups])
+            exact = maximum_matchings(self._listed(lines).rename({(self.parts or ["value"])[0]: "value"}))
+            least[exact["group"].to_numpy()] = exact["n_matched"].to_numpy()
+        return pl.DataFrame({"group": np.arange(most.size), "n_matched": least})
+
+    def _of_singles(self, n_groups: int) -> Ids:
+        """The values of persons who have no other, or the persons of values that nobody else has; whichever are more."""
+        own, cells = self.members, self.cells
+        n_values = np.bincount(own.leaders[cells.is_first], minlength=own.leaders.size)
+        is_value = np.zeros(cells.groups.size, dtype=bool)
+        is_value[cells.of_line[cells.is_first & (n_values[own.leaders] == 1)]] = True
+        is_person = np.zeros(own.leaders.size, dtype=bool)
+        is_person[own.leaders[cells.holders[cells.of_line] == 1]] = True
+        values, groups = cells.groups[is_value], own.groups[is_person]
+        return np.maximum(np.bincount(values, minlength=n_groups), np.bincount(groups, minlength=n_groups))
+
+
+def _from_the_rarest(cells: Cells, n_groups: int) -> Ids:
+    """How many values of each group can be matched one after the other, those with few persons first."""
+    span = int(cells.holders.max(initial=0)) + 1
+    keys = np.sort(cells.groups * span + cells.holders)
+    groups, holders = np.divmod(keys, span)
+    n_values = np.bincount(groups, minlength=n_groups)
+    starts = np.cumsum(n_values) - n_values
+    later = n_values[groups] - 1 - (np.arange(groups.size) - starts[groups])
+    return np.minimum(np.minimum.reduceat(holders + later, starts), n_values) if groups.size else n_values
+
+
+Placed = Listed | Lined
 
 
 def placed_in(evidence: Evidence, sight: Sight) -> tuple[list[Labels], Placed] | None:
@@ -128,27 +239,29 @@ def _placed(evidence: Evidence, sight: Sight) -> tuple[list[Labels], Placed] | N
         return None
     labels = [evidence.labels(sight.view, sight.file, name) for name in sight.shows]
     fields = [evidence.coded(sight.file, name) for name in sight.shows]
-    parts = [own.numbers_of(field.values)[field.codes] for own, field in zip(labels, fields, strict=True)]
-    first, rows = distinct(combined([members.of_line, *parts]), None)
-    pairs = members.of_line[first]
-    columns = {
-        "group": members.groups[pairs],
-        "person": members.persons[pairs],
-        **{f"part_{index}": part[first] for index, part in enumerate(parts)},
-        "rows": rows,
-        "of": members.rows[pairs],
-    }
-    return labels, Placed(pl.DataFrame(columns), members.sizes)
+    order = members.lines.order
+    parts = [
+        own.numbers_of(field.values)[field.codes[order]] for own, field in zip(labels, fields, strict=True)
+    ]
+    of_line = dense(combined([members.groups, *parts]))
+    shown = example(of_line)
+    cells = Cells(
+        members.groups[shown],
+        tuple(part[shown] for part in parts),
+        of_line,
+        members.lines.leaders(of_line),
+    )
+    return labels, Lined(members, cells, [f"part_{index}" for index in range(len(parts))])
 
 
-def spread_over_originals(labels: Labels, placed: Placed) -> Placed:
+def spread_over_originals(labels: Labels, placed: Placed) -> Listed:
     """Who may have which original, where labels hide it: who sees one believes in its originals as often as they occur."""
     numbers, codes = labels.cover.pairs()
     share = labels.attribute.counts[codes] / labels.counts[numbers]
     shares = pl.DataFrame({"part_0": numbers, "code": codes, "believed": share})
     rows = placed.rows.join(shares, on="part_0").with_columns(rows=pl.col("rows") * pl.col("believed"))
     rows = rows.select("group", "person", "rows", "of", "believed", part_0="code")
-    return Placed(rows, placed.sizes)
+    return Listed(rows, placed.sizes)
 
 
 def rows_of_persons(evidence: Evidence, labels: Sequence[Labels]) -> tuple[Ids, list[Ids]] | None:
@@ -179,9 +292,9 @@ def scale_of(evidence: Evidence, placed: Placed) -> int | None:
     Tested by: tests/claims/test_persons_judged.py
     """
     assert evidence.table.persons is not None
-    if not placed.rows.schema["rows"].is_integer():
+    if not placed.is_exact:
         return None
-    counts = np.concatenate([np.bincount(evidence.table.persons), placed.rows["of"].to_numpy()])
+    counts = np.concatenate([np.bincount(evidence.table.persons), placed.row_counts])
     scale = math.lcm(*filter(None, np.flatnonzero(np.bincount(counts)).tolist()))
     return scale if scale * evidence.table.n_persons <= LARGEST_WEIGHT else None
 
@@ -231,50 +344,3 @@ def _summed(values: Ids, persons: Ids, weights: Ids | Floats | None, n_values: i
         return pl.Series(np.bincount(keys // (int(persons.max(initial=0)) + 1), minlength=n_values))
     summed = np.bincount(values, weights=weights[persons], minlength=n_values)
     return pl.Series(summed if weights.dtype.kind == "f" else np.rint(summed).astype(np.int64))
-
-
-def matched(edges: pl.DataFrame) -> pl.DataFrame:
-    """How many persons of each group hold different values, a different one each: group, n_matched.
-
-    Claim: it is the size of a maximum matching between the persons and the values of a group.
-    Why: no matching is larger than the number of values, or of persons. Those with one value each match as many values
-    as they have; values that one person has each match as many persons as have them. Where neither reaches the bound,
-    a matching is computed, for all such groups at once.
-    Tested by: tests/claims/test_persons_judged.py
-    """
-    edges = edges.select("group", "person", "value").unique()
-    edges = edges.with_columns(
-        n_values=pl.len().over("group", "person"), n_persons=pl.len().over("group", "value")
-    )
-    counted = edges.group_by("group").agg(
-        values=pl.col("value").n_unique(),
-        persons=pl.col("person").n_unique(),
-        single_values=pl.col("value").filter(pl.col("n_values") == 1).n_unique(),
-        single_persons=pl.col("person").filter(pl.col("n_persons") == 1).n_unique(),
-    )
-    most, least = pl.min_horizontal("values", "persons"), pl.max_horizontal("single_values", "single_persons")
-    open_groups = counted.filter(least < most).select("group")
-    sizes = counted.select("group", n_matched=least.cast(pl.Int64))
-    if not open_groups.height:
-        return sizes
-    found = _maximum(edges.join(open_groups, on="group"))
-    return sizes.join(found, on="group", how="left").select(
-        "group", pl.coalesce("exact", "n_matched").alias("n_matched")
-    )
-
-
-def _maximum(edges: pl.DataFrame) -> pl.DataFrame:
-    """The size of a maximum matching in each group: group, exact."""
-    from scipy import sparse  # Takes longer to load than most views to judge.
-    from scipy.sparse.csgraph import maximum_bipartite_matching
-
-    group, person, value = (edges[name].to_numpy() for name in ("group", "person", "value"))
-    persons, values = dense(combined([group, person])), dense(combined([group, value]))
-    shape = int(persons.max()) + 1, int(values.max()) + 1
-    graph = sparse.csr_array((np.ones(group.size, dtype=np.int8), (persons, values)), shape=shape)
-    partner = maximum_bipartite_matching(graph, perm_type="column")
-    group_of = np.empty(shape[0], dtype=np.int64)
-    group_of[persons] = group
-    counts = np.bincount(group_of[partner >= 0], minlength=int(group.max()) + 1)
-    numbers = np.unique(group)
-    return pl.DataFrame({"group": numbers, "exact": counts[numbers]})

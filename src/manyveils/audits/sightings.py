@@ -12,10 +12,10 @@ import polars as pl
 
 from manyveils.audits.groups import Together, with_reference
 from manyveils.audits.measures import MEASURES
+from manyveils.audits.members import Members, members_of
 from manyveils.audits.persons import (
-    Members,
+    Listed,
     Placed,
-    members_of,
     original_weights,
     placed_in,
     rows_of_persons,
@@ -80,9 +80,9 @@ def _signatures(evidence: Evidence, sights: Sequence[Sight]) -> Signatures | Non
 
 def _pairs(members: Sequence[Members]) -> tuple[Ids, Ids]:
     """Every person with every group she is in, in this order; groups are numbered through."""
-    persons = np.concatenate([own.persons for own in members])
+    persons = np.concatenate([own.pairs[0] for own in members])
     offsets = np.cumsum([0, *(own.sizes.size for own in members)])
-    groups = np.concatenate([own.groups + start for own, start in zip(members, offsets, strict=False)])
+    groups = np.concatenate([own.pairs[1] + start for own, start in zip(members, offsets, strict=False)])
     order = np.argsort(persons * int(offsets[-1]) + groups, kind="stable")
     return persons[order], groups[order]
 
@@ -195,7 +195,7 @@ def _of_originals(labels: Labels, placed: Placed) -> Placed:
     if labels.cover.is_coarse or (labels.cover.sizes == 0).any():
         return spread_over_originals(labels, placed)
     numbers = pl.Series(labels.cover.firsts).gather(placed.rows["part_0"])
-    return Placed(placed.rows.with_columns(part_0=numbers), placed.sizes)
+    return Listed(placed.rows.with_columns(part_0=numbers), placed.sizes)
 
 
 def _remaining(

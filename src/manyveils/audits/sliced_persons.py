@@ -15,8 +15,10 @@ from manyveils.audits.beliefs import Beliefs, Protected, beliefs_of
 from manyveils.audits.combinations import groups_together
 from manyveils.audits.groups import Groups, Together, with_reference
 from manyveils.audits.kinds import known_parts
+from manyveils.audits.matched import matched
+from manyveils.audits.members import members_of
 from manyveils.audits.numbers import scaled, spread_of_persons
-from manyveils.audits.persons import Placed, matched, members_of, placed_in, rows_of_persons
+from manyveils.audits.persons import Listed, Placed, placed_in, rows_of_persons
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import (
     Closeness,
@@ -111,13 +113,13 @@ def weighed_persons(
     return _weighed(evidence, promise, sights, search, labels, columns)
 
 
-def _in_units(column: Slice, placed: Placed) -> Placed:
+def _in_units(column: Slice, placed: Placed) -> Listed:
     """Who has what among the rows that match what is sought, unit by unit."""
     rows = column.units.groups.join(placed.rows, on="group", maintain_order="left").drop("group")
     rows = rows.rename({"unit": "group"}).group_by("group", "person", *placed.parts).agg(pl.col("rows").sum())
     rows = rows.with_columns(of=pl.col("rows").sum().over("group", "person")).sort("group")
     sizes = rows.select("group", "person").unique()["group"].to_numpy()
-    return Placed(rows, np.bincount(sizes, minlength=len(column.units.keys)))
+    return Listed(rows, np.bincount(sizes, minlength=len(column.units.keys)))
 
 
 def _weighed(
@@ -175,7 +177,7 @@ def _certain(
         )
     placed = columns[0].placed
     of_groups = placed.rows.rename({"group": "unit_0"}).join(groups, on="unit_0").drop("unit_0")
-    own = Placed(of_groups, placed.sizes[groups["unit_0"].to_numpy()])
+    own = Listed(of_groups, placed.sizes[groups["unit_0"].to_numpy()])
     told = with_reference(evidence, promise, own.holders(*own.parts), labels)
     return Weighed(replace(told, placed=own.numbered(told.values)), targets)
 
@@ -223,7 +225,7 @@ def measure_target_persons(guarantee: KAnonymity, evidence: Evidence, sight: Sig
         return None
     search = search_of(evidence, sight.view, sight.known)
     column = search.slices.holding(sight.file.table)
-    pairs = pl.DataFrame({"group": members.groups, "person": members.persons})
+    pairs = pl.DataFrame(dict(zip(("person", "group"), members.pairs, strict=True)))
     own = column.units.groups.join(pairs, on="group").select("unit", "person").unique().sort("unit", "person")
     sizes = np.bincount(own["unit"].to_numpy(), minlength=len(column.units.keys))
     scores = pl.DataFrame({"unit": np.arange(sizes.size), "part_0": sizes, "count": sizes, "size": sizes})
