@@ -13,6 +13,7 @@ from manyveils.audits.together import columns_judged
 from manyveils.policy import Policy
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.licence import Licence, licensed
+from manyveils.reading.persons import untold_views
 from manyveils.reading.secrets import as_published
 from manyveils.release import Release
 from manyveils.table import Table
@@ -44,4 +45,5 @@ def audit(
         ),
         table.derived,
         how_counted(table, policy),
+        untold_views(evidence),
     )

@@ -52,7 +52,7 @@ def _matched(guarantee: DistinctDiversity, groups: Groups) -> pl.DataFrame:
     if groups.together is not None and groups.together.matched is not None:
         return groups.together.matched
     if groups.placed is not None and not guarantee.level:
-        return groups.placed.matched()
+        return groups.placed.matched(guarantee.strongest)
     return matched(known_by_kind(guarantee, groups))
 
 

@@ -1,13 +1,16 @@
 """What an audit says: one finding per promise, view and reading."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from manyveils.errors import BrokenPromise, Problem
 from manyveils.plain import as_table
 
+# Where somebody has several rows, and the files alone do not say whose a row is.
+UNTOLD = "the files do not tell which rows are whose, so promises about persons cannot be shown to be kept."
+REMEDY = "The private folder of the release does: keep it beside the release, or give it as private."
 Reading = Literal["marginal", "conditional", "joint", "sightings", "release"]
 
 
@@ -80,6 +83,8 @@ class Audit:
     findings: tuple[Finding, ...]
     derived: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     persons: Mapping[str, object] = field(default_factory=dict)
+    # Views of which nobody can tell whose their rows are, where somebody has several.
+    untold: tuple[str, ...] = ()
 
     @property
     def kept(self) -> bool:
@@ -93,7 +98,13 @@ class Audit:
 
     def refuse_broken(self) -> None:
         """Raise an error that says which promises are broken, and by how much, if any is."""
-        BrokenPromise.refuse(finding.problem(self._named(finding.attribute)) for finding in self.broken)
+        problems = (finding.problem(self._named(finding.attribute)) for finding in self.broken)
+        BrokenPromise.refuse([*problems, *self._untold()])
+
+    def _untold(self) -> Iterator[Problem]:
+        """What is missing to count persons, said once."""
+        if self.untold:
+            yield Problem(f"views {', '.join(self.untold)}", UNTOLD, REMEDY)
 
     def _named(self, subject: str) -> str:
         """What is protected, as the policy names it: the name of a derived attribute holds a value of the data."""
@@ -105,7 +116,8 @@ class Audit:
     def describe(self) -> dict[str, object]:
         """The audit as plain values for JSON."""
         findings = [finding.describe() for finding in self.findings]
-        return {"kept": self.kept, "persons": dict(self.persons), "findings": findings}
+        described = {"kept": self.kept, "persons": dict(self.persons), "findings": findings}
+        return described | ({"untold": list(self.untold)} if self.untold else {})
 
     def _repr_html_(self) -> str:
         header = ["promise", "about", "in", "reading", "promised", "required", "measured", "kept"]
@@ -114,7 +126,8 @@ class Audit:
             for f in self.findings
         ]
         verdict = "Every promise is kept." if self.kept else f"{len(self.broken)} promises are broken."
-        return as_table("Audit", header, rows, note=f"{verdict} {self.persons.get('note', '')}".rstrip())
+        note = f"{verdict} {self.persons.get('note', '')}".rstrip()
+        return as_table("Audit", header, rows, note=f"{note} {UNTOLD} {REMEDY}" if self.untold else note)
 
     def __repr__(self) -> str:
         promised = sum(finding.promised for finding in self.findings)

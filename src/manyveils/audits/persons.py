@@ -86,7 +86,7 @@ class Listed:
         size = sizes.cast(pl.Float64) if scale is None else sizes * scale
         return counted.with_columns(size=size, rows=sizes)
 
-    def matched(self) -> pl.DataFrame:
+    def matched(self, enough: int) -> pl.DataFrame:
         """How many different values different persons of each group have: group, n_matched."""
         return matched(self.rows)
 
@@ -162,8 +162,9 @@ class Lined:
         return replace(self, parts=[f"part_{n_parts + index}" for index in range(len(self.parts))])
 
     def _cells(self, counts: Ids | Floats) -> pl.DataFrame:
-        named = {name: part for name, part in self._named()}
-        return pl.DataFrame({"group": self.cells.groups, **named, "count": counts})
+        # Cells stand in the order of groups; once that is known, adding up a group needs no hashing.
+        groups = pl.Series(self.cells.groups).set_sorted()
+        return pl.DataFrame({"group": groups, **dict(self._named()), "count": counts})
 
     def holders(self, *names: str) -> pl.DataFrame:
         """The persons who have each value, or each combination of parts: group, names, count, size, rows."""
@@ -180,8 +181,10 @@ class Lined:
         counted = self._cells(counts if scale is None else counts.astype(np.int64))
         return counted.select("group", *names, "count", size=size, rows=sizes)
 
-    def matched(self) -> pl.DataFrame:
+    def matched(self, enough: int) -> pl.DataFrame:
         """How many different values different persons of each group have: group, n_matched.
+
+        Where there are `enough`, and no group has fewer for certain, it is so many at least.
 
         Claim: it is the size of a maximum matching between the persons and the values of a group.
         Why: no matching is larger than the number of values, or of persons. Taken from the rarest on, values that have
@@ -190,8 +193,12 @@ class Lined:
         Tested by: tests/claims/test_persons_judged.py
         """
         most = np.minimum(np.bincount(self.cells.groups), self.sizes)
-        least = np.maximum(_from_the_rarest(self.cells, most.size), self._of_singles(most.size))
-        is_open = least < most
+        least = _from_the_rarest(self.cells, most.size)
+        # A group that surely has as many as the worst, and as are asked for, is not worse.
+        wanted = np.minimum(most, max(enough, int(most.min(initial=0))))
+        if (least < wanted).any():
+            least = np.maximum(least, self._of_singles(most.size))
+        is_open = least < wanted
         if is_open.any():
             lines = np.flatnonzero(self.cells.is_first & is_open[self.members.groups])
             exact = maximum_matchings(self._listed(lines).rename({(self.parts or ["value"])[0]: "value"}))
@@ -301,46 +308,55 @@ def scale_of(evidence: Evidence, placed: Placed) -> int | None:
 
 def original_holders(evidence: Evidence, labels: Sequence[Labels], values: pl.DataFrame) -> pl.Series:
     """How many persons of the original have each value, in one of their rows at least."""
-    return _by_value(evidence, labels, values, None)
+    return _by_value(evidence, labels, values, is_weighed=False)
 
 
 def original_weights(
     evidence: Evidence, labels: Sequence[Labels], values: pl.DataFrame, scale: int | None
 ) -> pl.Series:
     """How much of the persons of the original is spread on each value, where each weighs `scale`, or 1."""
-    assert evidence.table.persons is not None
-    n_rows = np.bincount(evidence.table.persons)
-    return _by_value(
-        evidence, labels, values, 1 / n_rows if scale is None else scale // np.maximum(n_rows, 1)
-    )
+    return _by_value(evidence, labels, values, is_weighed=True, scale=scale)
 
 
 def _by_value(
-    evidence: Evidence, labels: Sequence[Labels], values: pl.DataFrame, weights: Ids | Floats | None
+    evidence: Evidence,
+    labels: Sequence[Labels],
+    values: pl.DataFrame,
+    *,
+    is_weighed: bool,
+    scale: int | None = None,
 ) -> pl.Series:
-    """Persons by value, or what is spread of them if their rows have weights."""
+    """Persons by value, or what is spread of them."""
     rows = rows_of_persons(evidence, labels)
     assert rows is not None
+    assert evidence.table.persons is not None
     persons, codes = rows
+    n_rows = np.maximum(np.bincount(evidence.table.persons), 1)
+    weights = (1 / n_rows if scale is None else scale // n_rows) if is_weighed else None
     if len(labels) > 1:
-        parts = {
-            f"part_{index}": own.of_code[code]
-            for index, (own, code) in enumerate(zip(labels, codes, strict=True))
-        }
+        coded = zip(labels, codes, strict=True)
+        parts = {f"part_{index}": own.of_code[code] for index, (own, code) in enumerate(coded)}
         joined = pl.DataFrame({"person": persons, **parts}).join(values, on=[*parts], maintain_order="left")
-        return _summed(joined["value"].to_numpy(), joined["person"].to_numpy(), weights, values.height)
+        return pl.Series(
+            _summed(joined["value"].to_numpy(), joined["person"].to_numpy(), weights, values.height)
+        )
     [own], [code] = labels, codes
-    if own.is_exact:
-        return _summed(own.of_code[code], persons, weights, values.height)
+    if own.is_exact and (is_weighed or not own.cover.is_coarse):
+        question = ("by code", str(scale if is_weighed else ""), (own.attribute.name,), ())
+        n_codes = own.attribute.n_values
+        of_codes = evidence.remembered(question, lambda: _summed(code, persons, weights, n_codes))
+        summed = np.bincount(own.of_code, weights=of_codes, minlength=values.height)
+        return pl.Series(summed.astype(of_codes.dtype))
     numbers, covered = own.cover.pairs()
     under = pl.DataFrame({"value": numbers, "code": covered})
     joined = pl.DataFrame({"person": persons, "code": code}).join(under, on="code")
-    return _summed(joined["value"].to_numpy(), joined["person"].to_numpy(), weights, values.height)
+    return pl.Series(_summed(joined["value"].to_numpy(), joined["person"].to_numpy(), weights, values.height))
 
 
-def _summed(values: Ids, persons: Ids, weights: Ids | Floats | None, n_values: int) -> pl.Series:
+def _summed(values: Ids, persons: Ids, weights: Ids | Floats | None, n_values: int) -> Ids | Floats:
     if weights is None:
-        keys = np.unique(values * (int(persons.max(initial=0)) + 1) + persons)
-        return pl.Series(np.bincount(keys // (int(persons.max(initial=0)) + 1), minlength=n_values))
+        n_persons = int(persons.max(initial=0)) + 1
+        keys = np.unique(values * n_persons + persons)
+        return np.bincount(keys // n_persons, minlength=n_values)
     summed = np.bincount(values, weights=weights[persons], minlength=n_values)
-    return pl.Series(summed if weights.dtype.kind == "f" else np.rint(summed).astype(np.int64))
+    return summed if weights.dtype.kind == "f" else np.rint(summed).astype(np.int64)

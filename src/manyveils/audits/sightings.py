@@ -14,7 +14,6 @@ from manyveils.audits.groups import Together, with_reference
 from manyveils.audits.measures import MEASURES
 from manyveils.audits.members import Members, members_of
 from manyveils.audits.persons import (
-    Listed,
     Placed,
     original_weights,
     placed_in,
@@ -180,7 +179,7 @@ def _beliefs(evidence: Evidence, sights: Sequence[Sight]) -> tuple[Labels, _Beli
         if told is None:
             return None
         [labels], placed = told
-        cells = _of_originals(labels, placed).weighed(None, "part_0")
+        cells = _of_originals(labels, placed)
         groups, values = cells["group"].to_numpy() + n_groups, cells["part_0"].to_numpy()
         keys.append(groups * n_values + values)
         shares.append((cells["count"] / cells["size"]).to_numpy())
@@ -190,12 +189,12 @@ def _beliefs(evidence: Evidence, sights: Sequence[Sight]) -> tuple[Labels, _Beli
     return attribute, _Beliefs(every_key[order], every_share[order], n_values)
 
 
-def _of_originals(labels: Labels, placed: Placed) -> Placed:
-    """Who has which original, or may have it where a label hides it."""
+def _of_originals(labels: Labels, placed: Placed) -> pl.DataFrame:
+    """How much of persons is spread on each original, also of those that a label hides: group, part_0, count, size."""
     if labels.cover.is_coarse or (labels.cover.sizes == 0).any():
-        return spread_over_originals(labels, placed)
-    numbers = pl.Series(labels.cover.firsts).gather(placed.rows["part_0"])
-    return Listed(placed.rows.with_columns(part_0=numbers), placed.sizes)
+        return spread_over_originals(labels, placed).weighed(None, "part_0")
+    cells = placed.weighed(None, "part_0")
+    return cells.with_columns(part_0=pl.Series(labels.cover.firsts).gather(cells["part_0"]))
 
 
 def _remaining(

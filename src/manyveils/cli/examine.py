@@ -90,6 +90,8 @@ def _level(text: str) -> tuple[str, float]:
 
 def show_audit(verdict: "Audit") -> None:
     """Print findings as a table, promises first, and the verdict in words."""
+    from manyveils.audits.finding import REMEDY, UNTOLD
+
     findings = sorted(verdict.findings, key=lambda finding: not finding.promised)
     rows = [[getattr(finding, field) for field in COLUMNS.values()] for finding in findings]
     show_table("Audit", list(COLUMNS), rows)
@@ -99,6 +101,8 @@ def show_audit(verdict: "Audit") -> None:
     else:
         names = ", ".join(sorted({finding.promise for finding in verdict.broken}))
         typer.echo(f"{len(verdict.broken)} promises are BROKEN: {names}.")
+    if verdict.untold:
+        typer.echo(f"Views {', '.join(verdict.untold)}: {UNTOLD} {REMEDY}")
 
 
 def show_persons(persons: Mapping[str, Any]) -> None:

@@ -21,6 +21,9 @@ from manyveils.release.seal import LEFT_OUT
 from manyveils.release.views import ColumnFile
 from manyveils.table.attributes import in_order
 
+# Buckets are numbered without gaps; with much larger numbers, something is wrong.
+MOST_GAPS = 16
+
 
 @dataclass(frozen=True, repr=False)
 class Standing:
@@ -49,6 +52,14 @@ def standing_in(evidence: Evidence, view: View) -> Standing | None:
     """Who stands where in a view; None where that cannot be told, or need not be."""
     question = ("standing", view.name, (), ())
     return evidence.remembered(question, lambda: _standing(evidence, view))
+
+
+def untold_views(evidence: Evidence) -> tuple[str, ...]:
+    """The views of which nobody can tell who stands where, where somebody has several rows."""
+    if evidence.table.persons is None:
+        return ()
+    views = (view for view in evidence.release.views if evidence.is_whole(view))
+    return tuple(view.name for view in views if standing_in(evidence, view) is None)
 
 
 def _standing(evidence: Evidence, view: View) -> Standing | None:
@@ -124,17 +135,19 @@ def _in_buckets(evidence: Evidence, view: View, rows: Ids, witness: Ids) -> Stan
 
 
 def _numbered_buckets(evidence: Evidence, view: View, witness: Ids) -> Ids | None:
-    """The numbers of published buckets as the evidence has them, -1 where there is no such bucket."""
+    """The numbers of published buckets as the evidence has them; None where there is no such bucket."""
     first, *others = (evidence.coded(file, BUCKET).values for file in view.files)
     if not first.dtype.is_integer() or first.null_count() or not all(first.equals(own) for own in others):
         return None
     published = first.to_numpy().astype(np.int64)
-    order = np.argsort(published)
-    places = np.minimum(np.searchsorted(published[order], witness), max(published.size - 1, 0))
-    if not published.size:
+    if not published.size or (witness < 0).any():
         return None if witness.size else witness
-    numbers = order[places]
-    return numbers if (published[numbers] == witness).all() else None
+    if int(published.min()) < 0 or int(published.max()) > MOST_GAPS * witness.size:
+        return None
+    numbers = np.full(int(published.max()) + 2, -1, dtype=np.int64)
+    numbers[published] = np.arange(published.size)
+    buckets = numbers[np.minimum(witness, numbers.size - 1)]
+    return None if (buckets < 0).any() else buckets
 
 
 def _filled(evidence: Evidence, view: View, file: ColumnFile, rows: Ids, buckets: Ids) -> Ids | None:
