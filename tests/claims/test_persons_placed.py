@@ -138,7 +138,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("columns, is_bucketed", [((("q", "s"),), False), ((("q",), ("s",)), True)])
+@pytest.mark.parametrize(("columns", "is_bucketed"), [((("q", "s"),), False), ((("q",), ("s",)), True)])
 def test_a_tampered_witness_is_noticed(columns, is_bucketed):
     """Placements that put a row where the files have something else, or two rows into one line, are not believed."""
     release, table = released(ROWS, columns, is_bucketed=is_bucketed)

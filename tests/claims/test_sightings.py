@@ -135,12 +135,12 @@ def judged(rows, guarantee, insensitive, *, constant, kind):
         for seen, believed in beliefs.items()
         if believed
     }
-    return found, sets, verdicts, whose
+    return found, sets, verdicts
 
 
 def checked(rows, guarantee, insensitive, *, kind="ordinal"):
     for constant in (False, True):
-        found, sets, verdicts, whose = judged(rows, guarantee, insensitive, constant=constant, kind=kind)
+        found, sets, verdicts = judged(rows, guarantee, insensitive, constant=constant, kind=kind)
         [finding] = found or [None]
         if not verdicts:
             assert finding is None or (finding.kept and finding.promised and constant)

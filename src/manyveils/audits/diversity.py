@@ -8,6 +8,8 @@ from manyveils.audits.groups import Groups
 from manyveils.audits.kinds import cells_by_kind, known_by_kind
 from manyveils.audits.matched import matched
 from manyveils.audits.measures import (
+    EXACT,
+    TOLERANCE_OF_SUMS,
     by_group,
     measures,
     sparing_insensitive,
@@ -85,8 +87,8 @@ def measure_entropy(guarantee: EntropyDiversity, groups: Groups) -> pl.DataFrame
     bounds = {l: math.log(l) for l in counted["owed"].drop_nulls().unique().to_list()}
     bound = pl.col("owed").replace_strict(bounds, default=0.0, return_dtype=pl.Float64)
     counted = counted.with_columns(beyond=pl.col("entropy") - bound)
-    tolerance = groups.arithmetic.tolerance
-    kept = pl.col("beyond") >= -tolerance if tolerance else _decided(counted, cells)
+    is_exact = groups.arithmetic is EXACT
+    kept = _decided(counted, cells) if is_exact else pl.col("beyond") >= -TOLERANCE_OF_SUMS
     return sparing_insensitive(counted, _on_scale(guarantee, pl.col("entropy").exp()), kept)
 
 
