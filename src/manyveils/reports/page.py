@@ -64,6 +64,7 @@ GLOSSARY = {
     "l": "The fewest sensitive values that stay possible in a group; its kind says how they are counted.",
     "quasi-identifier": "What an adversary may know about a person, such as age and home.",
     "sensitive": "What nobody may learn about a person.",
+    "sightings": "Checked against somebody who sees a person in several groups and takes the attribute not to change.",
     "suppressed": "Left out of the release.",
     "t": "How far the shares of values in a group may be from those of the whole table.",
     "view": "A published table; a release has one or more.",
@@ -106,7 +107,7 @@ def render(document: Plain) -> Report:
         public=public,
         verdict=verdict_of(document),
         measures=MEASURES,
-        glossary={term: meaning for term, meaning in GLOSSARY.items() if not (public and term in OWNERS)},
+        glossary={term: meaning for term, meaning in GLOSSARY.items() if term not in _unspoken(document)},
     )
     return Report(document, html)
 
@@ -185,6 +186,13 @@ def verdict_of(document: Plain) -> Plain:
         "uncapped": standing("not promised"),
         "successes": successes,
     }
+
+
+def _unspoken(document: Plain) -> set[str]:
+    """The terms that a page does not use: what only the owner's page speaks of, and sightings where there are none."""
+    readings = {finding["reading"] for finding in document.get("audit", {}).get("findings", [])}
+    unspoken = {"sightings"} - readings
+    return unspoken | OWNERS if document.get("public") else unspoken
 
 
 def _is_joined(finding: Plain) -> bool:
