@@ -79,7 +79,8 @@ def placings(release: Release, view: PublishedView, table: Table) -> tuple[Placi
         labels = _labels(release, view, column, table, None if bucketed else lines)
         kinds, kind_of = _matched(column, buckets, labels)
         fitting = _fitting(kinds, kind_of, column, table.persons)
-        if fitting is None:
+        open_names = [name for name in column.attributes if name not in release.manifest.secret]
+        if fitting is None or not _are_told(column, kind_of, open_names):
             return None
         placed.append(Placing(column, fitting, kind_of, table.persons))
     return tuple(placed)
@@ -148,6 +149,13 @@ def _matched(
     place = np.full(int(numbers.max(initial=-1)) + 1, -1, dtype=np.int64)
     place[numbers[:n]] = kind_of
     return place[numbers[n:]], kind_of
+
+
+def _are_told(column: PublishedColumn, kind_of: Ids, names: list[str]) -> bool:
+    """Whether published rows of one kind agree in these attributes."""
+    n = int(kind_of.max(initial=-1)) + 1
+    labels = [kind_of, *(column.labels[name].astype(np.int64) for name in names)]
+    return numbered(labels)[1].size == n
 
 
 def _fitting(kinds: Ids, kind_of: Ids, column: PublishedColumn, persons: Ids) -> Ids | None:
