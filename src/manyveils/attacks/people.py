@@ -47,6 +47,16 @@ class People:
         """How many different people there are."""
         return self.n if self.persons is None else int(self.persons.max(initial=-1)) + 1
 
+    def among(self, rows: Ids, name: str) -> "People":
+        """The people behind some rows, with these alone."""
+        return People(
+            name,
+            {attribute: codes[rows] for attribute, codes in self.codes.items()},
+            rows.size,
+            None if self.persons is None else dense(self.persons[rows]),
+            None if self.rows is None else self.rows[rows],
+        )
+
     def anyone(self, flags: Bools) -> Bools:
         """Of which people some row has a flag."""
         if self.persons is None:

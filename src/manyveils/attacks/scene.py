@@ -31,6 +31,7 @@ MOST_TARGETS = 50_000
 MOST_CELLS = 20_000_000
 MOST_COMPARED = 2_500_000_000
 NON_MEMBERS = 2_000
+SOME = 5_000
 UNPROMISED = "half of the doubt, since no promise caps it"
 
 
@@ -96,6 +97,18 @@ class Scene:
     def constant(self) -> frozenset[str]:
         """The attributes that do not change from row to row of a person."""
         return frozenset(name for name, section in self.policy.attributes.items() if section.constant)
+
+    @cached_property
+    def some(self) -> tuple[People, Ids]:
+        """Some of the targets, if they are very many, and which of their rows these are."""
+        people = self.people
+        if people.n <= SOME or people.persons is None:
+            return people, np.arange(people.n)
+        n = max(1, people.n_persons * SOME // people.n)
+        is_drawn = np.zeros(people.n_persons, dtype=bool)
+        is_drawn[self.streams.of("attacks.some").choice(people.n_persons, n, replace=False)] = True
+        rows = np.flatnonzero(is_drawn[people.persons])
+        return people.among(rows, "some members"), rows
 
     @cached_property
     def _knower(self) -> AllRows:

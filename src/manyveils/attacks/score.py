@@ -114,9 +114,7 @@ def tally(
     if people.persons is None:
         return one
     if adversary is scene.reader and scene.reader.placed:
-        by_rows = look(scene.ignoring, people, aim)
-        truth = np.maximum(by_rows.truth, seen.truth)
-        one = _or_by_rows(one, count(Seen(by_rows.right, truth), control=(one.outside, one.n_outside)))
+        one = _or_by_rows(scene, aim, look, seen, one, count)
     return replace(one, all_rows=_by_all_rows(scene, aim, look, adversary, one, count))
 
 
@@ -128,14 +126,31 @@ def _control(scene: Scene, aim: Aim, look: Look, adversary: Adversary) -> tuple[
     return float(right.sum()), right.size
 
 
-def _or_by_rows(people: Tally, rows: Tally) -> Tally:
+def _or_by_rows(
+    scene: Scene, aim: Aim, look: Look, seen: Seen, one: Tally, count: Callable[..., Tally]
+) -> Tally:
     """Someone who counts people, or someone who takes rows for people, whoever is right more often.
 
     The second is surer of those with many rows than she may be: that is knowledge only where it comes true more often.
+    Of very many people she looks at some first, and at all only if she is right more often about these.
     """
-    if rows.n_right <= people.n_right:
-        return people
-    return rows if rows.is_better_than(people) else replace(people, right=rows.right, luck=rows.luck)
+    some, of_people = scene.some
+    if some is not scene.people and not _is_righter(
+        some, protected(some, aim), look(scene.ignoring, some, aim).right, seen.right[of_people]
+    ):
+        return one
+    by_rows = look(scene.ignoring, scene.people, aim)
+    truth = np.maximum(by_rows.truth, seen.truth)
+    rows = count(Seen(by_rows.right, truth), control=(one.outside, one.n_outside))
+    if rows.n_right <= one.n_right:
+        return one
+    return rows if rows.is_better_than(one) else replace(one, right=rows.right, luck=rows.luck)
+
+
+def _is_righter(people: People, inside: Bools, right: Floats, other: Floats) -> bool:
+    """Whether one is right more often than another about the same people, beyond chance."""
+    more = people.mean(right - other, inside)[people.anyone(inside)]
+    return bool(more.sum() > NORMAL * sqrt(float((more**2).sum())) + TOLERANCE)
 
 
 def _by_all_rows(
