@@ -385,3 +385,131 @@ def test_every_attack_tells_of_both():
             assert outcome.describe()["all_rows"]["interval"], name
     plain = attack(release, replace(table, persons=None), policy, streams=Streams(1))
     assert all("all_rows" not in outcome.describe() for outcome in plain.values())
+
+
+@given(visits(), st.integers(2, 3))
+@settings(max_examples=80, deadline=None)
+def test_exactly_those_beyond_a_bound_are_broken(people, least):
+    """With all rows known a person is beyond a promised bound if, and only if, her groups together or one of them say so."""
+    persons, groups, values = people
+    policy = policy_of(guarantee={"l": least, "l_kind": "frequency"})
+    table, restore = held(pl.DataFrame({"q": groups, "s": values}), policy, persons)
+    found = tried(published(table, restore, policy, [("q", "s")]), table, policy, "homogeneity")[
+        "homogeneity"
+    ]
+    rows = list(zip(persons, values, strict=True))
+    group_of = {g: [row for row, h in zip(rows, groups, strict=True) if h == g] for g in groups}
+    common, right, one, every = kit.distribution(rows), [], 0, 0
+    for person in sorted(set(persons)):
+        own = sorted({g for p, g in zip(persons, groups, strict=True) if p == person})
+        truth = values[persons.index(person)]
+        cap = max(1 / least, float(common[truth]))
+        alone = max(float(kit.distribution(group_of[g])[truth]) for g in own)
+        both = float(kit.seen([group_of[g] for g in own], rows)[truth])
+        one += alone > cap + MARGIN
+        every += max(alone, both) > cap + MARGIN
+    right = [right_of(kit.distribution(group_of[g]), v) for g, v in zip(groups, values, strict=True)]
+    # Unless someone who takes rows for people is right more often, and then what she believes counts too.
+    if found.success == pytest.approx(float(mean_by_person(persons, right))):
+        assert (found.promised, found.all_rows["promised"]) == (one, every)
+    else:
+        assert found.promised >= one
+        assert found.all_rows["promised"] >= every
+
+
+WEAK = {
+    "linkage": "certain",
+    "homogeneity": "certain",
+    "skewness": "certain",
+    "similarity": "certain",
+    "proximity": "certain",
+    "elimination": "certain",
+    "background-join": "certain",
+    "dependency": "certain",
+}
+
+
+@pytest.mark.parametrize("name", WEAK)
+def test_all_rows_known_tell_more_where_a_release_is_weak(name):
+    """Someone who knows all rows is certain of people of whom each row leaves a doubt, and is not where all are in one group."""
+    rng = np.random.default_rng(3)
+    n = 120
+    value_of = rng.integers(0, 12, n)
+    persons = np.repeat(np.arange(n), 2)
+    first = {"weak": rng.integers(0, 30, 2 * n), "sound": persons // 30}
+    certain = {}
+    for kind, groups in first.items():
+        values = value_of[persons]
+        frame = pl.DataFrame(
+            {
+                "q": [f"g{g:02}" for g in groups],
+                "s": values,
+                "t": rng.integers(0, 3, 2 * n).astype(str),
+                "u": [f"w{v}" for v in values],
+            }
+        )
+        attributes = {
+            "q": {"role": "quasi", "kind": "categorical"},
+            "s": {"role": "sensitive", "kind": "numeric", "constant": True},
+            "t": {"role": "sensitive", "kind": "categorical"},
+            "u": {"role": "neutral", "kind": "categorical"},
+        }
+        dependencies = [{"from": ["s"], "to": "u"}] if name == "dependency" else []
+        if name == "dependency":
+            attributes["u"] = {"role": "sensitive", "kind": "categorical", "constant": True}
+        policy = mv.Policy(attributes=attributes, dependencies=dependencies)
+        table, restore = held(frame, policy, persons)
+        columns = [("q", "s", "t")]
+        found = tried(published(table, restore, policy, columns), table, policy, name)[name]
+        assert found.applies
+        certain[kind] = found.all_rows["certain"] - found.certain, found.all_rows["certain"]
+    assert certain["weak"][0] > 0
+    assert certain["sound"][0] == 0
+
+
+def test_several_releases_of_visits():
+    """Releases in which every group is fine rule values out together, for someone who knows one row and for one who knows all."""
+    frame = pl.DataFrame({"q": list("aabbccdd"), "s": list("uuvwxyvw")})
+    persons = [0, 1, 2, 3, 4, 5, 2, 3]
+    policy = policy_of()
+    table, restore = held(frame, policy, persons)
+    coarse = {"q": (["ab"] * 4 + ["cd"] * 4, {"ab": ["a", "b"], "cd": ["c", "d"]})}
+    other = {"q": (["ac"] * 2 + ["bd"] * 2 + ["ac"] * 2 + ["bd"] * 2, {"ac": ["a", "c"], "bd": ["b", "d"]})}
+    one = published(table, restore, policy, [("q", "s")], recodings=coarse)
+    two = published(table, restore, policy, [("q", "s")], recodings=other)
+    found = tried(one, table, policy, "sequential", others=[two])["sequential"]
+    alone = tried(one, table, policy, "homogeneity")["homogeneity"]
+    assert alone.certain == 0
+    # In a and c only u and u are left; b and d leave v and w, and x and y stay beside each other.
+    assert (found.targets, found.certain, found.all_rows["certain"]) == (6, 2, 2)
+
+
+def test_tables_show_both_adversaries(capsys):
+    """The command's table has a column for someone who knows all rows, where people have several, and none where not."""
+    from manyveils.cli.attack import _show, show_matrix
+
+    frame = pl.DataFrame({"q": list("aaabbb"), "s": list("uvvuww")})
+    policy = policy_of()
+    table, restore = held(frame, policy, [0, 1, 2, 0, 3, 4])
+    release = published(table, restore, policy, [("q", "s")])
+    both = tried(release, table, policy, "homogeneity")
+    rows = tried(release, replace(table, persons=None), policy, "homogeneity")
+    for show in (_show, lambda attacks: show_matrix({"generalize": attacks})):
+        show(both)
+        assert "knows all" in capsys.readouterr().out
+        show(rows)
+        assert "knows all" not in capsys.readouterr().out
+
+
+def test_whoever_gains_more_is_compared():
+    """The risk of a configuration is of whoever gains more, of someone who knows one row and someone who knows all."""
+    from manyveils.comparing.trial import _gain
+
+    outcome = {
+        "success": 0.5,
+        "baseline": 0.4,
+        "control": None,
+        "all_rows": {"success": 0.9, "baseline": 0.4, "control": 0.45},
+    }
+    assert _gain(outcome["all_rows"]) == pytest.approx(0.45)
+    assert _gain(outcome) == pytest.approx(0.1)

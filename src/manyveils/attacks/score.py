@@ -114,8 +114,8 @@ def tally(
     if people.persons is None:
         return one
     if adversary is scene.reader and scene.reader.placed:
-        one = _or_by_rows(scene, aim, look, seen, one, count)
-    return replace(one, all_rows=_by_all_rows(scene, aim, look, adversary, one, count))
+        one, seen = _or_by_rows(scene, aim, look, one, seen, count)
+    return replace(one, all_rows=_by_all_rows(scene, aim, look, adversary, one, seen, count))
 
 
 def _control(scene: Scene, aim: Aim, look: Look, adversary: Adversary) -> tuple[float, int]:
@@ -127,8 +127,8 @@ def _control(scene: Scene, aim: Aim, look: Look, adversary: Adversary) -> tuple[
 
 
 def _or_by_rows(
-    scene: Scene, aim: Aim, look: Look, seen: Seen, one: Tally, count: Callable[..., Tally]
-) -> Tally:
+    scene: Scene, aim: Aim, look: Look, one: Tally, seen: Seen, count: Callable[..., Tally]
+) -> tuple[Tally, Seen]:
     """Someone who counts people, or someone who takes rows for people, whoever is right more often.
 
     The second is surer of those with many rows than she may be: that is knowledge only where it comes true more often.
@@ -138,13 +138,15 @@ def _or_by_rows(
     if some is not scene.people and not _is_righter(
         some, protected(some, aim), look(scene.ignoring, some, aim).right, seen.right[of_people]
     ):
-        return one
+        return one, seen
     by_rows = look(scene.ignoring, scene.people, aim)
-    truth = np.maximum(by_rows.truth, seen.truth)
-    rows = count(Seen(by_rows.right, truth), control=(one.outside, one.n_outside))
+    both = Seen(by_rows.right, np.maximum(by_rows.truth, seen.truth))
+    rows = count(both, control=(one.outside, one.n_outside))
     if rows.n_right <= one.n_right:
-        return one
-    return rows if rows.is_better_than(one) else replace(one, right=rows.right, luck=rows.luck)
+        return one, seen
+    if rows.is_better_than(one):
+        return rows, both
+    return replace(one, right=rows.right, luck=rows.luck), seen
 
 
 def _is_righter(people: People, inside: Bools, right: Floats, other: Floats) -> bool:
@@ -159,17 +161,21 @@ def _by_all_rows(
     look: Look,
     adversary: Adversary,
     one: Tally,
+    seen: Seen,
     count: Callable[..., Tally],
 ) -> Tally:
-    """Someone who knows all rows, if she is right more often so, or goes by one of them."""
+    """Someone who knows all rows: right as often as by all of them or by one, and as sure as the surer of both."""
     if aim.home not in scene.constant:
         return one
     knower = scene.knower(adversary)
-    every = count(look(knower, scene.people, aim), control=_control(scene, aim, look, knower))
+    by_all = look(knower, scene.people, aim)
+    both = Seen(by_all.right, np.maximum(by_all.truth, seen.truth))
+    every = count(both, control=_control(scene, aim, look, knower))
     if not knower.stands(aim.about):
         every = founded(every, one)
-    better = every if every.n_right >= one.n_right else one
-    return replace(better, **{name: max(getattr(every, name), getattr(one, name)) for name in HARM})
+    if every.n_right >= one.n_right:
+        return every
+    return replace(one, **{name: getattr(every, name) for name in HARM})
 
 
 def founded(tally: Tally, plain: Tally) -> Tally:

@@ -115,7 +115,8 @@ def attacks(outcomes: Mapping[str, Plain]) -> Chart:
     keys = ("success", "baseline", "control", "standing")
     applying = {name: outcome for name, outcome in outcomes.items() if outcome["applies"]}
     rows = [
-        {"attack": name, "low": low, "high": high, **_of_all_rows(outcome)} | {key: outcome[key] for key in keys}
+        {"attack": name, "low": low, "high": high, **_of_all_rows(outcome)}
+        | {key: outcome[key] for key in keys}
         for name, outcome in applying.items()
         for low, high in [outcome["interval"] or (None, None)]
     ]

@@ -89,7 +89,7 @@ def buckets_of(release: Release, view: View, wanted: frozenset[str]) -> Buckets:
 class Tuples:
     """Combinations of column values and how many buckets match each.
 
-    An original weighs as many as it has rows, each of a share of its person; fake tuples weigh one each, or what they stand for in a sample.
+    An original weighs as many as it has rows; fake tuples weigh one each, or what they stand for in a sample.
     """
 
     matches: Ids
@@ -176,15 +176,9 @@ def _agree(tuples: Ids, buckets: Buckets) -> NDArray[np.bool_]:
 
 
 def _original_tuples(comparison: Comparison, buckets: Buckets) -> tuple[Ids, Weights]:
-    """The distinct tuples of the original as value numbers, and how many rows have each, or people."""
-    rows, persons = _row_tuples(comparison, buckets), comparison.table.persons
-    if persons is None:
-        distinct = rows.group_by(rows.columns).len("rows").sort(rows.columns)
-    else:
-        shares = pl.Series("rows", 1.0 / np.bincount(persons)[persons])
-        distinct = (
-            rows.with_columns(shares).group_by(rows.columns).agg(pl.col("rows").sum()).sort(rows.columns)
-        )
+    """The distinct tuples of the original as value numbers, and how many rows have each."""
+    rows = _row_tuples(comparison, buckets)
+    distinct = rows.group_by(rows.columns).len("rows").sort(rows.columns)
     return _stacked(distinct.drop("rows")), distinct["rows"].to_numpy().astype(np.float64)
 
 
