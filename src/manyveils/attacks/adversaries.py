@@ -12,7 +12,7 @@ import numpy as np
 
 from manyveils.attacks.beliefs import Beliefs, Known, believed
 from manyveils.attacks.people import Floats, Ids, People, alike, looked_up
-from manyveils.attacks.sightings import Sightings, sightings
+from manyveils.attacks.search import Search, searched
 from manyveils.attacks.sparse_rows import Rows
 from manyveils.reading.placing import Placing, placings, weighed
 from manyveils.reading.views import PublishedView
@@ -62,7 +62,7 @@ class Reader:
     table: Table
     ignores: bool = False
     _beliefs: dict[object, Beliefs] = field(default_factory=dict)
-    _sightings: dict[object, Sightings] = field(default_factory=dict)
+    _searches: dict[object, Search] = field(default_factory=dict)
     _weighed: dict[object, PublishedView] = field(default_factory=dict)
 
     @cached_property
@@ -127,23 +127,23 @@ class Reader:
             self._beliefs[question] = self.cells(people, known, about).in_codes(self.places[about])
         return self._beliefs[question]
 
-    def sighted(self, people: People, view: PublishedView, known: Known) -> Sightings:
+    def search(self, people: People, view: PublishedView, known: Known) -> Search:
         """Where people stand in a view, for someone who knows some of its attributes."""
         question = (people.name, view.name, known)
-        if question in self._sightings:
-            return self._sightings[question]
-        sighted = sightings(self.weighed(view, known), self.known_of(people, known))
-        if sighted.n_located <= MOST_REMEMBERED:
-            self._sightings[question] = sighted
-        return sighted
+        if question in self._searches:
+            return self._searches[question]
+        search = searched(self.weighed(view, known), self.known_of(people, known))
+        if search.n_located <= MOST_REMEMBERED:
+            self._searches[question] = search
+        return search
 
     def cells(self, people: People, known: Known, about: str) -> Beliefs:
         """p̂ of the release in its own codes, whatever they mean."""
         names = tuple(self.known_of(people, known))
         row_of, firsts = self._alike(people, names, about)
 
-        def find(view: PublishedView, shown: Known) -> Sightings:
-            everybody = self.sighted(people, view, shown)
+        def find(view: PublishedView, shown: Known) -> Search:
+            everybody = self.search(people, view, shown)
             return replace(everybody, number_of=everybody.number_of[firsts])
 
         beliefs = believed(self.views, names, about, find, firsts.size, self.weighed)
@@ -152,7 +152,7 @@ class Reader:
     def by_view(self, people: People, known: Known, about: str) -> Iterator[Beliefs]:
         """p̂ in each view by itself that shows an attribute, in the release's own codes."""
         names = tuple(self.known_of(people, known))
-        find = partial(self.sighted, people)
+        find = partial(self.search, people)
         for view in self.views:
             if about in view.attributes and view.n_rows:
                 yield believed([view], names, about, find, people.n, self.weighed)
@@ -163,7 +163,7 @@ class Reader:
         for view in self.views:
             names = tuple(name for name in known if name in view.attributes and name != about)
             if about in view.attributes and view.n_rows and names:
-                numbers.append(self.sighted(people, view, names).number_of)
+                numbers.append(self.search(people, view, names).number_of)
         return alike(numbers, people.n)
 
     def is_exact(self, known: Known, about: str) -> bool:

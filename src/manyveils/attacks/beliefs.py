@@ -14,13 +14,13 @@ from scipy import sparse
 
 from manyveils.attacks.outcome import TOLERANCE
 from manyveils.attacks.people import Bools, Floats, Ids
-from manyveils.attacks.sightings import Sighting, Sightings
+from manyveils.attacks.search import Batch, Search
 from manyveils.attacks.sparse_rows import Rows, normalized, stacked
 from manyveils.reading.cover import Cover
 from manyveils.reading.views import PublishedView
 
 Known = tuple[str, ...]
-Finder = Callable[[PublishedView, Known], Sightings]
+Finder = Callable[[PublishedView, Known], Search]
 Weigh = Callable[[PublishedView, Known], PublishedView]
 
 
@@ -142,12 +142,12 @@ class _Reading:
         if not names:
             everybody = Beliefs(marginal, np.zeros(n, dtype=np.int64))
             return _Reading(view, names, everybody, np.ones(n, dtype=bool))
-        sighted = find(view, names)
-        weights = [_weights(batch, about) for batch in sighted.batches]
+        search = find(view, names)
+        weights = [_weights(batch, about) for batch in search.batches]
         # What everybody has stands last, for people who match nothing.
         rows = stacked([*weights, marginal])
-        has_place = (sighted.number_of >= 0) & (rows.totals() > 0)[sighted.number_of]
-        row_of = np.where(has_place, sighted.number_of, rows.n - 1)
+        has_place = (search.number_of >= 0) & (rows.totals() > 0)[search.number_of]
+        row_of = np.where(has_place, search.number_of, rows.n - 1)
         return _Reading(view, names, Beliefs(rows.shares(), row_of), has_place)
 
 
@@ -170,13 +170,13 @@ def _multiplied(
     return Beliefs(rows, np.arange(who.size))
 
 
-def _weights(sighting: Sighting, about: str) -> Rows:
+def _weights(batch: Batch, about: str) -> Rows:
     """The weight of every value for some targets."""
-    view = sighting.view
+    view = batch.view
     column = view.column_of(about)
     cover, labels = column.covers[about], column.labels[about]
-    targets, buckets, rows = sighting.located
-    matches = next((own for own in sighting.matches.values() if own.column is column), None)
+    targets, buckets, rows = batch.located
+    matches = next((own for own in batch.matches.values() if own.column is column), None)
     if matches is None:
         wanted = buckets
         keys, beside = _beside(column.buckets, labels, column.counts, cover)
@@ -185,7 +185,7 @@ def _weights(sighting: Sighting, about: str) -> Rows:
         own = matches.combinations * view.n_buckets + column.buckets[matches.rows]
         keys, beside = _beside(own, labels[matches.rows], matches.weights, cover)
     entries = (rows, (targets, np.searchsorted(keys, wanted)))
-    weights = sparse.csr_array(entries, shape=(sighting.n, keys.size))
+    weights = sparse.csr_array(entries, shape=(batch.n, keys.size))
     return spread_out(Rows.of(weights @ beside), cover)
 
 

@@ -20,7 +20,7 @@ from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Tally, outcome, tally
-from manyveils.attacks.sightings import labels_of
+from manyveils.attacks.search import labels_of
 from manyveils.attacks.sparse_rows import normalized
 from manyveils.reading.columns import PublishedColumn
 from manyveils.reading.keys import ranges

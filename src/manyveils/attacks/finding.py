@@ -15,7 +15,7 @@ from manyveils.attacks.outcome import How, Measure, Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, People, alike, looked_up, n_people
 from manyveils.attacks.scene import Bound, Scene, even_bound
 from manyveils.attacks.score import NORMAL, counted, outcome
-from manyveils.attacks.sightings import Sighting, labels_of
+from manyveils.attacks.search import Batch, labels_of
 from manyveils.reading.placing import n_placed
 from manyveils.reading.views import PublishedView
 
@@ -99,13 +99,13 @@ def _links(scene: Scene, view: PublishedView) -> bool:
 
 def _candidates(scene: Scene, people: People, view: PublishedView) -> Floats:
     """For each person the fewest rows of a column that shows something sensitive, or else anything, that may be hers."""
-    sighted = scene.reader.sighted(people, view, scene.reader.readable_in(view, scene.quasi))
+    search = scene.reader.search(people, view, scene.reader.readable_in(view, scene.quasi))
     hidden = hidden_in(scene, view)
     columns = [index for index, column in enumerate(view.columns) if {*column.attributes} & hidden]
-    return np.minimum.reduce([sighted.gathered(partial(_rows, column=index)) for index in columns])
+    return np.minimum.reduce([search.gathered(partial(_rows, column=index)) for index in columns])
 
 
-def _rows(batch: Sighting, column: int) -> Floats:
+def _rows(batch: Batch, column: int) -> Floats:
     """The rows of one column that may be each target's, over all buckets that match her."""
     targets, buckets, counts = batch.counted()
     sizes = batch.view.sizes[buckets].astype(np.float64)
@@ -115,12 +115,12 @@ def _rows(batch: Sighting, column: int) -> Floats:
 def _n_alike(scene: Scene, view: PublishedView) -> Floats:
     """How many rows may have a person's quasi-identifiers: in a bucket, no more than any column has."""
 
-    def rows(batch: Sighting) -> Floats:
+    def rows(batch: Batch) -> Floats:
         targets, _, counts = batch.counted()
         return batch.summed(targets, np.minimum.reduce([*counts.values()]))
 
     known = scene.reader.readable_in(view, scene.quasi)
-    return scene.reader.sighted(scene.people, view, known).gathered(rows)
+    return scene.reader.search(scene.people, view, known).gathered(rows)
 
 
 def _risk(candidates: list[Floats]) -> Floats:
@@ -134,13 +134,13 @@ def _rarest(scene: Scene, view: PublishedView) -> float:
     """One over the fewest people, inside the data or outside, who look in a view like somebody inside."""
     reader, both = scene.reader, (scene.people, scene.non_members)
     known = reader.readable_in(view, scene.quasi)
-    numbers = [reader.sighted(people, view, known).number_of for people in both]
+    numbers = [reader.search(people, view, known).number_of for people in both]
     codes = [reader.known_of(people, known) for people in both]
     labels = [np.concatenate([labels_of(view, name, own[name]) for own in codes]) for name in known]
-    is_sighted = np.concatenate(numbers) >= 0
-    group_of, _ = alike(labels, is_sighted.size)
-    sizes = n_people(group_of[is_sighted], _both_persons(both, is_sighted), int(group_of.max(initial=-1)) + 1)
-    members = np.flatnonzero(is_sighted[: scene.people.n])
+    is_found = np.concatenate(numbers) >= 0
+    group_of, _ = alike(labels, is_found.size)
+    sizes = n_people(group_of[is_found], _both_persons(both, is_found), int(group_of.max(initial=-1)) + 1)
+    members = np.flatnonzero(is_found[: scene.people.n])
     return float((1 / sizes[group_of[members]]).max(initial=0.0))
 
 
@@ -308,7 +308,7 @@ def _log(values: Floats) -> Floats:
 
 def _mass(scene: Scene, people: People, view: PublishedView, known: Known) -> Floats:
     """The share of a view's rows that are expected to match each person."""
-    return scene.ignoring.sighted(people, view, known).gathered(Sighting.expected) / view.n_rows
+    return scene.ignoring.search(people, view, known).gathered(Batch.expected) / view.n_rows
 
 
 def _proven(scene: Scene, people: People, known: Known) -> Bools:
@@ -316,11 +316,11 @@ def _proven(scene: Scene, people: People, known: Known) -> Bools:
     proven = np.zeros(people.n, dtype=bool)
     for view in scene.reader.views:
         if view.n_rows and {*known} <= {*view.attributes}:
-            proven |= scene.ignoring.sighted(people, view, known).gathered(_is_shown, otherwise=False)
+            proven |= scene.ignoring.search(people, view, known).gathered(_is_shown, otherwise=False)
     return proven
 
 
-def _is_shown(batch: Sighting) -> Bools:
+def _is_shown(batch: Batch) -> Bools:
     """Whether all that is known of each target meets in a row for sure, and stands there as it is."""
     targets, buckets, counts = batch.counted()
     # Counts that add up to more than the bucket has room for must meet in a row.

@@ -17,7 +17,7 @@ from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, People, alike, looked_up, n_people
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Tally, bound_of, counted, harm, look, outcome, protected
-from manyveils.attacks.sightings import Sighting, labels_of
+from manyveils.attacks.search import Batch, labels_of
 from manyveils.attacks.sparse_rows import Rows, normalized
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import DistinctDiversity, FrequencyDiversity
@@ -65,10 +65,10 @@ def grouped(scene: Scene, view: PublishedView, known: Known) -> Grouped:
     column = view.columns[0]
     group_of_row, _ = alike([column.labels[name] for name in known], column.counts.size)
 
-    def groups(batch: Sighting) -> Ids:
+    def groups(batch: Batch) -> Ids:
         return _only_group(batch, group_of_row)
 
-    group = scene.reader.sighted(scene.people, view, known).gathered(groups, -1)
+    group = scene.reader.search(scene.people, view, known).gathered(groups, -1)
     sizes = np.bincount(group_of_row, weights=column.counts)
     agrees = np.bincount(group[group >= 0], minlength=sizes.size) == sizes
     group = np.where(looked_up(agrees, group, otherwise=False), group, -1)
@@ -78,7 +78,7 @@ def grouped(scene: Scene, view: PublishedView, known: Known) -> Grouped:
     return Grouped(view, group, group_of_row[row], row)
 
 
-def _only_group(batch: Sighting, group_of_row: Ids) -> Ids:
+def _only_group(batch: Batch, group_of_row: Ids) -> Ids:
     """The one group that each target may be in; -1 where there are several or none."""
     matches = batch.matches[0]
     n = int(matches.combination_of.max(initial=-1)) + 1

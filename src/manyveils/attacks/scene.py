@@ -20,7 +20,7 @@ from manyveils.attacks.people import (
     looked_up,
     members,
 )
-from manyveils.attacks.sightings import has_overlaps
+from manyveils.attacks.search import has_overlaps
 from manyveils.errors import ManyveilsError
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import Guarantee, Likeness
