@@ -68,7 +68,7 @@ def linkage(scene: Scene) -> Outcome:
     if people.persons is not None:
         fitting = fitting_risk(scene, views, risk)
         tally = replace(
-            tally, all_rows=count(Seen(fitting, fitting), bound=bound_of_all_rows(scene, _bound(scene)))
+            tally, all_rows=count(Seen(fitting, fitting), bound=bound_of_all_rows(scene, _bound(scene), risk))
         )
     unique = np.maximum.reduce([_n_alike(scene, view) == 1 for view in views])
     highest = float(risk.max(initial=0.0))

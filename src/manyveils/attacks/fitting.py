@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from manyveils.attacks.all_rows import in_the_same
+from manyveils.attacks.outcome import TOLERANCE
 from manyveils.attacks.people import Bools, Floats, Ids, People
 from manyveils.attacks.scene import Bound, Scene
 from manyveils.reading.keys import numbered, ranges
@@ -87,8 +88,11 @@ def _n_in_all(groups: Ids, first: Ids, lengths: Ids, starts: Ids, sizes: Ids, ke
     return np.bincount(case, minlength=first.size)
 
 
-def bound_of_all_rows(scene: Scene, bound: Bound) -> Bound:
-    """The same bound, promised of people with rows in one group: nobody promises how many others share several."""
+def bound_of_all_rows(scene: Scene, bound: Bound, risk: Floats) -> Bound:
+    """The same bound, promised of people with rows in one group: nobody promises how many others share several.
+
+    Of whoever is beyond it by one row it is promised as well.
+    """
     people = scene.people
     assert people.persons is not None
     in_one = np.ones(people.n_persons, dtype=bool)
@@ -100,7 +104,8 @@ def bound_of_all_rows(scene: Scene, bound: Bound) -> Bound:
             np.maximum.at(most, people.persons, own)
             in_one &= least >= most
     alone = people.summed(np.ones(people.n)) == 1
-    promised = bound.promised & (in_one & bool(scene.reader.placed) | alone)[people.persons]
+    by_one = people.anyone(risk > bound.cap + TOLERANCE)
+    promised = bound.promised & (in_one & bool(scene.reader.placed) | alone | by_one)[people.persons]
     return replace(bound, promised=promised, words=f"{bound.words}, for whoever is seen in one group")
 
 
