@@ -513,3 +513,81 @@ def test_whoever_gains_more_is_compared():
     }
     assert _gain(outcome["all_rows"]) == pytest.approx(0.45)
     assert _gain(outcome) == pytest.approx(0.1)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 4), st.sampled_from("ab"), st.sampled_from("xy"), st.sampled_from("uv")),
+        min_size=1,
+        max_size=12,
+    )
+)
+@settings(max_examples=60, deadline=None)
+def test_weighed_views_count_persons(rows):
+    """In a weighed view every group counts its people, each spread evenly over her rows in it."""
+    names = sorted({person for person, *_ in rows})
+    persons = [names.index(person) for person, *_ in rows]
+    frame = pl.DataFrame([row[1:] for row in rows], schema=["b", "q", "s"], orient="row")
+    policy = policy_of(b={"role": "neutral", "kind": "categorical"})
+    table, restore = held(frame, policy, persons)
+    # The attribute b tells the buckets apart, so nothing need say who is where.
+    buckets = [sorted(set(frame["b"])).index(value) for value in frame["b"]]
+    release = beside(published(table, restore, policy, [("b", "q"), ("s",)], buckets=buckets), table)
+    (view,) = release.reading.estimate.views
+    placed = placings(release, view, table)
+    known, hidden = weighed(view, placed, ("q",)).columns
+    told = {}
+    for column, name in ((known, "q"), (hidden, "s")):
+        texts = [column.texts[name][label] for label in column.labels[name].tolist()]
+        told[name] = list(zip(column.buckets.tolist(), texts, column.counts.tolist(), strict=True))
+    label_of_b = known.texts["b"].to_list()
+    bucket_of = {
+        label_of_b[label]: bucket
+        for bucket, label in zip(known.buckets.tolist(), known.labels["b"].tolist(), strict=True)
+    }
+    for value, bucket in bucket_of.items():
+        own = [(p, q, s) for p, (_, b, q, s) in zip(persons, rows, strict=True) if b == value]
+        people = len({p for p, *_ in own})
+        for q in {q for _, q, _ in own}:
+            counted = sum(count for other, text, count in told["q"] if (other, text) == (bucket, q))
+            assert counted == pytest.approx(len({p for p, other, _ in own if other == q}))
+        shares = kit.distribution([(p, s) for p, _, s in own])
+        for s, share in shares.items():
+            counted = sum(count for other, text, count in told["s"] if (other, text) == (bucket, s))
+            assert counted == pytest.approx(float(share * people))
+
+
+HOSPITAL = {
+    "generalize": {"method": "generalize", "suppression": 0.05},
+    "mondrian": {"method": "generalize", "recoding": "mondrian"},
+    "anatomize": {"method": "anatomize", "suppression": 0.05},
+    "slice": {"method": "slice"},
+    "codip": {"method": "codip", "beta": 0.5},
+    "grade": {"method": "grade", "then": "generalize"},
+}
+
+
+@pytest.mark.parametrize("name", HOSPITAL)
+def test_every_method_is_attacked_by_both(name):
+    """On every kind of release someone who knows all rows achieves what someone does who knows one, and shares are shares."""
+    frame = mv.datasets.hospital(150)
+    sections = mv.datasets.hospital_sections(whole_cells=True)
+    policy = mv.Policy(**sections | {"guarantee": {"k": 2}, "publish": HOSPITAL[name]})
+    attributes = {
+        name: body.model_dump(exclude_unset=True, by_alias=True) | {"constant": body.role == "sensitive"}
+        for name, body in policy.attributes.items()
+    }
+    policy, release = policy.replaced(attributes=attributes), mv.publish(frame, policy, seed=1)
+    drawn = np.random.default_rng(0).integers(0, 75, 150)
+    table = replace(hold(frame, policy)[0], persons=np.unique(drawn, return_inverse=True)[1])
+    for attacked, outcome in attack(release, table, policy, streams=Streams(1), others=[release]).items():
+        if outcome.applies:
+            every = outcome.all_rows
+            assert 0 <= outcome.low - MARGIN <= outcome.success <= outcome.high + MARGIN <= 1 + 2 * MARGIN, (
+                attacked
+            )
+            assert every["success"] >= outcome.success - MARGIN, attacked
+            assert all(
+                every[key] >= getattr(outcome, key) for key in ("broken", "promised", "certain", "worst")
+            ), attacked
+            assert max(outcome.broken, every["broken"]) <= 10 * table.n_persons, attacked
