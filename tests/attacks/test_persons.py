@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.attacks import ATTACKS, attack
-from manyveils.attacks.people import members
-from manyveils.attacks.score import of_hits, wilson
+from manyveils.attacks.beliefs import Seen
+from manyveils.attacks.people import People, members
+from manyveils.attacks.scene import even_bound
+from manyveils.attacks.score import counted, of_hits, wilson
 from manyveils.reading import beside
 from manyveils.reading.placing import n_placed, placings, weighed
 from manyveils.release import Draft, seal
@@ -591,3 +593,12 @@ def test_every_method_is_attacked_by_both(name):
                 every[key] >= getattr(outcome, key) for key in ("broken", "promised", "certain", "worst")
             ), attacked
             assert max(outcome.broken, every["broken"]) <= 10 * table.n_persons, attacked
+
+
+def test_luck_shrinks_with_rows():
+    """Guesses that chance decides vary less of a person who is guessed at by each of four rows than by one."""
+    people = {n: People("p", {}, 4, np.repeat(np.arange(4 // n), n), np.arange(4)) for n in (1, 4)}
+    half, everybody = Seen(np.full(4, 0.5), np.full(4, 0.5)), np.ones(4, dtype=bool)
+    bound = even_bound(4, 1.0, "", is_promised=False)
+    luck = {n: counted("s", own, everybody, half, half, bound).luck for n, own in people.items()}
+    assert luck == {1: 4 * 0.25, 4: 4 * 0.25 / 16}
