@@ -602,3 +602,18 @@ def test_luck_shrinks_with_rows():
     bound = even_bound(4, 1.0, "", is_promised=False)
     luck = {n: counted("s", own, everybody, half, half, bound).luck for n, own in people.items()}
     assert luck == {1: 4 * 0.25, 4: 4 * 0.25 / 16}
+
+
+def test_placements_that_do_not_fit_are_not_believed():
+    """Placements of other rows, beyond the table or in buckets that show other values are as good as none."""
+    frame = pl.DataFrame({"q": list("aabbaabb"), "s": list("uvuvuwuw")})
+    policy = policy_of()
+    table, restore = held(frame, policy, [0, 1, 0, 1, 2, 3, 2, 3])
+    buckets = [0, 0, 0, 0, 1, 1, 1, 1]
+    for wrong in ([0, 1], [9] * 8, [0, 1] * 4):
+        release = published(table, restore, policy, [("q",), ("s",)], buckets=buckets, placements=wrong)
+        own = beside(release, table)
+        assert placings(own, own.reading.estimate.views[0], table) is None
+    release = published(table, restore, policy, [("q", "s")], placements=[8] * 8)
+    own = beside(release, table)
+    assert placings(own, own.reading.estimate.views[0], table) is not None

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 
 from manyveils.reading.columns import PublishedColumn
 from manyveils.reading.keys import Bools, Floats, Ids, numbered
@@ -67,8 +68,7 @@ def placings(release: Release, view: PublishedView, table: Table) -> tuple[Placi
     """
     if table.persons is None or not view.n_rows:
         return None
-    lines = release.placements.get(view.name)
-    lines = lines if lines is not None and lines.size == table.n_rows else None
+    lines = _lines(release, view, table)
     bucketed = next(own.bucketed for own in release.views if own.name == view.name)
     none: Ids | None = np.zeros(table.n_rows, dtype=np.int64)
     buckets = _buckets(release, view, table, lines) if bucketed else none
@@ -86,10 +86,22 @@ def placings(release: Release, view: PublishedView, table: Table) -> tuple[Placi
     return tuple(placed)
 
 
+def _lines(release: Release, view: PublishedView, table: Table) -> Ids | None:
+    """The bucket or the line of each row of the original, if somebody says so and it can be."""
+    lines = release.placements.get(view.name)
+    if (
+        lines is None
+        or lines.size != table.n_rows
+        or lines.max(initial=-1) >= max(view.n_rows, view.n_buckets)
+    ):
+        return None
+    return lines.astype(np.int64)
+
+
 def _buckets(release: Release, view: PublishedView, table: Table, lines: Ids | None) -> Ids | None:
     """The bucket of each row: as placed, or the only one that has its labels; -1 where it has none."""
     if lines is not None:
-        return lines.astype(np.int64)
+        return lines
     buckets = np.full(table.n_rows, -1, dtype=np.int64)
     is_open = np.ones(table.n_rows, dtype=bool)
     for column in view.columns:
@@ -127,9 +139,8 @@ def _labels(
 
 
 def _at_lines(release: Release, file: str, name: str, column: PublishedColumn, lines: Ids) -> Ids:
-    published = texts_of(release.frames[file][name])
-    numbers = {text: number for number, text in enumerate(column.texts[name].to_list())}
-    of_line = np.array([numbers[text] for text in published.to_list()], dtype=np.int64)
+    published = texts_of(release.frames[file][name]).cast(pl.Enum(column.texts[name]))
+    of_line = published.to_physical().cast(pl.Int64).to_numpy()
     return np.where(lines >= 0, np.append(of_line, -1)[lines], -1)
 
 
