@@ -496,6 +496,12 @@ def test_tables_show_both_adversaries(capsys):
     release = published(table, restore, policy, [("q", "s")])
     both = tried(release, table, policy, "homogeneity")
     rows = tried(release, replace(table, persons=None), policy, "homogeneity")
+    assert "all rows" in both._repr_html_()
+    assert "all rows" not in rows._repr_html_()
+    assert (
+        both["homogeneity"].by_attribute["s"]["all_rows"]["success"]
+        == both["homogeneity"].all_rows["success"]
+    )
     for show in (_show, lambda attacks: show_matrix({"generalize": attacks})):
         show(both)
         assert "knows all" in capsys.readouterr().out

@@ -215,13 +215,16 @@ class Attacks(Mapping[str, Outcome]):
 
     def _repr_html_(self) -> str:
         header = ["attack", "success", "guessing", "control", "targets", "broken", "certain", "standing"]
+        applying = {name: outcome for name, outcome in self.outcomes.items() if outcome.applies}
+        has_both = any(outcome.all_rows for outcome in applying.values())
+        header += ["all rows", "broken", "certain"] if has_both else []
         rows = []
-        for name, outcome in self.outcomes.items():
-            if outcome.applies:
-                shares = map(_percent, (outcome.success, outcome.baseline, outcome.control))
-                rows.append(
-                    [name, *shares, outcome.targets, outcome.broken, outcome.certain, outcome.standing]
-                )
+        for name, outcome in applying.items():
+            shares = map(_percent, (outcome.success, outcome.baseline, outcome.control))
+            row = [name, *shares, outcome.targets, outcome.broken, outcome.certain, outcome.standing]
+            if every := outcome.all_rows:
+                row += [_percent(every["success"]), every["broken"], every["certain"]]
+            rows.append(row)
         return as_table(f"Attacks on a release by {self.method}", header, rows, note=self.verdict)
 
     def __repr__(self) -> str:

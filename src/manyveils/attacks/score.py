@@ -276,12 +276,17 @@ def outcome(
         low=low,
         high=high,
         bound="; ".join(dict.fromkeys(tally.bound for tally in tallies)),
-        by_attribute={home: summed(own, measure) for home, own in homes.items()},
+        by_attribute={home: _with_all_rows(own, measure) for home, own in homes.items()},
         details=details or {},
         measure=measure,
         is_foreseen=is_foreseen,
         all_rows=_all_rows(tallies, measure),
     )
+
+
+def _with_all_rows(tallies: Sequence[Tally], measure: Measure) -> dict[str, Any]:
+    every = _all_rows(tallies, measure)
+    return summed(tallies, measure) | ({} if every is None else {"all_rows": every})
 
 
 def _all_rows(tallies: Sequence[Tally], measure: Measure) -> dict[str, Any] | None:
