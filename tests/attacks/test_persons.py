@@ -16,7 +16,7 @@ from manyveils.attacks.people import People, members
 from manyveils.attacks.scene import even_bound
 from manyveils.attacks.score import counted, of_hits, wilson
 from manyveils.reading import beside
-from manyveils.reading.placing import n_placed, placings, weighed
+from manyveils.reading.placings import n_placed, placings, weighed
 from manyveils.release import Draft, seal
 from manyveils.table import Streams, hold
 from tests.attacks.conftest import labelled

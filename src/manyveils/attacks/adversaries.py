@@ -14,7 +14,7 @@ from manyveils.attacks.beliefs import Beliefs, Known, believed
 from manyveils.attacks.people import Floats, Ids, People, alike, looked_up
 from manyveils.attacks.search import Search, searched
 from manyveils.attacks.sparse_rows import Rows
-from manyveils.reading.placing import Placing, placings, weighed
+from manyveils.reading.placings import Placing, placings, weighed
 from manyveils.reading.views import PublishedView
 from manyveils.release import Release
 from manyveils.table import Table

@@ -16,7 +16,7 @@ from manyveils.attacks.people import Bools, Floats, Ids, People, alike, looked_u
 from manyveils.attacks.scene import Bound, Scene, even_bound
 from manyveils.attacks.score import NORMAL, counted, outcome
 from manyveils.attacks.search import Batch, labels_of
-from manyveils.reading.placing import n_placed
+from manyveils.reading.placings import n_placed
 from manyveils.reading.views import PublishedView
 
 KNOWS = "the quasi-identifiers"

@@ -16,7 +16,7 @@ from manyveils.reading.columns import read_column
 from manyveils.reading.cover import Bools, Cover, Floats, Ids
 from manyveils.reading.keys import numbered
 from manyveils.reading.meanings import range_ends
-from manyveils.reading.placing import Placing, n_placed, placings
+from manyveils.reading.placings import Placing, n_placed, placings
 from manyveils.release import Release, View
 from manyveils.release.views import ColumnFile
 from manyveils.table import Attribute, Table
