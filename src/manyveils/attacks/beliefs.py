@@ -14,13 +14,14 @@ from scipy import sparse
 
 from manyveils.attacks.outcome import TOLERANCE
 from manyveils.attacks.people import Bools, Floats, Ids
-from manyveils.attacks.sightings import Sighting, Sightings
+from manyveils.attacks.search import Batch, Search
 from manyveils.attacks.sparse_rows import Rows, normalized, stacked
 from manyveils.reading.cover import Cover
 from manyveils.reading.views import PublishedView
 
 Known = tuple[str, ...]
-Finder = Callable[[PublishedView, Known], Sightings]
+Finder = Callable[[PublishedView, Known], Search]
+Weigh = Callable[[PublishedView, Known], PublishedView]
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,10 +80,20 @@ class Beliefs:
         return self.rows.taken(self.row_of[people])
 
 
+def by_rows(view: PublishedView, known: Known) -> PublishedView:
+    """A view as it is, where rows are what is counted."""
+    return view
+
+
 def believed(
-    views: Sequence[PublishedView], known: Iterable[str], about: str, find: Finder, n: int
+    views: Sequence[PublishedView],
+    known: Iterable[str],
+    about: str,
+    find: Finder,
+    n: int,
+    weigh: Weigh = by_rows,
 ) -> Beliefs:
-    """p̂ of an attribute for n targets, from all views that show it.
+    """p̂ of an attribute for n targets, from all views that show it; `weigh` says what counts in them.
 
     Claim: in a view, it is the share of the value among all rows of all possible tables that match what is known.
     Why: inside a bucket every pairing of its columns is as likely as any other, so the expected number of rows that
@@ -92,7 +103,7 @@ def believed(
     showing = [view for view in views if about in view.attributes and view.n_rows]
     assert showing, "the attribute is published"
     showing.sort(key=lambda view: -len({*view.attributes} & {*known}))
-    readings = [_Reading.by(view, known, about, find, n) for view in showing]
+    readings = [_Reading.by(view, known, about, find, n, weigh) for view in showing]
     # A view that has no place for somebody says nothing of her, and does not stand in the way of the others.
     patterns, pattern_of = np.unique(
         np.stack([reading.has_place for reading in readings]), axis=1, return_inverse=True
@@ -103,7 +114,7 @@ def believed(
         placed = [
             reading for reading, has_place in zip(readings, patterns[:, number], strict=True) if has_place
         ]
-        told = _multiplied(who, placed or readings[:1], about, find, n)
+        told = _multiplied(who, placed or readings[:1], about, find, n, weigh)
         row_of[who] = told.row_of + n_rows
         rows.append(told.rows)
         n_rows += told.rows.n
@@ -120,24 +131,29 @@ class _Reading:
     has_place: Bools
 
     @staticmethod
-    def by(view: PublishedView, known: Iterable[str], about: str, find: Finder, n: int) -> "_Reading":
+    def by(
+        view: PublishedView, known: Iterable[str], about: str, find: Finder, n: int, weigh: Weigh
+    ) -> "_Reading":
         """Read one view; whoever matches nothing in it is believed to be like everybody."""
         names = tuple(name for name in known if name in view.attributes and name != about)
-        shares = label_counts(view, about)[np.newaxis, :] / view.n_rows
-        marginal = _spread_out(Rows.of(shares), view.cover_of(about))
+        everybody_in = weigh(view, ())
+        shares = label_counts(everybody_in, about)[np.newaxis, :] / everybody_in.n_rows
+        marginal = spread_out(Rows.of(shares), view.cover_of(about))
         if not names:
             everybody = Beliefs(marginal, np.zeros(n, dtype=np.int64))
             return _Reading(view, names, everybody, np.ones(n, dtype=bool))
-        sighted = find(view, names)
-        weights = [_weights(batch, about) for batch in sighted.batches]
+        search = find(view, names)
+        weights = [_weights(batch, about) for batch in search.batches]
         # What everybody has stands last, for people who match nothing.
         rows = stacked([*weights, marginal])
-        has_place = (sighted.number_of >= 0) & (rows.totals() > 0)[sighted.number_of]
-        row_of = np.where(has_place, sighted.number_of, rows.n - 1)
+        has_place = (search.number_of >= 0) & (rows.totals() > 0)[search.number_of]
+        row_of = np.where(has_place, search.number_of, rows.n - 1)
         return _Reading(view, names, Beliefs(rows.shares(), row_of), has_place)
 
 
-def _multiplied(who: Ids, readings: list[_Reading], about: str, find: Finder, n: int) -> Beliefs:
+def _multiplied(
+    who: Ids, readings: list[_Reading], about: str, find: Finder, n: int, weigh: Weigh
+) -> Beliefs:
     """What some of n people are believed to have: every view adds what it says beyond the earlier ones."""
     first = readings[0].beliefs
     if len(readings) == 1:
@@ -146,7 +162,7 @@ def _multiplied(who: Ids, readings: list[_Reading], about: str, find: Finder, n:
     for number, later in enumerate(readings[1:], 1):
         seen = {name for earlier in readings[:number] for name in earlier.known}
         shared = [name for name in later.known if name in seen]
-        before = _Reading.by(later.view, shared, about, find, n).beliefs
+        before = _Reading.by(later.view, shared, about, find, n, weigh).beliefs
         people, values = who[rows.cases], rows.values
         told, known = (own.rows.at(own.row_of[people], values) for own in (later.beliefs, before))
         gained = np.divide(told, known, out=np.zeros_like(known), where=known > 0)
@@ -154,13 +170,13 @@ def _multiplied(who: Ids, readings: list[_Reading], about: str, find: Finder, n:
     return Beliefs(rows, np.arange(who.size))
 
 
-def _weights(sighting: Sighting, about: str) -> Rows:
+def _weights(batch: Batch, about: str) -> Rows:
     """The weight of every value for some targets."""
-    view = sighting.view
+    view = batch.view
     column = view.column_of(about)
     cover, labels = column.covers[about], column.labels[about]
-    targets, buckets, rows = sighting.located
-    matches = next((own for own in sighting.matches.values() if own.column is column), None)
+    targets, buckets, rows = batch.located
+    matches = next((own for own in batch.matches.values() if own.column is column), None)
     if matches is None:
         wanted = buckets
         keys, beside = _beside(column.buckets, labels, column.counts, cover)
@@ -169,8 +185,8 @@ def _weights(sighting: Sighting, about: str) -> Rows:
         own = matches.combinations * view.n_buckets + column.buckets[matches.rows]
         keys, beside = _beside(own, labels[matches.rows], matches.weights, cover)
     entries = (rows, (targets, np.searchsorted(keys, wanted)))
-    weights = sparse.csr_array(entries, shape=(sighting.n, keys.size))
-    return _spread_out(Rows.of(weights @ beside), cover)
+    weights = sparse.csr_array(entries, shape=(batch.n, keys.size))
+    return spread_out(Rows.of(weights @ beside), cover)
 
 
 def _beside(
@@ -190,7 +206,7 @@ def label_counts(view: PublishedView, about: str) -> Floats:
     return np.bincount(column.labels[about], weights=column.counts, minlength=n_labels).astype(np.float64)
 
 
-def _spread_out(labels: Rows, cover: Cover) -> Rows:
+def spread_out(labels: Rows, cover: Cover) -> Rows:
     """Shares of labels as shares of the originals they cover, evenly."""
     numbers, originals = cover.pairs()
     if not cover.is_coarse and numbers.size == cover.sizes.size:

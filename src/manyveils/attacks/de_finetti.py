@@ -19,8 +19,8 @@ from manyveils.attacks.beliefs import Beliefs, Known, label_counts
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import outcome, tally
-from manyveils.attacks.sightings import labels_of
+from manyveils.attacks.score import Tally, outcome, tally
+from manyveils.attacks.search import labels_of
 from manyveils.attacks.sparse_rows import normalized
 from manyveils.reading.columns import PublishedColumn
 from manyveils.reading.keys import ranges
@@ -82,11 +82,16 @@ def attack(scene: Scene) -> Outcome:
             plain = tally(scene, aim)
             learnt = tally(scene, aim, adversary=learner)
             is_founded = learnt.is_better_than(plain)
-            tallies.append(learnt if is_founded else replace(learnt, broken=0, promised=0, certain=0))
+            tallies.append(learnt if is_founded else _harmless(learnt))
             alone += plain.n_right
     n = max(sum(tally.targets for tally in tallies), 1)
     reason = "No view has quasi-identifiers and a sensitive attribute in different columns of buckets."
     return outcome(NAME, KNOWS, "estimate", tallies, {"success_without_learning": alone / n}, reason)
+
+
+def _harmless(learnt: Tally) -> Tally:
+    every = learnt.all_rows and _harmless(learnt.all_rows)
+    return replace(learnt, broken=0, promised=0, certain=0, all_rows=every)
 
 
 def _learner(scene: Scene, aim: Aim) -> Learner | None:

@@ -1,17 +1,22 @@
 """Attacks that find people: their rows in the release, or whether they are in the data at all."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from manyveils.attacks.beliefs import Known, Seen
-from manyveils.attacks.outcome import Measure, Outcome
-from manyveils.attacks.people import Bools, Floats, People, alike, looked_up
+from manyveils.attacks.fitting import bound_of_all_rows, fitting_risk, hidden_in
+from manyveils.attacks.outcome import How, Measure, Outcome
+from manyveils.attacks.people import Bools, Floats, Ids, People, alike, looked_up, n_people
 from manyveils.attacks.scene import Bound, Scene, even_bound
 from manyveils.attacks.score import NORMAL, counted, outcome
-from manyveils.attacks.sightings import Sighting, labels_of
+from manyveils.attacks.search import Batch, labels_of
+from manyveils.reading.placings import n_placed
 from manyveils.reading.views import PublishedView
 
 KNOWS = "the quasi-identifiers"
@@ -46,25 +51,44 @@ def linkage(scene: Scene) -> Outcome:
     if not views:
         reason = "No view shows quasi-identifiers beside anything else."
         return Outcome("linkage", KNOWS, "none", reason=reason)
-    n, non_members = scene.people.n, scene.non_members
-    risk = _risk([_candidates(scene, scene.people, view) for view in views])
+    people, non_members = scene.people, scene.non_members
+    risk = _risk([_candidates(scene, people, view) for view in views])
     outside = _risk([_candidates(scene, non_members, view) for view in views])
-    guess = np.full(n, 1 / max(scene.release.rows, 1))
-    control = float(outside.sum()), non_members.n
-    everybody = np.ones(n, dtype=bool)
-    tally = counted(
-        "quasi-identifiers", everybody, Seen(risk, risk), Seen(guess, guess), _bound(scene), control
+    guess = np.full(people.n, 1 / max(_n_published(scene), 1))
+    everybody = np.ones(people.n, dtype=bool)
+    count = partial(
+        counted,
+        "quasi-identifiers",
+        people,
+        everybody,
+        guess=Seen(guess, guess),
+        control=(float(non_members.mean(outside).sum()), non_members.n_persons),
     )
+    tally = count(Seen(risk, risk), bound=_bound(scene))
+    if people.persons is not None:
+        fitting = fitting_risk(scene, views, risk)
+        tally = replace(
+            tally, all_rows=count(Seen(fitting, fitting), bound=bound_of_all_rows(scene, _bound(scene), risk))
+        )
     unique = np.maximum.reduce([_n_alike(scene, view) == 1 for view in views])
     highest = float(risk.max(initial=0.0))
     rarest = highest if scene.control is None else max(_rarest(scene, view) for view in views)
     details = {
         "prosecutor": highest,
         "journalist": min(highest, rarest),
-        "marketer": float(risk.mean()),
-        "unique_matches": float(unique.mean()),
+        "marketer": float(people.mean(risk).mean()),
+        "unique_matches": float(people.mean(unique).mean()),
     }
-    return outcome("linkage", KNOWS, "exact", [tally], details, measure=RIGHT_ROW, is_foreseen=True)
+    how: How = "exact" if scene.reader.counts_people else "estimate"
+    return outcome("linkage", KNOWS, how, [tally], details, measure=RIGHT_ROW, is_foreseen=True)
+
+
+def _n_published(scene: Scene) -> int:
+    """How many people are published: rows, where each is about a person of her own."""
+    if scene.table.persons is None:
+        return scene.release.rows
+    placed = scene.reader.placed.values()
+    return max(map(n_placed, placed), default=scene.table.n_persons)
 
 
 def _links(scene: Scene, view: PublishedView) -> bool:
@@ -75,13 +99,13 @@ def _links(scene: Scene, view: PublishedView) -> bool:
 
 def _candidates(scene: Scene, people: People, view: PublishedView) -> Floats:
     """For each person the fewest rows of a column that shows something sensitive, or else anything, that may be hers."""
-    sighted = scene.reader.sighted(people, view, scene.reader.readable_in(view, scene.quasi))
-    hidden = {*scene.sensitive} & {*view.attributes} or {*view.attributes} - {*scene.quasi}
+    search = scene.reader.search(people, view, scene.reader.readable_in(view, scene.quasi))
+    hidden = hidden_in(scene, view)
     columns = [index for index, column in enumerate(view.columns) if {*column.attributes} & hidden]
-    return np.minimum.reduce([sighted.gathered(partial(_rows, column=index)) for index in columns])
+    return np.minimum.reduce([search.gathered(partial(_rows, column=index)) for index in columns])
 
 
-def _rows(batch: Sighting, column: int) -> Floats:
+def _rows(batch: Batch, column: int) -> Floats:
     """The rows of one column that may be each target's, over all buckets that match her."""
     targets, buckets, counts = batch.counted()
     sizes = batch.view.sizes[buckets].astype(np.float64)
@@ -91,12 +115,12 @@ def _rows(batch: Sighting, column: int) -> Floats:
 def _n_alike(scene: Scene, view: PublishedView) -> Floats:
     """How many rows may have a person's quasi-identifiers: in a bucket, no more than any column has."""
 
-    def rows(batch: Sighting) -> Floats:
+    def rows(batch: Batch) -> Floats:
         targets, _, counts = batch.counted()
         return batch.summed(targets, np.minimum.reduce([*counts.values()]))
 
     known = scene.reader.readable_in(view, scene.quasi)
-    return scene.reader.sighted(scene.people, view, known).gathered(rows)
+    return scene.reader.search(scene.people, view, known).gathered(rows)
 
 
 def _risk(candidates: list[Floats]) -> Floats:
@@ -110,14 +134,23 @@ def _rarest(scene: Scene, view: PublishedView) -> float:
     """One over the fewest people, inside the data or outside, who look in a view like somebody inside."""
     reader, both = scene.reader, (scene.people, scene.non_members)
     known = reader.readable_in(view, scene.quasi)
-    numbers = [reader.sighted(people, view, known).number_of for people in both]
+    numbers = [reader.search(people, view, known).number_of for people in both]
     codes = [reader.known_of(people, known) for people in both]
     labels = [np.concatenate([labels_of(view, name, own[name]) for own in codes]) for name in known]
-    is_sighted = np.concatenate(numbers) >= 0
-    group_of, _ = alike(labels, is_sighted.size)
-    sizes = np.bincount(group_of[is_sighted])
-    members = np.flatnonzero(is_sighted[: scene.people.n])
+    is_found = np.concatenate(numbers) >= 0
+    group_of, _ = alike(labels, is_found.size)
+    sizes = n_people(group_of[is_found], _both_persons(both, is_found), int(group_of.max(initial=-1)) + 1)
+    members = np.flatnonzero(is_found[: scene.people.n])
     return float((1 / sizes[group_of[members]]).max(initial=0.0))
+
+
+def _both_persons(both: tuple[People, People], among: Bools) -> Ids | None:
+    """The persons of some rows of people inside and outside; None where all of them have one row."""
+    if all(people.persons is None for people in both):
+        return None
+    numbers = [np.arange(people.n) if people.persons is None else people.persons for people in both]
+    inside, outside = numbers
+    return np.concatenate([inside, outside + both[0].n_persons])[among]
 
 
 def _bound(scene: Scene) -> Bound:
@@ -141,44 +174,105 @@ def membership(scene: Scene) -> Outcome:
     if not known or not scene.release.rows:
         return Outcome(name, knows, "none", reason="No quasi-identifier is published.")
     groups = scene.people, scene.non_members
-    inside, outside = (_score(scene, people, known) for people in groups)
-    area = area_under_curve(inside, outside)
-    half = NORMAL * _error(area, inside.size, outside.size)
-    alarm = float(np.quantile(outside, 1 - FALSE_ALARMS, method="higher"))
-    hits, false_alarms = float((inside > alarm).mean()), float((outside > alarm).mean())
-    shown, fake = (float(_proven(scene, people, known).mean()) for people in groups)
-    excess = max(0, round((shown - fake) * scene.people.n))
+    scores = [_score(scene, people, known) for people in groups]
+    proven = [_proven(scene, people, known) for people in groups]
+    numbers, details = _told(groups, scores, proven)
     return Outcome(
         name,
         knows,
         "estimate",
-        targets=scene.people.n,
+        **numbers,
         measure=MEMBERS_FIRST,
-        success=area,
-        baseline=0.5,
-        low=max(0.0, area - half),
-        high=min(1.0, area + half),
-        broken=excess,
-        certain=excess,
-        worst=1.0 if excess else max(hits / (hits + max(false_alarms, FALSE_ALARMS)), 0.5),
         bound="nobody is shown for sure, since nothing is promised of membership",
-        details={
-            "found_at_1_percent_false_alarms": hits,
-            "shown_for_sure": shown,
-            "strangers_shown_for_sure": fake,
-            "strangers_who_match": float(np.isfinite(outside).mean()),
-        },
+        details=details,
+        all_rows=_told_by_all_rows(groups, scores, proven, numbers),
     )
 
 
-def area_under_curve(inside: Floats, outside: Floats) -> float:
-    """How often one of the first scores above one of the second; ties count half.
+def _told(
+    groups: Sequence[People], scores: Sequence[Floats], proven: Sequence[Bools]
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """How well scores tell members from non-members, whom a row counts of with the share it is of hers."""
+    inside, outside = scores
+    weights = [people.mean_weights for people in groups]
+    area = area_under_curve(inside, outside, *weights)
+    half = NORMAL * _error(area, *(people.n_persons for people in groups))
+    alarm = _quantile(outside, weights[1])
+    hits, false_alarms = (
+        float(people.mean(score > alarm).mean()) for people, score in zip(groups, scores, strict=True)
+    )
+    shown, fake = (float(people.anyone(flags).mean()) for people, flags in zip(groups, proven, strict=True))
+    excess = max(0, round((shown - fake) * groups[0].n_persons))
+    numbers = {
+        "targets": groups[0].n_persons,
+        "success": area,
+        "baseline": 0.5,
+        "low": max(0.0, area - half),
+        "high": min(1.0, area + half),
+        "broken": excess,
+        "certain": excess,
+        "worst": 1.0 if excess else max(hits / (hits + max(false_alarms, FALSE_ALARMS)), 0.5),
+    }
+    details = {
+        "found_at_1_percent_false_alarms": hits,
+        "shown_for_sure": shown,
+        "strangers_shown_for_sure": fake,
+        "strangers_who_match": float(groups[1].mean(np.isfinite(outside)).mean()),
+    }
+    return numbers, details
+
+
+def _told_by_all_rows(
+    groups: Sequence[People], scores: Sequence[Floats], proven: Sequence[Bools], one: dict[str, Any]
+) -> dict[str, Any] | None:
+    """The same by the mean score of all rows of each person, or by one of them, whichever tells more."""
+    if groups[0].persons is None:
+        return None
+    means = [people.mean(score) for people, score in zip(groups, scores, strict=True)]
+    flags = [people.anyone(own) for people, own in zip(groups, proven, strict=True)]
+    numbers, _ = _told([people.one_row_each() for people in groups], means, flags)
+    stronger = max(numbers, one, key=lambda told: told["success"])
+    told = {key: stronger[key] for key in ("targets", "success", "baseline", "broken", "certain", "worst")}
+    return {**told, "control": None, "promised": 0, "interval": [stronger["low"], stronger["high"]]}
+
+
+def _quantile(outside: Floats, weights: Floats | None) -> float:
+    """The score that few non-members are above."""
+    if weights is None:
+        return float(np.quantile(outside, 1 - FALSE_ALARMS, method="higher"))
+    order = np.argsort(outside, kind="stable")
+    below = np.cumsum(weights[order]) / weights.sum()
+    return float(outside[order][min(int(np.searchsorted(below, 1 - FALSE_ALARMS)), order.size - 1)])
+
+
+def area_under_curve(
+    inside: Floats,
+    outside: Floats,
+    inside_weights: Floats | None = None,
+    outside_weights: Floats | None = None,
+) -> float:
+    """How often one of the first scores above one of the second; ties count half. All weigh 1 unless it is said.
 
     >>> area_under_curve(np.array([2.0, 3.0]), np.array([1.0, 2.0]))
     0.875
+    >>> area_under_curve(np.array([2.0, 3.0]), np.array([1.0, 2.0]), np.array([1.0, 3.0]))
+    0.9375
     """
+    if inside_weights is not None or outside_weights is not None:
+        return _weighed_area(inside, outside, inside_weights, outside_weights)
     ranks = pl.Series(np.concatenate([inside, outside])).rank("average").to_numpy()[: inside.size]
     return float((ranks.sum() - inside.size * (inside.size + 1) / 2) / (inside.size * outside.size))
+
+
+def _weighed_area(
+    inside: Floats, outside: Floats, inside_weights: Floats | None, outside_weights: Floats | None
+) -> float:
+    own = np.ones(inside.size) if inside_weights is None else inside_weights
+    weights = np.ones(outside.size) if outside_weights is None else outside_weights
+    order = np.argsort(outside, kind="stable")
+    up_to = np.append(0.0, np.cumsum(weights[order]))
+    below, level = (up_to[np.searchsorted(outside[order], inside, side)] for side in ("left", "right"))
+    return float((own * (below + level) / 2).sum() / (own.sum() * weights.sum()))
 
 
 def _error(area: float, n_inside: int, n_outside: int) -> float:
@@ -214,7 +308,7 @@ def _log(values: Floats) -> Floats:
 
 def _mass(scene: Scene, people: People, view: PublishedView, known: Known) -> Floats:
     """The share of a view's rows that are expected to match each person."""
-    return scene.reader.sighted(people, view, known).gathered(Sighting.expected) / view.n_rows
+    return scene.ignoring.search(people, view, known).gathered(Batch.expected) / view.n_rows
 
 
 def _proven(scene: Scene, people: People, known: Known) -> Bools:
@@ -222,11 +316,11 @@ def _proven(scene: Scene, people: People, known: Known) -> Bools:
     proven = np.zeros(people.n, dtype=bool)
     for view in scene.reader.views:
         if view.n_rows and {*known} <= {*view.attributes}:
-            proven |= scene.reader.sighted(people, view, known).gathered(_is_shown, otherwise=False)
+            proven |= scene.ignoring.search(people, view, known).gathered(_is_shown, otherwise=False)
     return proven
 
 
-def _is_shown(batch: Sighting) -> Bools:
+def _is_shown(batch: Batch) -> Bools:
     """Whether all that is known of each target meets in a row for sure, and stands there as it is."""
     targets, buckets, counts = batch.counted()
     # Counts that add up to more than the bucket has room for must meet in a row.

@@ -46,6 +46,7 @@ def _look(scene: Scene, aim: Aim, m: int) -> Look:
     beside = [name for names in scene.beside(aim).values() for name in names]
     beside = [name for name in beside if _share_a_column(scene, aim.about, name)]
     is_bit = scene.table[aim.about].absence >= 0
+    factors: list[tuple[Beliefs, Beliefs, Floats]] = []
 
     def look(adversary: Adversary, people: People, aim: Aim) -> Seen:
         beliefs, codes = adversary.beliefs(people, aim.known, aim.about), people.codes[aim.about]
@@ -53,7 +54,7 @@ def _look(scene: Scene, aim: Aim, m: int) -> Look:
         # Not having a value cannot be ruled out: that would be to know it.
         ways = [plain] if is_bit else [plain, _own(beliefs, codes, m)]
         for name in beside:
-            factor = _factor(adversary, people, aim, name, m, scene.table[name].absence)
+            factor = _factor(adversary, people, aim, name, m, scene.table[name].absence, factors)
             truth = np.minimum(plain.truth * factor, 1.0)
             ways.append(Seen((truth > 0.5 + TOLERANCE).astype(np.float64), truth))
         right, truth = [way.right for way in ways], np.maximum.reduce([way.truth for way in ways])
@@ -80,11 +81,25 @@ def _own(beliefs: Beliefs, codes: Ids, m: int) -> Seen:
     return Seen(np.where(truth > 0, right, 0.0), np.minimum(truth / left, 1.0))
 
 
-def _factor(adversary: Adversary, people: People, aim: Aim, name: str, m: int, absence: int) -> Floats:
-    """How much likelier the truth gets when the m values of another attribute that tell most are ruled out."""
+def _factor(
+    adversary: Adversary,
+    people: People,
+    aim: Aim,
+    name: str,
+    m: int,
+    absence: int,
+    factors: list[tuple[Beliefs, Beliefs, Floats]],
+) -> Floats:
+    """How much likelier the truth gets when the m values of another attribute that tell most are ruled out.
+
+    `factors` remembers what follows from which beliefs, as someone who knows all rows often believes no more.
+    """
     own = people.codes[name]
     everywhere = adversary.beliefs(people, aim.known, name)
     with_truth = adversary.beliefs(people, (*aim.known, aim.about), name)
+    for *beliefs, likelier in factors:
+        if beliefs[0] is everywhere and beliefs[1] is with_truth:
+            return likelier
     number_of, firsts = alike([everywhere.row_of, with_truth.row_of, own], people.n)
     everywhere_of, with_truth_of = everywhere.of(firsts), with_truth.row_of[firsts]
     cases, values = everywhere_of.cases, everywhere_of.values
@@ -93,7 +108,10 @@ def _factor(adversary: Adversary, people: People, aim: Aim, name: str, m: int, a
     cases, values, before = cases[kept], values[kept], everywhere_of.beliefs[kept]
     after = with_truth.rows.at(with_truth_of[cases], values)
     factor = _ruled_out(cases, before, after, firsts.size, m)
-    return np.where(people.codes[aim.about] >= 0, factor[number_of], 1.0)
+    likelier = np.where(people.codes[aim.about] >= 0, factor[number_of], 1.0)
+    if people.persons is not None:
+        factors.append((everywhere, with_truth, likelier))
+    return likelier
 
 
 def _ruled_out(cases: Ids, before: Floats, after: Floats, n: int, m: int) -> Floats:

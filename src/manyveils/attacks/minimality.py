@@ -14,10 +14,10 @@ import numpy as np
 
 from manyveils.attacks.beliefs import Beliefs, Known, Seen
 from manyveils.attacks.outcome import Outcome
-from manyveils.attacks.people import Bools, Floats, Ids, People, alike, looked_up
+from manyveils.attacks.people import Bools, Floats, Ids, People, alike, looked_up, n_people
 from manyveils.attacks.scene import Aim, Scene
 from manyveils.attacks.score import Tally, bound_of, counted, harm, look, outcome, protected
-from manyveils.attacks.sightings import Sighting, labels_of
+from manyveils.attacks.search import Batch, labels_of
 from manyveils.attacks.sparse_rows import Rows, normalized
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import DistinctDiversity, FrequencyDiversity
@@ -65,10 +65,10 @@ def grouped(scene: Scene, view: PublishedView, known: Known) -> Grouped:
     column = view.columns[0]
     group_of_row, _ = alike([column.labels[name] for name in known], column.counts.size)
 
-    def groups(batch: Sighting) -> Ids:
+    def groups(batch: Batch) -> Ids:
         return _only_group(batch, group_of_row)
 
-    group = scene.reader.sighted(scene.people, view, known).gathered(groups, -1)
+    group = scene.reader.search(scene.people, view, known).gathered(groups, -1)
     sizes = np.bincount(group_of_row, weights=column.counts)
     agrees = np.bincount(group[group >= 0], minlength=sizes.size) == sizes
     group = np.where(looked_up(agrees, group, otherwise=False), group, -1)
@@ -78,7 +78,7 @@ def grouped(scene: Scene, view: PublishedView, known: Known) -> Grouped:
     return Grouped(view, group, group_of_row[row], row)
 
 
-def _only_group(batch: Sighting, group_of_row: Ids) -> Ids:
+def _only_group(batch: Batch, group_of_row: Ids) -> Ids:
     """The one group that each target may be in; -1 where there are several or none."""
     matches = batch.matches[0]
     n = int(matches.combination_of.max(initial=-1)) + 1
@@ -132,8 +132,12 @@ def _in_halves(people: People, grouping: Grouped, name: str, k: int) -> Split:
     median = np.zeros(n, dtype=np.int64)
     median[occupied] = codes[order[(starts + (sizes - 1) // 2)[occupied]]]
     above = codes > looked_up(median, group, 0)
-    n_above = np.bincount(group[inside & above], minlength=n)
-    is_cut = np.minimum(n_above, sizes - n_above) >= max(k, 1)
+    halves = (inside & above, inside & ~above)
+    persons = people.persons
+    n_above, n_below = (
+        n_people(group[half], None if persons is None else persons[half], n) for half in halves
+    )
+    is_cut = np.minimum(n_above, n_below) >= max(k, 1)
     return Split(
         np.where(looked_up(is_cut, group, otherwise=False), 2 * group + above, -1), 2 * n, is_whole=False
     )
@@ -141,12 +145,16 @@ def _in_halves(people: People, grouping: Grouped, name: str, k: int) -> Split:
 
 @dataclass(frozen=True, repr=False)
 class Judge:
-    """What a grouping must keep: at least k rows in a group and these promises, but for `allowed` rows left out."""
+    """What a grouping must keep: at least k people in a group and these promises, but for `allowed` left out.
+
+    `persons` numbers the person of each target; None where rows are people.
+    """
 
     table: Table
     promises: Sequence[Promise]
     k: int
     allowed: int
+    persons: Ids | None = None
 
     def explained(self, splits: Sequence[Split], who: Ids, dealt: Mapping[str, Ids], n_groups: int) -> Bools:
         """In which groups a deal to these people explains that none of the finer groupings was published."""
@@ -154,14 +162,16 @@ class Judge:
         for split in splits:
             inside = split.groups[who] >= 0
             groups = split.groups[who][inside]
-            sizes = np.bincount(groups, minlength=split.n_groups)
+            persons = None if self.persons is None else self.persons[who][inside]
+            sizes = n_people(groups, persons, split.n_groups)
             small = (sizes > 0) & (sizes < self.k) & split.is_whole
             if int(sizes[small].sum()) > self.allowed:
                 # Too few rows explain it, whatever was dealt.
                 continue
             broken = small
             for promise in self.promises:
-                broken = broken | self._breaks(promise, groups, dealt[promise.protects[0]][inside], sizes)
+                dealt_to = dealt[promise.protects[0]][inside]
+                broken = broken | self._breaks(promise, groups, dealt_to, sizes, persons)
             if split.is_whole:
                 explained &= int(sizes[broken].sum()) > self.allowed
             else:
@@ -170,18 +180,19 @@ class Judge:
                 explained &= fails | ~is_cut
         return explained
 
-    def _breaks(self, promise: Promise, groups: Ids, codes: Ids, sizes: Ids) -> Bools:
+    def _breaks(self, promise: Promise, groups: Ids, codes: Ids, sizes: Ids, persons: Ids | None) -> Bools:
         """Which groups break a promise."""
         attribute, guarantee = self.table[promise.protects[0]], promise.guarantee
         assert isinstance(guarantee, DistinctDiversity | FrequencyDiversity)
         labels = attribute.at_level(guarantee.level)
         shape = sizes.size, labels.n_values
         keys = groups * labels.n_values + attribute.levels[guarantee.level].label_of[codes]
-        counts = np.bincount(keys, minlength=shape[0] * shape[1]).reshape(shape)
+        counts = n_people(keys, persons, shape[0] * shape[1]).reshape(shape)
         ls = np.array([guarantee.l_for(text) for text in labels.texts])
         if isinstance(guarantee, DistinctDiversity):
             owed = np.where(counts > 0, ls, 0).max(axis=1, initial=0)
-            return (sizes > 0) & ((counts > 0).sum(axis=1) < owed)
+            # No more values can be matched with people than there are people.
+            return (sizes > 0) & (np.minimum((counts > 0).sum(axis=1), sizes) < owed)
         sensitive = np.array([text not in promise.insensitive for text in attribute.texts])
         sensitive = attribute.labels_of(sensitive, guarantee.level)
         return (counts * ls)[:, sensitive].max(axis=1, initial=0) > sizes
@@ -200,9 +211,10 @@ def attack(scene: Scene) -> Outcome:
     if not finer:
         return Outcome(NAME, KNOWS, "none", reason="There is no finer grouping to compare with.")
     promises = [promise for promise in _diversities(scene) if promise.protects[0] in view.attributes]
-    allowed = int(scene.policy.publish.suppression * scene.table.n_rows)
+    allowed = int(scene.policy.publish.suppression * scene.people.n_persons)
     aims = [aim for aim in scene.aims if _is_counted(scene, view, aim)]
-    believed, deals = _dealt(scene, grouping, finer, aims, Judge(scene.table, promises, k, allowed))
+    judge = Judge(scene.table, promises, k, allowed, scene.people.persons)
+    believed, deals = _dealt(scene, grouping, finer, aims, judge)
     tallies = [_tally(scene, aim, believed[aim], deals) for aim in aims]
     details = {"deals_kept": float(np.median(deals[deals > 0])) if (deals > 0).any() else 0.0}
     return outcome(NAME, KNOWS, "simulation", tallies, details)
@@ -304,9 +316,9 @@ def _tally(scene: Scene, aim: Aim, beliefs: Beliefs, deals: Ids) -> Tally:
     broken, _ = harm(inside, surely, before, bound)
     gained = inside & (deals >= LEAST_DEALS) & (surely.truth > plain.truth)
     return replace(
-        counted(aim.home, inside, surely, before, bound),
-        certain=int((broken & (seen.truth >= 1.0)).sum()),
+        counted(aim.home, people, inside, surely, before, bound),
+        certain=int(people.anyone(broken & (seen.truth >= 1.0)).sum()),
         worst=float(seen.truth[inside].max(initial=0.0)),
         bound=f"{bound.words}, and what the group shows",
-        details={"gained_beyond_the_group": int(gained.sum())},
+        details={"gained_beyond_the_group": int(people.anyone(gained).sum())},
     )

@@ -56,6 +56,9 @@ class Outcome:
     for `promised` of them the policy promises that bound, and for the others it promises none.
     `certain` counts those of whom it is certain; `worst` is the strongest belief in a true value.
     `is_foreseen` says that the promises speak of adversaries who know as much.
+    `all_rows` has the same numbers of someone who knows all rows of each target, where people have several rows; all
+    else is then of someone who knows one, as likely one as another. What she does not find out better so, she finds out
+    by one of them.
     Where an attack does not apply, `reason` says why and there are no numbers.
     """
 
@@ -79,6 +82,7 @@ class Outcome:
     reason: str = ""
     measure: Measure = GUESSED_RIGHT
     is_foreseen: bool = False
+    all_rows: Mapping[str, Any] | None = None
 
     @property
     def applies(self) -> bool:
@@ -90,18 +94,25 @@ class Outcome:
         """Whether people in the data are found out more often than by guessing, and than people outside."""
         if self.success is None or self.low is None:
             return False
+        every = self.all_rows
+        return self._is_better(self.success, self.low, self.control) or bool(
+            every and self._is_better(every["success"], every["interval"][0], every["control"])
+        )
+
+    def _is_better(self, success: float, low: float, control: float | None) -> bool:
         # People outside are a sample too, often a small one.
-        unsure = hypot(self.success - self.low, self.control_unsure)
-        beyond_control = self.success - (self.control or 0.0) > unsure + TOLERANCE
-        return self.low > (self.baseline or 0.0) + TOLERANCE and beyond_control
+        unsure = hypot(success - low, self.control_unsure)
+        beyond_control = success - (control or 0.0) > unsure + TOLERANCE
+        return low > (self.baseline or 0.0) + TOLERANCE and beyond_control
 
     @property
     def standing(self) -> Standing:
-        """How the release fares."""
+        """How the release fares against whoever achieves more, of those who know one row and those who know all."""
         if not self.applies:
             return "does not apply"
-        if self.broken or self.certain:
-            return "broken" if self.promised else "not promised"
+        every = self.all_rows or {"broken": 0, "certain": 0, "promised": 0}
+        if self.broken or self.certain or every["broken"] or every["certain"]:
+            return "broken" if self.promised or every["promised"] else "not promised"
         return "within bounds" if self.is_better_than_guessing else "nothing learnt"
 
     @property
@@ -114,18 +125,26 @@ class Outcome:
         )
         if self.control is not None:
             rates += f", and of people outside the data {_percent(self.control)}"
-        return f"{self.measure.openings[self.standing]} {rates}.{self._harm()}"
+        harm = self._harm(self.broken, self.promised, self.certain)
+        verdict = (
+            f"{self.measure.openings[self.standing]} {rates}.{f' Of the targets, {harm}.' if harm else ''}"
+        )
+        return verdict if self.all_rows is None else f"{verdict} {self._by_all_rows(self.all_rows)}"
 
-    def _harm(self) -> str:
+    def _by_all_rows(self, every: Mapping[str, Any]) -> str:
+        harm = self._harm(every["broken"], every["promised"], every["certain"])
+        return f"With all rows of a target known, {_percent(every['success'])}{f'; {harm}' if harm else ''}."
+
+    def _harm(self, broken: int, promised: int, certain: int) -> str:
         counts = []
-        if self.promised:
+        if promised:
             beyond = "" if self.is_foreseen else ", by someone who knows more than the promise speaks of"
-            counts.append(f"{self.promised:,} are beyond a promised bound{beyond}")
-        if self.broken > self.promised:
-            counts.append(f"{self.broken - self.promised:,} are known well where no promise caps it")
-        if self.certain:
-            counts.append(f"{self.certain:,} for certain")
-        return f" Of the targets, {'; '.join(counts)}." if counts else ""
+            counts.append(f"{promised:,} are beyond a promised bound{beyond}")
+        if broken > promised:
+            counts.append(f"{broken - promised:,} are known well where no promise caps it")
+        if certain:
+            counts.append(f"{certain:,} for certain")
+        return "; ".join(counts)
 
     def describe(self) -> dict[str, object]:
         """The outcome as plain values for JSON."""
@@ -149,6 +168,7 @@ class Outcome:
             "by_attribute": {name: dict(numbers) for name, numbers in self.by_attribute.items()},
             "details": dict(self.details),
             "verdict": self.verdict,
+            **({} if self.all_rows is None else {"all_rows": dict(self.all_rows)}),
         }
 
     def __repr__(self) -> str:
@@ -195,13 +215,16 @@ class Attacks(Mapping[str, Outcome]):
 
     def _repr_html_(self) -> str:
         header = ["attack", "success", "guessing", "control", "targets", "broken", "certain", "standing"]
+        applying = {name: outcome for name, outcome in self.outcomes.items() if outcome.applies}
+        has_both = any(outcome.all_rows for outcome in applying.values())
+        header += ["all rows", "broken", "certain"] if has_both else []
         rows = []
-        for name, outcome in self.outcomes.items():
-            if outcome.applies:
-                shares = map(_percent, (outcome.success, outcome.baseline, outcome.control))
-                rows.append(
-                    [name, *shares, outcome.targets, outcome.broken, outcome.certain, outcome.standing]
-                )
+        for name, outcome in applying.items():
+            shares = map(_percent, (outcome.success, outcome.baseline, outcome.control))
+            row = [name, *shares, outcome.targets, outcome.broken, outcome.certain, outcome.standing]
+            if every := outcome.all_rows:
+                row += [_percent(every["success"]), every["broken"], every["certain"]]
+            rows.append(row)
         return as_table(f"Attacks on a release by {self.method}", header, rows, note=self.verdict)
 
     def __repr__(self) -> str:

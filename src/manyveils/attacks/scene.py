@@ -1,18 +1,29 @@
 """Where attacks take place: the release, the truth to compare with, and the people on both sides of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from manyveils.attacks.adversaries import Ignorant, Reader
+from manyveils.attacks.adversaries import Adversary, Ignorant, Reader, shares_of
+from manyveils.attacks.all_rows import AllRows
 from manyveils.attacks.beliefs import Known
-from manyveils.attacks.people import Bools, Floats, Ids, People, controls, drawn_people, looked_up, members
-from manyveils.attacks.sightings import has_overlaps
+from manyveils.attacks.people import (
+    Bools,
+    Floats,
+    Ids,
+    People,
+    alike,
+    controls,
+    drawn_people,
+    looked_up,
+    members,
+)
+from manyveils.attacks.search import has_overlaps
 from manyveils.errors import ManyveilsError
 from manyveils.policy import Policy, Promise
-from manyveils.policy.guarantees import Guarantee
+from manyveils.policy.guarantees import Guarantee, Likeness
 from manyveils.release import Release
 from manyveils.table import Attribute, Streams, Table, resolve
 
@@ -20,6 +31,7 @@ MOST_TARGETS = 50_000
 MOST_CELLS = 20_000_000
 MOST_COMPARED = 2_500_000_000
 NON_MEMBERS = 2_000
+SOME = 5_000
 UNPROMISED = "half of the doubt, since no promise caps it"
 
 
@@ -75,6 +87,40 @@ class Scene:
     def ignorant(self) -> Ignorant:
         """Someone who has not."""
         return Ignorant(self.table)
+
+    @cached_property
+    def ignoring(self) -> Reader:
+        """Someone who has the release and takes every row for a person."""
+        return Reader(self.release, self.table, ignores=True) if self.reader.placed else self.reader
+
+    @cached_property
+    def constant(self) -> frozenset[str]:
+        """The attributes that do not change from row to row of a person."""
+        return frozenset(name for name, section in self.policy.attributes.items() if section.constant)
+
+    @cached_property
+    def some(self) -> tuple[People, Ids]:
+        """Some of the targets, if they are very many, and which of their rows these are."""
+        people = self.people
+        if people.n <= SOME or people.persons is None:
+            return people, np.arange(people.n)
+        n = max(1, people.n_persons * SOME // people.n)
+        is_drawn = np.zeros(people.n_persons, dtype=bool)
+        is_drawn[self.streams.of("attacks.some").choice(people.n_persons, n, replace=False)] = True
+        rows = np.flatnonzero(is_drawn[people.persons])
+        return people.among(rows, "some members"), rows
+
+    @cached_property
+    def _knower(self) -> AllRows:
+        return AllRows(self.reader, self.table, frozenset(self.table.expand(tuple(self.constant))))
+
+    def knower(self, adversary: Adversary) -> AllRows:
+        """An adversary who knows all rows of everybody."""
+        return (
+            self._knower
+            if adversary is self.reader
+            else replace(self._knower, adversary=adversary, _beliefs={})
+        )
 
     @cached_property
     def people(self) -> People:
@@ -145,7 +191,7 @@ class Scene:
 
     def aim(self, known: Known, name: str) -> Aim:
         """Aim at an attribute with some knowledge."""
-        bounds = bounds_of_values(self.promises, self.table[name], known)
+        bounds = bounds_of_values(self.promises, self.table[name], known, self.table)
         return Aim(known, name, self.table.home(name), bounds, self._spared(name))
 
     def _can_be_read(self, name: str) -> bool:
@@ -199,19 +245,36 @@ def promised_to(promises: Sequence[Promise], about: str, known: Sequence[str]) -
     ]
 
 
-def bounds_of_values(promises: Sequence[Promise], attribute: Attribute, known: Sequence[str]) -> Bound:
+def holders_of(table: Table, name: str) -> Floats:
+    """The share of people who have each value in some row."""
+    assert table.persons is not None
+    attribute = table[name]
+    _, firsts = alike([table.persons, attribute.codes], table.n_rows)
+    holders = np.bincount(attribute.codes[firsts], minlength=attribute.n_values)
+    return holders / max(table.n_persons, 1)
+
+
+def bounds_of_values(
+    promises: Sequence[Promise], attribute: Attribute, known: Sequence[str], table: Table | None = None
+) -> Bound:
     """How sure of each value the policy lets those be who know this much: the strictest cap that promises set.
 
     Where none does, or it allows certainty, somebody is taken to be known too well when more than half of the doubt
     that everybody has without the release is gone: above (1 + p) / 2 for a value of share p. Nobody promises this, and
-    going beyond it breaks no promise.
+    going beyond it breaks no promise. In a `table` of people with several rows, p is a share of people.
     """
     shares = attribute.counts / max(int(attribute.counts.sum()), 1)
+    have_it = shares
+    if table is not None and table.persons is not None:
+        shares, have_it = shares_of(table, attribute.name), holders_of(table, attribute.name)
     caps, kinds = np.full(attribute.n_values, np.inf), dict[str, None]()
     for guarantee in promised_to(promises, attribute.name, known):
         # Nobody is surer of a value than of its label.
         labels, step = attribute.at_level(guarantee.level), attribute.levels[guarantee.level]
-        pairs = zip(shares.tolist(), (labels.texts[label] for label in step.label_of.tolist()), strict=True)
+        reference = have_it if isinstance(guarantee, Likeness) else shares
+        pairs = zip(
+            reference.tolist(), (labels.texts[label] for label in step.label_of.tolist()), strict=True
+        )
         own = [guarantee.most_belief(share, text) for share, text in pairs]
         if min(own, default=np.inf) < np.inf:
             caps = np.minimum(caps, own)

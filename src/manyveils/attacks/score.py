@@ -1,11 +1,15 @@
 """Attack success beside guessing and beside people who were not in the data, with a 95 % interval.
 
-Whoever is easy to find out in one attribute is often so in others, so the people are the sample and not their
-attributes: spread is taken from person to person.
+Whoever is easy to find out in one attribute is often so in others, and by one of her rows as by another, so the people
+are the sample and not their attributes or rows: spread is taken from person to person.
+Where people have several rows, someone who knows one row of a target is beside someone who knows all of them. Which row
+is known is as likely one as another, so a person counts with the share of her rows of which the attack is right; she is
+broken if by one of them she is.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from math import sqrt
 from typing import Any
 
@@ -21,6 +25,7 @@ Interval = tuple[float, float]
 Look = Callable[[Adversary, People, Aim], Seen]
 
 NORMAL = 1.959964
+HARM = ("broken", "promised", "certain", "worst")
 SUMMED = ("targets", "success", "baseline", "control", "broken", "promised", "certain", "worst")
 
 
@@ -28,8 +33,10 @@ SUMMED = ("targets", "success", "baseline", "control", "broken", "promised", "ce
 class Tally:
     """What an attack achieves against one attribute: of each person whether she is a target, and how often it is right.
 
-    `outside` sums how often it is right about `n_outside` non-members.
+    `luck` is the variance of guesses that chance decides; `outside` sums how often it is right about `n_outside` non-members.
     Of the `broken`, who are beyond the bound, `promised` are beyond one that the policy promises.
+    `all_rows` is what someone achieves who knows all rows of each person, where people have several; nothing more,
+    unless an attack says so.
     """
 
     home: str
@@ -44,6 +51,8 @@ class Tally:
     worst: float
     bound: str
     details: Mapping[str, float] = field(default_factory=dict)
+    luck: float = 0.0
+    all_rows: "Tally | None" = None
 
     @property
     def targets(self) -> int:
@@ -100,10 +109,81 @@ def tally(
     seen, guess = look(adversary, people, aim), look(scene.ignorant, people, aim)
     if bound is None:
         bound = unpromised(guess, instead) if instead else bound_of(people, aim)
-    outside = protected(scene.non_members, aim)
-    right = look(adversary, scene.non_members, aim).right[outside]
-    control = float(right.sum()), int(outside.sum())
-    return counted(aim.home, protected(people, aim), seen, guess, bound, control)
+    count = partial(counted, aim.home, people, protected(people, aim), guess=guess, bound=bound)
+    one = count(seen, control=_control(scene, aim, look, adversary))
+    if people.persons is None:
+        return one
+    if adversary is scene.reader and scene.reader.placed:
+        one, seen = _or_by_rows(scene, aim, look, one, seen, count)
+    return replace(one, all_rows=_by_all_rows(scene, aim, look, adversary, one, seen, count))
+
+
+def _control(scene: Scene, aim: Aim, look: Look, adversary: Adversary) -> tuple[float, int]:
+    """How often an attack is right about people outside the data, summed, and how many they are."""
+    people = scene.non_members
+    outside = protected(people, aim)
+    right = people.mean(look(adversary, people, aim).right, outside)[people.anyone(outside)]
+    return float(right.sum()), right.size
+
+
+def _or_by_rows(
+    scene: Scene, aim: Aim, look: Look, one: Tally, seen: Seen, count: Callable[..., Tally]
+) -> tuple[Tally, Seen]:
+    """Someone who counts people, or someone who takes rows for people, whoever is right more often.
+
+    The second is surer of those with many rows than she may be: that is knowledge only where it comes true more often.
+    Of very many people she looks at some first, and at all only if she is right more often about these.
+    """
+    some, of_people = scene.some
+    if some is not scene.people and not _is_righter(
+        some, protected(some, aim), look(scene.ignoring, some, aim).right, seen.right[of_people]
+    ):
+        return one, seen
+    by_rows = look(scene.ignoring, scene.people, aim)
+    both = Seen(by_rows.right, np.maximum(by_rows.truth, seen.truth))
+    rows = count(both, control=(one.outside, one.n_outside))
+    if rows.n_right <= one.n_right:
+        return one, seen
+    if rows.is_better_than(one):
+        return rows, both
+    return replace(one, right=rows.right, luck=rows.luck), seen
+
+
+def _is_righter(people: People, inside: Bools, right: Floats, other: Floats) -> bool:
+    """Whether one is right more often than another about the same people, beyond chance."""
+    more = people.mean(right - other, inside)[people.anyone(inside)]
+    return bool(more.sum() > NORMAL * sqrt(float((more**2).sum())) + TOLERANCE)
+
+
+def _by_all_rows(
+    scene: Scene,
+    aim: Aim,
+    look: Look,
+    adversary: Adversary,
+    one: Tally,
+    seen: Seen,
+    count: Callable[..., Tally],
+) -> Tally:
+    """Someone who knows all rows: right as often as by all of them or by one, and as sure as the surer of both."""
+    if aim.home not in scene.constant:
+        return one
+    knower = scene.knower(adversary)
+    by_all = look(knower, scene.people, aim)
+    both = Seen(by_all.right, np.maximum(by_all.truth, seen.truth))
+    every = count(both, control=_control(scene, aim, look, knower))
+    if not knower.stands(aim.about):
+        every = founded(every, one)
+    if every.n_right >= one.n_right:
+        return every
+    return replace(one, **{name: getattr(every, name) for name in HARM})
+
+
+def founded(tally: Tally, plain: Tally) -> Tally:
+    """Where beliefs come true no more often than plainer ones, only what is ruled out for sure counts."""
+    if tally.is_better_than(plain):
+        return tally
+    promised = max(min(tally.promised, tally.certain), plain.promised)
+    return replace(tally, broken=max(tally.certain, plain.broken), promised=promised)
 
 
 def harm(inside: Bools, seen: Seen, guess: Seen, bound: Bound) -> tuple[Bools, Bools]:
@@ -114,6 +194,7 @@ def harm(inside: Bools, seen: Seen, guess: Seen, bound: Bound) -> tuple[Bools, B
 
 def counted(
     home: str,
+    people: People,
     inside: Bools,
     seen: Seen,
     guess: Seen,
@@ -121,24 +202,40 @@ def counted(
     control: tuple[float, int] = (0.0, 0),
     weights: Floats | None = None,
 ) -> Tally:
-    """Count who is known beyond the bound and who for certain; `weights` says how much of a person counts."""
+    """Count who is known beyond the bound and who for certain, by one of her rows at least; `inside` says of each row
+    whether it has a target, and `weights` how much of a person counts.
+    """
     broken, certain = harm(inside, seen, guess, bound)
+    targets = people.anyone(inside)
 
     def n_people(who: Bools) -> int:
-        return int(who.sum()) if weights is None else round(float(weights[who].sum()))
+        if weights is None:
+            return int(people.anyone(who).sum())
+        return round(float(people.greatest(np.where(who, weights, 0.0))[people.anyone(who)].sum()))
 
-    return Tally(
+    one = Tally(
         home,
-        inside,
-        np.where(inside, seen.right, 0.0),
-        float(guess.right[inside].sum()),
+        targets,
+        people.mean(seen.right, inside),
+        float(people.mean(guess.right, inside)[targets].sum()),
         *control,
         n_people(broken),
         n_people(broken & bound.promised),
         n_people(certain),
         min(float(seen.truth[inside].max(initial=0.0)), 1.0),
         bound.words,
+        luck=_luck(people, inside, seen.right),
     )
+    return one if people.persons is None else replace(one, all_rows=one)
+
+
+def _luck(people: People, inside: Bools, right: Floats) -> float:
+    """The variance of guesses that chance decides, summed over people; her rows are guessed one by one."""
+    right = np.where(inside, right, 0.0)
+    variance = right * (1 - right)
+    if people.persons is not None:
+        variance = variance / np.maximum(people.summed(inside), 1.0)[people.persons] ** 2
+    return float(variance.sum())
 
 
 def protected(people: People, aim: Aim) -> Bools:
@@ -179,11 +276,25 @@ def outcome(
         low=low,
         high=high,
         bound="; ".join(dict.fromkeys(tally.bound for tally in tallies)),
-        by_attribute={home: summed(own, measure) for home, own in homes.items()},
+        by_attribute={home: _with_all_rows(own, measure) for home, own in homes.items()},
         details=details or {},
         measure=measure,
         is_foreseen=is_foreseen,
+        all_rows=_all_rows(tallies, measure),
     )
+
+
+def _with_all_rows(tallies: Sequence[Tally], measure: Measure) -> dict[str, Any]:
+    every = _all_rows(tallies, measure)
+    return summed(tallies, measure) | ({} if every is None else {"all_rows": every})
+
+
+def _all_rows(tallies: Sequence[Tally], measure: Measure) -> dict[str, Any] | None:
+    """The sum of what someone achieves who knows all rows of each person; None where people have one."""
+    if all(tally.all_rows is None for tally in tallies):
+        return None
+    whole = summed([tally.all_rows or tally for tally in tallies], measure)
+    return {key: whole[key] for key in (*SUMMED, "interval")}
 
 
 def summed(tallies: Sequence[Tally], measure: Measure = GUESSED_RIGHT) -> dict[str, Any]:
@@ -220,8 +331,7 @@ def interval(tallies: Sequence[Tally], measure: Measure = GUESSED_RIGHT) -> Inte
     targets: Floats = np.sum([tally.inside for tally in tallies], axis=0).astype(np.float64)
     if measure.is_mean:
         return of_mean(hits, targets)
-    luck = sum(float((tally.right * (1 - tally.right)).sum()) for tally in tallies)
-    return of_hits(hits, targets, luck)
+    return of_hits(hits, targets, sum(tally.luck for tally in tallies))
 
 
 def _together(values: Sequence[float]) -> float:

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from manyveils.attacks.beliefs import Seen, label_counts
 from manyveils.attacks.groups import INTERVAL, UNPROMISED, near, span_of
 from manyveils.attacks.outcome import TOLERANCE, Outcome
-from manyveils.attacks.people import Bools, Floats, Ids, looked_up
+from manyveils.attacks.people import Bools, Floats, Ids, People, looked_up
 from manyveils.attacks.scene import Aim, Bound, Scene
 from manyveils.attacks.score import Tally, bound_of, counted, outcome, protected, unpromised
 from manyveils.keys.choices import HIDDEN, choices_of
@@ -120,7 +120,7 @@ def _by_frequency(scene: Scene, pseudonyms: Pseudonyms, aim: Aim) -> Tally:
     guess = (values == int(np.argmax(expected))).astype(np.float64)
     inside = is_hidden(scene, people.codes, aim.about) & protected(people, aim)
     seen = Seen(right[values], np.where(right > 0, belief, 0.0)[values])
-    return counted(aim.home, inside, seen, Seen(guess, share[values]), bound_of(people, aim))
+    return counted(aim.home, people, inside, seen, Seen(guess, share[values]), bound_of(people, aim))
 
 
 def _read(pseudonyms: Pseudonyms, expected: Ids) -> tuple[Floats, Floats]:
@@ -165,7 +165,7 @@ def known_pairs(scene: Scene) -> Outcome:
     Paper: the limits of paper 004.
     """
     knows = f"the quasi-identifiers, and of {PAIRS} other people value and published cell"
-    if scene.people.n < 2 * PAIRS:
+    if scene.people.n_persons < 2 * PAIRS:
         return Outcome("known-pairs", knows, "none", reason=f"There are fewer than {2 * PAIRS} people.")
     reason = "No sensitive attribute is published in secret."
     return outcome("known-pairs", knows, "simulation", _tallies(scene), {"known_people": PAIRS}, reason)
@@ -220,14 +220,26 @@ def _drawn(scene: Scene, aim: Aim, pool: Bools, read: Callable[[Ids], Bools]) ->
     """The share of draws of ten known people in which each other person's cell is read."""
     rng, n = scene.streams.of(f"attacks.pairs.{aim.about}"), scene.people.n
     times, draws = np.zeros(n), np.zeros(n)
+    people = scene.people
     for _ in range(DRAWS if pool.any() else 0):
-        known = rng.choice(np.flatnonzero(pool), min(PAIRS, int(pool.sum())), replace=False)
+        known = _known_people(people, pool, rng)
         # Who is known already is no target.
         is_target = np.ones(n, dtype=bool)
         is_target[known] = False
+        if people.persons is not None:
+            is_target = ~people.anyone(~is_target)[people.persons]
         times += is_target & read(known)
         draws += is_target
     return times / np.maximum(draws, 1)
+
+
+def _known_people(people: People, pool: Bools, rng: np.random.Generator) -> Ids:
+    """The rows of some people whose cells may be known; of each person all that are among them."""
+    who = np.flatnonzero(people.anyone(pool))
+    known: Ids = rng.choice(who, min(PAIRS, who.size), replace=False)
+    if people.persons is None:
+        return known
+    return np.flatnonzero(pool & np.isin(people.persons, known))
 
 
 def _ranks(scene: Scene, name: str) -> tuple[Floats, Ids]:
@@ -278,4 +290,5 @@ def _if_found(
     """Right where the cell is found and read; `read` is the share of draws in which it is."""
     beliefs = scene.reader.cells(scene.people, aim.known, aim.about)
     seen = Seen(beliefs.right(cell) * read, np.where(read > 0, beliefs.at(cell), 0.0))
-    return counted(aim.home, targets & protected(scene.people, aim), seen, guess, bound, weights=read)
+    inside = targets & protected(scene.people, aim)
+    return counted(aim.home, scene.people, inside, seen, guess, bound, weights=read)

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from manyveils.attacks.adversaries import Reader
+from manyveils.attacks.adversaries import Reader, shares_of
 from manyveils.attacks.beliefs import Beliefs, Known, Seen
 from manyveils.attacks.outcome import TOLERANCE, How, Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Tally, bound_of, harm, look, outcome, protected, tally
+from manyveils.attacks.score import Tally, bound_of, founded, harm, look, outcome, protected, tally
 from manyveils.attacks.sparse_rows import Rows, normalized
 from manyveils.attacks.worlds import Combined, Limits, TooMany, combined, linked, worst
 
@@ -109,7 +109,8 @@ def _compared(scene: Scene, aims: list[Aim], comparer: Comparer) -> dict[str, in
 def _harm(scene: Scene, aim: Aim, truth: Floats) -> tuple[Bools, Bools]:
     people = scene.people
     guess, bound = look(scene.ignorant, people, aim), bound_of(people, aim)
-    return harm(protected(people, aim), Seen(truth, truth), guess, bound)
+    broken, certain = harm(protected(people, aim), Seen(truth, truth), guess, bound)
+    return people.anyone(broken), people.anyone(certain)
 
 
 def _alone(scene: Scene, aim: Aim) -> Floats:
@@ -131,8 +132,11 @@ class Collector:
         readers = [reader for reader in self.readers if about in reader.readable]
         beliefs = [reader.beliefs(people, known, about) for reader in readers]
         row_of, firsts = alike([own.row_of for own in beliefs], people.n)
-        counts = readers[0].table[about].counts
+        table = readers[0].table
+        counts = table[about].counts
         share = np.maximum(counts, 1) / max(int(counts.sum()), 1)
+        if table.persons is not None:
+            share = np.maximum(shares_of(table, about), 1 / table.n_rows)
         told = [own.of(firsts).among(counts.size) for own in beliefs]
         rows = told[0]
         believed = rows.beliefs
@@ -179,7 +183,5 @@ def sequential(scene: Scene) -> Outcome:
 
 def _founded(tally: Tally, plain: Tally) -> Tally:
     """Where beliefs come true no more often than with one release, only what is ruled out for sure counts."""
-    if tally.is_better_than(plain):
-        return tally
-    promised = max(min(tally.promised, tally.certain), plain.promised)
-    return replace(tally, broken=max(tally.certain, plain.broken), promised=promised)
+    every, alone = tally.all_rows, plain.all_rows
+    return replace(founded(tally, plain), all_rows=founded(every, alone) if every and alone else every)

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 COUNTS = ["targets", "broken", "certain", "worst", "how"]
 COLUMNS = ["attack", "success", "interval", "guessing", "control", *COUNTS]
+EVERY = ["all rows", "interval", "broken", "certain", "worst"]
+BOTH = (
+    'Shares and counts are of people, by someone who knows one row of a target; "all rows" and what follows it, by\n'
+    "someone who knows all of them."
+)
 MARKS = {"broken": " !", "not promised": " ?", "within bounds": " ~", "nothing learnt": ""}
 LEGEND = (
     "Shares of targets that an attack gets right. !: some people are known better than a promised bound; ?: some are known\n"
@@ -69,7 +74,10 @@ def _contradictions(
 def _show(attacks: "Attacks") -> None:
     """Print the outcomes as a table, and the verdicts in words."""
     rows = [_row(name, outcome) for name, outcome in attacks.items() if outcome.applies]
-    show_table("Attacks", COLUMNS, rows)
+    has_both = any(outcome.all_rows for outcome in attacks.values())
+    show_table("Attacks", [*COLUMNS, *(EVERY if has_both else [])], rows)
+    if has_both:
+        typer.echo(BOTH)
     _show_meanings([attacks])
     for name, outcome in attacks.items():
         typer.echo(f"{name}: {outcome.verdict}")
@@ -79,7 +87,15 @@ def _show(attacks: "Attacks") -> None:
 def _row(name: str, outcome: "Outcome") -> list[Any]:
     interval = f"{_percent(outcome.low)} – {_percent(outcome.high)}"
     shares = [_percent(outcome.success), interval, _percent(outcome.baseline), _percent(outcome.control)]
-    return [name, *shares, *(getattr(outcome, field) for field in COUNTS)]
+    return [name, *shares, *(getattr(outcome, field) for field in COUNTS), *_by_all_rows(outcome)]
+
+
+def _by_all_rows(outcome: "Outcome") -> list[Any]:
+    every = outcome.all_rows
+    if every is None:
+        return []
+    low, high = map(_percent, every["interval"])
+    return [_percent(every["success"]), f"{low} – {high}", *(every[field] for field in EVERY[2:])]
 
 
 def _show_meanings(several: Sequence["Attacks"]) -> None:
@@ -107,13 +123,18 @@ def show_matrix(attacks_of: Mapping[str, "Attacks"]) -> None:
     methods = [name.replace("-", "-\n") for name in attacks_of]
     show_table("What attacks get right, by method", ["attack", "guess", *methods], rows)
     typer.echo(LEGEND)
+    if any(outcome.all_rows for attacks in attacks_of.values() for outcome in attacks.values()):
+        typer.echo(
+            "Of people with several rows, first by someone who knows one row, then by someone who knows all."
+        )
     _show_meanings([*attacks_of.values()])
 
 
 def _marked(outcome: "Outcome | None") -> str:
     if outcome is None or not outcome.applies:
         return "–"
-    return f"{_short(outcome.success)}{MARKS[outcome.standing]}"
+    every = f"/{_short(outcome.all_rows['success'])}" if outcome.all_rows else ""
+    return f"{_short(outcome.success)}{every}{MARKS[outcome.standing]}"
 
 
 def _short(share: float | None) -> str:

@@ -66,10 +66,11 @@ class Result:
     def gains(self) -> dict[str, float]:
         """What each attack that applies gets right beyond guessing and beyond non-members, as a share of targets.
 
-        What it gets right of non-members too is knowledge about everybody, which no release could prevent.
+        What it gets right of non-members too is knowledge about everybody, which no release could prevent. Where people
+        have several rows, of those who know one and those who know all the one who gains more counts.
         """
         return {
-            name: max(0.0, outcome["success"] - max(outcome["baseline"] or 0.0, outcome["control"] or 0.0))
+            name: max(_gain(outcome), _gain(outcome.get("all_rows") or outcome))
             for name, outcome in self.attacks.items()
             if outcome["success"] is not None
         }
@@ -96,6 +97,10 @@ class Result:
             | {"kept": True}
             | {name: plain(getattr(self, name)) for name in (*DESCRIBED, "seconds", "notes")}
         )
+
+
+def _gain(outcome: Mapping[str, Any]) -> float:
+    return max(0.0, outcome["success"] - max(outcome["baseline"] or 0.0, outcome["control"] or 0.0))
 
 
 @dataclass(frozen=True, repr=False)

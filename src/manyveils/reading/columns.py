@@ -76,7 +76,7 @@ class PublishedColumn:
     def grouped(self, names: tuple[str, ...]) -> tuple[Ids, Ids]:
         """A number for rows with the same labels of some attributes, and where each number stands first; remembered."""
         if not names:
-            return np.zeros_like(self.counts), np.zeros(1, dtype=np.int64)
+            return np.zeros(self.counts.size, dtype=np.int64), np.zeros(1, dtype=np.int64)
         if names not in self._groups:
             self._groups[names] = numbered([self.labels[name].astype(np.int64) for name in names])
         return self._groups[names]

@@ -90,7 +90,14 @@ def without_secrets(release: Release, table: Table) -> tuple[Release, Table]:
     manifest = replace(release.manifest, views=views, secret=(), derived={})
     attributes = {name: column for name, column in table.attributes.items() if name not in secret}
     derived = {name: bits for name, bits in table.derived.items() if not secret & set(bits)}
-    return Release(manifest, frames, recodings), replace(table, attributes=attributes, derived=derived)
+    # Lines may stand in another order now; buckets are what they were.
+    placements = {
+        view.name: release.placements[view.name]
+        for view in views
+        if view.bucketed and view.name in release.placements
+    }
+    left = replace(table, attributes=attributes, derived=derived)
+    return Release(manifest, frames, recodings, placements=placements), left
 
 
 def _open(view: View, secret: set[str]) -> View:

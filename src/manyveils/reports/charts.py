@@ -54,7 +54,12 @@ def group_sizes(view: Plain) -> Chart:
     rows = [{"size": _band(band)} | band for band in view["bands"]]
     sizes = [row["size"] for row in rows]
     base = chart_of(rows).encode(
-        x=alt.X("size:N", sort=sizes, title="rows in the group", axis=alt.Axis(labelAngle=0)),
+        x=alt.X(
+            "size:N",
+            sort=sizes,
+            title=f"{view.get('counts', 'rows')} in the group",
+            axis=alt.Axis(labelAngle=0),
+        ),
         y=alt.Y("rows:Q", title="people"),
     )
     counts = base.mark_text(dy=-6, fontSize=10).encode(text=alt.Text("groups:Q", format=","))
@@ -110,19 +115,27 @@ def attacks(outcomes: Mapping[str, Plain]) -> Chart:
     keys = ("success", "baseline", "control", "standing")
     applying = {name: outcome for name, outcome in outcomes.items() if outcome["applies"]}
     rows = [
-        {"attack": name, "low": low, "high": high} | {key: outcome[key] for key in keys}
+        {"attack": name, "low": low, "high": high, **_of_all_rows(outcome)}
+        | {key: outcome[key] for key in keys}
         for name, outcome in applying.items()
         for low, high in [outcome["interval"] or (None, None)]
     ]
     base = chart_of(rows).encode(y=alt.Y("attack:N", sort=[*applying], title=None))
     colour = coloured("standing", STANDINGS)
     low = alt.X("low:Q", title="success", axis=PERCENT)
+    rings = [base.mark_point(filled=False, size=110, opacity=1).encode(x="every:Q", color=colour)]
     return alt.layer(
         base.mark_rule(strokeWidth=3).encode(x=low, x2="high:Q", color=colour),
         base.mark_tick(thickness=2, color=INK, height=12).encode(x="baseline:Q"),
         base.mark_point(shape="diamond", size=45, color=SOFT, filled=False).encode(x="control:Q"),
         base.mark_point(filled=True, size=70, opacity=1).encode(x="success:Q", color=colour),
+        *(rings if any("every" in row for row in rows) else []),
     ).properties(width=WIDTH, height=alt.Step(SHORT))
+
+
+def _of_all_rows(outcome: Plain) -> dict[str, Any]:
+    """What someone achieves who knows all rows of a person, where people have several."""
+    return {"every": outcome["all_rows"]["success"]} if outcome.get("all_rows") else {}
 
 
 def standing(columns: Sequence[tuple[str, Sequence[str]]], attributes: Sequence[str]) -> Chart:

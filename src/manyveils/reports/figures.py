@@ -59,10 +59,11 @@ def _figure(section: str, title: str, says: str, chart: Chart, path: Sequence[st
 
 
 def _sizes_words(view: Plain) -> str:
+    counted = view.get("counts", "rows")
     if view["groups"] == 1:
-        return f"One group of {view['rows']:,} rows."
+        return f"One group of {view['rows']:,} {counted}."
     return (
-        f"{view['groups']:,} groups; the smallest has {view['smallest']:,} rows, the largest {view['largest']:,}. "
+        f"{view['groups']:,} groups; the smallest has {view['smallest']:,} {counted}, the largest {view['largest']:,}. "
         "The number over a bar is how many groups it stands for."
     )
 
@@ -92,6 +93,8 @@ def _attacks(document: Plain) -> Iterator[Figure]:
             "Dots: what an attack achieves, with its 95 % interval. Upright lines: guessing without the release. "
             "Diamonds: the same attack on people who are not in the data."
         )
+        if any(outcome.get("all_rows") for outcome in outcomes.values()):
+            says += " Rings: the same by someone who knows all rows of a person; dots are of one row known."
         yield _figure("attacks", "Attacks beside guessing", says, charts.attacks(outcomes))
 
 

@@ -160,7 +160,8 @@ def verdict_of(document: Plain) -> Plain:
     Findings by their index in the audit: `asked` for by the policy, the release's `own` (true of every release), and
     `others`; `broken` are promised and not kept, `joined` not promised and not kept against someone who knows other
     sensitive values. Attacks by name: those `applying`; of them those `beyond` a promised bound, and the `uncapped`,
-    where no promise caps what they learn; `successes` has, for each meaning of success, the attacks that mean it.
+    where no promise caps what they learn; `successes` has, for each meaning of success, the attacks that mean it; `both`
+    those that tell of someone who knows one row and of someone who knows all.
     """
     findings = document.get("audit", {}).get("findings", [])
     outcomes = document.get("attack", {}).get("attacks", {})
@@ -185,6 +186,7 @@ def verdict_of(document: Plain) -> Plain:
         "beyond": standing("broken"),
         "uncapped": standing("not promised"),
         "successes": successes,
+        "both": [name for name in applying if outcomes[name].get("all_rows")],
     }
 
 

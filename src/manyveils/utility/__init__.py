@@ -23,27 +23,34 @@ __all__ = ["MEASURES", "Utility", "measure"]
 
 
 def discernibility(comparison: Comparison) -> Measures:
-    """Sum the squared sizes of the groups, and the table's size for every row left out (Bayardo and Agrawal)."""
-    n_rows = comparison.n_rows
+    """Sum the squared sizes of the groups, and the table's for everybody left out (Bayardo and Agrawal)."""
 
-    def penalty(sizes: Ids) -> float:
-        return float((sizes * sizes).sum()) + (n_rows - int(sizes.sum())) * n_rows
+    def penalty(sizes: Ids, left_out: int) -> float:
+        return float((sizes * sizes).sum()) + left_out * comparison.n_people
 
     return {"discernibility": _mean_over_views(comparison, penalty)}
 
 
 def class_size(comparison: Comparison) -> Measures:
-    """Divide the published rows by the number of groups; with a k, also all rows by k times that number."""
-    average = _mean_over_views(comparison, lambda sizes: float(sizes.sum()) / max(len(sizes), 1))
+    """Divide the people in groups by the number of groups; with a k, also all people by k times that number.
+
+    A person counts in every group that she has rows in.
+    """
+    average = _mean_over_views(comparison, lambda sizes, _: float(sizes.sum()) / max(len(sizes), 1))
     measures: Measures = {"average_class_size": average}
-    k, n_rows = promised_k(comparison.policy), comparison.n_rows
+    k = promised_k(comparison.policy)
     if k is not None:
-        measures["c_avg"] = _mean_over_views(comparison, lambda sizes: n_rows / (k * max(len(sizes), 1)))
+        measures["c_avg"] = _mean_over_views(
+            comparison, lambda sizes, out: int(sizes.sum() + out) / (k * max(len(sizes), 1))
+        )
     return measures
 
 
 def suppressed_share(comparison: Comparison) -> Measures:
-    """Divide the rows left out by all rows."""
+    """Divide the people left out by all people."""
+    if comparison.counts_people:
+        left_out = min(map(comparison.left_out, comparison.placed), default=0)
+        return {"suppressed_share": left_out / max(comparison.n_people, 1)}
     return {"suppressed_share": comparison.release.suppressed / comparison.n_rows}
 
 
@@ -53,9 +60,12 @@ def promised_k(policy: Policy) -> int | None:
     return max((guarantee.k for guarantee in guarantees if isinstance(guarantee, KAnonymity)), default=None)
 
 
-def _mean_over_views(comparison: Comparison, measured: Callable[[Ids], float]) -> float:
-    """Average what is measured of group sizes: over the columns of a view, then over views."""
-    views = [fmean(map(measured, columns)) for columns in comparison.groups.values()]
+def _mean_over_views(comparison: Comparison, measured: Callable[[Ids, int], float]) -> float:
+    """Average what is measured of groups and of who is left out: over the columns of a view, then over views."""
+    views = [
+        fmean(measured(sizes, comparison.left_out(view)) for sizes in columns)
+        for view, columns in comparison.groups.items()
+    ]
     return fmean(views) if views else 0.0
 
 

@@ -14,7 +14,9 @@ from manyveils.policy import Policy
 from manyveils.policy.hierarchies import TOP, Lines
 from manyveils.reading.columns import read_column
 from manyveils.reading.cover import Bools, Cover, Floats, Ids
+from manyveils.reading.keys import numbered
 from manyveils.reading.meanings import range_ends
+from manyveils.reading.placings import Placing, n_placed, placings
 from manyveils.release import Release, View
 from manyveils.release.views import ColumnFile
 from manyveils.table import Attribute, Table
@@ -150,6 +152,11 @@ class Comparison:
         """Rows of the original."""
         return self.table.n_rows
 
+    @property
+    def n_people(self) -> int:
+        """The people the original is about."""
+        return self.n_rows if self.table.persons is None else self.table.n_persons
+
     @cached_property
     def quasi(self) -> tuple[str, ...]:
         """What an adversary knows: the quasi-identifiers, or, without any, what the rules give."""
@@ -192,16 +199,57 @@ class Comparison:
 
     @cached_property
     def groups(self) -> dict[str, Sizes]:
-        """By view, the sizes of its groups; of the views with something protected (of all if none has any)."""
+        """By view, how many people its groups have; of the views with something protected (of all if none has any)."""
         protecting = [view for view in self.release.views if self.protected & set(view.attributes)]
         return {view.name: self._group_sizes(view) for view in protecting or self.release.views}
+
+    @cached_property
+    def placed(self) -> dict[str, tuple[Placing, ...]]:
+        """Where the rows of the original stand, for each view of which it can be told; nothing where rows are people."""
+        if self.table.persons is None:
+            return {}
+        views = self.release.reading.estimate.views
+        found = {view.name: placings(self.release, view, self.table) for view in views}
+        # Columns that share an attribute are not told apart here.
+        shown = {view.name: sum(len(file.attributes) for file in view.files) for view in self.release.views}
+        return {
+            view.name: placed
+            for view in views
+            if (placed := found[view.name]) is not None and len(view.attributes) == shown[view.name]
+        }
+
+    @cached_property
+    def counts_people(self) -> bool:
+        """Whether groups of persons with several rows are counted by person, and not by row."""
+        return bool(self.groups) and self.placed.keys() >= self.groups.keys()
+
+    def left_out(self, view: str) -> int:
+        """The people of whom a view has no row."""
+        if view in self.placed:
+            return self.table.n_persons - n_placed(self.placed[view])
+        return self.n_rows - next(own.rows for own in self.release.views if own.name == view)
 
     def _group_sizes(self, view: View) -> Sizes:
         given, protected = frozenset(self.quasi), self.protected
         if view.enforces:
             given = frozenset(self.table.expand(tuple(view.enforces["given"])))
             protected = frozenset(self.table.expand((view.enforces["protect"],)))
+        if view.name in self.placed:
+            return persons_in_groups(view, self.placed[view.name], given, protected)
         return group_sizes(self.release, view, given, protected)
+
+
+def persons_in_groups(view: View, placed: tuple[Placing, ...], known: Names, protected: Names) -> Sizes:
+    """Count the different persons of every group, once for each column of the view that has a protected attribute."""
+    sizes = []
+    for file, names in _group_keys(view, known - protected, protected):
+        placing = placed[view.files.index(file)]
+        _, groups = placing.groups(names)
+        inside = np.flatnonzero(groups >= 0)
+        pairs = numbered([groups[inside], placing.persons[inside]])[1]
+        counts = np.bincount(groups[inside][pairs])
+        sizes.append(counts[counts > 0])
+    return tuple(sizes)
 
 
 def group_sizes(release: Release, view: View, known: Names, protected: Names) -> Sizes:

@@ -17,7 +17,7 @@ Weights = NDArray[np.float64]
 ENUMERATED = 4_000_000
 SAMPLED = 40_000
 TRIED = 200_000
-BUCKET, VALUE, COUNT = "#bucket", "#value", "#count"
+BUCKET, VALUE, COUNT, PERSON = "#bucket", "#value", "#count", "#person"
 BLOCK = 4096
 CHUNK = 50_000
 
@@ -219,6 +219,8 @@ def _sampled(buckets: Buckets, combinations: Weights) -> tuple[Ids, Weights]:
 def singled_out(comparison: Comparison, view: View) -> float:
     """The share of people whose quasi-identifiers the view proves to be in the data, however its columns are linked.
 
+    Whoever has several rows is singled out by any of them.
+
     If the counts of a tuple's values in a bucket add up to more than (columns - 1) times its rows, some row has them
     all. All values but one then fill more than half of the bucket, so there are few combinations to look at.
     """
@@ -227,8 +229,11 @@ def singled_out(comparison: Comparison, view: View) -> float:
         return 0.0
     buckets = buckets_of(comparison.release, view, known)
     proven = pl.concat([_proven(buckets, free) for free in range(len(buckets.pairs))]).unique()
-    originals = _row_tuples(comparison, buckets)
-    return originals.join(proven, on=proven.columns, how="semi").height / max(originals.height, 1)
+    originals, persons = _row_tuples(comparison, buckets), comparison.table.persons
+    if persons is None:
+        return originals.join(proven, on=proven.columns, how="semi").height / max(originals.height, 1)
+    shown = originals.with_columns(pl.Series(PERSON, persons)).join(proven, on=proven.columns, how="semi")
+    return shown[PERSON].n_unique() / comparison.n_people
 
 
 def _proven(buckets: Buckets, free: int) -> pl.DataFrame:

@@ -52,7 +52,7 @@ def portrait(release: Release, table: Table, policy: Policy) -> Portrait:
     protected = {table.home(name) for name in comparison.protected}
     hidden = [name for name in published if name in protected]
     return Portrait(
-        _drawn_groups(comparison.groups),
+        _drawn_groups(comparison.groups, counts_people=comparison.counts_people),
         {
             name: values.shares_compared(release, [table[derived] for derived in table.expand((name,))], name)
             for name in hidden[:MOST_SHARES]
@@ -108,10 +108,14 @@ def _left_out(hidden: Sequence[str], names: Sequence[str]) -> dict[str, int]:
     }
 
 
-def _drawn_groups(groups: Mapping[str, Sizes]) -> list[Shown]:
-    """The groups of every view; of its columns, those of the column with the smallest group."""
+def _drawn_groups(groups: Mapping[str, Sizes], *, counts_people: bool = False) -> list[Shown]:
+    """The groups of every view; of its columns, those of the column with the smallest group.
+
+    `counts` says that sizes are of people and not of rows, and is left out where they are the same.
+    """
+    counts = {"counts": "people"} if counts_people else {}
     return [
-        sized(view, min(columns, key=lambda sizes: min(sizes, default=0)))
+        sized(view, min(columns, key=lambda sizes: min(sizes, default=0))) | counts
         for view, columns in groups.items()
         if columns
     ]

@@ -17,7 +17,7 @@ MOST_PAIRS = 10_000_000
 
 
 @dataclass(frozen=True, repr=False)
-class Sighting:
+class Batch:
     """Some targets in one view; every target is a combination of known values."""
 
     view: PublishedView
@@ -77,13 +77,13 @@ class Sighting:
 
 
 @dataclass(frozen=True, repr=False)
-class Sightings:
+class Search:
     """All targets in one view, in batches of different ones.
 
     `number_of` is the number of each person among the different targets, -1 for values that the view does not have.
     """
 
-    batches: tuple[Sighting, ...]
+    batches: tuple[Batch, ...]
     number_of: Ids
 
     @property
@@ -92,14 +92,14 @@ class Sightings:
         return sum(batch.located[0].size for batch in self.batches)
 
     def gathered(
-        self, find: Callable[[Sighting], NDArray[Any]], otherwise: Floats | float = 0.0
+        self, find: Callable[[Batch], NDArray[Any]], otherwise: Floats | float = 0.0
     ) -> NDArray[Any]:
         """What is found batch by batch, for everybody; `otherwise` for people whose values the view does not have."""
         batches = [find(batch) for batch in self.batches]
         return np.concatenate([*batches, np.asarray(otherwise)[np.newaxis]])[self.number_of]
 
 
-def sightings(view: PublishedView, known: Mapping[str, Ids]) -> Sightings:
+def searched(view: PublishedView, known: Mapping[str, Ids]) -> Search:
     """Look for people in a view; at least one attribute of the view must be known.
 
     Originals under the same label look alike, so one of them stands for all.
@@ -108,7 +108,7 @@ def sightings(view: PublishedView, known: Mapping[str, Ids]) -> Sightings:
     usual: Bools = np.logical_and.reduce([column >= 0 for column in codes.values()])
     number_of = np.full(usual.size, -1, dtype=np.int64)
     if not usual.any() or not view.n_rows:
-        return Sightings((), number_of)
+        return Search((), number_of)
     number_of[usual], firsts = alike([column[usual] for column in codes.values()], int(usual.sum()))
     distinct = {name: column[usual][firsts] for name, column in codes.items()}
     n = firsts.size
@@ -117,14 +117,14 @@ def sightings(view: PublishedView, known: Mapping[str, Ids]) -> Sightings:
         for start in range(0, n, AT_ONCE)
         for batch in _batches(view, distinct, start, min(start + AT_ONCE, n))
     ]
-    return Sightings(tuple(batches), number_of)
+    return Search(tuple(batches), number_of)
 
 
-def _batches(view: PublishedView, distinct: Mapping[str, Ids], start: int, stop: int) -> Iterator[Sighting]:
+def _batches(view: PublishedView, distinct: Mapping[str, Ids], start: int, stop: int) -> Iterator[Batch]:
     """Some of the different targets, in as many batches as keep the pairs of target and row few."""
     n, half = stop - start, (start + stop) // 2
     if n <= AT_ONCE // 8 or not has_overlaps(view, distinct):
-        batch = Sighting(view, {name: codes[start:stop] for name, codes in distinct.items()}, n)
+        batch = Batch(view, {name: codes[start:stop] for name, codes in distinct.items()}, n)
         fewest = min(matches.n_expanded for matches in batch.matches.values())
         if fewest <= MOST_PAIRS or n <= FEWEST_AT_ONCE:
             yield batch
