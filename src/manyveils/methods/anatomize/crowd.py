@@ -58,18 +58,29 @@ def least_left(kinds: Kinds, size: int) -> int:
     return max(int(fullest) - kinds.kind_of_row.size // size, 0)
 
 
-def gather(kinds: Kinds, shuffled: Ids, size: int, rng: np.random.Generator, most_left: int) -> Ids:
+def gather(
+    kinds: Kinds,
+    shuffled: Ids,
+    size: int,
+    rng: np.random.Generator,
+    most_left: int,
+    *,
+    most: int = 1,
+    patience: int = 0,
+    reach: int = REACH * REACH,
+) -> Ids:
     """Put rows into buckets of `size` or one more without a protected value twice; -1 for rows without a place.
 
     `shuffled` lists all rows: those of one kind are used in its order. The last rows are not placed where more than
-    `most_left` would stay without a place all the same.
+    `most_left` would stay without a place all the same. With `most`, so many of a bucket may share a protected value;
+    up to `patience` buckets may turn out not to be filled, and `reach` are looked at for each of the last rows.
 
-    Claim: no bucket holds a protected value twice, and every bucket has `size` rows or one more.
+    Claim: no bucket holds a protected value more than `most` times, and every bucket has `size` rows or one more.
     Why: a kind is chosen only if none of its values is in the bucket yet; leftovers join by the same test.
     Tested by: tests/claims/test_gather.py
     """
     counts = np.bincount(kinds.kind_of_row, minlength=kinds.n_kinds)
-    chosen = fill(counts, kinds.id_starts, kinds.ids, kinds.n_ids, size, REACH, rng)
+    chosen = fill(counts, kinds.id_starts, kinds.ids, kinds.n_ids, size, REACH, rng, most, patience)
     by_kind = arranged(shuffled, kinds.kind_of_row)
     starts = np.cumsum(counts) - counts
     buckets = np.full(kinds.kind_of_row.size, -1, dtype=np.int64)
@@ -79,7 +90,7 @@ def gather(kinds: Kinds, shuffled: Ids, size: int, rng: np.random.Generator, mos
     n_buckets = chosen.size // size
     if left.size and n_buckets and left.size - n_buckets <= most_left:
         buckets[left] = place_rest(
-            kinds.kind_of_row[left], kinds.id_starts, kinds.ids, chosen, size, REACH * REACH
+            kinds.kind_of_row[left], kinds.id_starts, kinds.ids, chosen, size, reach, most
         )
     return buckets
 
