@@ -51,13 +51,16 @@ def fill(
     reach: int,
     rng: np.random.Generator,
     most: int,
+    seeds: np.ndarray,
     patience: int,
+    tries: int,
 ) -> np.ndarray:
     """Choose `size` kinds for each bucket so that at most `most` share an id, always serving the fullest id first.
 
     A kind is a combination of ids; `counts` says how many rows or persons each kind has. Up to `reach` kinds of an id
-    are looked at, and one is drawn by what is left of it. Gives the kinds, bucket after bucket. What was chosen for a
-    bucket that cannot be filled is set aside; it ends where that has happened more than `patience` times.
+    are looked at, and one is drawn by what is left of it. Gives the kinds, bucket after bucket.
+    A bucket begins with the next of the `seeds`, which are kinds, while there are any. After `tries` ids in vain it
+    cannot be filled, and what was chosen for it is set aside; all ends where that has happened more than `patience` times.
     """
     n_kinds = counts.size
     left = counts.copy()
@@ -95,7 +98,7 @@ def fill(
         _set_leaf(tree, value, left_of_id[value])
     n_tried = 0
     n_chosen, bucket, n_aside = 0, 0, 0
-    first, last = 0, 0
+    first, last, next_seed = 0, 0, 0
     while n_chosen + size <= chosen.size:
         for member in range(first, last):
             for index in range(id_starts[chosen[member]], id_starts[chosen[member] + 1]):
@@ -108,7 +111,12 @@ def fill(
                 _set_leaf(tree, value, 0 if is_full else left_of_id[value])
             n_tried = 0
             pick = -1
-            while pick < 0:
+            if filled == 0:
+                while next_seed < seeds.size and left[seeds[next_seed]] == 0:
+                    next_seed += 1
+                if next_seed < seeds.size:
+                    pick = seeds[next_seed]
+            while pick < 0 and n_tried < tries:
                 value = _fullest(tree)
                 if n_free > 0 and (value < 0 or free_left >= left_of_id[value]):
                     pick = free_kinds[n_free - 1]

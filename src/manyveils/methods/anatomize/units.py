@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from manyveils.methods.anatomize.crowd import REACH, Kinds, gather
+from manyveils.methods.anatomize.crowd import REACH, Allowance, Kinds, gather
 from manyveils.methods.anatomize.kinds import protected, shares_owed
 from manyveils.methods.persons import Judged, judge_of, marks_of, mended, persons_of, shuffled_persons
 from manyveils.policy import guarantees
@@ -22,9 +22,16 @@ ABOUT_LIKENESS = (
     guarantees.Disclosure,
     guarantees.Likeness,
 )
-# Buckets that may fail before larger ones are tried, and how many persons are mixed with each who found no place.
-PATIENCE = 256
+# Kept where enough persons have values of their own, however many share the others.
+ABOUT_VARIETY = (guarantees.KAnonymity, guarantees.DistinctDiversity)
+# Kept only where no value is shared by too many.
+ABOUT_SHARES = (guarantees.FrequencyDiversity, guarantees.CappedShare, guarantees.Linkability)
+# Buckets that may fail before larger ones are tried, and how many values are tried in vain before a bucket fails.
+PATIENCE = 1000
+TRIES = 8
+# How many persons are mixed with each who found no place, and whose values meet so much more than others come first.
 COMPANY = 4
+HARD = 1.5
 
 
 def bucketed(work: Work, watches: tuple[Watch, ...], size: int, least: int) -> Ids:
@@ -44,27 +51,48 @@ def bucketed(work: Work, watches: tuple[Watch, ...], size: int, least: int) -> I
         raise refuse(work, watches)
     crowd = _Crowd(kinds, shuffled[~gone[shuffled]], max(size, 1), max(size, least), judged)
     spare = work.limit - int(gone.sum())
-    if any(isinstance(promise.guarantee, ABOUT_LIKENESS) for promise in work.promises):
+    if _any_about(work, ABOUT_LIKENESS):
         buckets = crowd.dealt(spare)
     else:
         rng = work.streams.of("anatomize.kinds")
-        gathered = crowd.gathered(rng, spare)
+        gathered = crowd.gathered(rng, spare, must_share=_any_about(work, ABOUT_SHARES))
         buckets = mended(gathered, judged, spare - int((gathered[crowd.members] < 0).sum()))
     return (crowd.together() if buckets is None else buckets)[persons]
 
 
+def _any_about(work: Work, kinds: tuple[type[guarantees.Guarantee], ...]) -> bool:
+    return any(isinstance(promise.guarantee, kinds) for promise in work.promises)
+
+
 def kinds_of_persons(work: Work) -> Kinds:
-    """Sort persons by the protected values that they hold in any of their rows."""
+    """Sort persons by the protected values that they hold in any of their rows.
+
+    Where it is enough that persons have values of their own, by the rarest of each attribute.
+    """
     persons, n_persons = persons_of(work), work.table.n_persons
-    held, n_ids = [np.zeros(0, dtype=np.int64)], 0
     spans = [protected(work, name) for name in work.sensitive]
-    width = sum(flags.size for _, flags in spans)
-    for attribute, flags in spans:
+    starts = np.cumsum([0, *(flags.size for _, flags in spans)])
+    held = [np.zeros(0, dtype=np.int64)]
+    for (attribute, flags), start in zip(spans, starts.tolist(), strict=False):
         rows = np.flatnonzero(flags[attribute.codes])
-        held.append(persons[rows] * width + attribute.codes[rows] + n_ids)
-        n_ids += flags.size
-    holders, ids = np.divmod(distinct(np.concatenate(held)), max(width, 1))
-    return _kinds(holders, ids, n_persons, width)
+        held.append(persons[rows] * starts[-1] + attribute.codes[rows] + start)
+    holders, ids = np.divmod(distinct(np.concatenate(held)), starts[-1])
+    if all(isinstance(promise.guarantee, ABOUT_VARIETY) for promise in work.promises):
+        holders, ids = _rarest(holders, ids, starts)
+    return _kinds(holders, ids, n_persons, int(starts[-1]))
+
+
+def _rarest(holders: Ids, ids: Ids, starts: Ids) -> tuple[Ids, Ids]:
+    """Of the ids of each person, the rarest of those from one start to the next."""
+    n_ids = int(starts[-1])
+    by_rarity = np.argsort(np.bincount(ids, minlength=n_ids), kind="stable")
+    rank = np.empty(n_ids, dtype=np.int64)
+    rank[by_rarity] = np.arange(n_ids)
+    spans = np.searchsorted(starts, ids, side="right") - 1
+    ranked = np.sort((holders * starts.size + spans) * n_ids + rank[ids])
+    owners, ranks = np.divmod(ranked, n_ids)
+    first = np.append(True, owners[1:] != owners[:-1]) if owners.size else np.zeros(0, dtype=bool)
+    return owners[first] // starts.size, by_rarity[ranks[first]]
 
 
 def _kinds(holders: Ids, ids: Ids, n_persons: int, n_ids: int) -> Kinds:
@@ -129,10 +157,12 @@ class _Crowd:
         buckets[self.members] = 0
         return buckets
 
-    def gathered(self, rng: np.random.Generator, spare: int) -> Ids:
+    def gathered(self, rng: np.random.Generator, spare: int, *, must_share: bool) -> Ids:
         """Buckets in which no protected value is held by too many; those whom a small bucket cannot bear get larger ones.
 
-        Claim: of any bucket but the last, at most one in `size` persons holds a protected value.
+        Unless values must be shared by few, they get buckets of their own, to be joined with others.
+
+        Claim: of any bucket but the last, at most one in `size` persons holds a protected value, if so it must be.
         Why: a bucket of n persons takes at most n / size who hold a value, and whoever finds no place is mixed with
         persons of other buckets, who are then placed anew in buckets twice as large; at last all are in one.
         Tested by: tests/claims/test_persons_in_buckets.py
@@ -149,31 +179,26 @@ class _Crowd:
             left = pool[found < 0]
             if left.size <= spare:
                 return _numbered_anew(buckets)
+            if not must_share:
+                buckets[left] = n_buckets + np.arange(left.size)
+                return _numbered_anew(buckets)
             pool, length = self._mixed(buckets, left, rng), 2 * length
             buckets[pool] = -1
 
     def _filled(self, pool: Ids, length: int, rng: np.random.Generator) -> Ids:
         """The bucket of each person of a pool, or -1."""
         most = length // self.size
-        numbers, kinds = _some_kinds(self.kinds, pool)
-        can = np.ones(pool.size, dtype=bool)
-        if most == 1 and self.size > 1:
-            can = self._bearable(kinds)[kinds.kind_of_row]
-        found = np.full(pool.size, -1, dtype=np.int64)
-        listed = np.flatnonzero(can)
+        kinds = _some_kinds(self.kinds, pool)
+        met = _met(kinds)
+        bearable = met <= (pool.size / 2 if most == 1 < self.size else np.inf)
+        hard = np.flatnonzero(bearable & (met > HARD * met[kinds.kind_of_row].mean()))
+        seeds = hard[np.argsort(-met[hard], kind="stable")]
+        listed = np.flatnonzero(bearable[kinds.kind_of_row])
         chosen = Kinds(kinds.kind_of_row[listed], kinds.id_starts, kinds.ids, kinds.n_ids)
-        found[listed] = gather(
-            chosen, np.arange(listed.size), length, rng, pool.size, most=most, patience=PATIENCE, reach=REACH
-        )
+        allowance = Allowance(most, seeds, PATIENCE, TRIES, max(8 * REACH // length, 1))
+        found = np.full(pool.size, -1, dtype=np.int64)
+        found[listed] = gather(chosen, np.arange(listed.size), length, rng, pool.size, allowance)
         return found
-
-    def _bearable(self, kinds: Kinds) -> Ids:
-        """Kinds that meet no value of theirs in most of the others."""
-        n_of_kind = np.bincount(kinds.kind_of_row, minlength=kinds.n_kinds)
-        holders = np.repeat(np.arange(kinds.n_kinds), np.diff(kinds.id_starts))
-        n_holding = np.bincount(kinds.ids, weights=n_of_kind[holders], minlength=kinds.n_ids)
-        met = np.bincount(holders, weights=n_holding[kinds.ids], minlength=kinds.n_kinds)
-        return met <= max(kinds.kind_of_row.size / 2, 1)
 
     def _mixed(self, buckets: Ids, left: Ids, rng: np.random.Generator) -> Ids:
         """Those without a place and the persons of some buckets by chance, in random order."""
@@ -209,14 +234,23 @@ def _halved(number: int) -> Iterator[int]:
         number //= 2
 
 
-def _some_kinds(kinds: Kinds, some: Ids) -> tuple[Ids, Kinds]:
+def _met(kinds: Kinds) -> Ids:
+    """How many persons hold the values of each kind, counted once a value."""
+    n_of_kind = np.bincount(kinds.kind_of_row, minlength=kinds.n_kinds)
+    holders = np.repeat(np.arange(kinds.n_kinds), np.diff(kinds.id_starts))
+    n_holding = np.bincount(kinds.ids, weights=n_of_kind[holders], minlength=kinds.n_ids)
+    met: Ids = np.bincount(holders, weights=n_holding[kinds.ids], minlength=kinds.n_kinds).astype(np.int64)
+    return met
+
+
+def _some_kinds(kinds: Kinds, some: Ids) -> Kinds:
     """The kinds of some persons only, numbered anew."""
     present = np.bincount(kinds.kind_of_row[some], minlength=kinds.n_kinds) > 0
     numbers = np.cumsum(present) - 1
     lengths = np.diff(kinds.id_starts)
     ids = kinds.ids[np.repeat(present, lengths)]
     starts = np.append(0, np.cumsum(lengths[present]))
-    return numbers, Kinds(numbers[kinds.kind_of_row[some]], starts, ids, kinds.n_ids)
+    return Kinds(numbers[kinds.kind_of_row[some]], starts, ids, kinds.n_ids)
 
 
 def _rank_of_kinds(kinds: Kinds) -> Ids:
