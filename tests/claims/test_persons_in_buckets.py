@@ -1,0 +1,194 @@
+"""Where persons have several rows, buckets hold whole persons and every promise counts persons."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manyveils.errors import InfeasibleError, ManyveilsError
+from manyveils.methods import drafts_of, method_of, work_of
+from manyveils.policy import Policy, guarantees
+from manyveils.table import Streams, Table, hold
+from tests.kit.persons import keeps, withstands
+from tests.kit.strategies import Case, cases
+
+l = st.integers(1, 3)
+PROMISES = st.one_of(
+    st.fixed_dictionaries({"k": st.integers(1, 4)}),
+    st.fixed_dictionaries({"k": st.integers(3, 4), "l": l}),
+    st.fixed_dictionaries({"l": l, "l_kind": st.sampled_from(["distinct", "frequency", "entropy"])}),
+    st.fixed_dictionaries(
+        {"l": l, "l_kind": st.just("recursive"), "c": st.sampled_from([0.5, 1.0, 1.5, 3.0])}
+    ),
+    st.fixed_dictionaries({"t": st.sampled_from([0.2, 0.35, 0.5, 0.8]), "ground": st.just("equal")}),
+    st.fixed_dictionaries({"k": st.integers(2, 3), "t": st.just(0.5), "ground": st.just("equal")}),
+    st.fixed_dictionaries({"alpha": st.sampled_from([0.3, 0.5, 0.75])}),
+    st.fixed_dictionaries({"beta": st.sampled_from([0.5, 1.0, 2.0])}),
+    st.fixed_dictionaries({"delta": st.sampled_from([0.5, 1.0, 2.0])}),
+    st.fixed_dictionaries({"epsilon_link": st.sampled_from([0.4, 0.6])}),
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Crowd:
+    """A table in which persons have several rows, and a policy for it."""
+
+    case: Case
+    persons: list[int]
+
+    def drafted(self):
+        """The publication and its views; nothing if it is refused."""
+        try:
+            work = work_for(self.case.frame, self.persons, self.case.policy)
+            return work, drafts_of(work, method_of(work.policy).plan(work)).views
+        except ManyveilsError:
+            return None
+
+    def __repr__(self) -> str:
+        return f"{self.case!r} {self.persons}"
+
+
+def work_for(frame: pl.DataFrame, persons: Any, policy: Policy, seed: int = 1):
+    """The publication of a table whose rows are these persons'."""
+    table, _ = hold(frame, policy)
+    _, numbers = np.unique(np.asarray(persons), return_inverse=True)
+    return work_of(policy, replace(table, persons=numbers.astype(np.int64)), Streams(seed))
+
+
+@st.composite
+def crowds(draw: st.DrawFn, publish: dict[str, Any], promised: Any = PROMISES) -> Crowd:
+    """A random table of persons with one to many rows each, and any promises."""
+    case = draw(cases(publish, smallest=2, promised=promised))
+    n = case.frame.height
+    numbers = draw(st.lists(st.integers(0, draw(st.integers(0, n - 1))), min_size=n, max_size=n))
+    if len({*numbers}) == n:
+        numbers[-1] = numbers[0]
+    return Crowd(case, numbers)
+
+
+def groups_of(table: Table, draft) -> dict[int, list[int]]:
+    """The rows of every bucket; a view without buckets is one."""
+    buckets = np.zeros(draft.rows.size, dtype=int) if draft.buckets is None else draft.buckets
+    return {
+        int(bucket): draft.rows[buckets == bucket].tolist() for bucket in np.unique(buckets).tolist()
+    }
+
+
+def kept_by(promise, work, rows: list[int], company: tuple[str, ...] = ()) -> bool:
+    """Whether some rows keep a promise, by the definition in plain Python; `company` are the columns beside."""
+    table, guarantee = work.table, promise.guarantee
+    persons = table.persons.tolist()
+    [name] = promise.protects or [None]
+    column = table[name] if name else None
+    texts = [column.texts[code] for code in column.codes.tolist()] if column else [""] * table.n_rows
+    domain = column.texts if column else ("",)
+    every = list(zip(persons, texts, strict=True))
+    if isinstance(guarantee, guarantees.Elimination):
+        others = [table[other] for other in guarantee.ruled_out if other in company]
+        beside = [tuple(other.texts[other.codes[row]] for other in others) for row in rows]
+        listed = [(*every[row], values) for row, values in zip(rows, beside, strict=True)]
+        return withstands(listed, guarantee.eliminations, promise.insensitive)
+    return keeps(guarantee, [every[row] for row in rows], every, domain, promise.insensitive)
+
+
+def assert_whole(work, rows: np.ndarray) -> None:
+    """Published persons have all their rows published, and no more persons are left out than may be."""
+    persons = work.table.persons
+    published = np.bincount(persons[rows], minlength=work.table.n_persons)
+    assert set(np.flatnonzero(published != np.bincount(persons)).tolist()) == set(
+        np.flatnonzero(published == 0).tolist()
+    )
+    assert (published == 0).sum() <= work.limit
+
+
+def assert_one_bucket_each(work, draft) -> None:
+    """No person has rows in two buckets."""
+    if draft.buckets is not None:
+        pairs = {*zip(work.table.persons[draft.rows].tolist(), draft.buckets.tolist(), strict=True)}
+        assert len(pairs) == len({person for person, _ in pairs})
+
+
+@settings(max_examples=400, deadline=None)
+@given(crowd=crowds({"method": "anatomize"}))
+def test_every_bucket_keeps_every_promise(crowd):
+    """Anatomy puts a person into one bucket, leaves out whole persons, and every bucket keeps what is promised."""
+    drafted = crowd.drafted()
+    if drafted is None:
+        return
+    work, [draft] = drafted
+    assert_whole(work, draft.rows)
+    assert_one_bucket_each(work, draft)
+    for rows in groups_of(work.table, draft).values():
+        for promise in work.promises:
+            assert kept_by(promise, work, rows), promise.guarantee.kind
+
+
+def visits(n_persons: int, n_rows: int, n_codes: int, skew: float, seed: int = 1):
+    """A table of visits, and whose they are: everybody has one at least, and codes are the rarer the later."""
+    rng = np.random.default_rng(seed)
+    persons = np.append(np.arange(n_persons), rng.integers(0, n_persons, n_rows - n_persons))
+    shares = 1 / np.arange(1, n_codes + 1) ** skew
+    codes = rng.choice(n_codes, n_rows, p=shares / shares.sum())
+    frame = pl.DataFrame({"zip": rng.integers(0, 9, n_rows), "code": [f"c{code}" for code in codes]})
+    return frame, persons
+
+
+def policy_for(frame: pl.DataFrame, publish: dict[str, Any], **guarantee: Any) -> Policy:
+    """The first attribute is known, the others are sensitive."""
+    known, *sensitive = frame.columns
+    roles = {known: "quasi"} | dict.fromkeys(sensitive, "sensitive")
+    return Policy(
+        attributes={name: {"role": role, "kind": "categorical"} for name, role in roles.items()},
+        guarantee=guarantee,
+        publish=publish,
+    )
+
+
+def drafted(frame: pl.DataFrame, persons: Any, publish: dict[str, Any], seed: int = 1, **guarantee: Any):
+    """The publication of visits and its first view, checked bucket by bucket."""
+    work = work_for(frame, persons, policy_for(frame, publish, **guarantee), seed)
+    draft = drafts_of(work, method_of(work.policy).plan(work)).views[0]
+    assert_whole(work, draft.rows)
+    assert_one_bucket_each(work, draft)
+    groups = groups_of(work.table, draft)
+    for rows in groups.values():
+        assert all(kept_by(promise, work, rows) for promise in work.promises)
+    return work, draft, groups
+
+
+@pytest.mark.parametrize(
+    ("n_persons", "n_rows", "n_codes", "skew", "most"),
+    [(300, 1000, 700, 0.3, 4), (300, 1000, 40, 0.0, 12), (200, 1000, 30, 0.0, 80), (60, 900, 700, 0.3, 20)],
+)
+def test_buckets_are_small(n_persons, n_rows, n_codes, skew, most):
+    """Buckets are no larger than the values of the persons in them ask for."""
+    frame, persons = visits(n_persons, n_rows, n_codes, skew)
+    work, draft, groups = drafted(frame, persons, {"method": "anatomize"}, l=2, l_kind="frequency")
+    sizes = [len({*work.table.persons[rows].tolist()}) for rows in groups.values()]
+    assert np.median(sizes) <= most
+
+
+def test_ten_visits_of_three_patients_are_refused():
+    """Ten visits of three patients are no crowd of four, and the refusal says how many persons there are."""
+    frame = pl.DataFrame({"zip": ["1"] * 10, "code": [*"abcabcabca"]})
+    for method in ("anatomize", "slice", "guardian"):
+        with pytest.raises(InfeasibleError, match="3 persons"):
+            drafted(frame, [0, 0, 0, 0, 1, 1, 1, 2, 2, 2], {"method": method}, k=4, l=3)
+
+
+def test_who_has_thousands_of_rows_gets_a_larger_bucket():
+    """One person with 5,000 rows of 700 codes shares a bucket with enough others, who keep small ones among themselves."""
+    frame, persons = visits(2000, 4000, 700, 0.3)
+    heavy, _ = visits(1, 5000, 700, 0.3, seed=2)
+    both = pl.concat([frame, heavy])
+    work, draft, groups = drafted(
+        both, np.append(persons, np.full(5000, 2000)), {"method": "anatomize"}, l=3, l_kind="frequency"
+    )
+    sizes = Counter(len({*work.table.persons[rows].tolist()}) for rows in groups.values())
+    assert sum(size * times for size, times in sizes.items()) == 2001
+    assert sizes[3] + sizes[4] > 600
