@@ -128,6 +128,38 @@ def test_every_bucket_keeps_every_promise(crowd):
             assert kept_by(promise, work, rows), promise.guarantee.kind
 
 
+@pytest.mark.parametrize("columns", ["auto", [["age", "job"], ["sex", "ill"]], [["age", "job", "sex"], ["ill"]]])
+@pytest.mark.parametrize("partition", ["mondrian", "random", "membership"])
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_every_slice_keeps_every_promise(partition, columns, data):
+    """Slicing puts a person into one bucket, in which every promise is kept for those who know values of the column."""
+    crowd = data.draw(crowds({"method": "slice", "partition": partition, "bucket": 2, "columns": columns}))
+    drafted = crowd.drafted()
+    if drafted is None:
+        return
+    work, [draft] = drafted
+    assert_whole(work, draft.rows)
+    assert_one_bucket_each(work, draft)
+    for column in draft.columns:
+        if set(column) & set(work.sensitive):
+            assert_column_keeps(work, draft, column)
+
+
+def assert_column_keeps(work, draft, column: tuple[str, ...]) -> None:
+    """Every part of a bucket in which what is known of a column is shown alike keeps every promise about it."""
+    known = [name for name in column if name in work.quasi]
+    shown = [draft.recodings[name].codes if name in draft.recodings else work.table[name].codes for name in known]
+    for rows in groups_of(work.table, draft).values():
+        places = np.searchsorted(draft.rows, rows)
+        keys = [tuple(int(codes[place]) for codes in shown) for place in places.tolist()]
+        for key in {*keys}:
+            part = [row for row, own in zip(rows, keys, strict=True) if own == key]
+            for promise in work.promises:
+                if set(promise.protects) <= set(column):
+                    assert kept_by(promise, work, part, column), promise.guarantee.kind
+
+
 def visits(n_persons: int, n_rows: int, n_codes: int, skew: float, seed: int = 1):
     """A table of visits, and whose they are: everybody has one at least, and codes are the rarer the later."""
     rng = np.random.default_rng(seed)

@@ -1,16 +1,17 @@
 """Persons with several rows as units: their order by chance, and groups of whole persons mended until promises are kept."""
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.promises.entries import Ids, Kept, examples, numbered
+from manyveils.methods.generalize.mondrian import Judged
+from manyveils.promises.entries import Ids, examples, numbered
 from manyveils.promises.keeping import Watch, kept_by_groups
-from manyveils.promises.work import Work
+from manyveils.promises.work import Work, shuffled_rows
+from manyveils.table import Attribute
 
 Marks = NDArray[np.uint64]
-Judged = Callable[[Ids, int], Kept]
 
 
 def persons_of(work: Work) -> Ids:
@@ -50,12 +51,24 @@ def shuffled_persons(work: Work, purpose: str) -> Ids:
     return shuffled
 
 
-def row_of_each(work: Work, purpose: str) -> Ids:
-    """A row of each person, by chance."""
-    persons = persons_of(work)
-    rows, _ = numbered(work.table, work.published)
-    order = np.argsort(rows, kind="stable")[work.streams.of(purpose).permutation(rows.size)]
-    return order[examples(persons[order], work.table.n_persons)]
+@dataclass(frozen=True, repr=False)
+class Units:
+    """Persons in random order, the person of each row, and a row that stands for each person, by chance."""
+
+    order: Ids
+    of_row: Ids
+    row_of_each: Ids
+
+    def standing(self, attribute: Attribute) -> Attribute:
+        """The attribute of the rows that stand for persons."""
+        return attribute.taking(self.row_of_each)
+
+
+def units_of(work: Work, purpose: str) -> Units:
+    """The persons of a table as what is put into groups, in place of rows."""
+    persons, shuffled = persons_of(work), shuffled_rows(work, purpose)
+    standing = shuffled[examples(persons[shuffled], work.table.n_persons)]
+    return Units(shuffled_persons(work, f"{purpose}.order"), persons, standing)
 
 
 def judge_of(watches: tuple[Watch, ...], persons: Ids) -> Judged:
