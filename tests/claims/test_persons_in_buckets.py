@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyveils.errors import InfeasibleError, ManyveilsError
+from manyveils.errors import InfeasibleError, ManyveilsError, PolicyError
 from manyveils.methods import drafts_of, method_of, work_of
+from manyveils.methods.guardian import refuse_sightings
+from manyveils.methods.guardian.pieces import Piece
 from manyveils.policy import Policy, guarantees
 from manyveils.table import Streams, Table, hold
 from tests.kit.persons import keeps, withstands
@@ -158,6 +160,67 @@ def assert_column_keeps(work, draft, column: tuple[str, ...]) -> None:
             for promise in work.promises:
                 if set(promise.protects) <= set(column):
                     assert kept_by(promise, work, part, column), promise.guarantee.kind
+
+
+@pytest.mark.parametrize("anonymizer", ["anatomize", "slice"])
+@pytest.mark.parametrize("decompose", ["uad", "gd"])
+@settings(max_examples=80, deadline=None)
+@given(data=st.data())
+def test_every_guardian_keeps_its_promises(decompose, anonymizer, data):
+    """Each table that guards a column has whole persons in its buckets, which keep every promise about that column."""
+    crowd = data.draw(crowds({"method": "guardian", "decompose": decompose, "anonymizer": anonymizer}))
+    drafted = crowd.drafted()
+    for draft in drafted[1] if drafted else ():
+        work = drafted[0]
+        assert_whole(work, draft.rows)
+        assert_one_bucket_each(work, draft)
+        names = {*draft.attributes}
+        for promise in work.promises:
+            if set(promise.protects) & names and names & set(work.quasi):
+                assert draft.buckets is not None
+                for rows in groups_of(work.table, draft).values():
+                    assert kept_by(promise, work, rows), promise.guarantee.kind
+
+
+@settings(max_examples=80, deadline=None)
+@given(data=st.data())
+def test_the_whole_table_keeps_every_promise_where_attributes_are_apart(data):
+    """Publishing attributes one by one is refused unless all persons as one group keep every promise."""
+    crowd = data.draw(crowds({"method": "separate"}))
+    drafted = crowd.drafted()
+    for draft in drafted[1] if drafted else ():
+        work = drafted[0]
+        assert_whole(work, draft.rows)
+        assert draft.buckets is None
+        for promise in work.promises:
+            if set(promise.protects) <= {*draft.attributes}:
+                assert kept_by(promise, work, draft.rows.tolist()), promise.guarantee.kind
+
+
+def test_multi_sa_refuses_persons():
+    """Multi-SA publishing chooses rows one by one, and says so where persons have several."""
+    frame, persons = visits(20, 40, 5, 0.0)
+    with pytest.raises(PolicyError, match="cannot keep those of a person together"):
+        drafted(frame, persons, {"method": "multi-sa"}, l=2)
+
+
+def test_tables_that_show_a_constant_attribute_twice_are_refused():
+    """Guardian refuses to show a constant attribute of persons with several rows in two tables."""
+    rng = np.random.default_rng(3)
+    frame = pl.DataFrame({name: rng.choice([*"abcdef"], 60) for name in "qst"})
+    sections = {
+        "attributes": {name: {"role": "neutral", "kind": "categorical"} for name in "qst"},
+        "rules": [{"given": ["q"], "protect": name, "l": 2} for name in "st"],
+        "publish": {"method": "guardian", "decompose": "gd"},
+    }
+    sections["attributes"]["s"]["constant"] = True
+    work = work_for(frame, [*range(30), *range(30)], Policy(**sections))
+    apart = (Piece(frozenset("qs"), "s"), Piece(frozenset("t")))
+    refuse_sightings(work, apart)
+    with pytest.raises(PolicyError, match="2 tables show it"):
+        refuse_sightings(work, (*apart, Piece(frozenset("ts"))))
+    rows = work_of(work.policy, replace(work.table, persons=None), Streams(1))
+    refuse_sightings(rows, (*apart, Piece(frozenset("ts"))))
 
 
 def visits(n_persons: int, n_rows: int, n_codes: int, skew: float, seed: int = 1):
