@@ -1,6 +1,5 @@
 """Buckets of whole persons who have several rows: as small as the values of all their rows allow."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +31,9 @@ TRIES = 8
 # How many persons are mixed with each who found no place, and whose values meet so much more than others come first.
 COMPANY = 4
 HARD = 1.5
+# How many buckets are judged before all are, and the share of them that must keep every promise.
+SAMPLE = 64
+MOST = 0.75
 
 
 def bucketed(work: Work, watches: tuple[Watch, ...], size: int, least: int) -> Ids:
@@ -213,12 +215,22 @@ class _Crowd:
     def dealt(self, spare: int) -> Ids | None:
         """Persons dealt by their values to ever fewer buckets, so that each comes ever closer to all persons."""
         order = arranged(self.members, _rank_of_kinds(self.kinds)[self.kinds.kind_of_row])
-        for n_buckets in _halved(max(order.size // max(self.least, 2), 1)):
+        n_buckets = max(order.size // max(self.least, 2), 1)
+        while n_buckets:
             buckets = np.full(self.kinds.kind_of_row.size, -1, dtype=np.int64)
             buckets[order] = np.arange(order.size) % n_buckets
-            if (~self.judged(buckets, n_buckets)).sum() * 4 <= n_buckets:
+            if self._mostly_kept(buckets, n_buckets):
                 return mended(buckets, self.judged, spare)
+            n_buckets = n_buckets * 3 // 4
         return None
+
+    def _mostly_kept(self, buckets: Ids, n_buckets: int) -> bool:
+        """Whether most buckets keep every promise, as far as some from all over the list can tell."""
+        n_drawn = min(n_buckets, SAMPLE)
+        drawn = np.arange(n_drawn) * n_buckets // n_drawn
+        numbers = np.full(n_buckets + 1, -1, dtype=np.int64)
+        numbers[drawn] = np.arange(n_drawn)
+        return bool(self.judged(numbers[buckets], n_drawn).mean() >= MOST)
 
 
 def _numbered_anew(buckets: Ids) -> Ids:
@@ -226,12 +238,6 @@ def _numbered_anew(buckets: Ids) -> Ids:
     present = np.bincount(buckets + 1, minlength=1) > 0
     numbers = np.cumsum(present) - 1 - int(present[0])
     return np.where(buckets < 0, -1, numbers[buckets + 1])
-
-
-def _halved(number: int) -> Iterator[int]:
-    while number:
-        yield number
-        number //= 2
 
 
 def _met(kinds: Kinds) -> Ids:
