@@ -49,7 +49,10 @@ def test_what_is_left_is_shown_by_enough_persons(data):
     """Where persons have several rows, every set of values that a row still shows stands in rows of k persons."""
     rows = data.draw(st.lists(SETS, min_size=1, max_size=14))
     numbers = st.lists(st.integers(0, 4), min_size=len(rows), max_size=len(rows))
-    groups, persons = data.draw(st.lists(st.integers(0, 1), min_size=len(rows), max_size=len(rows))), data.draw(numbers)
+    groups, persons = (
+        data.draw(st.lists(st.integers(0, 1), min_size=len(rows), max_size=len(rows))),
+        data.draw(numbers),
+    )
     k, most = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 3))
     items = replace(items_of(rows, groups), persons=np.array(persons))
     left = items.without(hidden_cells(items, k, most))
@@ -59,7 +62,9 @@ def test_what_is_left_is_shown_by_enough_persons(data):
     for row, values in shown.items():
         for size in range(1, most + 1):
             for known in combinations(sorted(values), size):
-                alike = {persons[r] for r, own in shown.items() if groups[r] == groups[row] and own >= {*known}}
+                alike = {
+                    persons[r] for r, own in shown.items() if groups[r] == groups[row] and own >= {*known}
+                }
                 assert len(alike) >= k
 
 

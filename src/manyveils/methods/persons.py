@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.methods.generalize.mondrian import Judged
+from manyveils.methods.generalize.mondrian import Judged as Judged
 from manyveils.promises.entries import Ids, examples, numbered
 from manyveils.promises.keeping import Watch, kept_by_groups
 from manyveils.promises.work import Work, shuffled_rows
@@ -28,8 +28,10 @@ def marks_of(persons: Ids, items: Ids, n_persons: int) -> Marks:
     """
     by_person = np.argsort(persons, kind="stable")
     totals = np.append(np.zeros(1, dtype=np.uint64), np.cumsum(_mixed(items)[by_person]))
-    stops = np.cumsum(np.bincount(persons, minlength=n_persons))
-    return np.diff(np.append(np.zeros(1, dtype=np.uint64), totals[stops]))
+    lengths = np.bincount(persons, minlength=n_persons)
+    stops = np.cumsum(lengths)
+    marks: Marks = totals[stops] - totals[stops - lengths]
+    return marks
 
 
 def _mixed(items: Ids) -> Marks:

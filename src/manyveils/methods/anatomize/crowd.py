@@ -93,8 +93,8 @@ def gather(
     allowance = allowance or Allowance()
     counts = np.bincount(kinds.kind_of_row, minlength=kinds.n_kinds)
     ids = kinds.id_starts, kinds.ids
-    of_fill = allowance.most, allowance.seeds, allowance.patience, allowance.tries
-    chosen = fill(counts, *ids, kinds.n_ids, size, REACH, rng, *of_fill)
+    most, seeds, patience, tries = allowance.most, allowance.seeds, allowance.patience, allowance.tries
+    chosen = fill(counts, *ids, kinds.n_ids, size, REACH, rng, most, seeds, patience, tries)
     by_kind = arranged(shuffled, kinds.kind_of_row)
     starts = np.cumsum(counts) - counts
     buckets = np.full(kinds.kind_of_row.size, -1, dtype=np.int64)
@@ -103,8 +103,8 @@ def gather(
     left = by_kind[buckets[by_kind] < 0]
     n_buckets = chosen.size // size
     if left.size and n_buckets and left.size - n_buckets <= most_left:
-        of_rest = allowance.reach, allowance.most
-        buckets[left] = place_rest(kinds.kind_of_row[left], *ids, chosen, size, *of_rest)
+        kinds_left, reach = kinds.kind_of_row[left], allowance.reach
+        buckets[left] = place_rest(kinds_left, *ids, chosen, size, reach, most)
     return buckets
 
 

@@ -99,9 +99,7 @@ def _rarest(holders: Ids, ids: Ids, starts: Ids) -> tuple[Ids, Ids]:
 
 def _kinds(holders: Ids, ids: Ids, n_persons: int, n_ids: int) -> Kinds:
     """Kinds of persons from pairs of a person and an id, by person, the commonest sets of ids first."""
-    _, example, kind_of = np.unique(
-        marks_of(holders, ids, n_persons), return_index=True, return_inverse=True
-    )
+    _, example, kind_of = np.unique(marks_of(holders, ids, n_persons), return_index=True, return_inverse=True)
     starts = np.searchsorted(holders, np.arange(n_persons + 1))
     lengths = np.diff(starts)[example]
     ends = np.cumsum(lengths)

@@ -176,7 +176,9 @@ def partition(
             break
         entries = _of_active(entries, active, n_rows)
         progress(1 - int(active.sizes.sum()) / n_rows)
-        fine_as = partial(_fine, watches, entries, n_rows) if judged is None else partial(_asked, judged, order)
+        fine_as = (
+            partial(_fine, watches, entries, n_rows) if judged is None else partial(_asked, judged, order)
+        )
         fine, chosen = _try(cutting, active, proposals, fine_as, relaxed=relaxed)
         left = _chosen(proposals.takes, chosen)
         # The left part keeps the group's number, the right part gets a new one.

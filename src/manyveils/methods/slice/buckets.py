@@ -197,7 +197,10 @@ def _are_kept(work: Work, regions: tuple[Region, ...], buckets: Ids) -> bool:
     Where one column holds all that is known, it finds the bucket, and every bucket is judged by itself. So it is where
     persons are counted: what holds in every bucket holds for those who weigh several.
     """
-    if work.table.persons is not None or sum(bool(set(region.column) & set(work.quasi)) for region in regions) < 2:
+    if (
+        work.table.persons is not None
+        or sum(bool(set(region.column) & set(work.quasi)) for region in regions) < 2
+    ):
         return keep_all(bucket_watches(work, regions), buckets, int(buckets.max()) + 1)
     return all(_is_kept(work, promise, belief) for promise, belief in _judged(work, regions, buckets))
 
