@@ -126,8 +126,14 @@ def fill(
                 tried[n_tried] = value
                 n_tried += 1
                 _set_leaf(tree, value, 0)
-                total, looked, index = 0, 0, starts[value]
-                while index < ends[value] and looked < reach:
+                total, looked, index, n_unseen = 0, 0, starts[value], ends[value] - starts[value]
+                if patience > 0:
+                    # Those that were passed over pile up at the front.
+                    index += int(rng.random() * n_unseen)
+                while n_unseen > 0 and looked < reach:
+                    n_unseen -= 1
+                    if index >= ends[value]:
+                        index = starts[value]
                     kind = kinds_of[index]
                     if left[kind] == 0:
                         ends[value] -= 1

@@ -12,6 +12,8 @@ from manyveils.promises.work import Work, shuffled_rows
 from manyveils.table import Attribute
 
 Marks = NDArray[np.uint64]
+# Rounds in which groups that are not kept join others before anybody is left out for them.
+ROUNDS = 4
 
 
 def persons_of(work: Work) -> Ids:
@@ -81,8 +83,9 @@ def judge_of(watches: tuple[Watch, ...], persons: Ids) -> Judged:
 def mended(groups: Ids, judged: Judged, spare: int) -> Ids | None:
     """Groups of persons, numbered from 0, of which each is kept; nothing if even a single group is not.
 
-    Persons without a group have -1. Up to `spare` persons of groups that are not kept are left out. Otherwise such
-    groups join ever more of those that are, or each other where they are too many.
+    Persons without a group have -1. Groups that are not kept join ever more of those that are, or each other where they
+    are too many. After some rounds up to `spare` persons of such groups are left out instead: whoever is left out takes
+    all her rows along, so that joining costs less at first.
 
     Claim: every group was judged as it is given.
     Why: a group that others joined is judged again, and one that nobody joined has not changed.
@@ -90,16 +93,19 @@ def mended(groups: Ids, judged: Judged, spare: int) -> Ids | None:
     """
     n_groups = int(groups.max(initial=-1)) + 1
     alive = np.arange(n_groups)
-    broken, reach = _broken(alive, groups, n_groups, judged), 1
-    while np.isin(groups, broken).sum() > spare:
+    broken, reach, n_rounds = _broken(alive, groups, n_groups, judged), 1, 0
+    while broken.size and (n_rounds < ROUNDS or np.isin(groups, broken).sum() > spare):
         if alive.size == 1:
-            return None
+            break
+        n_rounds += 1
         fine = np.setdiff1d(alive, broken, assume_unique=True)
         joined, roots = _joined(broken, fine, reach, n_groups)
         reach = 2 * reach if roots.size == broken.size else reach
         groups = np.where(groups < 0, -1, joined[groups])
         alive = np.unique(joined[alive])
         broken = _broken(roots, groups, n_groups, judged)
+    if np.isin(groups, broken).sum() > spare:
+        return None
     left = np.where(np.isin(groups, broken), -1, groups)
     numbers = np.cumsum(np.isin(np.arange(n_groups), left)) - 1
     return np.where(left < 0, -1, numbers[left]) if (left >= 0).any() else None

@@ -57,8 +57,8 @@ def bucketed(work: Work, watches: tuple[Watch, ...], size: int, least: int) -> I
         buckets = crowd.dealt(spare)
     else:
         rng = work.streams.of("anatomize.kinds")
-        gathered = crowd.gathered(rng, spare, must_share=_any_about(work, ABOUT_SHARES))
-        buckets = mended(gathered, judged, spare - int((gathered[crowd.members] < 0).sum()))
+        gathered = crowd.gathered(rng, must_share=_any_about(work, ABOUT_SHARES))
+        buckets = mended(gathered, judged, spare)
     return (crowd.together() if buckets is None else buckets)[persons]
 
 
@@ -157,7 +157,7 @@ class _Crowd:
         buckets[self.members] = 0
         return buckets
 
-    def gathered(self, rng: np.random.Generator, spare: int, *, must_share: bool) -> Ids:
+    def gathered(self, rng: np.random.Generator, *, must_share: bool) -> Ids:
         """Buckets in which no protected value is held by too many; those whom a small bucket cannot bear get larger ones.
 
         Unless values must be shared by few, they get buckets of their own, to be joined with others.
@@ -177,7 +177,7 @@ class _Crowd:
             buckets[pool] = np.where(found < 0, -1, found + n_buckets)
             n_buckets += int(found.max(initial=-1)) + 1
             left = pool[found < 0]
-            if left.size <= spare:
+            if not left.size:
                 return _numbered_anew(buckets)
             if not must_share:
                 buckets[left] = n_buckets + np.arange(left.size)
