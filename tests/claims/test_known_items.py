@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -40,6 +41,31 @@ def left_of(items):
     for row, group in enumerate(items.groups.tolist()):
         groups[group].append(frozenset(rows[row]))
     return groups
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_what_is_left_is_shown_by_enough_persons(data):
+    """Where persons have several rows, every set of values that a row still shows stands in rows of k persons."""
+    rows = data.draw(st.lists(SETS, min_size=1, max_size=14))
+    numbers = st.lists(st.integers(0, 4), min_size=len(rows), max_size=len(rows))
+    groups, persons = (
+        data.draw(st.lists(st.integers(0, 1), min_size=len(rows), max_size=len(rows))),
+        data.draw(numbers),
+    )
+    k, most = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 3))
+    items = replace(items_of(rows, groups), persons=np.array(persons))
+    left = items.without(hidden_cells(items, k, most))
+    shown = defaultdict(set)
+    for row, value in zip(left.rows.tolist(), left.values.tolist(), strict=True):
+        shown[row].add(value)
+    for row, values in shown.items():
+        for size in range(1, most + 1):
+            for known in combinations(sorted(values), size):
+                alike = {
+                    persons[r] for r, own in shown.items() if groups[r] == groups[row] and own >= {*known}
+                }
+                assert len(alike) >= k
 
 
 @settings(max_examples=300, deadline=None)

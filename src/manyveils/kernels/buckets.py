@@ -1,4 +1,4 @@
-"""Fill buckets with rows that share no protected value."""
+"""Fill buckets with rows, or persons, that share no protected value, or few of them do."""
 
 import numpy as np
 
@@ -6,9 +6,11 @@ from manyveils.kernels.compiling import kernel
 
 
 @kernel
-def _is_free(ids: np.ndarray, start: int, stop: int, used: np.ndarray, bucket: int) -> bool:
+def _is_free(
+    ids: np.ndarray, start: int, stop: int, used: np.ndarray, held: np.ndarray, bucket: int, most: int
+) -> bool:
     for index in range(start, stop):
-        if used[ids[index]] == bucket:
+        if used[ids[index]] == bucket and held[ids[index]] >= most:
             return False
     return True
 
@@ -48,12 +50,17 @@ def fill(
     size: int,
     reach: int,
     rng: np.random.Generator,
+    most: int,
+    seeds: np.ndarray,
+    patience: int,
+    tries: int,
 ) -> np.ndarray:
-    """Choose `size` kinds of rows for each bucket so that no two share an id, always serving the fullest id first.
+    """Choose `size` kinds for each bucket so that at most `most` share an id, always serving the fullest id first.
 
-    A kind is a combination of ids; `counts` says how many rows each kind has. Up to `reach` kinds of an id are
-    looked at, and one is drawn by the rows that are left of it. Gives the kinds, bucket after bucket; it ends where
-    a bucket cannot be filled.
+    A kind is a combination of ids; `counts` says how many rows or persons each kind has. Up to `reach` kinds of an id
+    are looked at, and one is drawn by what is left of it. Gives the kinds, bucket after bucket.
+    A bucket begins with the next of the `seeds`, which are kinds, while there are any. After `tries` ids in vain it
+    cannot be filled, and what was chosen for it is set aside; all ends where that has happened more than `patience` times.
     """
     n_kinds = counts.size
     left = counts.copy()
@@ -80,6 +87,7 @@ def fill(
             free_left += left[kind]
     chosen = np.empty(counts.sum(), np.int64)
     used = np.full(n_ids, -1, np.int64)
+    held = np.zeros(n_ids, np.int64)
     tried = np.empty(n_ids, np.int64)
     # Rows of every id that may still be served; ids that are used or tried have none for the time being.
     n_leaves = 2
@@ -89,19 +97,26 @@ def fill(
     for value in range(n_ids):
         _set_leaf(tree, value, left_of_id[value])
     n_tried = 0
-    n_chosen, bucket = 0, 0
+    n_chosen, bucket, n_aside = 0, 0, 0
+    first, last, next_seed = 0, 0, 0
     while n_chosen + size <= chosen.size:
-        for member in range(max(n_chosen - size, 0), n_chosen):
+        for member in range(first, last):
             for index in range(id_starts[chosen[member]], id_starts[chosen[member] + 1]):
                 _set_leaf(tree, ids[index], left_of_id[ids[index]])
         filled = 0
         while filled < size:
             for index in range(n_tried):
                 value = tried[index]
-                _set_leaf(tree, value, 0 if used[value] == bucket else left_of_id[value])
+                is_full = used[value] == bucket and held[value] >= most
+                _set_leaf(tree, value, 0 if is_full else left_of_id[value])
             n_tried = 0
             pick = -1
-            while pick < 0:
+            if filled == 0:
+                while next_seed < seeds.size and left[seeds[next_seed]] == 0:
+                    next_seed += 1
+                if next_seed < seeds.size:
+                    pick = seeds[next_seed]
+            while pick < 0 and n_tried < tries:
                 value = _fullest(tree)
                 if n_free > 0 and (value < 0 or free_left >= left_of_id[value]):
                     pick = free_kinds[n_free - 1]
@@ -111,52 +126,75 @@ def fill(
                 tried[n_tried] = value
                 n_tried += 1
                 _set_leaf(tree, value, 0)
-                total, looked, index = 0, 0, starts[value]
-                while index < ends[value] and looked < reach:
+                total, looked, index, n_unseen = 0, 0, starts[value], ends[value] - starts[value]
+                if patience > 0:
+                    # Those that were passed over pile up at the front.
+                    index += int(rng.random() * n_unseen)
+                while n_unseen > 0 and looked < reach:
+                    n_unseen -= 1
+                    if index >= ends[value]:
+                        index = starts[value]
                     kind = kinds_of[index]
                     if left[kind] == 0:
                         ends[value] -= 1
                         kinds_of[index] = kinds_of[ends[value]]
                         continue
                     looked += 1
-                    if _is_free(ids, id_starts[kind], id_starts[kind + 1], used, bucket):
+                    if _is_free(ids, id_starts[kind], id_starts[kind + 1], used, held, bucket, most):
                         total += left[kind]
                         if rng.random() * total < left[kind]:
                             pick = kind
                     index += 1
             if pick < 0:
-                return chosen[:n_chosen].copy()
+                break
             left[pick] -= 1
             for index in range(id_starts[pick], id_starts[pick + 1]):
-                used[ids[index]] = bucket
-                left_of_id[ids[index]] -= 1
-                _set_leaf(tree, ids[index], 0)
+                value = ids[index]
+                held[value] = held[value] + 1 if used[value] == bucket else 1
+                used[value] = bucket
+                left_of_id[value] -= 1
+                _set_leaf(tree, value, 0 if held[value] >= most else left_of_id[value])
             if id_starts[pick] == id_starts[pick + 1]:
                 free_left -= 1
                 if left[pick] == 0:
                     n_free -= 1
             chosen[n_chosen + filled] = pick
             filled += 1
-        n_chosen += size
         bucket += 1
+        first, last = n_chosen, n_chosen + filled
+        if filled == size:
+            n_chosen += size
+            continue
+        n_aside += 1
+        if filled == 0 or n_aside > patience:
+            break
     return chosen[:n_chosen].copy()
 
 
 @kernel
-def _clashes(kind: int, id_starts: np.ndarray, ids: np.ndarray, members: np.ndarray) -> bool:
-    for member in members:
-        for theirs in range(id_starts[member], id_starts[member + 1]):
-            for mine in range(id_starts[kind], id_starts[kind + 1]):
+def _clashes(kind: int, id_starts: np.ndarray, ids: np.ndarray, members: np.ndarray, most: int) -> bool:
+    for mine in range(id_starts[kind], id_starts[kind + 1]):
+        n_met = 0
+        for member in members:
+            for theirs in range(id_starts[member], id_starts[member + 1]):
                 if ids[mine] == ids[theirs]:
-                    return True
+                    n_met += 1
+        if n_met >= most:
+            return True
     return False
 
 
 @kernel
 def place_rest(
-    kinds: np.ndarray, id_starts: np.ndarray, ids: np.ndarray, members: np.ndarray, size: int, reach: int
+    kinds: np.ndarray,
+    id_starts: np.ndarray,
+    ids: np.ndarray,
+    members: np.ndarray,
+    size: int,
+    reach: int,
+    most: int,
 ) -> np.ndarray:
-    """For each leftover kind a bucket without any of its ids, or -1; every bucket takes one leftover at most."""
+    """For each leftover kind a bucket with fewer than `most` of each of its ids, or -1; every bucket takes one at most."""
     n_buckets = members.size // size
     taken = np.zeros(n_buckets, np.bool_)
     homes = np.full(kinds.size, -1, np.int64)
@@ -167,7 +205,7 @@ def place_rest(
             bucket = bucket + 1 if bucket + 1 < n_buckets else 0
             if taken[bucket]:
                 continue
-            if not _clashes(kind, id_starts, ids, members[bucket * size : (bucket + 1) * size]):
+            if not _clashes(kind, id_starts, ids, members[bucket * size : (bucket + 1) * size], most):
                 homes[rest] = bucket
                 taken[bucket] = True
                 break

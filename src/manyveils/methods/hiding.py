@@ -1,11 +1,11 @@
 """Values of a multi-valued attribute are hidden in the groups in which they would single people out.
 
 (k, k^m)-anonymity, after Poulis and others 2013: whoever knows a group, and up to m values that a person has, still
-has k rows before her. A method makes its groups without it; what is too rare in a group is published as `*` there,
+has k persons before her. A method makes its groups without it; what is too rare in a group is published as `*` there,
 for all of its rows.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from math import comb
@@ -28,17 +28,29 @@ MOST_SETS = 5_000_000
 
 @dataclass(frozen=True, repr=False)
 class Items:
-    """The values that rows of one column show: the row and the value of each, by row and then by value; rows have groups."""
+    """The values that rows of one column show: the row and the value of each, by row and then by value; rows have groups.
+
+    `persons` has the person of each row, where somebody has several.
+    """
 
     rows: Ids
     values: Ids
     groups: Ids
     n_values: int
+    persons: Ids | None = None
 
     @property
     def cells(self) -> Ids:
         """One number for the group and the value of each."""
         return self.groups[self.rows] * self.n_values + self.values
+
+    def people(self, numbers: Ids, rows: Ids, n_numbers: int) -> Ids:
+        """How many persons have each number, of which every one is a row's."""
+        if self.persons is None:
+            return np.bincount(numbers, minlength=n_numbers)
+        span = int(self.persons.max(initial=0)) + 1
+        pairs = distinct(numbers * span + self.persons[rows])
+        return np.bincount(pairs // span, minlength=n_numbers)
 
     def without(self, cells: Ids) -> "Items":
         """What is left when some values are hidden in some groups."""
@@ -87,7 +99,8 @@ def _items(
     values = np.repeat(np.arange(len(names)), [len(own) for own in rows])
     listed = np.concatenate([np.zeros(0, dtype=np.int64), *rows])
     order = np.lexsort((values, listed))
-    return Items(listed[order], values[order], groups, max(len(names), 1))
+    persons = None if work.table.persons is None else work.table.persons[draft.rows]
+    return Items(listed[order], values[order], groups, max(len(names), 1), persons)
 
 
 def _shown(attribute: Attribute, draft: Draft) -> tuple[NDArray[np.integer], int]:
@@ -99,9 +112,9 @@ def _shown(attribute: Attribute, draft: Draft) -> tuple[NDArray[np.integer], int
 
 
 def hidden_cells(items: Items, k: int, most: int) -> Ids:
-    """The values to hide, and in which groups, so that up to `most` values together stand in k rows of a group or in none.
+    """The values to hide, and in which groups, so that up to `most` values together stand in rows of k persons of a group or in none.
 
-    Claim: every set of up to `most` values that a row still shows stands in k rows of its group, or more.
+    Claim: every set of up to `most` values that a row still shows stands in rows of k persons of its group, or more.
     Why: sets are counted size by size, and of each that is too rare a value is hidden, until none is left; hiding a
     value changes no count of sets without it.
     Tested by: tests/claims/test_known_items.py
@@ -129,19 +142,19 @@ def _refuse_many(items: Items, size: int) -> None:
 
 
 def _rare(items: Items, k: int) -> Ids:
-    """Values that fewer than k rows of a group have."""
-    cells, counts = np.unique(items.cells, return_counts=True)
-    return cells[counts < k]
+    """Values that fewer than k persons of a group have."""
+    cells, numbers = np.unique(items.cells, return_inverse=True)
+    return cells[items.people(numbers, items.rows, cells.size) < k]
 
 
 def _offending(items: Items, size: int, k: int) -> Ids:
     """For every group with too rare a set of values, the value that is in most of these sets; of equals the rarest."""
-    sets = np.concatenate([np.zeros((0, size), dtype=np.int64), *_sets(items, size)])
+    sets, holders = _sets(items, size)
     if not sets.size:
         return np.zeros(0, dtype=np.int64)
     # Sets are numbered by group and values: the cells of one set have one group.
     numbers, n_sets = dense(tuple(sets.T), (int(sets.max()) + 1,) * size, len(sets))
-    counts = np.bincount(numbers, minlength=n_sets)
+    counts = items.people(numbers, holders, n_sets)
     firsts = np.full(n_sets, -1, dtype=np.int64)
     firsts[numbers] = np.arange(numbers.size)
     rare = sets[firsts[counts < k]]
@@ -154,8 +167,8 @@ def _offending(items: Items, size: int, k: int) -> Ids:
     return cells[order][is_first]
 
 
-def _sets(items: Items, size: int) -> Iterator[Ids]:
-    """All sets of so many values that a row shows, as cells in rising order: a line for every row and set."""
+def _sets(items: Items, size: int) -> tuple[Ids, Ids]:
+    """All sets of so many values that a row shows, as cells in rising order, and the row: a line for every row and set."""
     lengths = np.bincount(items.rows, minlength=items.groups.size)
     starts, cells = np.cumsum(lengths) - lengths, items.cells
     # Places in the list of items: the first of a set is any, and each next one stands behind it in the same row.
@@ -165,7 +178,7 @@ def _sets(items: Items, size: int) -> Iterator[Ids]:
         n_behind = (starts + lengths)[items.rows[last]] - last - 1
         behind = np.repeat(last + 1, n_behind) + ranks_within(n_behind)
         places = np.column_stack([np.repeat(places, n_behind, axis=0), behind])
-    yield cells[places]
+    return cells[places], items.rows[places[:, 0]]
 
 
 def _with_hidden(work: Work, draft: Draft, names: tuple[str, ...], groups: Ids, cells: Ids) -> Draft:

@@ -47,6 +47,8 @@ def plan(work: Work) -> Plan | FromRows:
         what = "anatomize needs a sensitive attribute."
         raise PolicyError.at(work.policy.name, what, 'Use method = "generalize".')
     _families(work)
+    if work.table.persons is not None:
+        return FromRows(_of_persons)
     return _dealt(work) if _is_plain(work) else FromRows(_filled, from_counts=_dealt)
 
 
@@ -68,12 +70,24 @@ def _filled(work: Work) -> Drafts:
     for buckets in _gathered(work, shuffled):
         settled = _settled(buckets, _watches(work, work.table), work.limit)
         if settled is not None:
-            rows = np.flatnonzero(settled >= 0)
-            sizes = np.bincount(settled[rows])
-            sizes = sizes[sizes > 0]
-            draft = Draft("main", _columns(work), rows, buckets=settled[rows])
-            return Drafts((draft,), bucket_notes(sizes, int(sizes.size)))
+            return _drafted(work, settled)
     return drafts_of(work, _dealt(work))
+
+
+def _drafted(work: Work, buckets: Ids) -> Drafts:
+    """One view of all rows with a bucket."""
+    rows = np.flatnonzero(buckets >= 0)
+    sizes = np.bincount(buckets[rows])
+    sizes = sizes[sizes > 0]
+    draft = Draft("main", _columns(work), rows, buckets=buckets[rows])
+    return Drafts((draft,), bucket_notes(sizes, int(sizes.size)))
+
+
+def _of_persons(work: Work) -> Drafts:
+    """Buckets of whole persons, where somebody has several rows."""
+    from manyveils.methods.anatomize.units import bucketed  # Few tables ask for it.
+
+    return _drafted(work, bucketed(work, _watches(work, work.table), *_sizes(work)))
 
 
 def _watches(work: Work, table: Table) -> tuple[Watch, ...]:

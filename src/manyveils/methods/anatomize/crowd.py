@@ -1,7 +1,7 @@
 """Buckets in which several sensitive attributes differ at once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,18 +58,43 @@ def least_left(kinds: Kinds, size: int) -> int:
     return max(int(fullest) - kinds.kind_of_row.size // size, 0)
 
 
-def gather(kinds: Kinds, shuffled: Ids, size: int, rng: np.random.Generator, most_left: int) -> Ids:
+@dataclass(frozen=True)
+class Allowance:
+    """How many of a bucket may share a protected value, which kinds come first, and how hard is tried.
+
+    `seeds` are kinds that buckets begin with. So many buckets may turn out not to be filled as `patience` says, after
+    `tries` values in vain, and `reach` buckets are looked at for each of those who are left in the end.
+    """
+
+    most: int = 1
+    seeds: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    patience: int = 0
+    tries: int = 2**62
+    reach: int = REACH * REACH
+
+
+def gather(
+    kinds: Kinds,
+    shuffled: Ids,
+    size: int,
+    rng: np.random.Generator,
+    most_left: int,
+    allowance: Allowance | None = None,
+) -> Ids:
     """Put rows into buckets of `size` or one more without a protected value twice; -1 for rows without a place.
 
     `shuffled` lists all rows: those of one kind are used in its order. The last rows are not placed where more than
-    `most_left` would stay without a place all the same.
+    `most_left` would stay without a place all the same. With an allowance, more of a bucket may share a value.
 
-    Claim: no bucket holds a protected value twice, and every bucket has `size` rows or one more.
+    Claim: no bucket holds a protected value more often than is allowed, and every bucket has `size` rows or one more.
     Why: a kind is chosen only if none of its values is in the bucket yet; leftovers join by the same test.
     Tested by: tests/claims/test_gather.py
     """
+    allowance = allowance or Allowance()
     counts = np.bincount(kinds.kind_of_row, minlength=kinds.n_kinds)
-    chosen = fill(counts, kinds.id_starts, kinds.ids, kinds.n_ids, size, REACH, rng)
+    ids = kinds.id_starts, kinds.ids
+    most, seeds, patience, tries = allowance.most, allowance.seeds, allowance.patience, allowance.tries
+    chosen = fill(counts, *ids, kinds.n_ids, size, REACH, rng, most, seeds, patience, tries)
     by_kind = arranged(shuffled, kinds.kind_of_row)
     starts = np.cumsum(counts) - counts
     buckets = np.full(kinds.kind_of_row.size, -1, dtype=np.int64)
@@ -78,9 +103,8 @@ def gather(kinds: Kinds, shuffled: Ids, size: int, rng: np.random.Generator, mos
     left = by_kind[buckets[by_kind] < 0]
     n_buckets = chosen.size // size
     if left.size and n_buckets and left.size - n_buckets <= most_left:
-        buckets[left] = place_rest(
-            kinds.kind_of_row[left], kinds.id_starts, kinds.ids, chosen, size, REACH * REACH
-        )
+        kinds_left, reach = kinds.kind_of_row[left], allowance.reach
+        buckets[left] = place_rest(kinds_left, *ids, chosen, size, reach, most)
     return buckets
 
 

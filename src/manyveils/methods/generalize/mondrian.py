@@ -2,17 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.cuts import LABEL, RANGE, SET, divide, mark, propose
-from manyveils.promises.entries import Entries, Ids, Subject, for_each_once
+from manyveils.promises.entries import Entries, Ids, Kept, Subject, for_each_once
 from manyveils.promises.keeping import Watch, all_kept
 from manyveils.release.dealing import ranks_within
 from manyveils.table.attributes import Attribute, in_order
 
+Judged = Callable[[Ids, int], Kept]
 Labels = Literal["auto", "ranges", "sets", "hierarchy"]
 
 
@@ -146,10 +148,13 @@ def partition(
     *,
     relaxed: bool,
     progress: Callable[[float], None],
+    judged: Judged | None = None,
 ) -> Ids:
     """Cut all groups round by round, each along the attribute that gains most, as long as both parts keep every promise.
 
-    `order` lists all rows; where equal rows must be told apart, its order decides.
+    `order` lists all rows; where equal rows must be told apart, its order decides. `judged` says of groups, numbered by
+    row from 0 and -1 for rows in none, which keep every promise; without it, it is counted from the rows. What is cut
+    may then be anything that has codes, as persons are of whom some row stands for all.
 
     Claim: every group keeps every promise if the whole table does.
     Why: a group is replaced by two parts only after both were found to keep every promise.
@@ -159,7 +164,7 @@ def partition(
     least = max((watched.promise.guarantee.least_rows for watched in watches), default=1)
     # Laid out in that order once, rows are read nearly one after another in every round.
     cutting = replace(cutting, codes=_narrow(cutting.codes)[:, order])
-    entries = _row_entries(watches, order)
+    entries = _row_entries(() if judged else watches, order)
     active = Segments(np.arange(n_rows, dtype=np.int32), np.array([0]), np.array([n_rows]))
     proposals = _propose(cutting, active, least, relaxed=relaxed)
     groups = np.zeros(n_rows, dtype=np.int32)
@@ -171,7 +176,10 @@ def partition(
             break
         entries = _of_active(entries, active, n_rows)
         progress(1 - int(active.sizes.sum()) / n_rows)
-        fine, chosen = _try(cutting, active, proposals, watches, entries, n_rows, relaxed=relaxed)
+        fine_as = (
+            partial(_fine, watches, entries, n_rows) if judged is None else partial(_asked, judged, order)
+        )
+        fine, chosen = _try(cutting, active, proposals, fine_as, relaxed=relaxed)
         left = _chosen(proposals.takes, chosen)
         # The left part keeps the group's number, the right part gets a new one.
         right = Segments(active.rows, active.starts[fine] + left[fine], active.stops[fine])
@@ -229,9 +237,7 @@ def _try(
     cutting: Cutting,
     active: Segments,
     proposals: Proposals,
-    watches: tuple[Watch, ...],
-    entries: tuple[Entries | None, ...],
-    n_rows: int,
+    fine_as: Callable[[Segments], Kept],
     *,
     relaxed: bool,
 ) -> tuple[NDArray[np.bool_], Ids]:
@@ -242,12 +248,25 @@ def _try(
     runs = active.rows, active.starts, active.stops
     divide(cutting.codes, *runs, chosen, *cuts, cutting.labels, cutting.label_starts, relaxed)
     parts = _halves(active, takes, np.ones(chosen.size, dtype=bool))
+    fine, n = fine_as(parts), chosen.size
+    return fine[:n] & fine[n:], chosen
+
+
+def _fine(
+    watches: tuple[Watch, ...], entries: tuple[Entries | None, ...], n_rows: int, parts: Segments
+) -> Kept:
+    """Which parts keep every promise, counted from the entries of their rows."""
     if any(counted is not None for counted in entries):
         owner = parts.group_of_row(n_rows)
         entries = for_each_once(entries, lambda counted: counted.under(owner, parts.starts.size))
-    fine = all_kept(watches, entries, parts.sizes)
-    n = chosen.size
-    return fine[:n] & fine[n:], chosen
+    return all_kept(watches, entries, parts.sizes)
+
+
+def _asked(judged: Judged, order: Ids, parts: Segments) -> Kept:
+    """Which parts keep every promise, as they are judged; their rows are places in the order."""
+    groups = np.empty(order.size, dtype=np.int64)
+    groups[order] = parts.group_of_row(order.size)
+    return judged(groups, parts.starts.size)
 
 
 def _halves(segments: Segments, left: Ids, which: NDArray[np.bool_]) -> Segments:

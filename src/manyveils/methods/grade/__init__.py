@@ -30,7 +30,7 @@ from manyveils.methods.grade.pseudonyms import (
 from manyveils.policy import Policy
 from manyveils.policy.check import section_problems
 from manyveils.policy.sections import Count, Number
-from manyveils.promises.entries import Ids, Kept, numbered
+from manyveils.promises.entries import Ids, Kept, distinct, numbered
 from manyveils.promises.keeping import kept_by_groups, watch_counts
 from manyveils.promises.work import Work
 from manyveils.release.dealing import DealtView
@@ -160,6 +160,7 @@ def _graded(work: Work, options: GradeOptions) -> tuple[Lookups, Key]:
 
 def _refuse_broken(work: Work) -> None:
     """Refuse if the policy promises what unchanged quasi-identifiers do not keep."""
+    _refuse_sightings(work)
     fine, sizes = _judged(work)
     if not fine.all():
         kinds = ", ".join(sorted({promise.guarantee.kind for promise in work.promises}))
@@ -169,6 +170,23 @@ def _refuse_broken(work: Work) -> None:
         )
         remedy = 'Drop [guarantee], or let another method follow, such as then = "generalize" or "anatomize".'
         raise InfeasibleError.at(work.policy.name, what, remedy)
+
+
+def _refuse_sightings(work: Work) -> None:
+    """Refuse to promise anything of a constant attribute that is seen beside several values of one person."""
+    persons = work.table.persons
+    if persons is None:
+        return
+    groups, n_groups = numbered(work.table, work.quasi)
+    n_seen = int((np.bincount(distinct(persons * n_groups + groups) // n_groups) > 1).sum())
+    protected = dict.fromkeys(work.table.home(name) for promise in work.promises for name in promise.protects)
+    what = f"grading leaves quasi-identifiers as they are, and {n_seen} persons are seen in several groups with it."
+    remedy = 'Drop [guarantee], or let another method follow, such as then = "anatomize".'
+    InfeasibleError.refuse(
+        Problem(f"{work.policy.name}: attributes.{name}.constant", what, remedy)
+        for name in protected
+        if n_seen and work.policy.attributes[name].constant
+    )
 
 
 def _judged(work: Work) -> tuple[Kept, Ids]:

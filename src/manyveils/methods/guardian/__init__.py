@@ -6,12 +6,15 @@ It promises rules of any shape, and guarantees of roles, against those who join 
 It cannot promise anything to combinations of attributes, nor against dependencies it was not told of.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, Literal
 
-from manyveils.errors import InfeasibleError
+import numpy as np
+
+from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.methods import Gap, Method, Options, drafts_of, plan_of_counts
 from manyveils.methods.guardian.decompose import by_colouring, by_repair
 from manyveils.methods.guardian.pieces import (
@@ -28,7 +31,7 @@ from manyveils.methods.guardian.pieces import (
 from manyveils.methods.guardian.score import Divergence, by_counts
 from manyveils.policy.promises import rules_of
 from manyveils.policy.rules import known_from
-from manyveils.promises.entries import numbered
+from manyveils.promises.entries import distinct, numbered
 from manyveils.promises.explain import refuse, whole_table_problems
 from manyveils.promises.keeping import watch_counts
 from manyveils.promises.work import Work
@@ -53,7 +56,8 @@ def plan(work: Work) -> Plan | FromRows:
     plans = tables.plans(work)
     if all(isinstance(inner, Plan) for inner in plans):
         return tables.plan(plans, work)
-    return FromRows(partial(tables.drafts, plans), from_counts=partial(tables.plan, plans))
+    from_counts = partial(tables.plan, plans) if work.table.persons is None else None
+    return FromRows(partial(tables.drafts, plans), from_counts=from_counts)
 
 
 def _sliced(work: Work) -> Drafts:
@@ -140,8 +144,30 @@ def _decomposed(work: Work) -> _Tables:
         hiding = by_counts(work.counts, lambda piece: _dealt(work, piece, demands.each))
         progress = partial(work.progress, "adding columns back")
         pieces = by_repair(work.published, demands, Divergence(work.counts, hiding), progress)
+    refuse_sightings(work, pieces)
     assert demands.all_kept(pieces), "the tables are not in Guardian Normal Form, or break k"
     return _Tables(pieces, demands.each, options.anonymizer, _notes(work, options, pieces, demands))
+
+
+def refuse_sightings(work: Work, pieces: tuple[Piece, ...]) -> None:
+    """Refuse tables that show a constant attribute in several groups of one person: what they tell together is not judged."""
+    several = work.table.persons is not None
+    protected = {work.table.home(name) for promise in work.promises for name in promise.protects}
+    seen = Counter(
+        home
+        for piece in pieces
+        if several and len(piece.columns) > 1
+        for home in sorted({work.table.home(name) for name in piece.columns} & protected)
+    )
+    PolicyError.refuse(
+        Problem(
+            f"{work.policy.name}: attributes.{name}.constant",
+            f"persons have several rows, and {n_tables} tables show it: what these tell together is not judged.",
+            'Use decompose = "uad", whose tables share no attribute, or method = "anatomize".',
+        )
+        for name, n_tables in seen.items()
+        if n_tables > 1 and work.policy.attributes[name].constant
+    )
 
 
 def _demands(work: Work) -> Demands:
@@ -164,6 +190,9 @@ def _crowd(work: Work) -> Crowd | None:
         ordered = tuple(sorted(names))
         table = work.counts(ordered)
         groups, n_groups = numbered(table, ordered)
+        if table.persons is not None:
+            groups = distinct(groups * table.n_persons + table.persons) // table.n_persons
+            return int(np.bincount(groups).min())
         return int(people(groups, table.weights, n_groups).min(initial=table.n_people))
 
     known = known_from(frozenset(work.quasi), column_dependencies(work))
@@ -171,13 +200,14 @@ def _crowd(work: Work) -> Crowd | None:
 
 
 def _dealt(work: Work, piece: Piece, demands: tuple[Demand, ...]) -> DealtView | None:
-    """How the rows of a table would be dealt by what it guards; nothing if they cannot be."""
+    """How the rows of a table would be dealt by what it guards; nothing if they cannot be, or persons are."""
     method, inner = inner_work(work, piece, demands, "anatomize")
     try:
         decided = plan_of_counts(inner, method.plan(inner))
     except InfeasibleError:
         return None
-    assert decided is not None
+    if decided is None:
+        return None
     [view] = decided.views
     assert isinstance(view, DealtView)
     return view

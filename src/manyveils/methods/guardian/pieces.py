@@ -259,7 +259,8 @@ def _described(work: Work, column: str, piece: Piece) -> dict[str, Any]:
     kind = work.table[column].kind
     hierarchy = {"hierarchy": keys["hierarchy"]} if "hierarchy" in keys and home == column else {}
     role = "sensitive" if column == piece.protects else "quasi"
-    return {"role": role, "kind": kind, **hierarchy}
+    constant = {"constant": True} if keys.get("constant") else {}
+    return {"role": role, "kind": kind, **hierarchy, **constant}
 
 
 def strength(protect: str, demands: Sequence[Demand]) -> int | None:

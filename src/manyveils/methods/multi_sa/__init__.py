@@ -3,6 +3,7 @@
 The baseline that versatile publishing is compared with: what stands on the right side of a rule is sensitive.
 It promises that each sensitive attribute is diverse even for someone who knows all the others, bucket by bucket.
 It cannot do so without leaving out rows, often most of them: use `guardian` where that is too many.
+It cannot publish tables in which persons have several rows: it chooses rows one by one.
 """
 
 import math
@@ -34,7 +35,16 @@ class MultiSaOptions(Options):
 
 def plan(work: Work) -> FromRows:
     """Which rows are published, and in which buckets, is found by looking at all of them."""
+    _refuse_persons(work)
     return FromRows(_divided_rows)
+
+
+def _refuse_persons(work: Work) -> None:
+    """Its search chooses how many rows of each combination leave, and knows nothing of whose they are."""
+    if work.table.persons is not None:
+        what = "multi-sa chooses rows one by one and cannot keep those of a person together."
+        remedy = 'Use method = "anatomize" or "guardian", or publish a table with one row per person.'
+        raise PolicyError.at(f"{work.policy.name}: data.person", what, remedy)
 
 
 def _divided_rows(work: Work) -> Drafts:

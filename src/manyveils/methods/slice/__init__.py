@@ -14,7 +14,7 @@ from manyveils.errors import PolicyError, Problem
 from manyveils.methods import Method
 from manyveils.methods.slice.buckets import Region, cut_buckets, group_buckets, regions_of
 from manyveils.methods.slice.layout import Layout, SliceOptions, lay_out
-from manyveils.promises.entries import Ids
+from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch_counts
 from manyveils.promises.work import Work, shuffled_rows
@@ -34,6 +34,7 @@ def _sliced(layout: Layout, work: Work) -> Drafts:
         buckets = cut_buckets(work, regions, order)
     else:
         buckets = group_buckets(work, regions, order, design=options.partition, size=options.bucket)
+    _refuse_sightings(work, regions)
     return _made(work, layout, regions, buckets)
 
 
@@ -60,6 +61,30 @@ def _refuse_double_recoding(work: Work, regions: tuple[Region, ...]) -> None:
         Problem(where, f"{name!r} would have to be generalized in one of its columns.", remedy)
         for name in sorted({work.table.home(name) for name in doubled})
     )
+
+
+def _refuse_sightings(work: Work, regions: tuple[Region, ...]) -> None:
+    """Who is seen with a constant attribute beside several values of its column tells more of it than one row would."""
+    persons = work.table.persons
+    PolicyError.refuse(
+        Problem(
+            f"{work.policy.name}: attributes.{home}.constant",
+            f"{n_seen} persons are seen with it beside several values of {' and '.join(known)}, and slicing does not "
+            "judge what these tell together.",
+            'Put it into a column without quasi-identifiers, or use method = "anatomize".',
+        )
+        for region in (regions if persons is not None else ())
+        for home in sorted({work.table.home(name) for name in region.column})
+        if work.policy.attributes[home].constant and home in work.policy.sensitive
+        if (known := [name for name in work.policy.quasi if {*work.table.expand([name])} & {*region.column}])
+        if persons is not None and (n_seen := _n_seen_apart(persons, region))
+    )
+
+
+def _n_seen_apart(persons: Ids, region: Region) -> int:
+    """How many persons have rows in several regions of a column."""
+    pairs = distinct(persons * region.n_regions + region.of_row)
+    return int((np.bincount(pairs // region.n_regions) > 1).sum())
 
 
 def _made(work: Work, layout: Layout, regions: tuple[Region, ...], buckets: Ids) -> Drafts:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from manyveils.errors import PolicyError, Problem
 from manyveils.kernels.matching import weigh_matches
 from manyveils.methods.generalize.labels import label_groups
-from manyveils.methods.generalize.mondrian import Cutting, cutting_of, partition
+from manyveils.methods.generalize.mondrian import Cutting, Judged, cutting_of, partition
+from manyveils.methods.persons import judge_of, units_of
 from manyveils.policy import Promise, guarantees
 from manyveils.promises.entries import Ids, Known, dense, examples, numbered
 from manyveils.promises.explain import breaks_as_one_group, refuse
@@ -55,7 +56,8 @@ def regions_of(work: Work, column: tuple[str, ...], order: Ids, *, column_k: int
         raise refuse(work, watches)
     attributes = tuple(work.table[name] for name in known)
     cutting = cutting_of(attributes, tuple(map(work.n_leaves, known)), "ranges")
-    groups = _cut(work, cutting, order, watches, "generalizing")
+    judged = None if work.table.persons is None else partial(kept_by_groups, watches)
+    groups = _cut(work, cutting, order, watches, "generalizing", judged)
     return Region(column, groups, int(groups.max()) + 1, label_groups(work, groups, "ranges", known))
 
 
@@ -64,8 +66,16 @@ def keep_all(watches: tuple[Watch, ...], groups: Ids, n_groups: int) -> bool:
     return bool(kept_by_groups(watches, groups, n_groups).all())
 
 
-def _cut(work: Work, cutting: Cutting, order: Ids, watches: tuple[Watch, ...], stage: str) -> Ids:
-    return partition(cutting, order, watches, relaxed=False, progress=partial(work.progress, stage))
+def _cut(
+    work: Work,
+    cutting: Cutting,
+    order: Ids,
+    watches: tuple[Watch, ...],
+    stage: str,
+    judged: Judged | None = None,
+) -> Ids:
+    progress = partial(work.progress, stage)
+    return partition(cutting, order, watches, relaxed=False, progress=progress, judged=judged)
 
 
 def _watches(
@@ -98,8 +108,14 @@ def cut_buckets(work: Work, regions: tuple[Region, ...], order: Ids) -> Ids:
     attributes = tuple(attribute for region in regions for attribute in _cut_along(work, region))
     if not attributes:
         return np.zeros(work.table.n_rows, dtype=np.int64)
-    cutting = cutting_of(attributes, tuple(attribute.n_values for attribute in attributes), "ranges")
-    return _cut(work, cutting, order, bucket_watches(work, regions), "cutting buckets")
+    n_values = tuple(attribute.n_values for attribute in attributes)
+    watches, stage = bucket_watches(work, regions), "cutting buckets"
+    if work.table.persons is None:
+        return _cut(work, cutting_of(attributes, n_values, "ranges"), order, watches, stage)
+    people = units_of(work, "slice.persons")
+    standing = cutting_of(tuple(map(people.standing, attributes)), n_values, "ranges")
+    judged = judge_of(watches, people.of_row)
+    return _cut(work, standing, people.order, watches, stage, judged)[people.of_row]
 
 
 def _cut_along(work: Work, region: Region) -> tuple[Attribute, ...]:
@@ -113,9 +129,10 @@ def _cut_along(work: Work, region: Region) -> tuple[Attribute, ...]:
 def bucket_watches(work: Work, regions: tuple[Region, ...]) -> tuple[Watch, ...]:
     """What every bucket must keep for those who find a region of a judged column in it.
 
-    Labels may overlap, as `*` does with any other; a target then matches several buckets.
+    Labels may overlap, as `*` does with any other; a target then matches several buckets. So do the values of a person
+    that stand beside those by which she came into a bucket.
     """
-    if any(region.recodings for region in regions):
+    if work.table.persons is not None or any(region.recodings for region in regions):
         work = replace(work, promises=tuple(promise.for_mixtures() for promise in work.promises))
     return tuple(
         watched
@@ -131,15 +148,21 @@ def group_buckets(work: Work, regions: tuple[Region, ...], order: Ids, *, design
     Several buckets may match a target, since they are drawn at random, or so that every tuple matches many of them.
     """
     _refuse_other_promises(work)
-    n_rows = work.table.n_rows
-    size = min(size, n_rows)
+    rows = np.arange(work.table.n_rows)
+    of_row, standing = rows, rows
+    if work.table.persons is not None:
+        people = units_of(work, "slice.persons")
+        of_row, standing, order = people.of_row, people.row_of_each, people.order
+    n = order.size
+    size = min(size, n)
     while True:
-        n_buckets = max(n_rows // size, 1)
-        buckets = np.empty(n_rows, dtype=np.int64)
+        n_buckets = max(n // size, 1)
+        of_unit = np.empty(n, dtype=np.int64)
         if design == "membership":
-            buckets[_spread(regions, order)] = np.arange(n_rows) % n_buckets
+            of_unit[_spread(regions, order, standing)] = np.arange(n) % n_buckets
         else:
-            buckets[order] = np.arange(n_rows) * n_buckets // n_rows
+            of_unit[order] = np.arange(n) * n_buckets // n
+        buckets = of_unit[of_row]
         if _are_kept(work, regions, buckets):
             return buckets
         if n_buckets == 1:
@@ -147,13 +170,14 @@ def group_buckets(work: Work, regions: tuple[Region, ...], order: Ids, *, design
         size *= 2
 
 
-def _spread(regions: tuple[Region, ...], order: Ids) -> Ids:
+def _spread(regions: tuple[Region, ...], order: Ids, standing: Ids) -> Ids:
     """The order in which dealing rows in turn brings every value into as many buckets as it has rows.
 
+    What is dealt may be persons too; `standing` is the row that stands for each.
     The column whose values are rarest is dealt first; a tuple matches as many buckets as its rarest value allows.
     """
     rarest_last = sorted(regions, key=lambda region: region.n_regions)
-    dealt: Ids = order[np.lexsort(tuple(region.of_row[order] for region in rarest_last))]
+    dealt: Ids = order[np.lexsort(tuple(region.of_row[standing[order]] for region in rarest_last))]
     return dealt
 
 
@@ -170,9 +194,13 @@ def _refuse_other_promises(work: Work) -> None:
 def _are_kept(work: Work, regions: tuple[Region, ...], buckets: Ids) -> bool:
     """Whether the beliefs of every target keep every promise.
 
-    Where one column holds all that is known, it finds the bucket, and every bucket is judged by itself.
+    Where one column holds all that is known, it finds the bucket, and every bucket is judged by itself. So it is where
+    persons are counted: what holds in every bucket holds for those who weigh several.
     """
-    if sum(bool(set(region.column) & set(work.quasi)) for region in regions) < 2:
+    if (
+        work.table.persons is not None
+        or sum(bool(set(region.column) & set(work.quasi)) for region in regions) < 2
+    ):
         return keep_all(bucket_watches(work, regions), buckets, int(buckets.max()) + 1)
     return all(_is_kept(work, promise, belief) for promise, belief in _judged(work, regions, buckets))
 
