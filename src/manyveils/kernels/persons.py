@@ -151,3 +151,96 @@ def most_persons_alike(
         for entry in range(low, high):
             held[persons[entry]] = 0
     return most
+
+
+@kernel
+def have_persons(starts: np.ndarray, owners: np.ndarray, n_owners: int, wanted: int) -> np.ndarray:
+    """Which owners have rows of so many different persons; no more is counted than that needs."""
+    latest = np.full(n_owners, NOBODY, np.int64)
+    n_persons = np.zeros(n_owners, np.int64)
+    n_open = n_owners if wanted > 0 else 0
+    for person in range(starts.size - 1):
+        if n_open == 0:
+            break
+        for row in range(starts[person], starts[person + 1]):
+            owner = owners[row]
+            if owner < 0 or latest[owner] == person or n_persons[owner] == wanted:
+                continue
+            latest[owner] = person
+            n_persons[owner] += 1
+            n_open -= n_persons[owner] == wanted
+    return n_persons >= wanted
+
+
+@have_persons.of_few
+def _few_have_persons(starts: np.ndarray, owners: np.ndarray, n_owners: int, wanted: int) -> np.ndarray:
+    persons = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    there = owners >= 0
+    pairs = np.unique(persons[there] * n_owners + owners[there])
+    return np.bincount(pairs % max(n_owners, 1), minlength=n_owners) >= wanted
+
+
+@kernel
+def have_pairs(
+    starts: np.ndarray, owners: np.ndarray, values: np.ndarray, n_owners: int, wanted: int
+) -> np.ndarray:
+    """Where so many persons with different values, a different one each, are met on the way; elsewhere there may be some.
+
+    Everybody takes her first value in the owner that nobody has taken there before.
+    """
+    latest = np.full(n_owners, NOBODY, np.int64)
+    n_pairs = np.zeros(n_owners, np.int64)
+    taken = np.empty((n_owners, max(wanted, 1)), np.int64)
+    n_open = n_owners if wanted > 0 else 0
+    for person in range(starts.size - 1):
+        if n_open == 0:
+            break
+        for row in range(starts[person], starts[person + 1]):
+            owner = owners[row]
+            if owner < 0 or latest[owner] == person or n_pairs[owner] == wanted:
+                continue
+            is_new = True
+            for pair in range(n_pairs[owner]):
+                if taken[owner, pair] == values[row]:
+                    is_new = False
+                    break
+            if is_new:
+                latest[owner] = person
+                taken[owner, n_pairs[owner]] = values[row]
+                n_pairs[owner] += 1
+                n_open -= n_pairs[owner] == wanted
+    return n_pairs >= wanted
+
+
+@kernel
+def leave(starts: np.ndarray, owners: np.ndarray, failing: np.ndarray, touched: np.ndarray) -> int:
+    """Let everybody with a row in an owner that fails leave with all her rows, in place; returns how many persons leave.
+
+    The owners they leave are marked as touched.
+    """
+    n_leaving = 0
+    for person in range(starts.size - 1):
+        leaves = False
+        for row in range(starts[person], starts[person + 1]):
+            if owners[row] >= 0 and failing[owners[row]]:
+                leaves = True
+                break
+        if leaves:
+            n_leaving += 1
+            for row in range(starts[person], starts[person + 1]):
+                if owners[row] >= 0:
+                    touched[owners[row]] = True
+                owners[row] = NOWHERE
+    return n_leaving
+
+
+@leave.of_few
+def _few_leave(starts: np.ndarray, owners: np.ndarray, failing: np.ndarray, touched: np.ndarray) -> int:
+    persons = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    there = owners >= 0
+    leaves = np.zeros(starts.size - 1, np.bool_)
+    leaves[persons[there][failing[owners[there]]]] = True
+    gone = leaves[persons] & there
+    touched[owners[gone]] = True
+    owners[gone] = NOWHERE
+    return int(np.count_nonzero(leaves))

@@ -14,7 +14,7 @@ from manyveils.methods.generalize.lattice import lattice_of
 from manyveils.methods.generalize.objectives import OBJECTIVES
 from manyveils.methods.generalize.search import Search
 from manyveils.promises.explain import refuse
-from manyveils.promises.keeping import all_kept, watch_counts
+from manyveils.promises.keeping import watch_counts
 from manyveils.promises.work import Work
 from manyveils.release.plan import LeveledView, Plan
 
@@ -47,7 +47,7 @@ class Limits:
 
 
 def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan:
-    """The best node of the lattice, and the classes that are left out there."""
+    """The best node of the lattice, and the groups that are left out there."""
     refuse_valued(work, instead='recoding = "mondrian"')
     watches = watch_counts(work, work.promises, work.sensitive, work.quasi)
     columns, table = tuple(work.table[name] for name in work.quasi), work.counts(work.quasi)
@@ -56,9 +56,10 @@ def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan:
     limits = limits.for_lattice(lattice.shape, lattice.base.sizes.size)
     best, found = _optimal(work, demand) if limits == Limits() else _best(work, demand, limits)
     counted = lattice.roll(lattice.base, best.node)
-    fine = all_kept(watches, counted.entries, counted.sizes)
+    lost = demand.lost(counted, demand.falling(counted))
     levels = dict(zip(work.quasi, best.node, strict=True))
-    left_out = counted.labels[:, ~fine].T.astype(np.int64)
+    # Persons who go leave behind groups in which nobody is left, and have no row in others that are left out.
+    left_out = counted.labels[:, lost.rows == counted.sizes].T.astype(np.int64)
     notes = {
         "recoding": "full-domain",
         "objective": objective,

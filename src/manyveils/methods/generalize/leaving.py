@@ -1,0 +1,122 @@
+"""Who must go at a node of the lattice where somebody has several rows: persons leave with all their rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.kernels.persons import leave
+from manyveils.methods.generalize.lattice import Counted, Lattice
+from manyveils.promises.crowds import Persons
+from manyveils.promises.entries import Ids, Kept
+from manyveils.promises.headcounts import Headcount
+from manyveils.promises.keeping import Watch
+
+# Which groups the persons who are seen elsewhere too break, from the owners of all rows.
+Elsewhere = Callable[[Ids, int], Kept]
+
+
+@dataclass(frozen=True, repr=False)
+class Lost:
+    """What must go at a node: how much counts against the limit, and how many rows of every group.
+
+    Where persons go, `owners` has the group of every row that stays, person after person.
+    """
+
+    n: int
+    rows: Ids
+    owners: Ids | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows go."""
+        return int(self.rows.sum())
+
+
+@dataclass(frozen=True, repr=False)
+class Leaving:
+    """Promises to persons, so many of whom may go with all their rows.
+
+    Claim: who goes by promises that fall goes at every finer node too, and nobody else goes by them.
+    Why: of the persons who stay at a finer node every coarser group is made of groups that keep such a promise, and
+    keeps it, so they all could stay; and a group that fails it fails it with fewer persons too, so the order in which
+    they go is of no matter.
+    Tested by: tests/claims/test_whole_persons.py
+    """
+
+    lattice: Lattice
+    persons: Persons
+    watches: tuple[Watch, ...]
+    falls: tuple[bool, ...]
+    limit: int
+    elsewhere: Elsewhere | None = None
+
+    def falling(self, counted: Counted) -> Lost:
+        """Who goes by promises that, once broken, stay broken at every finer node; counted no further than the limit."""
+        nobody = np.zeros(counted.sizes.size, dtype=np.int64)
+        at_least = self._at_least(counted.sizes)
+        if at_least > self.limit:
+            return Lost(at_least, nobody)
+        owners, n_lost = self.lattice.owners_of_rows(counted.node), 0
+        asked = [np.ones(nobody.size, dtype=bool) for _ in self._stages]
+        while n_lost <= self.limit and any(open_.any() for open_ in asked):
+            for number, stage in enumerate(self._stages):
+                failing = ~stage.kept(owners, nobody.size, asked[number])
+                asked[number] = np.zeros(nobody.size, dtype=bool)
+                n_lost += _leave(self.persons, owners, failing, asked) if failing.any() else 0
+                if n_lost > self.limit:
+                    return Lost(n_lost, nobody)
+        return self._lost(n_lost, counted, owners)
+
+    def all(self, counted: Counted, falling: Lost) -> Lost:
+        """Who goes so that all who stay are in groups that keep every promise; `falling` have gone already."""
+        assert falling.owners is not None
+        owners, n_lost = falling.owners.copy(), falling.n
+        asked = [np.ones(counted.sizes.size, dtype=bool)]
+        if all(self.falls) and self.elsewhere is None:
+            return falling
+        while n_lost <= self.limit and asked[0].any():
+            failing = ~self._every.kept(owners, counted.sizes.size, asked[0])
+            if not failing.any() and self.elsewhere is not None:
+                failing = ~self.elsewhere(owners, counted.sizes.size)
+            asked[0] = np.zeros(counted.sizes.size, dtype=bool)
+            n_lost += _leave(self.persons, owners, failing, asked) if failing.any() else 0
+        return self._lost(n_lost, counted, owners)
+
+    @cached_property
+    def _every(self) -> Headcount:
+        return Headcount(self.persons, self.watches)
+
+    @cached_property
+    def _falling(self) -> Headcount:
+        watches = zip(self.watches, self.falls, strict=True)
+        return Headcount(self.persons, tuple(watched for watched, falls in watches if falls))
+
+    @cached_property
+    def _stages(self) -> tuple[Headcount, ...]:
+        return self._falling.stages
+
+    @cached_property
+    def _most_rows(self) -> Ids:
+        """How many rows the persons who have most of them have together: one, two, three of them and so on."""
+        return np.cumsum(np.sort(np.diff(self.persons.starts))[::-1])
+
+    def _at_least(self, sizes: Ids) -> int:
+        """How many persons at least have rows in groups that have fewer rows than persons are asked for."""
+        n_rows = int(sizes[sizes < self._falling.k].sum())
+        return int(np.searchsorted(self._most_rows, n_rows)) + 1 if n_rows else 0
+
+    def _lost(self, n_lost: int, counted: Counted, owners: Ids) -> Lost:
+        stay = np.bincount(owners[owners >= 0] if n_lost else owners, minlength=counted.sizes.size)
+        return Lost(n_lost, counted.sizes - stay, owners)
+
+
+def _leave(persons: Persons, owners: Ids, failing: Kept, asked: list[NDArray[np.bool_]]) -> int:
+    """Let everybody go who has a row in a failing group; the groups they leave are to be asked about again."""
+    touched = np.zeros(failing.size, dtype=bool)
+    n_leaving: int = leave(persons.starts, owners, failing, touched)
+    for open_ in asked:
+        open_ |= touched
+    return n_leaving

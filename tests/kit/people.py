@@ -1,0 +1,131 @@
+"""Tables in which persons have several rows, and drafts of them judged in plain Python."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from manyveils.errors import PolicyError
+from manyveils.methods import drafts_of, method_of, work_of
+from manyveils.policy import Policy, Promise
+from manyveils.policy.guarantees import Elimination
+from manyveils.promises.work import Work
+from manyveils.release.draft import Draft, Drafts
+from manyveils.table import Streams, Table, hold
+from tests.kit import persons as oracle
+from tests.kit.strategies import Case, cases
+
+
+@st.composite
+def people(draw: st.DrawFn, publish: dict[str, Any], **more: Any) -> tuple[Case, list[int]]:
+    """A case, and whose each of its rows is: persons are numbered in the order in which they come."""
+    case = draw(cases(publish, **more))
+    raw = draw(
+        st.lists(st.integers(0, case.frame.height), min_size=case.frame.height, max_size=case.frame.height)
+    )
+    numbers = {person: number for number, person in enumerate(dict.fromkeys(raw))}
+    return case, [numbers[person] for person in raw]
+
+
+def guarantees() -> st.SearchStrategy[dict[str, Any]]:
+    """Guarantee sections that the oracle for persons speaks of."""
+    l = st.integers(2, 3)
+    return st.one_of(
+        st.fixed_dictionaries({"k": st.integers(2, 4)}),
+        st.fixed_dictionaries({"k": st.just(3), "l": l}),
+        st.fixed_dictionaries({"l": l, "l_kind": st.sampled_from(["distinct", "frequency", "entropy"])}),
+        st.fixed_dictionaries(
+            {"l": l, "l_kind": st.just("recursive"), "c": st.sampled_from([0.5, 1.5, 3.0])}
+        ),
+        st.fixed_dictionaries({"t": st.sampled_from([0.2, 0.5]), "ground": st.just("equal")}),
+        st.fixed_dictionaries({"k": st.just(2), "alpha": st.sampled_from([0.5, 0.75])}),
+        st.fixed_dictionaries({"beta": st.sampled_from([0.5, 1.0, 2.0])}),
+        st.fixed_dictionaries({"delta": st.sampled_from([1.0, 2.0])}),
+        st.fixed_dictionaries({"epsilon_link": st.sampled_from([0.4, 0.6])}),
+        st.fixed_dictionaries({"l": st.just(2), "conditional": st.just(True)}),
+    )
+
+
+def work_for(policy: Policy, frame: Any, whose: list[int]) -> Work | None:
+    """What is to be made of a table with these persons; nothing where the policy asks too much of its values."""
+    table, _ = hold(frame, policy)
+    persons = np.array(whose)
+    is_several = np.bincount(persons).max() > 1
+    try:
+        return work_of(policy, replace(table, persons=persons if is_several else None), Streams(1))
+    except PolicyError:
+        return None
+
+
+def drafted(work: Work) -> Drafts:
+    """The drafts of the policy's method."""
+    return drafts_of(work, method_of(work.policy).plan(work))
+
+
+def groups_of(draft: Draft, work: Work) -> dict[Any, list[int]]:
+    """The rows of every group of a draft in one column: those whose quasi-identifiers read alike."""
+    columns = []
+    for name in work.quasi:
+        recoding = draft.recodings.get(name)
+        attribute = work.table[name]
+        texts = attribute.texts if recoding is None else [text or "" for text in recoding.values.to_list()]
+        codes = attribute.codes[draft.rows] if recoding is None else recoding.codes
+        columns.append([texts[code] for code in codes])
+    groups: dict[Any, list[int]] = {}
+    for place, row in enumerate(draft.rows.tolist()):
+        groups.setdefault(tuple(column[place] for column in columns), []).append(row)
+    return groups
+
+
+def texts_of(table: Table, name: str) -> list[str]:
+    """The values of an attribute, row by row."""
+    return [table[name].texts[code] for code in table[name].codes]
+
+
+def keeps(promise: Promise, member: list[int], table: Table, sensitive: tuple[str, ...]) -> bool:
+    """Whether the rows of a group keep a promise, by the oracle."""
+    whose = list(range(table.n_rows)) if table.persons is None else table.persons.tolist()
+    if not promise.protects:
+        return oracle.keeps(promise.guarantee, [(whose[row], "") for row in member], [], [])
+    values = texts_of(table, promise.protects[0])
+    if isinstance(promise.guarantee, Elimination):
+        others = [texts_of(table, name) for name in promise.guarantee.ruled_out]
+        rows = [(whose[row], values[row], [other[row] for other in others]) for row in member]
+        return oracle.withstands(rows, promise.guarantee.eliminations, promise.insensitive)
+    known = [texts_of(table, name) for name in sensitive if name not in promise.protects]
+    parts: dict[Any, list[int]] = {}
+    for row in member:
+        parts.setdefault(tuple(k[row] for k in known) if promise.conditional else (), []).append(row)
+    reference = list(zip(whose, values, strict=True))
+    return all(
+        oracle.keeps(
+            promise.guarantee,
+            [(whose[row], values[row]) for row in rows],
+            reference,
+            table[promise.protects[0]].texts,
+            promise.insensitive,
+        )
+        for rows in parts.values()
+    )
+
+
+def broken(work: Work, draft: Draft) -> list[tuple[Any, Promise]]:
+    """The groups of a draft, and the promises that they break."""
+    return [
+        (group, promise)
+        for group, member in groups_of(draft, work).items()
+        for promise in work.promises
+        if set(promise.protects) <= set(draft.attributes)
+        and not keeps(promise, member, work.table, work.sensitive)
+    ]
+
+
+def is_whole(work: Work, draft: Draft) -> bool:
+    """Whether everybody is in a draft with all her rows or with none, and no more are left out than may be."""
+    table = work.table
+    if table.persons is None:
+        return table.n_rows - draft.rows.size <= work.limit
+    there = set(table.persons[draft.rows].tolist())
+    rows = [row for row, person in enumerate(table.persons.tolist()) if person in there]
+    return sorted(draft.rows.tolist()) == rows and table.n_persons - len(there) <= work.limit
