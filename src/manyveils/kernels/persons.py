@@ -154,50 +154,50 @@ def most_persons_alike(
 
 
 @kernel
-def have_persons(starts: np.ndarray, owners: np.ndarray, n_owners: int, wanted: int) -> np.ndarray:
-    """Which owners have rows of so many different persons; no more is counted than that needs."""
-    latest = np.full(n_owners, NOBODY, np.int64)
-    n_persons = np.zeros(n_owners, np.int64)
-    n_open = n_owners if wanted > 0 else 0
+def have_persons(starts: np.ndarray, owners: np.ndarray, asked: np.ndarray, wanted: int) -> np.ndarray:
+    """Which of the owners that are asked about have rows of so many different persons; no more is counted than needed."""
+    latest = np.full(asked.size, NOBODY, np.int64)
+    n_persons = np.where(asked, 0, wanted)
+    n_open = np.count_nonzero(asked) if wanted > 0 else 0
     for person in range(starts.size - 1):
         if n_open == 0:
             break
         for row in range(starts[person], starts[person + 1]):
             owner = owners[row]
-            if owner < 0 or latest[owner] == person or n_persons[owner] == wanted:
+            if owner < 0 or n_persons[owner] == wanted or latest[owner] == person:
                 continue
             latest[owner] = person
             n_persons[owner] += 1
             n_open -= n_persons[owner] == wanted
-    return n_persons >= wanted
+    return asked & (n_persons >= wanted)
 
 
 @have_persons.of_few
-def _few_have_persons(starts: np.ndarray, owners: np.ndarray, n_owners: int, wanted: int) -> np.ndarray:
+def _few_have_persons(starts: np.ndarray, owners: np.ndarray, asked: np.ndarray, wanted: int) -> np.ndarray:
     persons = np.repeat(np.arange(starts.size - 1), np.diff(starts))
     there = owners >= 0
-    pairs = np.unique(persons[there] * n_owners + owners[there])
-    return np.bincount(pairs % max(n_owners, 1), minlength=n_owners) >= wanted
+    pairs = np.unique(persons[there] * asked.size + owners[there])
+    return asked & (np.bincount(pairs % max(asked.size, 1), minlength=asked.size) >= wanted)
 
 
 @kernel
 def have_pairs(
-    starts: np.ndarray, owners: np.ndarray, values: np.ndarray, n_owners: int, wanted: int
+    starts: np.ndarray, owners: np.ndarray, values: np.ndarray, asked: np.ndarray, wanted: int
 ) -> np.ndarray:
-    """Where so many persons with different values, a different one each, are met on the way; elsewhere there may be some.
+    """Which of the owners that are asked about have so many persons with different values, as far as is met on the way.
 
     Everybody takes her first value in the owner that nobody has taken there before.
     """
-    latest = np.full(n_owners, NOBODY, np.int64)
-    n_pairs = np.zeros(n_owners, np.int64)
-    taken = np.empty((n_owners, max(wanted, 1)), np.int64)
-    n_open = n_owners if wanted > 0 else 0
+    latest = np.full(asked.size, NOBODY, np.int64)
+    n_pairs = np.where(asked, 0, wanted)
+    taken = np.empty((asked.size, max(wanted, 1)), np.int64)
+    n_open = np.count_nonzero(asked) if wanted > 0 else 0
     for person in range(starts.size - 1):
         if n_open == 0:
             break
         for row in range(starts[person], starts[person + 1]):
             owner = owners[row]
-            if owner < 0 or latest[owner] == person or n_pairs[owner] == wanted:
+            if owner < 0 or n_pairs[owner] == wanted or latest[owner] == person:
                 continue
             is_new = True
             for pair in range(n_pairs[owner]):
@@ -209,7 +209,7 @@ def have_pairs(
                 taken[owner, n_pairs[owner]] = values[row]
                 n_pairs[owner] += 1
                 n_open -= n_pairs[owner] == wanted
-    return n_pairs >= wanted
+    return asked & (n_pairs >= wanted)
 
 
 @kernel

@@ -49,9 +49,9 @@ class Headcount:
         Tested by: tests/claims/test_headcounts.py
         """
         asked = np.ones(n_owners, dtype=bool) if asked is None else asked
-        fine = asked & have_persons(self.persons.starts, owners, n_owners, self.k)
+        fine = have_persons(self.persons.starts, owners, asked, self.k) if self.k > 1 else asked.copy()
         for subject, watches in self._by_subject:
-            seen = [self._at_a_glance(watched, owners, n_owners) if fine.any() else fine for watched in watches]
+            seen = [self._at_a_glance(watched, owners, fine) for watched in watches]
             open_ = fine & ~np.logical_and.reduce(seen)
             if open_.any():
                 fine[open_] = self._counted(subject, watches, owners, open_)
@@ -67,15 +67,15 @@ class Headcount:
                 subjects[id(watched.subject)] = watched.subject, (*others, watched)
         return tuple(subjects.values())
 
-    def _at_a_glance(self, watched: Watch, owners: Ids, n_owners: int) -> Kept:
-        """Owners that surely keep a promise."""
+    def _at_a_glance(self, watched: Watch, owners: Ids, asked: Kept) -> Kept:
+        """Owners among those that are asked about that surely keep a promise."""
         guarantee, subject = watched.promise.guarantee, watched.subject
         assert subject is not None
         is_plain = isinstance(guarantee, DistinctDiversity) and subject.n_known == 1 and subject.rows is None
-        if not is_plain or owners.size <= FEW_ROWS or n_owners * guarantee.variety > MOST_PAIRS:
-            return np.zeros(n_owners, dtype=bool)
+        if not is_plain or owners.size <= FEW_ROWS or asked.size * guarantee.variety > MOST_PAIRS:
+            return np.zeros(asked.size, dtype=bool)
         seen: Kept = have_pairs(
-            self.persons.starts, owners, subject.codes_in_order, n_owners, guarantee.variety
+            self.persons.starts, owners, subject.codes_in_order, asked, guarantee.variety
         )
         return seen
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from manyveils.kernels.persons import leave
 from manyveils.methods.generalize.lattice import Counted, Lattice
@@ -60,30 +59,41 @@ class Leaving:
         if at_least > self.limit:
             return Lost(at_least, nobody)
         owners, n_lost = self.lattice.owners_of_rows(counted.node), 0
-        asked = [np.ones(nobody.size, dtype=bool) for _ in self._stages]
-        while n_lost <= self.limit and any(open_.any() for open_ in asked):
-            for number, stage in enumerate(self._stages):
-                failing = ~stage.kept(owners, nobody.size, asked[number])
-                asked[number] = np.zeros(nobody.size, dtype=bool)
-                n_lost += _leave(self.persons, owners, failing, asked) if failing.any() else 0
-                if n_lost > self.limit:
-                    return Lost(n_lost, nobody)
+        asked = np.zeros(nobody.size, dtype=bool)
+        # One promise after the other at first: many nodes are refused by the first one.
+        for stage in self._falling.stages:
+            n_lost += self._leave(owners, stage.kept(owners, nobody.size), asked)
+            if n_lost > self.limit:
+                return Lost(n_lost, nobody)
+        n_lost += self._settle(self._falling, owners, asked, self.limit - n_lost)
         return self._lost(n_lost, counted, owners)
 
     def all(self, counted: Counted, falling: Lost) -> Lost:
         """Who goes so that all who stay are in groups that keep every promise; `falling` have gone already."""
         assert falling.owners is not None
-        owners, n_lost = falling.owners.copy(), falling.n
-        asked = [np.ones(counted.sizes.size, dtype=bool)]
-        if all(self.falls) and self.elsewhere is None:
-            return falling
-        while n_lost <= self.limit and asked[0].any():
-            failing = ~self._every.kept(owners, counted.sizes.size, asked[0])
-            if not failing.any() and self.elsewhere is not None:
-                failing = ~self.elsewhere(owners, counted.sizes.size)
-            asked[0] = np.zeros(counted.sizes.size, dtype=bool)
-            n_lost += _leave(self.persons, owners, failing, asked) if failing.any() else 0
+        owners = falling.owners.copy()
+        asked = np.ones(counted.sizes.size, dtype=bool)
+        n_lost = falling.n + self._settle(self._every, owners, asked, self.limit - falling.n)
+        while self.elsewhere is not None and n_lost <= self.limit:
+            asked = np.zeros(counted.sizes.size, dtype=bool)
+            n_lost += self._leave(owners, self.elsewhere(owners, asked.size), asked)
+            if not asked.any():
+                break
+            n_lost += self._settle(self._every, owners, asked, self.limit - n_lost)
         return self._lost(n_lost, counted, owners)
+
+    def _settle(self, promised: Headcount, owners: Ids, asked: Kept, limit: int) -> int:
+        """Let persons go until the groups that are asked about, and all they leave, keep what is promised, or too many went."""
+        n_lost = 0
+        while n_lost <= limit and asked.any():
+            fine = promised.kept(owners, asked.size, asked)
+            asked = np.zeros(asked.size, dtype=bool)
+            n_lost += self._leave(owners, fine, asked)
+        return n_lost
+
+    def _leave(self, owners: Ids, fine: Kept, asked: Kept) -> int:
+        """Let everybody go who has a row in a group that is not fine; the groups they leave are to be asked about."""
+        return 0 if fine.all() else int(leave(self.persons.starts, owners, ~fine, asked))
 
     @cached_property
     def _every(self) -> Headcount:
@@ -93,10 +103,6 @@ class Leaving:
     def _falling(self) -> Headcount:
         watches = zip(self.watches, self.falls, strict=True)
         return Headcount(self.persons, tuple(watched for watched, falls in watches if falls))
-
-    @cached_property
-    def _stages(self) -> tuple[Headcount, ...]:
-        return self._falling.stages
 
     @cached_property
     def _most_rows(self) -> Ids:
@@ -112,11 +118,3 @@ class Leaving:
         stay = np.bincount(owners[owners >= 0] if n_lost else owners, minlength=counted.sizes.size)
         return Lost(n_lost, counted.sizes - stay, owners)
 
-
-def _leave(persons: Persons, owners: Ids, failing: Kept, asked: list[NDArray[np.bool_]]) -> int:
-    """Let everybody go who has a row in a failing group; the groups they leave are to be asked about again."""
-    touched = np.zeros(failing.size, dtype=bool)
-    n_leaving: int = leave(persons.starts, owners, failing, touched)
-    for open_ in asked:
-        open_ |= touched
-    return n_leaving
