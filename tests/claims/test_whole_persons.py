@@ -143,3 +143,23 @@ def test_cheaper_nodes_are_not_passed_over_for_a_bound(data):
     if (lost < counted.sizes).any():
         assert costs.bound(lattice.at(low)) <= costs.bound(counted) + 1e-9
         assert costs.bound(counted) <= costs.cost(counted, lost) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("cuts", ["relaxed", "strict"])
+@settings(many, max_examples=100)
+@given(data=st.data())
+def test_groups_that_are_cut_keep_every_promise_to_persons(cuts, data):
+    """Cutting rows into groups leaves nobody out, and every group keeps every promise in plain Python."""
+    options = {"method": "generalize", "recoding": "mondrian", "cuts": cuts}
+    case, whose = data.draw(people(options, smallest=2, largest=40, promised=guarantees()))
+    work = work_for(case.policy, case.frame, whose)
+    if work is None:
+        return
+    watches = watch(work.promises, work.table, work.sensitive)
+    try:
+        [draft] = drafted(work).views
+    except InfeasibleError:
+        assert not kept_by_groups(watches, np.zeros(work.table.n_rows, dtype=np.int64), 1)[0]
+        return
+    assert draft.rows.tolist() == list(range(work.table.n_rows))
+    assert not broken(work, draft)

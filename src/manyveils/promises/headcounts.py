@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from manyveils.kernels.persons import have_pairs, have_persons
 from manyveils.policy.guarantees import DistinctDiversity, KAnonymity
 from manyveils.promises.crowds import Crowd, Persons
-from manyveils.promises.entries import Ids, Kept, Subject
+from manyveils.promises.entries import Ids, Kept, Subject, distinct
 from manyveils.promises.keeping import Watch, kept
 
 # Pairs that a glance may remember, over all groups.
@@ -19,13 +20,23 @@ FEW_ROWS = 1 << 12
 
 @dataclass(frozen=True, repr=False)
 class Headcount:
-    """Promises to persons; `persons` says whose the rows are.
+    """Promises to persons about some rows, which are listed person after person; `starts` says where those of each begin.
 
-    Owners of rows are listed person after person, and a row with a negative owner is nowhere.
+    Owners of rows are listed in the same order, and a row with a negative owner is nowhere.
     """
 
-    persons: Persons
+    rows: Ids
+    starts: Ids
     watches: tuple[Watch, ...]
+
+    def among(self, which: NDArray[np.bool_]) -> "Headcount":
+        """The same about some of the rows."""
+        starts = np.append(0, np.cumsum(which))[self.starts]
+        return Headcount(self.rows[which], distinct(starts), self.watches)
+
+    def of(self, watches: tuple[Watch, ...]) -> "Headcount":
+        """Other promises about the same rows."""
+        return Headcount(self.rows, self.starts, watches)
 
     @cached_property
     def k(self) -> int:
@@ -38,7 +49,7 @@ class Headcount:
         about_rows = tuple(watched for watched in self.watches if _k_of(watched))
         parts = [about_rows] if about_rows else []
         parts += [watches for _, watches in self._by_subject]
-        return tuple(Headcount(self.persons, watches) for watches in parts)
+        return tuple(map(self.of, parts))
 
     def kept(self, owners: Ids, n_owners: int, asked: Kept | None = None) -> Kept:
         """Which owners keep every promise; those that are not asked about are not looked at, and do.
@@ -49,7 +60,7 @@ class Headcount:
         Tested by: tests/claims/test_headcounts.py
         """
         asked = np.ones(n_owners, dtype=bool) if asked is None else asked
-        fine = have_persons(self.persons.starts, owners, asked, self.k) if self.k > 1 else asked.copy()
+        fine = have_persons(self.starts, owners, asked, self.k) if self.k > 1 else asked.copy()
         for subject, watches in self._by_subject:
             seen = [self._at_a_glance(watched, owners, fine) for watched in watches]
             open_ = fine & ~np.logical_and.reduce(seen)
@@ -74,10 +85,18 @@ class Headcount:
         is_plain = isinstance(guarantee, DistinctDiversity) and subject.n_known == 1 and subject.rows is None
         if not is_plain or owners.size <= FEW_ROWS or asked.size * guarantee.variety > MOST_PAIRS:
             return np.zeros(asked.size, dtype=bool)
-        seen: Kept = have_pairs(
-            self.persons.starts, owners, subject.codes_in_order, asked, guarantee.variety
-        )
+        seen: Kept = have_pairs(self.starts, owners, self._codes(subject), asked, guarantee.variety)
         return seen
+
+    def _codes(self, subject: Subject) -> Ids:
+        """The codes of the rows."""
+        if id(subject) not in self._of_subject:
+            self._of_subject[id(subject)] = subject.codes[self.rows]
+        return self._of_subject[id(subject)]
+
+    @cached_property
+    def _of_subject(self) -> dict[int, Ids]:
+        return {}
 
     def _counted(self, subject: Subject, watches: tuple[Watch, ...], owners: Ids, open_: Kept) -> Kept:
         """Which of the open owners keep some promises about one subject."""
@@ -91,9 +110,15 @@ class Headcount:
 
     def _crowd(self, subject: Subject, owners: Ids, n_owners: int) -> Crowd:
         there = np.flatnonzero(owners >= 0)
-        if 2 * there.size > owners.size and subject.rows is None:
+        assert subject.persons is not None
+        if 2 * there.size > owners.size == subject.persons.numbers.size and subject.rows is None:
             return subject.crowd_in_order(owners, n_owners)
-        return subject.of_rows(self.persons.order[there]).crowd(owners[there], n_owners)
+        return subject.of_rows(self.rows[there]).crowd(owners[there], n_owners)
+
+
+def headcount(persons: Persons, watches: tuple[Watch, ...]) -> Headcount:
+    """Promises to persons about all rows of their table."""
+    return Headcount(persons.order, persons.starts, watches)
 
 
 def _k_of(watched: Watch) -> int:

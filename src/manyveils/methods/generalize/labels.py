@@ -13,7 +13,7 @@ from manyveils.promises.entries import Ids, distinct, numbered
 from manyveils.promises.keeping import Watch
 from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Recoding, draft
-from manyveils.release.dealing import ranks_within
+from manyveils.release.dealing import arranged, ranks_within
 from manyveils.table.attributes import Attribute, in_order
 
 
@@ -38,12 +38,21 @@ def label_groups(work: Work, groups: Ids, labels: Labels, names: tuple[str, ...]
 def _near_order(work: Work) -> Ids:
     """All rows with like quasi-identifiers next to each other, and equal ones shuffled.
 
-    Where a cut must part equal values, the rows that stay behind are then alike in other attributes too.
+    Where a cut must part equal values, the rows that stay behind are then alike in other attributes too, and those of
+    one person stand together.
     """
-    shuffled = shuffled_rows(work, "mondrian.order")
+    shuffled = _by_person(work.table.persons, shuffled_rows(work, "mondrian.order"))
     keys, _ = numbered(work.table, work.quasi)
     near: Ids = shuffled[in_order(keys[shuffled])]
     return near
+
+
+def _by_person(persons: Ids | None, rows: Ids) -> Ids:
+    """The listed rows person after person, in the order in which persons first come up."""
+    if persons is None:
+        return rows
+    _, firsts = np.unique(persons[rows], return_index=True)
+    return arranged(rows, firsts[persons])
 
 
 def recoding_of_groups(column: Attribute, groups: Ids, n_groups: int, style: int) -> Recoding | None:

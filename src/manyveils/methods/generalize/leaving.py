@@ -10,7 +10,7 @@ from manyveils.kernels.persons import leave
 from manyveils.methods.generalize.lattice import Counted, Lattice
 from manyveils.promises.crowds import Persons
 from manyveils.promises.entries import Ids, Kept
-from manyveils.promises.headcounts import Headcount
+from manyveils.promises.headcounts import Headcount, headcount
 from manyveils.promises.keeping import Watch
 
 # Which groups the persons who are seen elsewhere too break, from the owners of all rows.
@@ -97,12 +97,12 @@ class Leaving:
 
     @cached_property
     def _every(self) -> Headcount:
-        return Headcount(self.persons, self.watches)
+        return headcount(self.persons, self.watches)
 
     @cached_property
     def _falling(self) -> Headcount:
         watches = zip(self.watches, self.falls, strict=True)
-        return Headcount(self.persons, tuple(watched for watched, falls in watches if falls))
+        return self._every.of(tuple(watched for watched, falls in watches if falls))
 
     @cached_property
     def _most_rows(self) -> Ids:

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.cuts import LABEL, RANGE, SET, divide, mark, propose
+from manyveils.promises.crowds import persons_of
 from manyveils.promises.entries import Entries, Ids, Subject, for_each_once
+from manyveils.promises.headcounts import Headcount, headcount
 from manyveils.promises.keeping import Watch, all_kept
 from manyveils.release.dealing import ranks_within
 from manyveils.table.attributes import Attribute, in_order
@@ -159,7 +161,7 @@ def partition(
     least = max((watched.promise.guarantee.least_rows for watched in watches), default=1)
     # Laid out in that order once, rows are read nearly one after another in every round.
     cutting = replace(cutting, codes=_narrow(cutting.codes)[:, order])
-    entries = _row_entries(watches, order)
+    evidence = _evidence(watches, order)
     active = Segments(np.arange(n_rows, dtype=np.int32), np.array([0]), np.array([n_rows]))
     proposals = _propose(cutting, active, least, relaxed=relaxed)
     groups = np.zeros(n_rows, dtype=np.int32)
@@ -169,9 +171,9 @@ def partition(
         active, proposals = active.some(open_), proposals.some(open_)
         if not active.starts.size:
             break
-        entries = _of_active(entries, active, n_rows)
+        evidence = evidence.of_active(active, n_rows)
         progress(1 - int(active.sizes.sum()) / n_rows)
-        fine, chosen = _try(cutting, active, proposals, watches, entries, n_rows, relaxed=relaxed)
+        fine, chosen = _try(cutting, active, proposals, evidence, n_rows, relaxed=relaxed)
         left = _chosen(proposals.takes, chosen)
         # The left part keeps the group's number, the right part gets a new one.
         right = Segments(active.rows, active.starts[fine] + left[fine], active.stops[fine])
@@ -193,19 +195,57 @@ def _narrow(codes: NDArray[np.integer]) -> NDArray[np.integer]:
     return codes.astype(np.int16) if codes.max(initial=0) <= np.iinfo(np.int16).max else codes
 
 
-def _of_active(
-    entries: tuple[Entries | None, ...], active: Segments, n_rows: int
-) -> tuple[Entries | None, ...]:
-    """Drop the rows of finished groups from the entries, once they are most of them."""
-    largest = max((counted.owners.size for counted in entries if counted is not None), default=0)
-    if 2 * int(active.sizes.sum()) > largest:
-        return entries
-    is_active = active.group_of_row(n_rows) >= 0
-    return for_each_once(entries, lambda counted: counted.some(is_active[counted.owners]))
+@dataclass(frozen=True, repr=False)
+class Tallied:
+    """Promises to rows: every row as an entry of its own, in order of code, so that any grouping is counted in one pass."""
+
+    watches: tuple[Watch, ...]
+    entries: tuple[Entries | None, ...]
+
+    def of_active(self, active: Segments, n_rows: int) -> "Tallied":
+        """Drop the rows of finished groups from the entries, once they are most of them."""
+        largest = max((counted.owners.size for counted in self.entries if counted is not None), default=0)
+        if 2 * int(active.sizes.sum()) > largest:
+            return self
+        is_active = active.group_of_row(n_rows) >= 0
+        some = for_each_once(self.entries, lambda counted: counted.some(is_active[counted.owners]))
+        return Tallied(self.watches, some)
+
+    def kept(self, parts: Segments, n_rows: int) -> NDArray[np.bool_]:
+        """Which parts keep every promise."""
+        entries = self.entries
+        if any(counted is not None for counted in entries):
+            owner = parts.group_of_row(n_rows)
+            entries = for_each_once(entries, lambda counted: counted.under(owner, parts.starts.size))
+        return all_kept(self.watches, entries, parts.sizes)
 
 
-def _row_entries(watches: tuple[Watch, ...], rows: Ids) -> tuple[Entries | None, ...]:
-    """Every row as an entry of its own, in order of code, so that any grouping can be counted in one pass."""
+@dataclass(frozen=True, repr=False)
+class Counting:
+    """Promises to persons with several rows, and where each of the rows they are counted from stands among all."""
+
+    promised: Headcount
+    places: Ids
+
+    def of_active(self, active: Segments, n_rows: int) -> "Counting":
+        """Drop the rows of finished groups, once they are most of them."""
+        if 2 * int(active.sizes.sum()) > self.places.size:
+            return self
+        is_active = active.group_of_row(n_rows)[self.places] >= 0
+        return Counting(self.promised.among(is_active), self.places[is_active])
+
+    def kept(self, parts: Segments, n_rows: int) -> NDArray[np.bool_]:
+        """Which parts keep every promise."""
+        return self.promised.kept(parts.group_of_row(n_rows)[self.places], parts.starts.size)
+
+
+def _evidence(watches: tuple[Watch, ...], rows: Ids) -> Tallied | Counting:
+    """What promises are decided on, for listed rows, which are all there are."""
+    persons = persons_of(watches[0].table) if watches else None
+    if persons is not None:
+        place_of = np.empty(rows.size, dtype=np.int64)
+        place_of[rows] = np.arange(rows.size)
+        return Counting(headcount(persons, watches), place_of[persons.order])
 
     def entries_of(subject: Subject) -> Entries:
         listed = subject.of_rows(rows)
@@ -213,7 +253,7 @@ def _row_entries(watches: tuple[Watch, ...], rows: Ids) -> tuple[Entries | None,
         owners = order if listed.rows is None else listed.rows[order]
         return Entries(owners, listed.codes[order], np.ones(order.size, dtype=np.int64))
 
-    return for_each_once([watched.subject for watched in watches], entries_of)
+    return Tallied(watches, for_each_once([watched.subject for watched in watches], entries_of))
 
 
 def _propose(cutting: Cutting, segments: Segments, least: int, *, relaxed: bool) -> Proposals:
@@ -229,8 +269,7 @@ def _try(
     cutting: Cutting,
     active: Segments,
     proposals: Proposals,
-    watches: tuple[Watch, ...],
-    entries: tuple[Entries | None, ...],
+    evidence: Tallied | Counting,
     n_rows: int,
     *,
     relaxed: bool,
@@ -242,11 +281,7 @@ def _try(
     runs = active.rows, active.starts, active.stops
     divide(cutting.codes, *runs, chosen, *cuts, cutting.labels, cutting.label_starts, relaxed)
     parts = _halves(active, takes, np.ones(chosen.size, dtype=bool))
-    if any(counted is not None for counted in entries):
-        owner = parts.group_of_row(n_rows)
-        entries = for_each_once(entries, lambda counted: counted.under(owner, parts.starts.size))
-    fine = all_kept(watches, entries, parts.sizes)
-    n = chosen.size
+    fine, n = evidence.kept(parts, n_rows), chosen.size
     return fine[:n] & fine[n:], chosen
 
 
