@@ -12,7 +12,8 @@ from manyveils.errors import InfeasibleError
 from manyveils.methods.generalize.lattice import lattice_of
 from manyveils.methods.generalize.objectives import OBJECTIVES as COSTS
 from manyveils.promises.keeping import kept_by_groups, watch
-from tests.kit.people import broken, drafted, guarantees, is_whole, people, work_for
+from manyveils.promises.sightings import about_constants, sightings_of
+from tests.kit.people import broken, drafted, groups_of, guarantees, is_whole, people, told, unchanging, work_for
 
 ANYTIME = import_module("manyveils.methods.generalize.anytime")
 BLOCKS = import_module("manyveils.methods.generalize.blocks")
@@ -20,11 +21,13 @@ OBJECTIVES = ["loss", "discernibility", "class-size", "height"]
 many = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def staying(stays, groups, n_groups, watches, persons):
+def staying(stays, groups, n_groups, watches, persons, seen=None):
     """Who stays: as long as a group breaks a promise, everybody in it goes with all her rows."""
     while True:
         # Those who went are a group of their own, which nobody asks about.
         fine = kept_by_groups(watches, np.where(stays, groups, n_groups), n_groups + 1)
+        if seen is not None and fine[groups[stays]].all():
+            fine = ~seen.unfit(np.where(stays, groups, -1)[seen.persons.order], n_groups)
         out = {persons[row] for row in np.flatnonzero(stays) if not fine[groups[row]]}
         if not out:
             return stays
@@ -57,6 +60,7 @@ def exhaustive(work, objective):
     persons = np.arange(table.n_rows) if table.persons is None else table.persons
     watches = watch(work.promises, table, work.sensitive)
     falling = tuple(w for w in watches if (w.one_part_heals if work.limit else w.merging_keeps))
+    seen = sightings_of(about_constants(work.policy, table, work.promises), table)
     best = None
     for node in product(*(range(len(table[name].levels)) for name in quasi)):
         keys = [
@@ -69,8 +73,8 @@ def exhaustive(work, objective):
         numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
         groups = np.array([numbers[key] for key in keys])
         stays = np.ones(table.n_rows, dtype=bool)
-        for which in (falling, watches):
-            stays = staying(stays, groups, len(numbers), which, persons)
+        for which, together in ((falling, None), (watches, seen)):
+            stays = staying(stays, groups, len(numbers), which, persons, together)
         n_lost = np.unique(persons).size - np.unique(persons[stays]).size
         if stays.any() and n_lost <= work.limit:
             cost = cost_of(objective, node, stays, groups, table, quasi)
@@ -87,6 +91,7 @@ def test_the_optimum_for_persons_is_exact(objective, way, data):
     options = {"method": "generalize", "objective": objective}
     options |= {} if way == "exact" else {"check_limit": 100_000}
     case, whose = data.draw(people(options, smallest=2, largest=16, promised=guarantees()))
+    case = unchanging(case, whose) if data.draw(st.booleans()) else case
     work = work_for(case.policy, case.frame, whose)
     if work is None:
         return
@@ -111,6 +116,8 @@ def test_groups_of_a_draft_keep_every_promise_to_persons(data):
     """Every group of a draft keeps every promise in plain Python, and who is left out is left out with all her rows."""
     case, whose = data.draw(people({"method": "generalize"}, smallest=2, largest=40, promised=guarantees()))
     case.sections["publish"]["suppression"] = data.draw(st.sampled_from([0.0, 0.1, 0.3, 0.6]))
+    is_constant = data.draw(st.booleans())
+    case = unchanging(case, whose) if is_constant else case
     work = work_for(case.policy, case.frame, whose)
     if work is None:
         return
@@ -120,6 +127,7 @@ def test_groups_of_a_draft_keep_every_promise_to_persons(data):
         return
     assert not broken(work, draft)
     assert is_whole(work, draft)
+    assert not is_constant or not told(work, groups_of(draft, work))
 
 
 @many

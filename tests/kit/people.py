@@ -1,20 +1,25 @@
 """Tables in which persons have several rows, and drafts of them judged in plain Python."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import polars as pl
 from hypothesis import strategies as st
 
 from manyveils.errors import PolicyError
 from manyveils.methods import drafts_of, method_of, work_of
 from manyveils.policy import Policy, Promise
+from manyveils.policy import guarantees as kinds
 from manyveils.policy.guarantees import Elimination
 from manyveils.promises.work import Work
 from manyveils.release.draft import Draft, Drafts
 from manyveils.table import Streams, Table, hold
 from tests.kit import persons as oracle
-from tests.kit.strategies import Case, cases
+from tests.kit.strategies import ILLS, Case, cases
 
 
 @st.composite
@@ -26,6 +31,37 @@ def people(draw: st.DrawFn, publish: dict[str, Any], **more: Any) -> tuple[Case,
     )
     numbers = {person: number for number, person in enumerate(dict.fromkeys(raw))}
     return case, [numbers[person] for person in raw]
+
+
+def unchanging(case: Case, whose: list[int]) -> Case:
+    """The same with an illness that does not change from row to row of a person."""
+    ills: dict[int, str] = {}
+    own = [ills.setdefault(person, ill) for person, ill in zip(whose, case.frame["ill"], strict=True)]
+    sections = {**case.sections, "attributes": {**case.sections["attributes"]}}
+    sections["attributes"]["ill"] = {**sections["attributes"]["ill"], "constant": True}
+    return Case(case.frame.with_columns(ill=pl.Series(own, dtype=pl.String)), sections)
+
+
+def told(work: Work, groups: dict[Any, list[int]]) -> list[tuple[int, Promise]]:
+    """The persons of whom several groups tell together what none may tell, and the promise that breaks."""
+    table = work.table
+    if table.persons is None:
+        return []
+    values, unsafe = texts_of(table, "ill"), []
+    reference = list(zip(table.persons.tolist(), values, strict=True))
+    seen: dict[int, list[Any]] = {}
+    for group, member in groups.items():
+        for person in dict.fromkeys(table.persons[member].tolist()):
+            seen.setdefault(person, []).append([reference[row] for row in groups[group]])
+    for promise in work.promises:
+        if promise.protects != ("ill",) or isinstance(promise.guarantee, Elimination):
+            continue
+        for person, own in seen.items():
+            if len(own) > 1:
+                b = oracle.seen(own, reference)
+                if not remains(promise, b, oracle.distribution(reference), table["ill"].texts, Fraction(0)):
+                    unsafe.append((person, promise))
+    return unsafe
 
 
 def guarantees() -> st.SearchStrategy[dict[str, Any]]:
@@ -129,3 +165,59 @@ def is_whole(work: Work, draft: Draft) -> bool:
     there = set(table.persons[draft.rows].tolist())
     rows = [row for row, person in enumerate(table.persons.tolist()) if person in there]
     return sorted(draft.rows.tolist()) == rows and table.n_persons - len(there) <= work.limit
+
+
+def remains(
+    promise: Promise, b: oracle.Distribution, p: oracle.Distribution, domain: Sequence[str], slack: Fraction
+) -> bool:
+    """Whether beliefs keep a promise, with its bound tightened a little."""
+    guarantee, harmless = promise.guarantee, promise.insensitive
+    sensitive = {value: share for value, share in b.items() if value not in harmless}
+    if guarantee.level:
+        label = {leaf: branch for branch, leaves in ILLS.items() for leaf in leaves}
+        possible = {label[value] for value in b}
+        # A label needs protection if some value under it does.
+        return len(possible) >= guarantee.required or not any(
+            label[value] in possible and value not in harmless for value in domain
+        )
+    match guarantee:
+        case kinds.DistinctDiversity(l=l):
+            return len(b) >= l or not sensitive
+        case kinds.FrequencyDiversity(l=l):
+            return all(share + slack <= Fraction(1, l) for share in sensitive.values())
+        case kinds.CappedShare(alpha=alpha, values=values):
+            return all(share + slack <= alpha for v, share in sensitive.items() if not values or v in values)
+        case kinds.Linkability(epsilon=epsilon):
+            return all(share + slack <= epsilon for share in sensitive.values())
+        case kinds.Likeness(beta=beta):
+            return all(
+                share + slack <= p[v] * (1 + min(float(beta), -math.log(p[v]))) or share + slack <= p[v]
+                for v, share in sensitive.items()
+            )
+        case kinds.EntropyDiversity(l=l):
+            entropy = -sum(float(share) * math.log(share) for share in b.values())
+            return entropy >= math.log(l) - 1e-9 + float(slack) or not sensitive
+        case kinds.RecursiveDiversity(c=c, l=l):
+            shares = sorted(b.values(), reverse=True)
+            return shares[0] + slack < c * sum(shares[l - 1 :], Fraction(0)) or not sensitive
+        case kinds.Closeness(t=t, ground=ground) | kinds.SupersetCloseness(t=t, ground=ground):
+            return oracle.distance(b, p, domain, is_ordered=ground == "ordered") + slack <= t
+        case kinds.Disclosure(delta=delta):
+            return all(
+                v in b and abs(math.log(b[v] / p[v])) + float(slack) < float(delta)
+                for v in set(p) - set(harmless)
+            )
+        case kinds.NumericSpread(e=e):
+            numbers = [float(value) for value in b if value]
+            return bool(numbers) and max(numbers) - min(numbers) >= e
+        case kinds.Proximity(epsilon=epsilon, m=m):
+            return all(
+                sum(share for other, share in b.items() if _near(value, other, float(epsilon))) + slack
+                <= Fraction(1, m)
+                for value in b
+            )
+    raise AssertionError(guarantee)
+
+
+def _near(value: str, other: str, epsilon: float) -> bool:
+    return value == other if not value or not other else abs(float(value) - float(other)) <= epsilon

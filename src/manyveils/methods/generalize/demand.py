@@ -6,10 +6,11 @@ from functools import cached_property
 import numpy as np
 
 from manyveils.methods.generalize.lattice import Counted, Lattice, Node
-from manyveils.methods.generalize.leaving import Elsewhere, Leaving, Lost
+from manyveils.methods.generalize.leaving import Leaving, Lost
 from manyveils.methods.generalize.objectives import Objective
 from manyveils.promises.entries import Kept
 from manyveils.promises.keeping import Watch, kept
+from manyveils.promises.sightings import Sightings
 
 
 @dataclass(frozen=True, order=True)
@@ -38,7 +39,7 @@ class Demand:
     objective: Objective
     watches: tuple[Watch, ...]
     limit: int
-    elsewhere: Elsewhere | None = None
+    sightings: Sightings | None = None
 
     @cached_property
     def _falls(self) -> tuple[bool, ...]:
@@ -52,12 +53,12 @@ class Demand:
         persons = self.lattice.persons
         if persons is None:
             return None
-        return Leaving(self.lattice, persons, self.watches, self._falls, self.limit, self.elsewhere)
+        return Leaving(self.lattice, persons, self.watches, self._falls, self.limit, self.sightings)
 
     @property
     def all_fall(self) -> bool:
         """Whether every promise that is broken at a node is broken at every finer one."""
-        return all(self._falls) and self.elsewhere is None
+        return all(self._falls) and self.sightings is None
 
     @property
     def falling_watches(self) -> tuple[Watch, ...]:

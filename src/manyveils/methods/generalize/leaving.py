@@ -1,6 +1,5 @@
 """Who must go at a node of the lattice where somebody has several rows: persons leave with all their rows."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,9 +11,7 @@ from manyveils.promises.crowds import Persons
 from manyveils.promises.entries import Ids, Kept
 from manyveils.promises.headcounts import Headcount, headcount
 from manyveils.promises.keeping import Watch
-
-# Which groups the persons who are seen elsewhere too break, from the owners of all rows.
-Elsewhere = Callable[[Ids, int], Kept]
+from manyveils.promises.sightings import Sightings
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,6 +35,8 @@ class Lost:
 class Leaving:
     """Promises to persons, so many of whom may go with all their rows.
 
+    Where several groups of a person tell together what none may tell, the smallest of them goes.
+
     Claim: who goes by promises that fall goes at every finer node too, and nobody else goes by them.
     Why: of the persons who stay at a finer node every coarser group is made of groups that keep such a promise, and
     keeps it, so they all could stay; and a group that fails it fails it with fewer persons too, so the order in which
@@ -50,7 +49,7 @@ class Leaving:
     watches: tuple[Watch, ...]
     falls: tuple[bool, ...]
     limit: int
-    elsewhere: Elsewhere | None = None
+    sightings: Sightings | None = None
 
     def falling(self, counted: Counted) -> Lost:
         """Who goes by promises that, once broken, stay broken at every finer node; counted no further than the limit."""
@@ -74,9 +73,9 @@ class Leaving:
         owners = falling.owners.copy()
         asked = np.ones(counted.sizes.size, dtype=bool)
         n_lost = falling.n + self._settle(self._every, owners, asked, self.limit - falling.n)
-        while self.elsewhere is not None and n_lost <= self.limit:
+        while self.sightings is not None and n_lost <= self.limit:
             asked = np.zeros(counted.sizes.size, dtype=bool)
-            n_lost += self._leave(owners, self.elsewhere(owners, asked.size), asked)
+            n_lost += self._leave(owners, ~self.sightings.unfit(owners, asked.size), asked)
             if not asked.any():
                 break
             n_lost += self._settle(self._every, owners, asked, self.limit - n_lost)
