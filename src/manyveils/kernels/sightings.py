@@ -4,6 +4,9 @@ import numpy as np
 
 from manyveils.kernels.compiling import kernel
 
+# More rows of one person are sorted by NumPy.
+FEW_ROWS = 32
+
 
 @kernel
 def groups_of_persons(starts: np.ndarray, owners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -15,10 +18,22 @@ def groups_of_persons(starts: np.ndarray, owners: np.ndarray) -> tuple[np.ndarra
     groups = np.empty(owners.size, np.int64)
     filled = 0
     for person in range(starts.size - 1):
-        first = filled
-        for owner in np.sort(owners[starts[person] : starts[person + 1]]):
-            if owner >= 0 and (filled == first or groups[filled - 1] != owner):
-                groups[filled] = owner
+        first, last = filled, filled
+        for row in range(starts[person], starts[person + 1]):
+            if owners[row] >= 0:
+                groups[last] = owners[row]
+                last += 1
+        if last - first > FEW_ROWS:
+            groups[first:last] = np.sort(groups[first:last])
+        for place in range(first + 1, last):
+            owner, before = groups[place], place
+            while before > first and groups[before - 1] > owner:
+                groups[before] = groups[before - 1]
+                before -= 1
+            groups[before] = owner
+        for place in range(first, last):
+            if filled == first or groups[filled - 1] != groups[place]:
+                groups[filled] = groups[place]
                 filled += 1
         begins[person + 1] = filled
     return begins, groups[:filled].copy()
@@ -31,6 +46,42 @@ def _groups_of_few(starts: np.ndarray, owners: np.ndarray) -> tuple[np.ndarray, 
     there = owners >= 0
     pairs = np.unique(persons[there] * n_groups + owners[there])
     return np.searchsorted(pairs, np.arange(starts.size) * n_groups), pairs % n_groups
+
+
+@kernel
+def _smallest(begins: np.ndarray, groups: np.ndarray, value_starts: np.ndarray, index: int) -> int:
+    """The group of a list that has the fewest values."""
+    smallest = groups[begins[index]]
+    for place in range(begins[index], begins[index + 1]):
+        group = groups[place]
+        n_values = value_starts[group + 1] - value_starts[group]
+        if n_values < value_starts[smallest + 1] - value_starts[smallest]:
+            smallest = group
+    return smallest
+
+
+@kernel
+def keep_values(
+    begins: np.ndarray, groups: np.ndarray, value_starts: np.ndarray, values: np.ndarray, wanted: int
+) -> np.ndarray:
+    """For which lists of groups so many values stand in all groups of the list; laid out as `beliefs` wants it."""
+    fine = np.zeros(begins.size - 1, np.bool_)
+    for index in range(begins.size - 1):
+        smallest, n_possible = _smallest(begins, groups, value_starts, index), 0
+        last = value_starts[smallest + 1]
+        for entry in range(value_starts[smallest], last):
+            if n_possible == wanted or n_possible + last - entry < wanted:
+                break
+            is_possible = True
+            for place in range(begins[index], begins[index + 1]):
+                first, stop = value_starts[groups[place]], value_starts[groups[place] + 1]
+                there = first + np.searchsorted(values[first:stop], values[entry])
+                if there == stop or values[there] != values[entry]:
+                    is_possible = False
+                    break
+            n_possible += is_possible
+        fine[index] = n_possible >= wanted
+    return fine
 
 
 @kernel
@@ -49,19 +100,12 @@ def beliefs(
     """
     most = 0
     for index in range(begins.size - 1):
-        fewest = values.size
-        for place in range(begins[index], begins[index + 1]):
-            fewest = min(fewest, value_starts[groups[place] + 1] - value_starts[groups[place]])
-        most += fewest
+        smallest = _smallest(begins, groups, value_starts, index)
+        most += value_starts[smallest + 1] - value_starts[smallest]
     lists, possible, logs = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.float64)
     filled = 0
     for index in range(begins.size - 1):
-        smallest = groups[begins[index]]
-        for place in range(begins[index], begins[index + 1]):
-            group = groups[place]
-            n_values = value_starts[group + 1] - value_starts[group]
-            if n_values < value_starts[smallest + 1] - value_starts[smallest]:
-                smallest = group
+        smallest = _smallest(begins, groups, value_starts, index)
         for entry in range(value_starts[smallest], value_starts[smallest + 1]):
             value, total, is_possible = values[entry], base[values[entry]], True
             for place in range(begins[index], begins[index + 1]):

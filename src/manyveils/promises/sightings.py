@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.grouping import number
-from manyveils.kernels.sightings import beliefs, groups_of_persons
+from manyveils.kernels.sightings import beliefs, groups_of_persons, keep_values
 from manyveils.policy import Policy, Promise
 from manyveils.policy import guarantees as kinds
-from manyveils.promises.crowds import Floats, Persons, persons_of
+from manyveils.promises.crowds import Crowd, Floats, Persons, persons_of
 from manyveils.promises.decisions import DECISIONS
 from manyveils.promises.entries import Ids, Kept, Subject, Tally, distinct, subject_of
 from manyveils.promises.keeping import Watch, watch_each
@@ -23,7 +23,7 @@ TOLERANCE = 1e-9
 # Beliefs are compared as whole numbers of so many parts.
 WHOLE = 1 << 32
 # So many values at most are believed at once, unless the groups of one person have more.
-TOGETHER = 1 << 22
+TOGETHER = 1 << 19
 # Decided on beliefs as they are; all others on whole numbers.
 ON_WEIGHTS = (kinds.EntropyDiversity, kinds.RecursiveDiversity, kinds.Closeness, kinds.Disclosure)
 # These speak of no values, or of rows with others ruled out: what several groups tell together is no matter of theirs.
@@ -68,20 +68,24 @@ class Sightings:
     persons: Persons
     watches: tuple[tuple[Watch, Subject], ...]
 
-    def unsafe(self, owners: Ids, n_owners: int) -> NDArray[np.bool_]:
-        """The persons for whom some promise is broken; owners of rows are listed person after person, a negative one is nowhere."""
+    def unsafe(self, owners: Ids, n_owners: int, room: int | None = None) -> NDArray[np.bool_]:
+        """The persons for whom some promise is broken; owners of rows are listed person after person, a negative one is nowhere.
+
+        With `room` for so many of them, the others are not looked for once there are more.
+        """
         begins, groups = groups_of_persons(self.persons.starts, owners)
         several = np.flatnonzero(np.diff(begins) > 1)
         unsafe = np.zeros(self.persons.n, dtype=bool)
         if several.size:
             lists, firsts = _alike(begins, groups, several)
             starts, listed = _taken(begins, groups, several[firsts])
-            unsafe[several] = ~self._fine(starts, listed, owners, n_owners)[lists]
+            room = several.size if room is None else room
+            unsafe[several] = ~self._fine(starts, listed, owners, n_owners, np.bincount(lists), room)[lists]
         return unsafe
 
-    def unfit(self, owners: Ids, n_owners: int) -> Kept:
+    def unfit(self, owners: Ids, n_owners: int, room: int | None = None) -> Kept:
         """A group of everybody for whom some promise is broken: the one with the fewest rows of all she is seen in."""
-        unsafe, unfit = self.unsafe(owners, n_owners), np.zeros(n_owners, dtype=bool)
+        unsafe, unfit = self.unsafe(owners, n_owners, room), np.zeros(n_owners, dtype=bool)
         if unsafe.any():
             whose = self.persons.numbers[self.persons.order]
             rows = np.flatnonzero(unsafe[whose] & (owners >= 0))
@@ -91,18 +95,29 @@ class Sightings:
             unfit[owners[rows][order[is_first]]] = True
         return unfit
 
-    def _fine(self, starts: Ids, groups: Ids, owners: Ids, n_owners: int) -> Kept:
-        """For which lists of groups every promise is kept."""
+    def _fine(
+        self, starts: Ids, groups: Ids, owners: Ids, n_owners: int, n_persons: Ids, room: int
+    ) -> Kept:
+        """For which lists of groups every promise is kept, until those of too many persons are found not to."""
         fine = np.ones(starts.size - 1, dtype=bool)
         for subject, watches in self._by_subject:
-            known = _shares(subject, owners, n_owners)
+            crowd = subject.crowd_in_order(owners, n_owners)
+            order = in_order(crowd.owners)
+            known = np.searchsorted(crowd.owners[order], np.arange(n_owners + 1)), crowd.values[order]
+            on_values = max((_wanted(watched) for watched in watches), default=0)
+            believed = [watched for watched in watches if not _wanted(watched)]
+            gains = _gains(subject, crowd, order) if believed else np.zeros(0)
             base = np.log(np.maximum(subject.expected, 1e-300) / subject.expected.sum())
             for first, stop in _chunks(starts, np.diff(known[0])[groups]):
+                if int(n_persons[~fine].sum()) > room:
+                    return fine
                 of_chunk = starts[first : stop + 1] - starts[first], groups[starts[first] : starts[stop]]
-                units, values, logs = beliefs(*of_chunk, *known, base)
-                believed = values, units, _normal(units, logs, stop - first)
-                for watched in watches:
-                    fine[first:stop] &= _kept(watched, *believed, stop - first)
+                fine[first:stop] &= keep_values(*of_chunk, *known, on_values)
+                if believed:
+                    units, values, logs = beliefs(*of_chunk, *known, gains, base)
+                    weights = _normal(units, logs, stop - first)
+                    for watched in believed:
+                        fine[first:stop] &= _kept(watched, values, units, weights, stop - first)
         return fine
 
     @cached_property
@@ -146,14 +161,20 @@ def _taken(begins: Ids, groups: Ids, which: Ids) -> tuple[Ids, Ids]:
     return starts, groups[places]
 
 
-def _shares(subject: Subject, owners: Ids, n_owners: int) -> tuple[Ids, Ids, Floats]:
-    """The values of every group in order, and the log of what the share of each gains over that in the table."""
-    crowd = subject.crowd_in_order(owners, n_owners)
-    order = in_order(crowd.owners)
-    of_owner, values = crowd.owners[order], crowd.values[order]
-    shares = crowd.weights[order] / crowd.sizes[of_owner]
+def _wanted(watched: Watch) -> int:
+    """How many values must remain possible, where that is all that is asked; 0 where more is."""
+    guarantee = watched.promise.guarantee
+    is_plain = isinstance(guarantee, kinds.DistinctDiversity) and not guarantee.level
+    is_plain = is_plain and not guarantee.singled_out and bool(watched.is_sensitive.all())
+    return guarantee.variety if is_plain else 0
+
+
+def _gains(subject: Subject, crowd: Crowd, order: Ids) -> Floats:
+    """The log of what the share of every value in its group gains over that in the table, in an order."""
+    shares = crowd.weights[order] / crowd.sizes[crowd.owners[order]]
     expected = subject.expected / subject.expected.sum()
-    return np.searchsorted(of_owner, np.arange(n_owners + 1)), values, np.log(shares / expected[values])
+    gains: Floats = np.log(shares / expected[crowd.values[order]])
+    return gains
 
 
 def _chunks(starts: Ids, n_values: Ids) -> Iterator[tuple[int, int]]:
@@ -202,14 +223,16 @@ def _labelled(
 ) -> tuple[Ids, Ids, Floats]:
     """The same in order of value, with labels in place of values where the promise counts these."""
     level = watched.promise.guarantee.level
-    if level:
-        column = watched.table[watched.promise.protects[0]]
-        values = column.levels[min(level, column.levels.highest)].label_of[values].astype(np.int64)
-    keys = values * n_units + units
+    if not level:
+        order = in_order(values)
+        return values[order], units[order], believed[order]
+    column = watched.table[watched.promise.protects[0]]
+    labels = column.levels[min(level, column.levels.highest)].label_of[values].astype(np.int64)
+    keys = labels * n_units + units
     listed = distinct(keys)
     believed = np.bincount(np.searchsorted(listed, keys), believed, minlength=listed.size)
-    values, units = np.divmod(listed, max(n_units, 1))
-    return values, units, believed.astype(np.float64, copy=False)
+    labels, units = np.divmod(listed, max(n_units, 1))
+    return labels, units, believed.astype(np.float64, copy=False)
 
 
 def _as_whole(units: Ids, believed: Floats, n_values: Ids) -> tuple[Ids, Ids]:

@@ -13,6 +13,9 @@ from manyveils.promises.headcounts import Headcount, headcount
 from manyveils.promises.keeping import Watch
 from manyveils.promises.sightings import Sightings
 
+# The share of rows that are looked at first.
+FIRST_LOOK = 32
+
 
 @dataclass(frozen=True, repr=False)
 class Lost:
@@ -72,14 +75,32 @@ class Leaving:
         assert falling.owners is not None
         owners = falling.owners.copy()
         asked = np.ones(counted.sizes.size, dtype=bool)
+        few = self._few(counted.sizes, owners)
+        if not self.falls_all and few.any():
+            n_failing = self._leave(owners.copy(), self._every.kept(owners, asked.size, few), asked)
+            if falling.n + n_failing > self.limit:
+                return Lost(falling.n + n_failing, falling.rows)
         n_lost = falling.n + self._settle(self._every, owners, asked, self.limit - falling.n)
         while self.sightings is not None and n_lost <= self.limit:
             asked = np.zeros(counted.sizes.size, dtype=bool)
-            n_lost += self._leave(owners, ~self.sightings.unfit(owners, asked.size), asked)
+            unfit = self.sightings.unfit(owners, asked.size, self.limit - n_lost)
+            n_lost += self._leave(owners, ~unfit, asked)
             if not asked.any():
                 break
             n_lost += self._settle(self._every, owners, asked, self.limit - n_lost)
         return self._lost(n_lost, counted, owners)
+
+    def _few(self, sizes: Ids, owners: Ids) -> Kept:
+        """Some groups to begin with: where these break a promise for too many persons, no others need be counted."""
+        few = np.zeros(sizes.size, dtype=bool)
+        order = np.argsort(sizes, kind="stable")
+        few[order[np.cumsum(sizes[order]) * FIRST_LOOK < owners.size]] = True
+        return few
+
+    @property
+    def falls_all(self) -> bool:
+        """Whether every promise that is broken at a node is broken at every finer one."""
+        return all(self.falls)
 
     def _settle(self, promised: Headcount, owners: Ids, asked: Kept, limit: int) -> int:
         """Let persons go until the groups that are asked about, and all they leave, keep what is promised, or too many went."""
