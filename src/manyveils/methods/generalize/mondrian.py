@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.kernels.cuts import LABEL, RANGE, SET, divide, mark, propose
+from manyveils.kernels.cuts import LABEL, RANGE, SET, divide, mark, parts_left, propose
 from manyveils.promises.crowds import persons_of
 from manyveils.promises.entries import Entries, Ids, Subject, for_each_once
 from manyveils.promises.headcounts import Headcount, headcount
@@ -141,6 +141,32 @@ class Proposals:
         return Proposals(self.gains[which], self.levels[which], self.cuts[which], self.takes[which])
 
 
+@dataclass(frozen=True, repr=False)
+class Cuts:
+    """The cuts that led to groups: of every part there ever was the one it was cut from, and the part that each group is.
+
+    Part 0 is the whole table, and parts come after those they were cut from.
+    """
+
+    parents: Ids
+    groups: Ids
+
+    def and_of(self, lefts: Ids) -> "Cuts":
+        """These cuts and one of each of some groups, which keep their number on one side; the other sides come last."""
+        above, first = self.groups[lefts], self.parents.size
+        groups = np.append(self.groups, first + lefts.size + np.arange(lefts.size))
+        groups[lefts] = first + np.arange(lefts.size)
+        return Cuts(np.concatenate([self.parents, above, above]), groups)
+
+    def without(self, undone: NDArray[np.bool_]) -> Ids:
+        """The part that each group belongs to once the cuts of some parts are undone."""
+        parts: Ids = parts_left(self.parents, undone)[self.groups]
+        return parts
+
+
+NO_CUTS = Cuts(np.full(1, -1), np.zeros(1, dtype=np.int64))
+
+
 def partition(
     cutting: Cutting,
     order: Ids,
@@ -149,6 +175,18 @@ def partition(
     relaxed: bool,
     progress: Callable[[float], None],
 ) -> Ids:
+    """The group of every row, as `cut_apart` says."""
+    return cut_apart(cutting, order, watches, relaxed=relaxed, progress=progress)[0]
+
+
+def cut_apart(
+    cutting: Cutting,
+    order: Ids,
+    watches: tuple[Watch, ...],
+    *,
+    relaxed: bool,
+    progress: Callable[[float], None],
+) -> tuple[Ids, Cuts]:
     """Cut all groups round by round, each along the attribute that gains most, as long as both parts keep every promise.
 
     `order` lists all rows; where equal rows must be told apart, its order decides.
@@ -165,7 +203,7 @@ def partition(
     active = Segments(np.arange(n_rows, dtype=np.int32), np.array([0]), np.array([n_rows]))
     proposals = _propose(cutting, active, least, relaxed=relaxed)
     groups = np.zeros(n_rows, dtype=np.int32)
-    n_groups = 1
+    n_groups, cuts = 1, NO_CUTS
     while True:
         open_ = proposals.gains.max(axis=1, initial=0.0) > 0
         active, proposals = active.some(open_), proposals.some(open_)
@@ -177,6 +215,7 @@ def partition(
         left = _chosen(proposals.takes, chosen)
         # The left part keeps the group's number, the right part gets a new one.
         right = Segments(active.rows, active.starts[fine] + left[fine], active.stops[fine])
+        cuts = cuts.and_of(groups[active.rows[active.starts[fine]]])
         right.mark(groups, n_groups)
         n_groups += right.starts.size
         # A refused cut is not tried again; the attribute's gain is spent.
@@ -187,7 +226,7 @@ def partition(
         active = Segments(active.rows, starts, stops)
     of_row = np.empty(n_rows, dtype=np.int64)
     of_row[order] = groups
-    return of_row
+    return of_row, cuts
 
 
 def _narrow(codes: NDArray[np.integer]) -> NDArray[np.integer]:
