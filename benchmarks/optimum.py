@@ -42,7 +42,7 @@ def exhaustive(lattice: Lattice, objective: Objective, watches: tuple[Watch, ...
         counted = lattice.at(node)
         fine = all_kept(watches, counted.entries, counted.sizes)
         if int(counted.sizes[~fine].sum()) <= min(limit, int(counted.sizes.sum()) - 1):
-            best = min(best, objective.cost(counted, fine))
+            best = min(best, objective.cost(counted, np.where(fine, 0, counted.sizes)))
     return best
 
 

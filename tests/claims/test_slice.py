@@ -135,17 +135,17 @@ def test_l_diversity_holds_after_every_kept_split(data):
     work = sliced(type(case)(case.frame, sections), columns=[names, ["ill"]])
     rounds, orders = [], []
 
-    def watching(entries, active, n_rows):
+    def watching(evidence, active, n_rows):
         rounds.append([active.rows[a:b].copy() for a, b in zip(active.starts, active.stops, strict=True)])
-        return of_active(entries, active, n_rows)
+        return of_active(evidence, active, n_rows)
 
     def cutting(cut, order, *rest, **more):
         orders.append(order)
         rounds.clear()
         return partition(cut, order, *rest, **more)
 
-    of_active, partition = mondrian._of_active, bucketing.partition
-    with patch.object(mondrian, "_of_active", watching), patch.object(bucketing, "partition", cutting):
+    of_active, partition = mondrian.Tallied.of_active, bucketing.partition
+    with patch.object(mondrian.Tallied, "of_active", watching), patch.object(bucketing, "partition", cutting):
         try:
             plan(work).make(work)
         except (mv.InfeasibleError, mv.PolicyError):

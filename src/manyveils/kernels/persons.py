@@ -151,3 +151,96 @@ def most_persons_alike(
         for entry in range(low, high):
             held[persons[entry]] = 0
     return most
+
+
+@kernel
+def have_persons(starts: np.ndarray, owners: np.ndarray, asked: np.ndarray, wanted: int) -> np.ndarray:
+    """Which of the owners that are asked about have rows of so many different persons; no more is counted than needed."""
+    latest = np.full(asked.size, NOBODY, np.int64)
+    n_persons = np.where(asked, 0, wanted)
+    n_open = np.count_nonzero(asked) if wanted > 0 else 0
+    for person in range(starts.size - 1):
+        if n_open == 0:
+            break
+        for row in range(starts[person], starts[person + 1]):
+            owner = owners[row]
+            if owner < 0 or n_persons[owner] == wanted or latest[owner] == person:
+                continue
+            latest[owner] = person
+            n_persons[owner] += 1
+            n_open -= n_persons[owner] == wanted
+    return asked & (n_persons >= wanted)
+
+
+@have_persons.of_few
+def _few_have_persons(starts: np.ndarray, owners: np.ndarray, asked: np.ndarray, wanted: int) -> np.ndarray:
+    persons = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    there = owners >= 0
+    pairs = np.unique(persons[there] * asked.size + owners[there])
+    return asked & (np.bincount(pairs % max(asked.size, 1), minlength=asked.size) >= wanted)
+
+
+@kernel
+def have_pairs(
+    starts: np.ndarray, owners: np.ndarray, values: np.ndarray, asked: np.ndarray, wanted: int
+) -> np.ndarray:
+    """Which of the owners that are asked about have so many persons with different values, as far as is met on the way.
+
+    Everybody takes her first value in the owner that nobody has taken there before.
+    """
+    latest = np.full(asked.size, NOBODY, np.int64)
+    n_pairs = np.where(asked, 0, wanted)
+    taken = np.empty((asked.size, max(wanted, 1)), np.int64)
+    n_open = np.count_nonzero(asked) if wanted > 0 else 0
+    for person in range(starts.size - 1):
+        if n_open == 0:
+            break
+        for row in range(starts[person], starts[person + 1]):
+            owner = owners[row]
+            if owner < 0 or n_pairs[owner] == wanted or latest[owner] == person:
+                continue
+            is_new = True
+            for pair in range(n_pairs[owner]):
+                if taken[owner, pair] == values[row]:
+                    is_new = False
+                    break
+            if is_new:
+                latest[owner] = person
+                taken[owner, n_pairs[owner]] = values[row]
+                n_pairs[owner] += 1
+                n_open -= n_pairs[owner] == wanted
+    return asked & (n_pairs >= wanted)
+
+
+@kernel
+def leave(starts: np.ndarray, owners: np.ndarray, failing: np.ndarray, touched: np.ndarray) -> int:
+    """Let everybody with a row in an owner that fails leave with all her rows, in place; returns how many persons leave.
+
+    The owners they leave are marked as touched.
+    """
+    n_leaving = 0
+    for person in range(starts.size - 1):
+        leaves = False
+        for row in range(starts[person], starts[person + 1]):
+            if owners[row] >= 0 and failing[owners[row]]:
+                leaves = True
+                break
+        if leaves:
+            n_leaving += 1
+            for row in range(starts[person], starts[person + 1]):
+                if owners[row] >= 0:
+                    touched[owners[row]] = True
+                owners[row] = NOWHERE
+    return n_leaving
+
+
+@leave.of_few
+def _few_leave(starts: np.ndarray, owners: np.ndarray, failing: np.ndarray, touched: np.ndarray) -> int:
+    persons = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    there = owners >= 0
+    leaves = np.zeros(starts.size - 1, np.bool_)
+    leaves[persons[there][failing[owners[there]]]] = True
+    gone = leaves[persons] & there
+    touched[owners[gone]] = True
+    owners[gone] = NOWHERE
+    return int(np.count_nonzero(leaves))

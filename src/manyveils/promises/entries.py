@@ -77,10 +77,16 @@ class Subject:
         """The persons of every owner; rows have owners, and a negative one is nowhere."""
         assert self.persons is not None
         owners = owners if self.rows is None else owners[self.rows]
-        return Crowd(self.persons, owners[self.persons.order], self._in_person_order, n_owners, self.n_known)
+        return self.crowd_in_order(owners[self.persons.order], n_owners)
+
+    def crowd_in_order(self, owners: Ids, n_owners: int) -> Crowd:
+        """The same where the owners of all codes are listed person after person."""
+        assert self.persons is not None
+        return Crowd(self.persons, owners, self.codes_in_order, n_owners, self.n_known)
 
     @cached_property
-    def _in_person_order(self) -> Ids:
+    def codes_in_order(self) -> Ids:
+        """The codes person after person."""
         assert self.persons is not None
         return self.codes[self.persons.order]
 
@@ -89,7 +95,7 @@ class Subject:
         """The persons of the whole table as one unit."""
         assert self.persons is not None
         together = np.zeros(self.codes.size, dtype=np.int64)
-        return Crowd(self.persons, together, self._in_person_order // self.n_known, 1)
+        return Crowd(self.persons, together, self.codes_in_order // self.n_known, 1)
 
     @cached_property
     def expected(self) -> Floats:

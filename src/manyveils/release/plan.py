@@ -24,7 +24,8 @@ NO_GROUPS: Ids = np.zeros((0, 0), dtype=np.int64)
 class LeveledView:
     """One table without buckets: each attribute of `levels` at one level of its hierarchy, some groups left out.
 
-    `left_out` has a row of labels, one for each attribute of `levels`, for every group that is left out.
+    `left_out` has a row of labels, one for each attribute of `levels`, for every group that is left out; who has a row
+    in such a group is left out with all her rows.
     `lookups` are the attributes that are published in secret.
     """
 
@@ -55,7 +56,10 @@ class LeveledView:
         steps = {name: table[name].levels[level] for name, level in self.levels.items()}
         labels = [step.label_of[table[name].codes] for name, step in steps.items()]
         keys, left_out = keys_beside(labels, self.left_out, [len(step.labels) for step in steps.values()])
-        return np.flatnonzero(~np.isin(keys, left_out))
+        is_out = np.isin(keys, left_out)
+        if table.persons is not None:
+            is_out = (np.bincount(table.persons[is_out], minlength=table.n_persons) > 0)[table.persons]
+        return np.flatnonzero(~is_out)
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,8 @@ def _divided(work: Work, options: AlphaBetaKOptions) -> Division:
         raise refuse(work, watches)
     groups = np.zeros(work.table.n_rows, dtype=np.int64)
     if work.quasi:
-        groups = cut_table(work, watches, labels=options.labels, relaxed=options.cuts == "relaxed")
+        relaxed = options.cuts == "relaxed"
+        groups = cut_table(work, promises, work.sensitive, labels=options.labels, relaxed=relaxed)
     return division_of(work, groups)
 
 

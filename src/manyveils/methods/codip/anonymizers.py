@@ -247,7 +247,7 @@ class Mondrian:
     def _cut(self, promises: tuple[Promise, ...], known: Names) -> Ids:
         if not self._work.quasi:
             return np.zeros(self._work.table.n_rows, dtype=np.int64)
-        return cut_table(self._work, watch(promises, self._work.table, known), labels="auto", relaxed=True)
+        return cut_table(self._work, promises, known, labels="auto", relaxed=True)
 
     def fits(self, names: Names) -> bool:
         """Whether a table with these sensitive attributes can keep every promise within the limit."""

@@ -47,7 +47,8 @@ def _mondrian(work: Work) -> Drafts:
     watches = watch(work.promises, work.table, work.sensitive)
     if breaks_as_one_group(watches, work.table.n_rows):
         raise refuse(work, watches)
-    groups = cut_table(work, watches, labels=options.labels, relaxed=options.cuts == "relaxed")
+    relaxed = options.cuts == "relaxed"
+    groups = cut_table(work, work.promises, work.sensitive, labels=options.labels, relaxed=relaxed)
     notes = {
         "recoding": "mondrian",
         "labels": options.labels,

@@ -79,13 +79,13 @@ class Boxes:
             return
         counted = self._check(high)
         falling = self.demand.falling(counted)
-        if int(counted.sizes[~falling].sum()) > self.demand.limit:
+        if falling.n > self.demand.limit:
             self.hopeless.add(high)
             return
         choice = self.demand.choice(counted, falling)
         if choice is not None:
             self.best = choice if self.best is None else min(self.best, choice)
-        self._push(low, high, np.packbits(~falling[self.demand.lattice.owners(high)]))
+        self._push(low, high, np.packbits(self.demand.gone_below(counted, falling)))
 
     def _push(self, low: Node, high: Node, lost: Bits) -> None:
         self._n_boxes += 1
@@ -98,7 +98,7 @@ class Boxes:
         objective, lattice = self.demand.objective, self.demand.lattice
         bound = objective.least(low) if objective.sums else objective.bound(self._check(low))
         gone = np.unpackbits(lost, count=lattice.base.sizes.size).astype(bool)
-        return bound + objective.beyond(low, gone, self.demand.limit)
+        return bound + objective.beyond(low, np.where(gone, lattice.base.sizes, 0), self.demand.limit)
 
     def _check(self, node: Node) -> Counted:
         self.budget.spend()

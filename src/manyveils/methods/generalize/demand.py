@@ -1,4 +1,4 @@
-"""What is asked of a node: which of its groups keep every promise, and what it costs to leave the others out."""
+"""What is asked of a node: what must be left out so that every group keeps every promise, and what that costs."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -6,14 +6,16 @@ from functools import cached_property
 import numpy as np
 
 from manyveils.methods.generalize.lattice import Counted, Lattice, Node
+from manyveils.methods.generalize.leaving import Leaving, Lost
 from manyveils.methods.generalize.objectives import Objective
 from manyveils.promises.entries import Kept
 from manyveils.promises.keeping import Watch, kept
+from manyveils.promises.sightings import Sightings
 
 
 @dataclass(frozen=True, order=True)
 class Choice:
-    """A node that keeps every promise; of several the smallest is best: the cheapest, with the fewest rows left out."""
+    """A node that keeps every promise; of several the smallest is best: the cheapest, with the least left out."""
 
     cost: float
     suppressed: int
@@ -22,7 +24,9 @@ class Choice:
 
 @dataclass(frozen=True)
 class Demand:
-    """Promises to be kept at a node, with so many rows left out at most, and what is to be made small.
+    """Promises to be kept at a node, with so much left out at most, and what is to be made small.
+
+    Rows are left out with their group; where somebody has several rows, persons with all of theirs.
 
     Claim: rows that fail by `falling` fail at every finer node, and at every node of more attributes.
     Why: finer groups are parts of coarser ones. Without suppression all groups must be fine, and merging groups
@@ -35,34 +39,62 @@ class Demand:
     objective: Objective
     watches: tuple[Watch, ...]
     limit: int
+    sightings: Sightings | None = None
 
     @cached_property
     def _falls(self) -> tuple[bool, ...]:
         if self.limit == 0:
-            return tuple(watched.promise.merging_keeps for watched in self.watches)
-        return tuple(watched.promise.one_part_heals for watched in self.watches)
+            return tuple(watched.merging_keeps for watched in self.watches)
+        return tuple(watched.one_part_heals for watched in self.watches)
+
+    @cached_property
+    def _leaving(self) -> Leaving | None:
+        """How persons leave, where somebody has several rows."""
+        persons = self.lattice.persons
+        if persons is None:
+            return None
+        return Leaving(self.lattice, persons, self.watches, self._falls, self.limit, self.sightings)
 
     @property
     def all_fall(self) -> bool:
         """Whether every promise that is broken at a node is broken at every finer one."""
-        return all(self._falls)
+        return all(self._falls) and self.sightings is None
 
     @property
     def falling_watches(self) -> tuple[Watch, ...]:
         """The promises that `falling` looks at."""
         return tuple(watched for watched, falls in zip(self.watches, self._falls, strict=True) if falls)
 
-    def falling(self, counted: Counted) -> Kept:
-        """Which groups keep the promises that, once broken, stay broken at every finer node."""
-        return self._kept_by(counted, falls=True)
+    def falling(self, counted: Counted) -> Lost:
+        """What is lost by promises that, once broken, stay broken at every finer node.
 
-    def choice(self, counted: Counted, falling: Kept) -> Choice | None:
-        """The node as a choice, if it keeps every promise; `falling` is known already."""
-        fine = falling if self.all_fall else falling & self._kept_by(counted, falls=False)
-        suppressed = int(counted.sizes[~fine].sum())
-        if suppressed > self.limit or suppressed >= self.lattice.n_rows:
+        Beyond the limit it is not counted to the end.
+        """
+        if self._leaving is not None:
+            return self._leaving.falling(counted)
+        return _in_groups(counted, self._kept_by(counted, falls=True))
+
+    def choice(self, counted: Counted, falling: Lost) -> Choice | None:
+        """The node as a choice, if it keeps every promise; what is lost by `falling` is known already."""
+        lost = self.lost(counted, falling)
+        if lost.n > self.limit or lost.n_rows >= self.lattice.n_rows:
             return None
-        return Choice(self.objective.cost(counted, fine), suppressed, counted.node)
+        return Choice(self.objective.cost(counted, lost.rows), lost.n, counted.node)
+
+    def lost(self, counted: Counted, falling: Lost) -> Lost:
+        """What must be left out of a node, beyond what is lost by `falling`, so that it keeps every promise."""
+        if self.all_fall:
+            return falling
+        if self._leaving is not None:
+            return falling if falling.n > self.limit else self._leaving.all(counted, falling)
+        return _in_groups(counted, (falling.rows == 0) & self._kept_by(counted, falls=False))
+
+    def gone_below(self, counted: Counted, falling: Lost) -> Kept:
+        """The groups of the lattice's bottom that are lost as a whole at a node, and so at all finer ones."""
+        if falling.owners is None:
+            return np.asarray(falling.rows[self.lattice.owners(counted.node)] > 0)
+        stays = self.lattice.bottom[falling.owners >= 0]
+        return np.bincount(stays, minlength=self.lattice.base.sizes.size) == 0
 
     def _kept_by(self, counted: Counted, *, falls: bool) -> Kept:
         fine = np.ones(counted.sizes.size, dtype=bool)
@@ -71,3 +103,9 @@ class Demand:
                 entries = None if watched.subject is None else counted.entries[index]
                 fine &= kept(watched, entries, counted.sizes)
         return fine
+
+
+def _in_groups(counted: Counted, fine: Kept) -> Lost:
+    """All rows of the groups that are not fine."""
+    rows = np.where(fine, 0, counted.sizes)
+    return Lost(int(rows.sum()), rows)

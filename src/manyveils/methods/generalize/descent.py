@@ -74,7 +74,7 @@ class Descent:
         self.budget.spend()
         counted = self.demand.lattice.at(node)
         falling = self.demand.falling(counted)
-        if int(counted.sizes[~falling].sum()) > self.demand.limit:
+        if falling.n > self.demand.limit:
             self.hopeless.add(node)
             return None
         choice = self.demand.choice(counted, falling)

@@ -14,7 +14,8 @@ from manyveils.methods.generalize.lattice import lattice_of
 from manyveils.methods.generalize.objectives import OBJECTIVES
 from manyveils.methods.generalize.search import Search
 from manyveils.promises.explain import refuse
-from manyveils.promises.keeping import all_kept, watch_counts
+from manyveils.promises.keeping import watch_counts
+from manyveils.promises.sightings import about_constants, sightings_of
 from manyveils.promises.work import Work
 from manyveils.release.plan import LeveledView, Plan
 
@@ -47,18 +48,20 @@ class Limits:
 
 
 def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan:
-    """The best node of the lattice, and the classes that are left out there."""
+    """The best node of the lattice, and the groups that are left out there."""
     refuse_valued(work, instead='recoding = "mondrian"')
     watches = watch_counts(work, work.promises, work.sensitive, work.quasi)
     columns, table = tuple(work.table[name] for name in work.quasi), work.counts(work.quasi)
     lattice = lattice_of(columns, table, watches)
-    demand = Demand(lattice, OBJECTIVES[objective](lattice), watches, work.limit)
+    sightings = sightings_of(about_constants(work.policy, work.table, work.promises), work.table)
+    demand = Demand(lattice, OBJECTIVES[objective](lattice), watches, work.limit, sightings)
     limits = limits.for_lattice(lattice.shape, lattice.base.sizes.size)
     best, found = _optimal(work, demand) if limits == Limits() else _best(work, demand, limits)
     counted = lattice.roll(lattice.base, best.node)
-    fine = all_kept(watches, counted.entries, counted.sizes)
+    lost = demand.lost(counted, demand.falling(counted))
     levels = dict(zip(work.quasi, best.node, strict=True))
-    left_out = counted.labels[:, ~fine].T.astype(np.int64)
+    # Whoever goes has a row in a group that broke a promise, and of such a group nobody stays.
+    left_out = counted.labels[:, lost.rows == counted.sizes].T.astype(np.int64)
     notes = {
         "recoding": "full-domain",
         "objective": objective,

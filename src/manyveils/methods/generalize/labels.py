@@ -7,22 +7,56 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.kernels.cuts import LABEL, RANGE
-from manyveils.methods.generalize.mondrian import Labels, cutting_of, partition, style_of
+from manyveils.methods.generalize.mondrian import Labels, cut_apart, cutting_of, style_of
+from manyveils.methods.generalize.together import Together
+from manyveils.policy import Promise
 from manyveils.policy.hierarchies import TOP
-from manyveils.promises.entries import Ids, distinct, numbered
-from manyveils.promises.keeping import Watch
+from manyveils.promises.entries import Ids, dense, distinct, numbered
+from manyveils.promises.keeping import watch
+from manyveils.promises.sightings import about_constants, sightings_of
 from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Recoding, draft
-from manyveils.release.dealing import ranks_within
+from manyveils.release.dealing import arranged, ranks_within
 from manyveils.table.attributes import Attribute, in_order
 
 
-def cut_table(work: Work, watches: tuple[Watch, ...], *, labels: Labels, relaxed: bool) -> Ids:
+def cut_table(
+    work: Work, promises: tuple[Promise, ...], known: tuple[str, ...], *, labels: Labels, relaxed: bool
+) -> Ids:
     """The group of every row, by Mondrian; the whole table must keep the promises."""
-    columns = tuple(work.table[name] for name in work.quasi)
+    columns, watches = tuple(work.table[name] for name in work.quasi), watch(promises, work.table, known)
     cutting = cutting_of(columns, tuple(map(work.n_leaves, work.quasi)), labels)
     progress = partial(work.progress, "cutting")
-    return partition(cutting, _near_order(work), watches, relaxed=relaxed, progress=progress)
+    groups, cuts = cut_apart(cutting, _near_order(work), watches, relaxed=relaxed, progress=progress)
+    sightings = sightings_of(about_constants(work.policy, work.table, promises), work.table)
+    together = Together(watches, sightings, lambda groups: alike(work, groups, labels))
+    return together.settled(groups, cuts)
+
+
+def alike(work: Work, groups: Ids, labels: Labels) -> Ids:
+    """A number for each group of rows, the same for groups whose quasi-identifiers are published alike."""
+    recodings, firsts = label_groups(work, groups, labels, work.quasi), first_rows(groups)
+    columns = []
+    for name in work.quasi:
+        recoding, codes = recodings.get(name), work.table[name].codes[firsts].astype(np.int64)
+        if recoding is not None:
+            # Labels are read by their texts.
+            numbers = recoding.values.fill_null("").rank("dense").to_numpy().astype(np.int64)
+            codes = numbers[recoding.codes[firsts]]
+        columns.append(codes)
+    sizes = tuple(int(codes.max(initial=0)) + 1 for codes in columns)
+    return dense(tuple(columns), sizes, firsts.size)[0]
+
+
+def first_rows(groups: Ids) -> Ids:
+    """The first row of each group.
+
+    >>> first_rows(np.array([1, 0, 1]))
+    array([1, 0])
+    """
+    rows = np.full(int(groups.max(initial=-1)) + 1, groups.size, dtype=np.int64)
+    np.minimum.at(rows, groups, np.arange(groups.size))
+    return rows
 
 
 def label_groups(work: Work, groups: Ids, labels: Labels, names: tuple[str, ...]) -> dict[str, Recoding]:
@@ -38,12 +72,21 @@ def label_groups(work: Work, groups: Ids, labels: Labels, names: tuple[str, ...]
 def _near_order(work: Work) -> Ids:
     """All rows with like quasi-identifiers next to each other, and equal ones shuffled.
 
-    Where a cut must part equal values, the rows that stay behind are then alike in other attributes too.
+    Where a cut must part equal values, the rows that stay behind are then alike in other attributes too, and those of
+    one person stand together.
     """
-    shuffled = shuffled_rows(work, "mondrian.order")
+    shuffled = _by_person(work.table.persons, shuffled_rows(work, "mondrian.order"))
     keys, _ = numbered(work.table, work.quasi)
     near: Ids = shuffled[in_order(keys[shuffled])]
     return near
+
+
+def _by_person(persons: Ids | None, rows: Ids) -> Ids:
+    """The listed rows person after person, in the order in which persons first come up."""
+    if persons is None:
+        return rows
+    _, firsts = np.unique(persons[rows], return_index=True)
+    return arranged(rows, firsts[persons])
 
 
 def recoding_of_groups(column: Attribute, groups: Ids, n_groups: int, style: int) -> Recoding | None:

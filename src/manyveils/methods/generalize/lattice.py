@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.grouping import number, roll_up, smallest_below
-from manyveils.promises.crowds import Crowd
+from manyveils.promises.crowds import Crowd, persons_of
 from manyveils.promises.entries import (
     LARGEST_KEY,
     Entries,
@@ -60,15 +60,26 @@ class Counted:
         del self._count
         return entries
 
+    def anew(self, entries: Callable[[], tuple[Entries | Crowd | None, ...]]) -> "Counted":
+        """The same groups, to be counted in another way and not yet counted."""
+        return Counted(self.node, self.labels, self.sizes, entries)
+
 
 class Lattice:
-    """Counts at any node, rolled up from the smallest finer node that is still remembered."""
+    """Counts at any node, rolled up from the smallest finer node that is still remembered.
 
-    def __init__(self, columns: tuple[Attribute, ...], base: Counted) -> None:
+    Persons who have several rows are counted from the rows each time, since their counts do not add up: what is
+    remembered then are labels and sizes. `bottom` has the group of the lattice's bottom of every row, person after
+    person.
+    """
+
+    def __init__(self, columns: tuple[Attribute, ...], base: Counted, table: Table, groups: Ids) -> None:
         self.columns = columns
         self.shape = tuple(len(column.levels) for column in columns)
         self.base = base
         self.n_rows = int(base.sizes.sum())
+        self.persons = persons_of(table)
+        self.bottom = groups if self.persons is None else groups[self.persons.order]
         self._memory = _Memory(base)
         self._maps = _Maps(columns)
 
@@ -78,7 +89,8 @@ class Lattice:
         if counted is None:
             counted = self.roll(self._memory.finer(node), node)
             self._memory.keep(counted)
-        return counted
+        # What is remembered stays uncounted where counts take as much room as the rows.
+        return counted if self.persons is None else counted.anew(lambda: self._from_rows(node))
 
     def steps(self, node: Node) -> list[Node]:
         """The nodes one level above, attribute by attribute."""
@@ -93,11 +105,23 @@ class Lattice:
         if finer.node == node:
             return finer
         ids, labels, sizes = self._rolled(finer, node)
+        if self.persons is not None:
+            return Counted(node, labels, sizes, lambda: self._from_rows(node))
         return Counted(node, labels, sizes, lambda: _lifted(finer.entries, ids, sizes.size))
 
     def owners(self, node: Node) -> Ids:
         """The group of a node that each group of the bottom belongs to."""
+        if node == self.base.node:
+            return np.arange(self.base.sizes.size)
         return self._rolled(self.base, node)[0]
+
+    def owners_of_rows(self, node: Node) -> Ids:
+        """The group of a node that each row belongs to, person after person."""
+        return np.asarray(self.owners(node)[self.bottom])
+
+    def _from_rows(self, node: Node) -> tuple[Entries | Crowd | None, ...]:
+        ids = self.owners(node)
+        return _lifted(self.base.entries, ids, int(ids.max(initial=-1)) + 1)
 
     def _rolled(self, finer: Counted, node: Node) -> tuple[Ids, NDArray[np.int32], Ids]:
         starts, radices = self._maps.starts(finer.node, node), self._maps.radices(node)
@@ -210,11 +234,10 @@ def _roll_wide(
 ) -> tuple[Ids, NDArray[np.int32], Ids]:
     """Roll up where combined labels do not fit one 64-bit number."""
     mapped = tuple(step[codes] for step, codes in zip(steps, finer.labels, strict=True))
-    ids, n_ids = dense(mapped, tuple(radices), finer.sizes.size)
-    _, firsts = number(ids)
-    order = np.argsort(ids[firsts])
-    sizes = np.bincount(ids, weights=finer.sizes, minlength=n_ids).astype(np.int64)
-    return ids, np.stack([column[firsts[order]] for column in mapped]).astype(np.int32), sizes
+    # In the order in which they appear, as elsewhere, so that it is of no matter what a node is counted from.
+    ids, firsts = number(dense(mapped, tuple(radices), finer.sizes.size)[0])
+    sizes = np.bincount(ids, weights=finer.sizes, minlength=firsts.size).astype(np.int64)
+    return ids, np.stack([column[firsts] for column in mapped]).astype(np.int32), sizes
 
 
 def lattice_of(columns: tuple[Attribute, ...], table: Table, watches: tuple[Watch, ...]) -> Lattice:
@@ -230,7 +253,7 @@ def lattice_of(columns: tuple[Attribute, ...], table: Table, watches: tuple[Watc
     sizes = people(groups, table.weights, n_groups)
     groups_of = {id(table): groups}
     entries = lambda: _counts(watches, names, groups_of, n_groups)  # noqa: E731
-    return Lattice(columns, Counted((0,) * len(columns), labels, sizes, entries))
+    return Lattice(columns, Counted((0,) * len(columns), labels, sizes, entries), table, groups)
 
 
 def _counts(

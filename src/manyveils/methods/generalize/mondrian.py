@@ -2,20 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.kernels.cuts import LABEL, RANGE, SET, divide, mark, propose
+from manyveils.kernels.cuts import LABEL, RANGE, SET, divide, mark, parts_left, propose
+from manyveils.promises.crowds import persons_of
 from manyveils.promises.entries import Entries, Ids, Kept, Subject, for_each_once
+from manyveils.promises.headcounts import Headcount, headcount
 from manyveils.promises.keeping import Watch, all_kept
 from manyveils.release.dealing import ranks_within
 from manyveils.table.attributes import Attribute, in_order
 
-Judged = Callable[[Ids, int], Kept]
 Labels = Literal["auto", "ranges", "sets", "hierarchy"]
+# Which groups keep every promise, of groups numbered row by row from 0 (-1 for rows in none), and how many there are.
+Judged = Callable[[Ids, int], Kept]
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,32 @@ class Proposals:
         return Proposals(self.gains[which], self.levels[which], self.cuts[which], self.takes[which])
 
 
+@dataclass(frozen=True, repr=False)
+class Cuts:
+    """The cuts that led to groups: of every part there ever was the one it was cut from, and the part that each group is.
+
+    Part 0 is the whole table, and parts come after those they were cut from.
+    """
+
+    parents: Ids
+    groups: Ids
+
+    def and_of(self, lefts: Ids) -> "Cuts":
+        """These cuts and one of each of some groups, which keep their number on one side; the other sides come last."""
+        above, first = self.groups[lefts], self.parents.size
+        groups = np.append(self.groups, first + lefts.size + np.arange(lefts.size))
+        groups[lefts] = first + np.arange(lefts.size)
+        return Cuts(np.concatenate([self.parents, above, above]), groups)
+
+    def without(self, undone: NDArray[np.bool_]) -> Ids:
+        """The part that each group belongs to once the cuts of some parts are undone."""
+        parts: Ids = parts_left(self.parents, undone)[self.groups]
+        return parts
+
+
+NO_CUTS = Cuts(np.full(1, -1), np.zeros(1, dtype=np.int64))
+
+
 def partition(
     cutting: Cutting,
     order: Ids,
@@ -150,11 +178,24 @@ def partition(
     progress: Callable[[float], None],
     judged: Judged | None = None,
 ) -> Ids:
+    """The group of every row, as `cut_apart` says."""
+    return cut_apart(cutting, order, watches, relaxed=relaxed, progress=progress, judged=judged)[0]
+
+
+def cut_apart(
+    cutting: Cutting,
+    order: Ids,
+    watches: tuple[Watch, ...],
+    *,
+    relaxed: bool,
+    progress: Callable[[float], None],
+    judged: Judged | None = None,
+) -> tuple[Ids, Cuts]:
     """Cut all groups round by round, each along the attribute that gains most, as long as both parts keep every promise.
 
-    `order` lists all rows; where equal rows must be told apart, its order decides. `judged` says of groups, numbered by
-    row from 0 and -1 for rows in none, which keep every promise; without it, it is counted from the rows. What is cut
-    may then be anything that has codes, as persons are of whom some row stands for all.
+    `order` lists all rows; where equal rows must be told apart, its order decides. Without `judged`, promises are
+    decided on the rows; with it, what is cut may be anything that has codes, as persons are of whom some row stands
+    for all.
 
     Claim: every group keeps every promise if the whole table does.
     Why: a group is replaced by two parts only after both were found to keep every promise.
@@ -164,25 +205,23 @@ def partition(
     least = max((watched.promise.guarantee.least_rows for watched in watches), default=1)
     # Laid out in that order once, rows are read nearly one after another in every round.
     cutting = replace(cutting, codes=_narrow(cutting.codes)[:, order])
-    entries = _row_entries(() if judged else watches, order)
+    evidence = Asking(judged, order) if judged else _evidence(watches, order)
     active = Segments(np.arange(n_rows, dtype=np.int32), np.array([0]), np.array([n_rows]))
     proposals = _propose(cutting, active, least, relaxed=relaxed)
     groups = np.zeros(n_rows, dtype=np.int32)
-    n_groups = 1
+    n_groups, cuts = 1, NO_CUTS
     while True:
         open_ = proposals.gains.max(axis=1, initial=0.0) > 0
         active, proposals = active.some(open_), proposals.some(open_)
         if not active.starts.size:
             break
-        entries = _of_active(entries, active, n_rows)
+        evidence = evidence.of_active(active, n_rows)
         progress(1 - int(active.sizes.sum()) / n_rows)
-        fine_as = (
-            partial(_fine, watches, entries, n_rows) if judged is None else partial(_asked, judged, order)
-        )
-        fine, chosen = _try(cutting, active, proposals, fine_as, relaxed=relaxed)
+        fine, chosen = _try(cutting, active, proposals, evidence, n_rows, relaxed=relaxed)
         left = _chosen(proposals.takes, chosen)
         # The left part keeps the group's number, the right part gets a new one.
         right = Segments(active.rows, active.starts[fine] + left[fine], active.stops[fine])
+        cuts = cuts.and_of(groups[active.rows[active.starts[fine]]])
         right.mark(groups, n_groups)
         n_groups += right.starts.size
         # A refused cut is not tried again; the attribute's gain is spent.
@@ -193,7 +232,7 @@ def partition(
         active = Segments(active.rows, starts, stops)
     of_row = np.empty(n_rows, dtype=np.int64)
     of_row[order] = groups
-    return of_row
+    return of_row, cuts
 
 
 def _narrow(codes: NDArray[np.integer]) -> NDArray[np.integer]:
@@ -201,19 +240,75 @@ def _narrow(codes: NDArray[np.integer]) -> NDArray[np.integer]:
     return codes.astype(np.int16) if codes.max(initial=0) <= np.iinfo(np.int16).max else codes
 
 
-def _of_active(
-    entries: tuple[Entries | None, ...], active: Segments, n_rows: int
-) -> tuple[Entries | None, ...]:
-    """Drop the rows of finished groups from the entries, once they are most of them."""
-    largest = max((counted.owners.size for counted in entries if counted is not None), default=0)
-    if 2 * int(active.sizes.sum()) > largest:
-        return entries
-    is_active = active.group_of_row(n_rows) >= 0
-    return for_each_once(entries, lambda counted: counted.some(is_active[counted.owners]))
+@dataclass(frozen=True, repr=False)
+class Tallied:
+    """Promises to rows: every row as an entry of its own, in order of code, so that any grouping is counted in one pass."""
+
+    watches: tuple[Watch, ...]
+    entries: tuple[Entries | None, ...]
+
+    def of_active(self, active: Segments, n_rows: int) -> "Tallied":
+        """Drop the rows of finished groups from the entries, once they are most of them."""
+        largest = max((counted.owners.size for counted in self.entries if counted is not None), default=0)
+        if 2 * int(active.sizes.sum()) > largest:
+            return self
+        is_active = active.group_of_row(n_rows) >= 0
+        some = for_each_once(self.entries, lambda counted: counted.some(is_active[counted.owners]))
+        return Tallied(self.watches, some)
+
+    def kept(self, parts: Segments, n_rows: int) -> Kept:
+        """Which parts keep every promise."""
+        entries = self.entries
+        if any(counted is not None for counted in entries):
+            owner = parts.group_of_row(n_rows)
+            entries = for_each_once(entries, lambda counted: counted.under(owner, parts.starts.size))
+        return all_kept(self.watches, entries, parts.sizes)
 
 
-def _row_entries(watches: tuple[Watch, ...], rows: Ids) -> tuple[Entries | None, ...]:
-    """Every row as an entry of its own, in order of code, so that any grouping can be counted in one pass."""
+@dataclass(frozen=True, repr=False)
+class Counting:
+    """Promises to persons with several rows, and where each of the rows they are counted from stands among all."""
+
+    promised: Headcount
+    places: Ids
+
+    def of_active(self, active: Segments, n_rows: int) -> "Counting":
+        """Drop the rows of finished groups, once they are most of them."""
+        if 2 * int(active.sizes.sum()) > self.places.size:
+            return self
+        is_active = active.group_of_row(n_rows)[self.places] >= 0
+        return Counting(self.promised.among(is_active), self.places[is_active])
+
+    def kept(self, parts: Segments, n_rows: int) -> Kept:
+        """Which parts keep every promise."""
+        return self.promised.kept(parts.group_of_row(n_rows)[self.places], parts.starts.size)
+
+
+@dataclass(frozen=True, repr=False)
+class Asking:
+    """Promises that somebody else decides, and the row at each place of the order."""
+
+    judged: Judged
+    order: Ids
+
+    def of_active(self, active: Segments, n_rows: int) -> "Asking":
+        """The same: rows of finished groups are in none of those asked about."""
+        return self
+
+    def kept(self, parts: Segments, n_rows: int) -> Kept:
+        """Which parts keep every promise."""
+        groups = np.empty(n_rows, dtype=np.int64)
+        groups[self.order] = parts.group_of_row(n_rows)
+        return self.judged(groups, parts.starts.size)
+
+
+def _evidence(watches: tuple[Watch, ...], rows: Ids) -> Tallied | Counting:
+    """What promises are decided on, for listed rows, which are all there are."""
+    persons = persons_of(watches[0].table) if watches else None
+    if persons is not None:
+        place_of = np.empty(rows.size, dtype=np.int64)
+        place_of[rows] = np.arange(rows.size)
+        return Counting(headcount(persons, watches), place_of[persons.order])
 
     def entries_of(subject: Subject) -> Entries:
         listed = subject.of_rows(rows)
@@ -221,7 +316,7 @@ def _row_entries(watches: tuple[Watch, ...], rows: Ids) -> tuple[Entries | None,
         owners = order if listed.rows is None else listed.rows[order]
         return Entries(owners, listed.codes[order], np.ones(order.size, dtype=np.int64))
 
-    return for_each_once([watched.subject for watched in watches], entries_of)
+    return Tallied(watches, for_each_once([watched.subject for watched in watches], entries_of))
 
 
 def _propose(cutting: Cutting, segments: Segments, least: int, *, relaxed: bool) -> Proposals:
@@ -237,7 +332,8 @@ def _try(
     cutting: Cutting,
     active: Segments,
     proposals: Proposals,
-    fine_as: Callable[[Segments], Kept],
+    evidence: Tallied | Counting | Asking,
+    n_rows: int,
     *,
     relaxed: bool,
 ) -> tuple[NDArray[np.bool_], Ids]:
@@ -248,25 +344,8 @@ def _try(
     runs = active.rows, active.starts, active.stops
     divide(cutting.codes, *runs, chosen, *cuts, cutting.labels, cutting.label_starts, relaxed)
     parts = _halves(active, takes, np.ones(chosen.size, dtype=bool))
-    fine, n = fine_as(parts), chosen.size
+    fine, n = evidence.kept(parts, n_rows), chosen.size
     return fine[:n] & fine[n:], chosen
-
-
-def _fine(
-    watches: tuple[Watch, ...], entries: tuple[Entries | None, ...], n_rows: int, parts: Segments
-) -> Kept:
-    """Which parts keep every promise, counted from the entries of their rows."""
-    if any(counted is not None for counted in entries):
-        owner = parts.group_of_row(n_rows)
-        entries = for_each_once(entries, lambda counted: counted.under(owner, parts.starts.size))
-    return all_kept(watches, entries, parts.sizes)
-
-
-def _asked(judged: Judged, order: Ids, parts: Segments) -> Kept:
-    """Which parts keep every promise, as they are judged; their rows are places in the order."""
-    groups = np.empty(order.size, dtype=np.int64)
-    groups[order] = parts.group_of_row(order.size)
-    return judged(groups, parts.starts.size)
 
 
 def _halves(segments: Segments, left: Ids, which: NDArray[np.bool_]) -> Segments:

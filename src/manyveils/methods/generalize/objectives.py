@@ -43,16 +43,16 @@ class Objective:
         """What this node and every coarser one costs at least."""
         return self.least(counted.node)
 
-    def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
-        """What the node costs when the groups that are not fine are suppressed."""
+    def cost(self, counted: Counted, lost: Ids) -> float:
+        """What the node costs when so many rows of every group are suppressed."""
         return self.bound(counted)
 
     def per_lost_row(self, limit: int) -> Grid:
-        """What each suppressed row adds to `bound` at least, at every node, if `limit` rows may be suppressed."""
+        """What each suppressed row adds to `bound` at least, at every node, if so much may be suppressed."""
         return np.zeros(self._lattice.shape)
 
-    def beyond(self, node: Node, lost: NDArray[np.bool_], limit: int) -> float:
-        """What a node costs at least beyond `bound` if these groups of the lattice's bottom are suppressed there."""
+    def beyond(self, node: Node, lost: Ids, limit: int) -> float:
+        """What a node costs at least beyond `bound` if so many rows of the lattice's bottom groups are suppressed there."""
         return 0.0
 
     def whatever(self, least_rows: int) -> float:
@@ -69,13 +69,13 @@ class Loss(Objective):
         # Rounding must not make a coarser level look cheaper.
         self.sums = [np.maximum.accumulate(_level_sums(lattice, i)) for i in range(len(lattice.columns))]
 
-    def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
+    def cost(self, counted: Counted, lost: Ids) -> float:
         """The loss without suppression, and what suppressed rows lose beyond it."""
-        extra = 0.0
-        if not fine.all():
+        extra, some = 0.0, lost > 0
+        if some.any():
             for index, level in enumerate(counted.node):
-                kept_share = 1.0 - self._losses[index][level][counted.labels[index][~fine]]
-                extra += float(kept_share @ counted.sizes[~fine])
+                kept_share = 1.0 - self._losses[index][level][counted.labels[index][some]]
+                extra += float(kept_share @ lost[some])
         return self.bound(counted) + extra
 
     def per_lost_row(self, limit: int) -> Grid:
@@ -84,9 +84,10 @@ class Loss(Objective):
         # A hair less, so that rounding in sums cannot prune the optimum.
         return (len(self.sums) - _sum_grid(worst, self._lattice.shape)) * (1 - 1e-9)
 
-    def beyond(self, node: Node, lost: NDArray[np.bool_], limit: int) -> float:
+    def beyond(self, node: Node, lost: Ids, limit: int) -> float:
         """What the rows that must go would have kept there."""
-        labels, sizes = self._lattice.base.labels[:, lost], self._lattice.base.sizes[lost]
+        some = lost > 0
+        labels, sizes = self._lattice.base.labels[:, some], lost[some]
         kept = (1.0 - self._at_base[i][level][labels[i]] for i, level in enumerate(node))
         return sum((float(share @ sizes) for share in kept), start=0.0) * (1 - 1e-9)
 
@@ -111,20 +112,31 @@ class Discernibility(Objective):
     """The sum of squared group sizes; a suppressed row counts as many as there are rows."""
 
     def bound(self, counted: Counted) -> float:
-        """The squares of all groups: merging adds to them, and suppressing a group costs more than its square."""
-        return float(squares(counted.sizes))
+        """The squares of all groups: merging adds to them, and suppressing a group costs more than its square.
 
-    def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
+        Where persons go, rows may be suppressed out of a group that stays. That may cost less than their part of the
+        square if the group has more than half of all rows: it is then counted as if all rows went that make it cheaper.
+        """
+        if self._lattice.persons is None:
+            return float(squares(counted.sizes))
+        beyond = np.maximum(counted.sizes - (self._n_rows + 1) // 2, 0)
+        return float(squares(counted.sizes - beyond) + int(beyond.sum()) * self._n_rows)
+
+    def cost(self, counted: Counted, lost: Ids) -> float:
         """Squares of published groups, and the whole table's size for each suppressed row."""
-        return float(squares(counted.sizes[fine]) + int(counted.sizes[~fine].sum()) * self._n_rows)
+        return float(squares(counted.sizes - lost) + int(lost.sum()) * self._n_rows)
 
     def per_lost_row(self, limit: int) -> Grid:
         """The table's size, less what the row's group, no larger than the limit, took in the bound."""
-        return np.full(self._lattice.shape, float(self._n_rows - limit))
+        return np.full(self._lattice.shape, float(self._per_lost(limit)))
 
-    def beyond(self, node: Node, lost: NDArray[np.bool_], limit: int) -> float:
+    def beyond(self, node: Node, lost: Ids, limit: int) -> float:
         """As much for each row that must go."""
-        return float(self._lattice.base.sizes[lost].sum()) * (self._n_rows - limit)
+        return float(lost.sum()) * self._per_lost(limit)
+
+    def _per_lost(self, limit: int) -> int:
+        """Nothing where persons go, for they may leave a group of any size."""
+        return self._n_rows - limit if self._lattice.persons is None else 0
 
     def whatever(self, least_rows: int) -> float:
         """Every row counts as many as its group has, or all if it is suppressed."""
@@ -138,9 +150,9 @@ class ClassSize(Objective):
         """As if every group were published."""
         return self._n_rows / counted.sizes.size
 
-    def cost(self, counted: Counted, fine: NDArray[np.bool_]) -> float:
+    def cost(self, counted: Counted, lost: Ids) -> float:
         """Rows of the table for each group that is published."""
-        published = int(fine.sum())
+        published = int((lost < counted.sizes).sum())
         return self._n_rows / published if published else float("inf")
 
     def whatever(self, least_rows: int) -> float:

@@ -98,13 +98,12 @@ class Search:
         above = tuple(slice(level, None) for level in node)
         below = tuple(slice(0, level + 1) for level in node)
         falling = self.demand.falling(counted)
-        n_falling = int(counted.sizes[~falling].sum())
-        if n_falling > self.demand.limit:
+        if falling.n > self.demand.limit:
             self.closed[below] = True
             return True
         self.hopeful[above] = True
-        if n_falling:
-            self.lost[below] = np.maximum(self.lost[below], n_falling)
+        if falling.n:
+            self.lost[below] = np.maximum(self.lost[below], falling.n_rows)
         self._rise(counted, above)
         choice = self.demand.choice(counted, falling)
         if choice is not None:

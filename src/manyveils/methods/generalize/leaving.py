@@ -1,0 +1,139 @@
+"""Who must go at a node of the lattice where somebody has several rows: persons leave with all their rows."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from manyveils.kernels.persons import leave
+from manyveils.methods.generalize.lattice import Counted, Lattice
+from manyveils.promises.crowds import Persons
+from manyveils.promises.entries import Ids, Kept
+from manyveils.promises.headcounts import Headcount, headcount
+from manyveils.promises.keeping import Watch
+from manyveils.promises.sightings import Sightings
+
+# The share of rows that are looked at first.
+FIRST_LOOK = 32
+
+
+@dataclass(frozen=True, repr=False)
+class Lost:
+    """What must go at a node: how much counts against the limit, and how many rows of every group.
+
+    Where persons go, `owners` has the group of every row that stays, person after person.
+    """
+
+    n: int
+    rows: Ids
+    owners: Ids | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows go."""
+        return int(self.rows.sum())
+
+
+@dataclass(frozen=True, repr=False)
+class Leaving:
+    """Promises to persons, so many of whom may go with all their rows.
+
+    Where several groups of a person tell together what none may tell, the smallest of them goes.
+
+    Claim: who goes by promises that fall goes at every finer node too, and nobody else goes by them.
+    Why: of the persons who stay at a finer node every coarser group is made of groups that keep such a promise, and
+    keeps it, so they all could stay; and a group that fails it fails it with fewer persons too, so the order in which
+    they go is of no matter.
+    Tested by: tests/claims/test_whole_persons.py
+    """
+
+    lattice: Lattice
+    persons: Persons
+    watches: tuple[Watch, ...]
+    falls: tuple[bool, ...]
+    limit: int
+    sightings: Sightings | None = None
+
+    def falling(self, counted: Counted) -> Lost:
+        """Who goes by promises that, once broken, stay broken at every finer node; counted no further than the limit."""
+        nobody = np.zeros(counted.sizes.size, dtype=np.int64)
+        at_least = self._at_least(counted.sizes)
+        if at_least > self.limit:
+            return Lost(at_least, nobody)
+        owners, n_lost = self.lattice.owners_of_rows(counted.node), 0
+        asked = np.zeros(nobody.size, dtype=bool)
+        # One promise after the other at first: many nodes are refused by the first one.
+        for stage in self._falling.stages:
+            n_lost += self._leave(owners, stage.kept(owners, nobody.size), asked)
+            if n_lost > self.limit:
+                return Lost(n_lost, nobody)
+        n_lost += self._settle(self._falling, owners, asked, self.limit - n_lost)
+        return self._lost(n_lost, counted, owners)
+
+    def all(self, counted: Counted, falling: Lost) -> Lost:
+        """Who goes so that all who stay are in groups that keep every promise; `falling` have gone already."""
+        assert falling.owners is not None
+        owners = falling.owners.copy()
+        asked = np.ones(counted.sizes.size, dtype=bool)
+        few = self._few(counted.sizes, owners)
+        if not self.falls_all and few.any():
+            n_failing = self._leave(owners.copy(), self._every.kept(owners, asked.size, few), asked)
+            if falling.n + n_failing > self.limit:
+                return Lost(falling.n + n_failing, falling.rows)
+        n_lost = falling.n + self._settle(self._every, owners, asked, self.limit - falling.n)
+        while self.sightings is not None and n_lost <= self.limit:
+            asked = np.zeros(counted.sizes.size, dtype=bool)
+            unfit = self.sightings.unfit(owners, asked.size, self.limit - n_lost)
+            n_lost += self._leave(owners, ~unfit, asked)
+            if not asked.any():
+                break
+            n_lost += self._settle(self._every, owners, asked, self.limit - n_lost)
+        return self._lost(n_lost, counted, owners)
+
+    def _few(self, sizes: Ids, owners: Ids) -> Kept:
+        """Some groups to begin with: where these break a promise for too many persons, no others need be counted."""
+        few = np.zeros(sizes.size, dtype=bool)
+        order = np.argsort(sizes, kind="stable")
+        few[order[np.cumsum(sizes[order]) * FIRST_LOOK < owners.size]] = True
+        return few
+
+    @property
+    def falls_all(self) -> bool:
+        """Whether every promise that is broken at a node is broken at every finer one."""
+        return all(self.falls)
+
+    def _settle(self, promised: Headcount, owners: Ids, asked: Kept, limit: int) -> int:
+        """Let persons go until the groups that are asked about, and all they leave, keep what is promised, or too many went."""
+        n_lost = 0
+        while n_lost <= limit and asked.any():
+            fine = promised.kept(owners, asked.size, asked)
+            asked = np.zeros(asked.size, dtype=bool)
+            n_lost += self._leave(owners, fine, asked)
+        return n_lost
+
+    def _leave(self, owners: Ids, fine: Kept, asked: Kept) -> int:
+        """Let everybody go who has a row in a group that is not fine; the groups they leave are to be asked about."""
+        return 0 if fine.all() else int(leave(self.persons.starts, owners, ~fine, asked))
+
+    @cached_property
+    def _every(self) -> Headcount:
+        return headcount(self.persons, self.watches)
+
+    @cached_property
+    def _falling(self) -> Headcount:
+        watches = zip(self.watches, self.falls, strict=True)
+        return self._every.of(tuple(watched for watched, falls in watches if falls))
+
+    @cached_property
+    def _most_rows(self) -> Ids:
+        """How many rows the persons who have most of them have together: one, two, three of them and so on."""
+        return np.cumsum(np.sort(np.diff(self.persons.starts))[::-1])
+
+    def _at_least(self, sizes: Ids) -> int:
+        """How many persons at least have rows in groups that have fewer rows than persons are asked for."""
+        n_rows = int(sizes[sizes < self._falling.k].sum())
+        return int(np.searchsorted(self._most_rows, n_rows)) + 1 if n_rows else 0
+
+    def _lost(self, n_lost: int, counted: Counted, owners: Ids) -> Lost:
+        stay = np.bincount(owners[owners >= 0] if n_lost else owners, minlength=counted.sizes.size)
+        return Lost(n_lost, counted.sizes - stay, owners)
