@@ -292,7 +292,9 @@ def twice_seen() -> pl.DataFrame:
     """Thirty persons with two rows each; s does not change."""
     rng = np.random.default_rng(3)
     changing = {name: rng.choice([*"abcdef"], 60) for name in "qt"}
-    return pl.DataFrame({"who": [*range(30), *range(30)], **changing, "s": np.tile(rng.choice([*"abcdef"], 30), 2)})
+    return pl.DataFrame(
+        {"who": [*range(30), *range(30)], **changing, "s": np.tile(rng.choice([*"abcdef"], 30), 2)}
+    )
 
 
 @pytest.mark.parametrize(
@@ -474,7 +476,7 @@ def test_ten_visits_of_three_patients_are_refused():
     for method in ("anatomize", "slice", "guardian", "separate"):
         with pytest.raises(PolicyError, match="k = 4 but there are 3 persons in 10 rows"):
             drafted(frame, patients, {"method": method}, k=4, l=3)
-        with pytest.raises(InfeasibleError, match="held by 3 of 3 persons; with l = 3 .* at most 1"):
+        with pytest.raises(InfeasibleError, match=r"held by 3 of 3 persons; with l = 3 .* at most 1"):
             drafted(frame, patients, {"method": method}, k=3, l=3, l_kind="frequency")
 
 

@@ -101,7 +101,9 @@ def test_beliefs_from_several_groups(
         [name] = promise.protects
         values = [text or "" for text in frame[name].cast(pl.String).to_list()]
         rows = list(zip(whose, values, strict=True))
-        member = {g: [row for row, own in zip(rows, groups, strict=True) if own == g] for g in set(groups) - {-1}}
+        member = {
+            g: [row for row, own in zip(rows, groups, strict=True) if own == g] for g in set(groups) - {-1}
+        }
         p = oracle.distribution(rows)
         for person in range(n_persons):
             own = [g for g, listed in member.items() if any(row[0] == person for row in listed)]

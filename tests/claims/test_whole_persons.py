@@ -13,7 +13,17 @@ from manyveils.methods.generalize.lattice import lattice_of
 from manyveils.methods.generalize.objectives import OBJECTIVES as COSTS
 from manyveils.promises.keeping import kept_by_groups, watch
 from manyveils.promises.sightings import about_constants, sightings_of
-from tests.kit.people import broken, drafted, groups_of, guarantees, is_whole, people, told, unchanging, work_for
+from tests.kit.people import (
+    broken,
+    drafted,
+    groups_of,
+    guarantees,
+    is_whole,
+    people,
+    told,
+    unchanging,
+    work_for,
+)
 
 ANYTIME = import_module("manyveils.methods.generalize.anytime")
 BLOCKS = import_module("manyveils.methods.generalize.blocks")
@@ -142,7 +152,9 @@ def test_cheaper_nodes_are_not_passed_over_for_a_bound(data):
     lattice = lattice_of(tuple(work.table[name] for name in work.quasi), work.table, ())
     costs = COSTS[objective](lattice)
     low = data.draw(st.tuples(*[st.integers(0, size - 1) for size in lattice.shape]))
-    high = tuple(data.draw(st.integers(level, size - 1)) for level, size in zip(low, lattice.shape, strict=True))
+    high = tuple(
+        data.draw(st.integers(level, size - 1)) for level, size in zip(low, lattice.shape, strict=True)
+    )
     counted = lattice.at(high)
     stay = data.draw(st.lists(st.booleans(), min_size=work.table.n_rows, max_size=work.table.n_rows))
     lost = np.bincount(lattice.owners_of_rows(high)[~np.array(stay)], minlength=counted.sizes.size)

@@ -228,9 +228,9 @@ def _labelled(
     labels = column.levels[min(level, column.levels.highest)].label_of[values].astype(np.int64)
     keys = labels * n_units + units
     listed = distinct(keys)
-    believed = np.bincount(np.searchsorted(listed, keys), believed, minlength=listed.size)
+    believed = np.bincount(np.searchsorted(listed, keys), believed, minlength=listed.size).astype(np.float64)
     labels, units = np.divmod(listed, max(n_units, 1))
-    return labels, units, believed.astype(np.float64, copy=False)
+    return labels, units, believed
 
 
 def _as_whole(units: Ids, believed: Floats, n_values: Ids) -> tuple[Ids, Ids]:

@@ -281,7 +281,7 @@ class Counting:
 
     def kept(self, parts: Segments, n_rows: int) -> Kept:
         """Which parts keep every promise."""
-        return self.promised.kept(parts.group_of_row(n_rows)[self.places], parts.starts.size)
+        return self.promised.kept(parts.group_of_row(n_rows)[self.places].astype(np.int64), parts.starts.size)
 
 
 @dataclass(frozen=True, repr=False)
