@@ -23,6 +23,7 @@ from tests.attacks.conftest import labelled
 from tests.kit import persons as kit
 
 MARGIN = 1e-9
+WHO = {"who": {"role": "identifier"}}
 
 
 def policy_of(*, constant=True, guarantee=None, **more):
@@ -31,13 +32,18 @@ def policy_of(*, constant=True, guarantee=None, **more):
         "q": {"role": "quasi", "kind": "categorical"},
         "s": {"role": "sensitive", "kind": "categorical", "constant": constant},
     }
-    return mv.Policy(attributes=attributes | more, guarantee=guarantee or {})
+    return mv.Policy(attributes=attributes | WHO | more, guarantee=guarantee or {}, data={"person": "who"})
 
 
 def held(frame, policy, persons):
     """A table of which it is said whom every row is about."""
-    table, restore = hold(frame, policy)
+    table, restore = hold(with_numbers(frame), policy)
     return replace(table, persons=np.array(persons, dtype=np.int64)), restore
+
+
+def with_numbers(frame):
+    """A frame with an identifier, which is then of no matter."""
+    return frame.with_columns(who=pl.int_range(frame.height, eager=True).cast(pl.String))
 
 
 def published(table, restore, policy, columns, *, buckets=None, recodings=None, rows=None, placements=None):
@@ -328,7 +334,7 @@ def test_intervals_of_attacks_cluster_by_person():
     groups = rng.integers(0, 40, 200)
     frame = pl.DataFrame({"q": [str(g) for g in groups], "s": rng.choice(list("uvw"), 200)})
     policy = policy_of()
-    alone, _ = hold(frame, policy)
+    alone, _ = hold(with_numbers(frame), policy)
     table, restore = held(pl.concat([frame] * 10), policy, np.tile(np.arange(200), 10))
     one, ten, rows = (
         tried(published(own, restore, policy, [("q", "s")]), own, policy, "homogeneity", "linkage")
@@ -459,7 +465,7 @@ def test_all_rows_known_tell_more_where_a_release_is_weak(name):
         dependencies = [{"from": ["s"], "to": "u"}] if name == "dependency" else []
         if name == "dependency":
             attributes["u"] = {"role": "sensitive", "kind": "categorical", "constant": True}
-        policy = mv.Policy(attributes=attributes, dependencies=dependencies)
+        policy = mv.Policy(attributes=attributes | WHO, dependencies=dependencies, data={"person": "who"})
         table, restore = held(frame, policy, persons)
         columns = [("q", "s", "t")]
         found = tried(published(table, restore, policy, columns), table, policy, name)[name]
@@ -623,3 +629,21 @@ def test_placements_that_do_not_fit_are_not_believed():
     release = published(table, restore, policy, [("q", "s")], placements=[8] * 8)
     own = beside(release, table)
     assert placings(own, own.reading.estimate.views[0], table) is not None
+
+
+def test_the_policy_says_who_is_who():
+    """Who is who in the data and in a control table is read off the policy's `person`."""
+    frame = pl.DataFrame({"patient": [1, 1, 2, 3, 4, 4, 5], "q": list("aabbcca"), "s": list("uuvwxxu")})
+    sensitive = {"q": {"role": "quasi"}, "s": {"role": "sensitive", "constant": True}}
+    policy = mv.Policy(
+        data={"person": "patient"},
+        attributes=sensitive | {"patient": {"role": "identifier"}},
+        publish={"method": "separate"},
+    )
+    outside = pl.DataFrame({"patient": [7, 7, 7, 8], "q": list("aaab"), "s": list("uuuv")})
+    release = mv.publish(frame, policy, seed=1)
+    found = mv.attack(release, frame, policy, control=outside, seed=1)["homogeneity"]
+    assert found.targets == found.all_rows["targets"] == 5
+    # Everybody is taken to have u, and one of two people outside has it.
+    assert found.control == pytest.approx(1 / 2)
+    assert mv.measure(release, frame, policy)["discernibility"] == 5**2

@@ -96,7 +96,7 @@ class Scene:
     @cached_property
     def constant(self) -> frozenset[str]:
         """The attributes that do not change from row to row of a person."""
-        return frozenset(name for name, section in self.policy.attributes.items() if section.constant)
+        return frozenset(self.policy.constant)
 
     @cached_property
     def some(self) -> tuple[People, Ids]:
