@@ -71,15 +71,14 @@ def judge_columns(evidence: Evidence, promise: Promise, *, promised: bool) -> It
         stub = _stub(promise, "conditional", promised=promised and is_conditional)
         yield from _judged(evidence, promise, others, stub)
     if evidence.table.persons is not None and len(promise.protects) == 1 and _is_about_values(promise):
-        yield from _seen_several_times(evidence, promise, others, promised=promised)
+        yield from _seen_several_times(evidence, promise, promised=promised)
 
 
-def _seen_several_times(
-    evidence: Evidence, promise: Promise, others: frozenset[str], *, promised: bool
-) -> Iterator[Finding]:
+def _seen_several_times(evidence: Evidence, promise: Promise, *, promised: bool) -> Iterator[Finding]:
     """The finding against someone who sees a person in several groups and takes the attribute not to change.
 
-    It binds where the policy says that it does not change. Where nobody is seen several times, only then is it said
+    She knows what identifies the rows, and no other sensitive values of theirs. It binds where the policy says that the
+    attribute does not change. Where nobody is seen several times, only then is it said
     that it holds.
     """
     [name] = promise.protects
@@ -91,13 +90,7 @@ def _seen_several_times(
         yield stub
         return
     sights = [
-        sight_of(
-            promise,
-            view,
-            file,
-            known_in(view, promise, evidence),
-            others if promise.conditional else frozenset(),
-        )
+        sight_of(promise, view, file, known_in(view, promise, evidence))
         for view in shown
         for file in columns_for(promise, view, evidence)
         if evidence.people(file)

@@ -22,12 +22,16 @@ from manyveils.audits.persons import (
 )
 from manyveils.policy import Promise
 from manyveils.reading.evidence import Evidence
-from manyveils.reading.keys import Floats, Ids, numbered, ranges
+from manyveils.reading.keys import Floats, Ids, combined, dense, ranges
 from manyveils.reading.labels import Labels, unrecoded
 from manyveils.reading.sight import Sight
 
-# So many values of the smallest group of each signature are looked at together.
+# So many values of signatures are looked at together.
 MOST_CANDIDATES = 4_000_000
+# Of so few values, tables of all groups and values are quicker, if they are small enough.
+FEW_VALUES, LARGEST_TABLE = 100, 20_000_000
+# The logarithm of a weight that no value has.
+MOST_UNLIKELY = -1e300
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,7 +104,7 @@ def _numbered_sets(persons: Ids, groups: Ids, n_persons: int) -> tuple[int, Ids]
         is_done = lengths[waiting] == place
         number, n_sets = _done(of_person, waiting, number, is_done, n_sets)
         waiting = waiting[~is_done]
-        number = numbered([number, groups[starts[waiting] + place]])[0]
+        number = dense(combined([number, groups[starts[waiting] + place]]))
     return _done(of_person, waiting, number, np.ones(waiting.size, dtype=bool), n_sets)[1], of_person
 
 
@@ -108,7 +112,7 @@ def _done(of_person: Ids, waiting: Ids, number: Ids, is_done: Ids, n_sets: int) 
     """Give the sets that are complete numbers of their own; the numbers of the others."""
     complete = number[is_done]
     if complete.size:
-        of_person[waiting[is_done]] = n_sets + numbered([complete])[0]
+        of_person[waiting[is_done]] = n_sets + dense(complete)
         n_sets = int(of_person.max()) + 1
     return number[~is_done], n_sets
 
@@ -144,11 +148,11 @@ def measure_sightings(evidence: Evidence, promise: Promise, sights: Sequence[Sig
     values = pl.DataFrame({"part_0": np.arange(beliefs.n_values), "value": np.arange(beliefs.n_values)})
     prior = original_weights(evidence, [labels], values, None).to_numpy() / evidence.table.n_persons
     measured = []
-    for numbers, cells in _remaining(signatures, beliefs, prior):
+    for cells in _remaining(signatures, beliefs, prior):
         if not cells.height:
             continue
-        sizes = pl.DataFrame({"group": numbers, "persons": signatures.persons[numbers]})
-        cells = cells.join(sizes.rename({"persons": "rows"}), on="group").with_columns(size=pl.lit(1.0))
+        sizes = pl.Series(signatures.persons[cells["group"].to_numpy()])
+        cells = cells.with_columns(pl.col("group").set_sorted(), rows=sizes, size=pl.lit(1.0))
         groups = with_reference(evidence, promise, cells, [labels])
         groups = replace(groups, together=Together(groups.cells, None))
         measured.append(
@@ -197,14 +201,43 @@ def _of_originals(labels: Labels, placed: Placed) -> pl.DataFrame:
     return cells.with_columns(part_0=pl.Series(labels.cover.firsts).gather(cells["part_0"]))
 
 
-def _remaining(
-    signatures: Signatures, beliefs: _Beliefs, prior: Floats
-) -> Iterator[tuple[Ids, pl.DataFrame]]:
-    """Some signatures at a time: their numbers, and what is believed of their persons (group, part_0, count).
+def _remaining(signatures: Signatures, beliefs: _Beliefs, prior: Floats) -> Iterator[pl.DataFrame]:
+    """What is believed of the persons of some signatures at a time: group (their number), part_0, count.
 
-    Only values of the group with the fewest need be looked at. Where no value is possible, the attribute changed, and
-    nothing is believed.
+    Where no value is possible, the attribute changed, and nothing is believed.
     """
+    n_groups = int(signatures.groups.max()) + 1
+    is_dense = beliefs.n_values <= FEW_VALUES and n_groups * beliefs.n_values <= LARGEST_TABLE
+    combined = _in_tables if is_dense else _among_fewest
+    for number, value, share in combined(signatures, beliefs, np.log(prior)):
+        yield pl.DataFrame({"group": number, "part_0": value, "count": share})
+
+
+def _in_tables(signatures: Signatures, beliefs: _Beliefs, known: Floats) -> Iterator[tuple[Ids, Ids, Floats]]:
+    """The values that remain for each signature, and what is believed of them, from a table of all groups and values."""
+    n_values = beliefs.n_values
+    gains = np.full((int(signatures.groups.max()) + 1) * n_values, -np.inf)
+    seen = beliefs.keys < gains.size
+    # As logarithms: of many groups, a product would leave the range of floats.
+    gains[beliefs.keys[seen]] = np.log(beliefs.shares[seen]) - known[beliefs.keys[seen] % n_values]
+    table, lengths = gains.reshape(-1, n_values), signatures.lengths
+    step = max(MOST_CANDIDATES // n_values, 1)
+    for start in range(0, lengths.size, step):
+        own = np.arange(start, min(start + step, lengths.size))
+        weights = np.repeat(known[np.newaxis], own.size, axis=0)
+        for place in range(int(lengths[own].max())):
+            longer = np.flatnonzero(lengths[own] > place)
+            weights[longer] += table[signatures.groups[signatures.starts[own[longer]] + place]]
+        weights = np.exp(weights - np.maximum(weights.max(axis=1), MOST_UNLIKELY)[:, np.newaxis])
+        totals = weights.sum(axis=1)
+        number, value = np.nonzero(weights)
+        yield own[number], value, weights[number, value] / totals[number]
+
+
+def _among_fewest(
+    signatures: Signatures, beliefs: _Beliefs, known: Floats
+) -> Iterator[tuple[Ids, Ids, Floats]]:
+    """The same for many values: of each signature, only values of the group with the fewest are looked at."""
     n_groups = int(signatures.groups.max()) + 1
     first = np.searchsorted(beliefs.keys, np.arange(n_groups) * beliefs.n_values)
     n_present = np.searchsorted(beliefs.keys, (np.arange(n_groups) + 1) * beliefs.n_values) - first
@@ -219,24 +252,17 @@ def _remaining(
         numbers = np.arange(start, stop)
         number = np.repeat(numbers, fewest[numbers])
         value = beliefs.keys[ranges(first[smallest[numbers]], fewest[numbers])] % beliefs.n_values
-        yield numbers, _combined(signatures, beliefs, prior, number, value)
-
-
-def _combined(
-    signatures: Signatures, beliefs: _Beliefs, prior: Floats, number: Ids, value: Ids
-) -> pl.DataFrame:
-    """Combine what all groups of signatures say of some values."""
-    lengths = signatures.lengths[number]
-    groups = signatures.groups[ranges(signatures.starts[number], lengths)]
-    shares = beliefs.of(groups, np.repeat(value, lengths))
-    # As logarithms: of many groups, a product would leave the range of floats.
-    known = np.log(prior[value])
-    gains = np.log(np.where(shares > 0, shares, 1.0)) - np.repeat(known, lengths)
-    starts = np.cumsum(lengths) - lengths
-    is_possible = np.minimum.reduceat(shares, starts) > 0 if number.size else np.zeros(0, dtype=bool)
-    weight = np.add.reduceat(gains, starts) + known if number.size else known
-    believed = pl.DataFrame({"group": number, "part_0": value, "weight": weight}).filter(
-        pl.Series(is_possible)
-    )
-    believed = believed.with_columns((pl.col("weight") - pl.col("weight").max().over("group")).exp())
-    return believed.select("group", "part_0", count=pl.col("weight") / pl.col("weight").sum().over("group"))
+        lengths = signatures.lengths[number]
+        if not number.size:
+            continue
+        groups = signatures.groups[ranges(signatures.starts[number], lengths)]
+        shares = beliefs.of(groups, np.repeat(value, lengths))
+        gains = np.log(np.where(shares > 0, shares, 1.0)) - np.repeat(known[value], lengths)
+        starts = np.cumsum(lengths) - lengths
+        remain = np.flatnonzero(np.minimum.reduceat(shares, starts) > 0)
+        weight = (np.add.reduceat(gains, starts) + known[value])[remain]
+        number, value = number[remain], value[remain]
+        largest = np.full(signatures.persons.size, MOST_UNLIKELY)
+        np.maximum.at(largest, number, weight)
+        weight = np.exp(weight - largest[number])
+        yield number, value, weight / np.bincount(number, weights=weight)[number]
