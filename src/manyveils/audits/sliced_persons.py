@@ -49,6 +49,12 @@ class Weighed:
     targets: pl.DataFrame
 
 
+def _is_scored_alone(promise: Promise) -> bool:
+    """Whether it makes no difference which values a group has, only how many."""
+    guarantee = promise.guarantee
+    return isinstance(guarantee, DistinctDiversity) and not guarantee.terms and not promise.insensitive
+
+
 @dataclass(frozen=True, repr=False)
 class _Column:
     """A protected column: who has what in each of its units, and a score of each that is no share.
@@ -77,6 +83,11 @@ class _Column:
         is_spread = isinstance(promise.guarantee, DISTRIBUTIONS)
         parts = self.parts
         own = self.placed.weighed(None, *parts) if is_spread else self.placed.holders(*parts)
+        if _is_scored_alone(promise):
+            # Of what is counted by scores, no value need be looked at: any one stands for all.
+            own = own.unique("group", keep="first").with_columns(
+                pl.lit(0, dtype=pl.Int64).alias(name) for name in parts
+            )
         one = pl.lit(1, dtype=own.schema["count"])
         own = own.select("group", *parts, "count", "size")
         first, *others = parts
@@ -176,6 +187,13 @@ def _certain(
             groups_together(evidence, promise, labels, [own.placed for own in columns], matches), targets
         )
     placed = columns[0].placed
+    if _is_scored_alone(promise):
+        sizes = pl.Series(placed.sizes[groups["unit_0"].to_numpy()])
+        one = {name: pl.lit(0, dtype=pl.Int64) for name in placed.parts}
+        cells = groups.select("group", **one, count=sizes, size=sizes, rows=sizes)
+        told = with_reference(evidence, promise, cells, labels)
+        scores = groups.select("group", n_matched=pl.Series(columns[0].scores).gather(groups["unit_0"]))
+        return Weighed(replace(told, together=Together(told.cells, scores)), targets)
     of_groups = placed.rows.rename({"group": "unit_0"}).join(groups, on="unit_0").drop("unit_0")
     own = Listed(of_groups, placed.sizes[groups["unit_0"].to_numpy()])
     told = with_reference(evidence, promise, own.holders(*own.parts), labels)
