@@ -88,7 +88,7 @@ class Listed:
 
     def matched(self, enough: int) -> pl.DataFrame:
         """How many different values different persons of each group have: group, n_matched."""
-        return matched(self.rows)
+        return matched(self.rows.rename({(self.parts or ["value"])[0]: "value"}))
 
 
 @dataclass(frozen=True, repr=False)

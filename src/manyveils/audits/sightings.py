@@ -30,6 +30,8 @@ from manyveils.reading.sight import Sight
 MOST_CANDIDATES = 4_000_000
 # Of so few values, tables of all groups and values are quicker, if they are small enough.
 FEW_VALUES, LARGEST_TABLE = 100, 20_000_000
+# Of a value that nobody of the original has.
+SMALLEST = 1e-300
 # The logarithm of a weight that no value has.
 MOST_UNLIKELY = -1e300
 
@@ -209,7 +211,7 @@ def _remaining(signatures: Signatures, beliefs: _Beliefs, prior: Floats) -> Iter
     n_groups = int(signatures.groups.max()) + 1
     is_dense = beliefs.n_values <= FEW_VALUES and n_groups * beliefs.n_values <= LARGEST_TABLE
     combined = _in_tables if is_dense else _among_fewest
-    for number, value, share in combined(signatures, beliefs, np.log(prior)):
+    for number, value, share in combined(signatures, beliefs, np.log(np.maximum(prior, SMALLEST))):
         yield pl.DataFrame({"group": number, "part_0": value, "count": share})
 
 

@@ -124,8 +124,12 @@ def weighed_persons(
     return _weighed(evidence, promise, sights, search, labels, columns)
 
 
-def _in_units(column: Slice, placed: Placed) -> Listed:
+def _in_units(column: Slice, placed: Placed) -> Placed:
     """Who has what among the rows that match what is sought, unit by unit."""
+    same = np.arange(placed.sizes.size)
+    if all(np.array_equal(column.units.groups[name].to_numpy(), same) for name in ("unit", "group")):
+        # Where nothing is sought in a column, its units are its groups.
+        return placed
     rows = column.units.groups.join(placed.rows, on="group", maintain_order="left").drop("group")
     rows = rows.rename({"unit": "group"}).group_by("group", "person", *placed.parts).agg(pl.col("rows").sum())
     rows = rows.with_columns(of=pl.col("rows").sum().over("group", "person")).sort("group")
@@ -162,7 +166,11 @@ def _weighed(
 
 def _scored(promise: Promise, labels: Sequence[Labels], column: _Column) -> _Column:
     """The column with the number of different values of different persons in each unit."""
-    known = matched(known_parts(promise.guarantee, labels, column.placed))
+    guarantee = promise.guarantee
+    if guarantee.level or len(column.parts) > 1:
+        known = matched(known_parts(guarantee, labels, column.placed))
+    else:
+        known = column.placed.matched(guarantee.variety)
     scores = np.ones(column.placed.sizes.size, dtype=np.int64)
     scores[known["group"].to_numpy()] = known["n_matched"].to_numpy()
     return replace(column, scores=scores)
