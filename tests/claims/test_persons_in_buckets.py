@@ -292,7 +292,9 @@ def twice_seen() -> pl.DataFrame:
     """Thirty persons with two rows each; s does not change."""
     rng = np.random.default_rng(3)
     changing = {name: rng.choice([*"abcdef"], 60) for name in "qt"}
-    return pl.DataFrame({"who": [*range(30), *range(30)], **changing, "s": np.tile(rng.choice([*"abcdef"], 30), 2)})
+    return pl.DataFrame(
+        {"who": [*range(30), *range(30)], **changing, "s": np.tile(rng.choice([*"abcdef"], 30), 2)}
+    )
 
 
 @pytest.mark.parametrize(
@@ -303,10 +305,11 @@ def twice_seen() -> pl.DataFrame:
         ({"method": "anatomize"}, None),
         ({"method": "separate"}, None),
         ({"method": "grade"}, "seen in several groups with it"),
+        ({"method": "grade", "then": "anatomize"}, "cannot be counted in buckets of codes"),
     ],
 )
 def test_a_constant_attribute_is_seen_in_one_group_or_refused(publish, message):
-    """Who is seen several times with what does not change has all her rows in one group, or it is refused."""
+    """Who is seen several times with what does not change has all her rows in one group, or else it is refused."""
     frame = twice_seen()
     sections = {
         "data": {"person": "who"},
@@ -474,7 +477,7 @@ def test_ten_visits_of_three_patients_are_refused():
     for method in ("anatomize", "slice", "guardian", "separate"):
         with pytest.raises(PolicyError, match="k = 4 but there are 3 persons in 10 rows"):
             drafted(frame, patients, {"method": method}, k=4, l=3)
-        with pytest.raises(InfeasibleError, match="held by 3 of 3 persons; with l = 3 .* at most 1"):
+        with pytest.raises(InfeasibleError, match=r"held by 3 of 3 persons; with l = 3 .* at most 1"):
             drafted(frame, patients, {"method": method}, k=3, l=3, l_kind="frequency")
 
 
