@@ -248,3 +248,27 @@ def test_ten_visits_of_three_patients_are_refused():
         work = work_for(Policy(attributes=roles, guarantee={"k": 3, "l": 3}, publish=publish), frame, whose)
         [draft] = drafted(work).views
         assert len(groups_of(draft, work)) == 1
+
+
+@pytest.mark.parametrize("anonymizer", ["full-domain", "mondrian"])
+@settings(many, max_examples=100)
+@given(data=st.data())
+def test_every_table_keeps_every_promise_to_persons(anonymizer, data):
+    """Each of codip's tables keeps in plain Python what is promised of the attributes that stand in it."""
+    options = {"method": "codip", "anonymizer": anonymizer, "alpha": 1.0, "beta": 1.0}
+    case, whose = data.draw(people(options, smallest=3, largest=30, promised=guarantees()))
+    is_constant = data.draw(st.booleans())
+    case = unchanging(case, whose) if is_constant else case
+    case.sections["publish"]["suppression"] = 0.0
+    work = work_for(case.policy, case.frame, whose)
+    if work is None:
+        return
+    try:
+        drafts = drafted(work).views
+    except (InfeasibleError, PolicyError):
+        return
+    for draft in drafts:
+        assert draft.rows.tolist() == list(range(work.table.n_rows))
+        assert not broken(work, draft)
+        if is_constant and "ill" in draft.attributes:
+            assert not told(work, groups_of(draft, work))
