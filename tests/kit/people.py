@@ -39,6 +39,7 @@ def unchanging(case: Case, whose: list[int]) -> Case:
     own = [ills.setdefault(person, ill) for person, ill in zip(whose, case.frame["ill"], strict=True)]
     sections = {**case.sections, "attributes": {**case.sections["attributes"]}}
     sections["attributes"]["ill"] = {**sections["attributes"]["ill"], "constant": True}
+    sections["data"] = {"person": "name"}
     return Case(case.frame.with_columns(ill=pl.Series(own, dtype=pl.String)), sections)
 
 

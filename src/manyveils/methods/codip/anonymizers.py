@@ -142,7 +142,7 @@ class FullDomain:
         columns = tuple(work.table[name] for name in work.quasi)
         self._lattice = lattice_of(columns, work.counts(work.quasi), (*watches, *self._gauges.values()))
         self._loss = Loss(self._lattice)
-        constant = about_constants(work.policy, work.table, plain)
+        constant = about_constants(work.policy, work.table, work.promises)
         self._seen = {promise: sightings_of((promise,), work.table) for promise in constant}
         self._is_safe = cache(self._safe)
         self.fits = cache(lambda names: bool(self._nodes_for(names).any()))
