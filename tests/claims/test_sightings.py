@@ -71,8 +71,9 @@ def held(
         "job": {"role": "sensitive"},
     }
     attributes[name] |= {"constant": True, "guarantee": guarantee}
-    policy = Policy(attributes=attributes)
-    return replace(encode(frame, policy), persons=np.array(whose)), policy
+    policy = Policy(data={"person": "who"}, attributes={"who": {"role": "identifier"}, **attributes})
+    told = frame.with_columns(who=pl.Series(whose).cast(pl.String))
+    return replace(encode(told, policy), persons=np.array(whose)), policy
 
 
 @pytest.mark.parametrize("together", [1, 1 << 22])

@@ -4,13 +4,18 @@ from importlib import import_module
 from itertools import product
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from manyveils.errors import InfeasibleError
+import manyveils as mv
+from manyveils.errors import InfeasibleError, PolicyError
 from manyveils.methods.generalize.lattice import lattice_of
+from manyveils.methods.generalize.mondrian import NO_CUTS
 from manyveils.methods.generalize.objectives import OBJECTIVES as COSTS
+from manyveils.methods.generalize.together import Together
+from manyveils.policy import Policy
 from manyveils.promises.keeping import kept_by_groups, watch
 from manyveils.promises.sightings import about_constants, sightings_of
 from tests.kit.people import (
@@ -186,3 +191,86 @@ def test_groups_that_are_cut_keep_every_promise_to_persons(cuts, data):
     assert draft.rows.tolist() == list(range(work.table.n_rows))
     assert not broken(work, draft)
     assert not is_constant or not told(work, groups_of(draft, work))
+
+
+def test_groups_that_read_alike_are_one_group():
+    """Two groups in which half of the same two persons have a value are undone where both read alike: together all have it."""
+    frame = pl.DataFrame({"city": ["a", "b", "a", "b"], "ill": ["flu", "ulcer", "ulcer", "flu"]})
+    policy = Policy(
+        attributes={"city": {"role": "quasi"}, "ill": {"role": "sensitive"}},
+        guarantee={"l": 2, "l_kind": "frequency"},
+    )
+    work = work_for(policy, frame, [0, 1, 0, 1])
+    watches, groups = watch(work.promises, work.table, work.sensitive), np.array([0, 0, 1, 1])
+    cuts = NO_CUTS.and_of(np.array([0]))
+    apart = Together(watches, None, lambda groups: np.arange(groups.max() + 1))
+    assert apart.settled(groups, cuts).tolist() == groups.tolist()
+    together = Together(watches, None, lambda groups: np.zeros(groups.max() + 1, dtype=np.int64))
+    assert together.settled(groups, cuts).tolist() == [0, 0, 0, 0]
+
+
+@settings(many, max_examples=150)
+@given(data=st.data())
+def test_groups_that_are_merged_keep_every_promise_to_persons(data):
+    """What alpha-beta-k merges leaks nothing about persons and keeps every other promise, in plain Python."""
+    case, whose = data.draw(
+        people({"method": "alpha-beta-k"}, smallest=3, largest=30, promised=guarantees())
+    )
+    case.sections["guarantee"] = {key: value for key, value in case.sections["guarantee"].items() if key != "conditional"}
+    case.sections["guarantee"] |= {} if "beta" in case.sections["guarantee"] else {"eliminations": 1}
+    try:
+        work = work_for(case.policy, case.frame, whose)
+        if work is None:
+            return
+        [draft] = drafted(work).views
+    except (InfeasibleError, PolicyError):
+        return
+    assert draft.rows.tolist() == list(range(work.table.n_rows))
+    assert work.table.persons is None or not broken(work, draft)
+
+
+def test_ten_visits_of_three_patients_are_refused():
+    """Three patients are no group of four, however many visits they pay; as a group of three they are published together."""
+    frame = pl.DataFrame(
+        {
+            "patient": ["a", "a", "a", "a", "b", "b", "b", "c", "c", "c"],
+            "age": [30, 31, 32, 33, 50, 51, 52, 70, 71, 72],
+            "ill": ["flu", "hiv", "flu", "ulcer", "flu", "ulcer", "hiv", "flu", "hiv", "colic"],
+            "drug": ["x", "y", "z", "x", "y", "z", "x", "y", "z", "x"],
+        }
+    )
+    roles = {"patient": {"role": "identifier"}}
+    roles |= {"age": {"role": "quasi", "kind": "numeric", "hierarchy": {"widths": [10, 50]}}}
+    roles |= {name: {"role": "sensitive"} for name in ("ill", "drug")}
+    about = {"data": {"person": "patient"}, "attributes": roles}
+    for options in ({}, {"recoding": "mondrian"}, {"suppression": 0.5}):
+        publish = {"method": "generalize", **options}
+        with pytest.raises((PolicyError, InfeasibleError), match="3 persons"):
+            mv.publish(frame, Policy(**about, guarantee={"k": 4, "l": 3}, publish=publish), seed=1)
+        release = mv.publish(frame, Policy(**about, guarantee={"k": 3, "l": 3}, publish=publish), seed=1)
+        assert release.frames["main"]["age"].n_unique() == 1
+        assert release.frames["main"].height == 10
+
+
+@pytest.mark.parametrize("anonymizer", ["full-domain", "mondrian"])
+@settings(many, max_examples=100)
+@given(data=st.data())
+def test_every_table_keeps_every_promise_to_persons(anonymizer, data):
+    """Each of codip's tables keeps in plain Python what is promised of the attributes that stand in it."""
+    options = {"method": "codip", "anonymizer": anonymizer, "alpha": 1.0, "beta": 1.0}
+    case, whose = data.draw(people(options, smallest=3, largest=30, promised=guarantees()))
+    is_constant = data.draw(st.booleans())
+    case = unchanging(case, whose) if is_constant else case
+    case.sections["publish"]["suppression"] = 0.0
+    work = work_for(case.policy, case.frame, whose)
+    if work is None:
+        return
+    try:
+        drafts = drafted(work).views
+    except (InfeasibleError, PolicyError):
+        return
+    for draft in drafts:
+        assert draft.rows.tolist() == list(range(work.table.n_rows))
+        assert not broken(work, draft)
+        if is_constant and "ill" in draft.attributes:
+            assert not told(work, groups_of(draft, work))

@@ -39,6 +39,7 @@ def unchanging(case: Case, whose: list[int]) -> Case:
     own = [ills.setdefault(person, ill) for person, ill in zip(whose, case.frame["ill"], strict=True)]
     sections = {**case.sections, "attributes": {**case.sections["attributes"]}}
     sections["attributes"]["ill"] = {**sections["attributes"]["ill"], "constant": True}
+    sections["data"] = {"person": "name"}
     return Case(case.frame.with_columns(ill=pl.Series(own, dtype=pl.String)), sections)
 
 
@@ -126,7 +127,7 @@ def keeps(promise: Promise, member: list[int], table: Table, sensitive: tuple[st
         return oracle.keeps(promise.guarantee, [(whose[row], "") for row in member], [], [])
     values = texts_of(table, promise.protects[0])
     if isinstance(promise.guarantee, Elimination):
-        others = [texts_of(table, name) for name in promise.guarantee.ruled_out]
+        others = [texts_of(table, name) for name in promise.guarantee.ruled_out if name in sensitive]
         rows = [(whose[row], values[row], [other[row] for other in others]) for row in member]
         return oracle.withstands(rows, promise.guarantee.eliminations, promise.insensitive)
     known = [texts_of(table, name) for name in sensitive if name not in promise.protects]
@@ -153,7 +154,7 @@ def broken(work: Work, draft: Draft) -> list[tuple[Any, Promise]]:
         for group, member in groups_of(draft, work).items()
         for promise in work.promises
         if set(promise.protects) <= set(draft.attributes)
-        and not keeps(promise, member, work.table, work.sensitive)
+        and not keeps(promise, member, work.table, tuple(set(work.sensitive) & set(draft.attributes)))
     ]
 
 

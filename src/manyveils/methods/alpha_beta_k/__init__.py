@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from manyveils.errors import PolicyError, Problem
 from manyveils.methods import Gap, Method, Options
 from manyveils.methods.alpha_beta_k.repair import Division, Repaired, division_of, leaking, repaired, start_of
 from manyveils.methods.alpha_beta_k.rule import Climb, rule_of
@@ -24,6 +25,7 @@ from manyveils.policy.guarantees import Elimination
 from manyveils.policy.hierarchies import TOP
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch
+from manyveils.promises.sightings import about_constants
 from manyveils.promises.work import Work
 from manyveils.release.draft import Draft, Drafts
 from manyveils.release.plan import FromRows, InParts
@@ -40,9 +42,24 @@ class AlphaBetaKOptions(AlphaBetaK, Options):
     cuts: Literal["strict", "relaxed"] = "relaxed"
 
 
+def _refuse_for_persons(work: Work, options: AlphaBetaKOptions) -> None:
+    """Refuse what is not shown to be safe where somebody has several rows."""
+    problems = []
+    if work.table.persons is not None and options.repair == "rule":
+        what = "raises values to labels row by row, and persons have several rows."
+        problems.append(Problem(f"{work.policy.name}: publish.repair", what, 'Use repair = "merge".'))
+    constant = about_constants(work.policy, work.table, work.promises)
+    for name in dict.fromkeys(work.subject_of(promise) for promise in constant):
+        what = "is constant, and groups are merged by what they lose, not by what several of them tell of one person."
+        remedy = 'Use method = "generalize" or "anatomize", or drop constant.'
+        problems.append(Problem(f"{work.policy.name}: attributes.{name}.constant", what, remedy))
+    PolicyError.refuse(problems)
+
+
 def _repaired(work: Work) -> Drafts:
     """One view with one column, in which groups share their quasi-identifiers and leak nothing."""
     options = work.options_as(AlphaBetaKOptions)
+    _refuse_for_persons(work, options)
     division = _divided(work, options)
     leaks = leaking(work, division)
     attempts = _attempts(work, division, options, leaks)
@@ -74,6 +91,8 @@ def _attempts(
 ) -> dict[str, Repaired]:
     """Repair by the rule and by merging alone, or by the way that is asked for; failed attempts are left out."""
     ways = [way for way in ("rule", "merge") if options.repair in ("best", way)]
+    if work.table.persons is not None:
+        ways = ["merge"]
     start, attempts = start_of(work, division, options.labels, leaks), {}
     # Without a leak both are the division itself.
     for way in ways if leaks.any() else ways[:1]:

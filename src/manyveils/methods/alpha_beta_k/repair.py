@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 
 from manyveils.methods.alpha_beta_k.boxes import Boxes, boxes_of
 from manyveils.methods.alpha_beta_k.rule import Rule, rule_of
-from manyveils.methods.generalize.labels import label_groups
+from manyveils.methods.generalize.labels import alike, label_groups
 from manyveils.methods.generalize.mondrian import Labels, Segments
+from manyveils.policy.guarantees import Elimination
+from manyveils.promises.crowds import Persons, persons_of
 from manyveils.promises.entries import Ids, distinct
+from manyveils.promises.headcounts import headcount
 from manyveils.promises.keeping import kept_by_groups, watch
 from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Recoding
@@ -91,15 +94,26 @@ def start_of(work: Work, division: Division, labels_as: Labels, leaks: NDArray[n
 
 def leaking(work: Work, division: Division) -> NDArray[np.bool_]:
     """Which groups leak as they are."""
+    persons = persons_of(work.table)
+    if persons is not None:
+        return _leaking_persons(work, persons, division.groups, division.starts.size - 1)
     originals = division.originals
     return ~rule_of(work, raising=False).mend(originals, originals, division.order, division.starts)
+
+
+def _leaking_persons(work: Work, persons: Persons, groups: Ids, n_groups: int) -> NDArray[np.bool_]:
+    """Which groups leak, where somebody has several rows: rows of a negative group are nowhere."""
+    promises = tuple(promise for promise in work.promises if isinstance(promise.guarantee, Elimination))
+    watches = watch(promises, work.table, work.sensitive)
+    return ~headcount(persons, watches).kept(groups[persons.order], n_groups)
 
 
 def repaired(work: Work, division: Division, labels_as: Labels, rule: Rule, start: Start) -> Repaired | None:
     """Mend every group by the rule, if labels may be raised, and merge what is left with its nearest neighbours.
 
     Merged groups start from their values again, so that nothing stays raised that need not be.
-    Nothing is returned if even one group of all rows leaks.
+    Nothing is returned if even one group of all rows leaks. Where somebody has several rows nothing may be raised: a
+    person whose value becomes a label may be the only one who could stand for it.
 
     Claim: the groups keep every promise.
     Why: a group is left alone only after the rule found no leak in it; merging takes no value away, so k and
@@ -110,11 +124,11 @@ def repaired(work: Work, division: Division, labels_as: Labels, rule: Rule, star
     boxes = start.boxes.copied()
     merged_into = np.arange(division.starts.size - 1)
     # The rule changes nothing in a group that does not leak.
-    bad = _mended(rule, labels, division, merged_into, start.leaking)
+    bad = _mended(work, rule, labels, division, merged_into, start.leaking)
     n_bad, mergers = bad.size, 0
     while True:
         if not bad.size:
-            bad = _fragile(work, merged_into[division.groups])
+            bad = _fragile(work, merged_into[division.groups], labels_as)
             if not bad.size:
                 break
         left = distinct(merged_into)
@@ -126,7 +140,7 @@ def repaired(work: Work, division: Division, labels_as: Labels, rule: Rule, star
         step = np.arange(merged_into.size)
         step[gone] = into
         merged_into, mergers = step[merged_into], mergers + into.size
-        still_bad = _mended(rule, labels, division, merged_into, into)
+        still_bad = _mended(work, rule, labels, division, merged_into, into)
         bad = np.append(still_bad, np.setdiff1d(bad, np.append(into, gone)))
         work.progress("repairing groups", 1 - bad.size / max(n_bad, bad.size, 1))
     _, groups = np.unique(merged_into[division.groups], return_inverse=True)
@@ -141,8 +155,16 @@ def repaired(work: Work, division: Division, labels_as: Labels, rule: Rule, star
     return Repaired(groups, labels, rule, mergers, recodings, *lost)
 
 
-def _mended(rule: Rule, labels: NDArray[np.int32], division: Division, merged_into: Ids, which: Ids) -> Ids:
+def _mended(
+    work: Work, rule: Rule, labels: NDArray[np.int32], division: Division, merged_into: Ids, which: Ids
+) -> Ids:
     """Apply the rule to some groups from their values on; returns those it cannot mend, as they were."""
+    persons = persons_of(work.table)
+    if persons is not None:
+        place_of = np.full(merged_into.size, -1)
+        place_of[which] = np.arange(which.size)
+        leaks = _leaking_persons(work, persons, place_of[merged_into[division.groups]], which.size)
+        return which[leaks]
     pieces = np.flatnonzero(np.isin(merged_into, which))
     pieces = pieces[np.argsort(merged_into[pieces], kind="stable")]
     rows = Segments(division.order, division.starts[pieces], division.starts[pieces + 1]).listed()
@@ -164,11 +186,17 @@ def _pairs(bad: Ids, nearest: Ids) -> tuple[Ids, Ids]:
     return nearest[is_free], bad[is_free]
 
 
-def _fragile(work: Work, groups: Ids) -> Ids:
-    """Groups that break a promise which a union can break though all groups in it keep it."""
-    promises = tuple(promise for promise in work.promises if not promise.merging_keeps)
-    if not promises:
+def _fragile(work: Work, groups: Ids, labels: Labels) -> Ids:
+    """Groups that break a promise which a union can break though all groups in it keep it.
+
+    Where somebody has several rows, groups that read alike are one.
+    """
+    watches = watch(work.promises, work.table, work.sensitive)
+    fragile = tuple(watched for watched in watches if not watched.merging_keeps)
+    if not fragile:
         return np.zeros(0, dtype=np.int64)
     numbers, dense = np.unique(groups, return_inverse=True)
-    watches = watch(promises, work.table, work.sensitive)
-    return numbers[~kept_by_groups(watches, dense, numbers.size)]
+    if work.table.persons is None:
+        return numbers[~kept_by_groups(fragile, dense, numbers.size)]
+    one_of = alike(work, dense, labels)
+    return numbers[~kept_by_groups(fragile, one_of[dense], int(one_of.max()) + 1)[one_of]]

@@ -14,6 +14,7 @@ from manyveils.methods.generalize.full_domain import refuse_wide
 from manyveils.methods.generalize.labels import cut_table, label_groups
 from manyveils.methods.generalize.lattice import (
     Counted,
+    Lattice,
     Node,
     Passed,
     Test,
@@ -30,6 +31,8 @@ from manyveils.promises.decisions import distances
 from manyveils.promises.entries import Entries, Ids
 from manyveils.promises.explain import breaks_as_one_group
 from manyveils.promises.keeping import Watch, count_for, kept, tallied, watch, watch_counts, watch_each_count
+from manyveils.promises.headcounts import headcount
+from manyveils.promises.sightings import about_constants, sightings_of
 from manyveils.promises.work import Work
 from manyveils.release import Recoding
 
@@ -42,7 +45,7 @@ class Gauged:
     """The largest distance of a group from the whole table, and the confidence with which a value can be named.
 
     `share` is the confidence in the worst group. `bound` is what bounds it: in a group of n rows with l different
-    values none has more than n - l + 1.
+    values none has more than n - l + 1. Persons with several rows may all have one value beside others: their bound is 1.
     """
 
     closeness: float
@@ -117,10 +120,11 @@ def gauged_by(gauge: Watch, entries: Entries | Crowd | None, sizes: Ids) -> Gaug
     assert entries is not None
     tally, _ = tallied(gauge, entries, sizes)
     n_values = np.bincount(tally.owners, minlength=sizes.size)
+    bound = float(((sizes - n_values + 1) / sizes).max(initial=0.0)) if tally.crowd is None else 1.0
     return Gauged(
         closeness(gauge, entries, sizes),
-        float((tally.of_sensitive().largest()[:, 0] / sizes).max(initial=0.0)),
-        float(((sizes - n_values + 1) / sizes).max(initial=0.0)),
+        float((tally.of_sensitive().largest()[:, 0] / tally.sizes).max(initial=0.0)),
+        bound,
         int(n_values.min(initial=n_values.max(initial=0))),
     )
 
@@ -138,6 +142,9 @@ class FullDomain:
         columns = tuple(work.table[name] for name in work.quasi)
         self._lattice = lattice_of(columns, work.counts(work.quasi), (*watches, *self._gauges.values()))
         self._loss = Loss(self._lattice)
+        constant = about_constants(work.policy, work.table, work.promises)
+        self._seen = {promise: sightings_of((promise,), work.table) for promise in constant}
+        self._is_safe = cache(self._safe)
         self.fits = cache(lambda names: bool(self._nodes_for(names).any()))
         self._coarsest = cache(self._coarsest_nodes)
         self._closeness_at = cache(self._closeness)
@@ -146,7 +153,10 @@ class FullDomain:
     def _judge(self, watches: tuple[Watch, ...], discernibility: float | None) -> None:
         """Find the nodes that may be published at all, and among them those that suit each promise."""
         judged = partial(passing, progress=partial(self._work.progress, "judging the lattice"))
-        tests = {watched.promise: _test_of(watched, number) for number, watched in enumerate(watches)}
+        tests = {
+            watched.promise: _test_of(self._lattice, watched, number)
+            for number, watched in enumerate(watches)
+        }
         about_values = [promise for promise in tests if not isinstance(promise.guarantee, KAnonymity)]
         about_rows = [test for promise, test in tests.items() if promise not in about_values]
         about_rows += _no_coarser(discernibility)
@@ -158,7 +168,7 @@ class FullDomain:
     def _nodes_for(self, names: Names) -> Passed:
         """The nodes at which a table with these sensitive attributes keeps every promise."""
         suited = [nodes for promise, nodes in self._suited if set(promise.protects) <= set(names)]
-        nodes = _all([self._open, *suited])
+        nodes = self._safe_nodes(names, _all([self._open, *suited]))
         promises = tuple(promise for promise in self._conditional if set(promise.protects) <= set(names))
         if not promises or not nodes.any():
             return nodes
@@ -166,8 +176,23 @@ class FullDomain:
         columns, work = self._lattice.columns, self._work
         watches = watch_counts(work, promises, names, work.quasi)
         lattice = lattice_of(columns, work.counts(work.quasi), watches)
-        tests = [_test_of(watched, number) for number, watched in enumerate(watches)]
+        tests = [_test_of(lattice, watched, number) for number, watched in enumerate(watches)]
         return _all([nodes, *passing(lattice, tests, nodes)])
+
+    def _safe_nodes(self, names: Names, nodes: Passed) -> Passed:
+        """Those of some nodes at which the groups of each person together keep what is promised of what does not change."""
+        for promise in self._seen:
+            if set(promise.protects) <= set(names):
+                safe = [self._is_safe(promise, tuple(node.tolist())) for node in np.argwhere(nodes)]
+                nodes = nodes.copy()
+                nodes[nodes] = safe
+        return nodes
+
+    def _safe(self, promise: Promise, node: Node) -> bool:
+        seen = self._seen[promise]
+        assert seen is not None
+        owners = self._lattice.owners_of_rows(node)
+        return not seen.unsafe(owners, int(owners.max(initial=-1)) + 1, 0).any()
 
     @property
     def looks_up(self) -> bool:
@@ -188,7 +213,8 @@ class FullDomain:
     def best_closeness(self, names: Names, discernibility: float | None) -> float | None:
         """The least closeness that a table of large enough groups can reach without being coarser than told.
 
-        Distances never grow on the way up, so only the coarsest such nodes need a look.
+        Distances never grow on the way up, so only the coarsest such nodes need a look; those of persons with several
+        rows may, and then it is what these nodes reach.
         """
         nodes = self._coarsest(discernibility)
         worst = (max((self._closeness_at(node, name) for name in names), default=0.0) for node in nodes)
@@ -213,7 +239,7 @@ def _no_coarser(discernibility: float | None) -> list[Test]:
     return [Test(lambda counted: squares(counted.sizes) <= discernibility, rises=False)]
 
 
-def _test_of(watched: Watch, number: int) -> Test:
+def _test_of(lattice: Lattice, watched: Watch, number: int) -> Test:
     """Whether all groups of a node keep a promise; `number` is that of its counts among the entries."""
 
     def holds(counted: Counted) -> bool:
@@ -221,7 +247,14 @@ def _test_of(watched: Watch, number: int) -> Test:
         entries = None if watched.subject is None else counted.entries[number]
         return bool(kept(watched, entries, counted.sizes).all())
 
-    return Test(holds, rises=True if watched.promise.merging_keeps else None)
+    if lattice.persons is None:
+        return Test(holds, rises=True if watched.merging_keeps else None)
+    promised = headcount(lattice.persons, (watched,))
+
+    def holds_for_persons(counted: Counted) -> bool:
+        return bool(promised.kept(lattice.owners_of_rows(counted.node), counted.sizes.size).all())
+
+    return Test(holds_for_persons, rises=True if watched.merging_keeps else None)
 
 
 class Mondrian:

@@ -33,7 +33,7 @@ def notes_of(search: Search, outcome: Outcome, views: Mapping[str, Anonymized]) 
         "improvement_in_closeness": _improvement(best, one_table["best_closeness"]),
         "compared_within_discernibility": within,
         "one_table": one_table,
-        "linkability": _linkability(views.values()),
+        "linkability": _linkability(search, views.values()),
         "tables": tables,
         "merges": [_merge(search, merge) for merge in outcome.merges],
         "frontier": _points(outcome),
@@ -60,7 +60,7 @@ def _one_table(search: Search) -> Entry:
         "closeness": anonymized and _round(anonymized.closeness),
         "best_closeness": None,
         "discernibility": anonymized and anonymized.discernibility,
-        "linkability": anonymized and _linkability([anonymized])["measured"],
+        "linkability": anonymized and _linkability(search, [anonymized])["measured"],
     }
 
 
@@ -94,17 +94,19 @@ def _improvement(ours: object, naive: object) -> float | None:
     return _round(1 - ours / naive) if naive else 0.0
 
 
-def _linkability(tables: Iterable[Anonymized]) -> Entry:
+def _linkability(search: Search, tables: Iterable[Anonymized]) -> Entry:
     """The confidence with which anyone who knows quasi-identifiers can name a value, over all tables joined.
 
     A join over several tables multiplies confidences, so the worst single table speaks for all (Theorem 2).
     The bound of a group is (n - l + 1) / n for its own n; the paper's, for the smallest group, is shown beside it:
-    larger groups may exceed it.
+    larger groups may exceed it. Neither is a bound where somebody has several rows.
     """
     gauged = [gauged for anonymized in tables for gauged in anonymized.gauged.values()]
     smallest = min((anonymized.smallest for anonymized in tables if anonymized.sizes.size), default=0)
     fewest = min((attribute.fewest_values for attribute in gauged), default=0)
     bound_of_smallest = (smallest - fewest + 1) / smallest if gauged and smallest else None
+    if search.work.table.persons is not None:
+        bound_of_smallest = None
     return {
         "measured": _round(max((attribute.share for attribute in gauged), default=0.0)),
         "bound": _round(max((attribute.bound for attribute in gauged), default=0.0)),
