@@ -4,6 +4,8 @@ import json
 
 from manyveils.methods import METHODS, load
 
+# What does not change is not kept by all methods.
+REFUSE_VISITS = {"alpha-beta-k"}
 RELEASES = [name for method in METHODS for name in load(method).demo]
 
 
@@ -17,6 +19,12 @@ def test_demo(desk, monkeypatch):
         assert (out / name / "release.json").is_file()
         assert json.loads((out / f"{name}.private" / "audit.json").read_text())["kept"] is True
         assert name in first.stdout
+    for name in set(RELEASES) - REFUSE_VISITS:
+        private = out / "visits" / f"{name}.private"
+        assert json.loads((private / "audit.json").read_text())["kept"] is True
+        assert json.loads((private / "audit.json").read_text())["persons"]["counted_by"] == ["patient"]
+    for name in REFUSE_VISITS:
+        assert f"Method {name} refuses the visits" in first.stdout
     assert (out / "hospital.csv").is_file()
     assert (out / "policy.toml").is_file()
     assert str(out / "hospital.csv") in first.stdout

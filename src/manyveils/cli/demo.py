@@ -11,6 +11,7 @@ import typer
 from manyveils.cli.attack import progress_of, show_matrix
 from manyveils.cli.door import Progress, open_door, show_table
 from manyveils.cli.options import AsJson, Seed, option
+from manyveils.errors import PolicyError
 
 if TYPE_CHECKING:
     from manyveils.attacks import Attacks
@@ -81,16 +82,20 @@ def command(
 
 @dataclass(frozen=True, repr=False)
 class Tried:
-    """One table published in several ways: by name, the policy, what came of it, and what attacks get right."""
+    """One table published in several ways: by name, the policy, what came of it, and what attacks get right.
+
+    A method that cannot keep what is promised is refused, with the reason.
+    """
 
     policies: "Mapping[str, Policy]"
     results: Sequence[Mapping[str, Any]]
     attacks_of: "Mapping[str, Attacks]"
+    refused: Mapping[str, str]
 
     def describe(self) -> dict[str, Any]:
         """Everything as plain values for JSON."""
         attacks = {name: attacks.describe()["attacks"] for name, attacks in self.attacks_of.items()}
-        return {"results": self.results, "attacks": attacks}
+        return {"results": self.results, "attacks": attacks, "refused": dict(self.refused)}
 
 
 def releases(policy_file: Path) -> "dict[str, Policy]":
@@ -119,13 +124,17 @@ def _in_whole_cells(policy: "Policy") -> dict[str, Any]:
 def _tried(folder: Path, policies: "Mapping[str, Policy]", seed: int | None, progress: Progress) -> Tried:
     from manyveils.examining import attack
 
-    results, attacks_of = [], {}
+    results, attacks_of, refused = [], {}, {}
     for name, policy in policies.items():
-        results.append(_published(folder / name, policy, seed, progress))
+        try:
+            results.append(_published(folder / name, policy, seed, progress))
+        except PolicyError as error:
+            refused[name] = "; ".join(f"{problem.where}: {problem.what}" for problem in error.problems)
+            continue
         attacks_of[name] = attack(
             folder / name, None, policy, seed=seed, progress=progress_of(name, progress)
         )
-    return Tried(policies, results, attacks_of)
+    return Tried(policies, results, attacks_of, refused)
 
 
 def _published(folder: Path, policy: "Policy", seed: int | None, progress: Progress) -> dict[str, Any]:
@@ -181,6 +190,8 @@ def _show(document: Mapping[str, Any], patients: Tried, visits: Tried, reason: s
         "A table of visits: a patient has several rows, and promises are made to patients", visits.results
     )
     show_matrix(visits.attacks_of)
+    for name, reason_against in visits.refused.items():
+        typer.echo(f"Method {name} refuses the visits: {reason_against}")
     folders = ", ".join(str(out / name) for name in patients.policies)
     typer.echo(f"Data and policy: {out / 'hospital.csv'}, {out / 'policy.toml'}. Releases: {folders}.")
     typer.echo(f"Visits, their policy and their releases: {out / 'visits'}.")

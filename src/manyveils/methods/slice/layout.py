@@ -208,13 +208,29 @@ def lay_out(work: Work, options: SliceOptions) -> Layout:
         work.table, names, discretize=options.discretize, bins=options.bins, counts=work.counts
     )
     if not isinstance(columns, list):
-        distance = 1.0 - matrix
-        clusters = best_clusters(distance) if columns == "auto" else medoid_clusters(distance, columns)
         joint = [*work.policy.guarantee.joint, *([work.policy.sensitive] if options.joint else [])]
-        groups = united(({names[number] for number in cluster} for cluster in clusters), joint)
+        groups = united(_clustered(work, names, 1.0 - matrix, columns), joint)
         columns = [[name for name in names if name in group] for group in groups]
         columns = _overlapped(columns, names, matrix, options.overlap)
     return Layout(tuple(work.table.expand(column) for column in columns), names, matrix)
+
+
+def _clustered(
+    work: Work, names: Names, distance: Matrix, n_columns: int | Literal["auto"]
+) -> Iterator[set[str]]:
+    """Clusters of attributes; what does not change for somebody with several rows has a column of its own.
+
+    Beside quasi-identifiers, whoever knows several of her rows would see it in several places.
+    """
+    constant = set() if work.table.persons is None else {*work.policy.constant} & {*work.policy.sensitive}
+    if n_columns == 1 or constant == {*names}:
+        constant = set()
+    rest = np.array([number for number, name in enumerate(names) if name not in constant])
+    distance = distance[np.ix_(rest, rest)]
+    n_left = n_columns if n_columns == "auto" else min(n_columns - bool(constant), len(rest))
+    clusters = best_clusters(distance) if n_left == "auto" else medoid_clusters(distance, n_left)
+    yield from ({names[rest[number]] for number in cluster} for cluster in clusters)
+    yield from [constant] if constant else []
 
 
 def _column_problems(
