@@ -305,10 +305,11 @@ def twice_seen() -> pl.DataFrame:
         ({"method": "anatomize"}, None),
         ({"method": "separate"}, None),
         ({"method": "grade"}, "seen in several groups with it"),
+        ({"method": "grade", "then": "anatomize"}, "cannot be counted in buckets of codes"),
     ],
 )
 def test_a_constant_attribute_is_seen_in_one_group_or_refused(publish, message):
-    """Who is seen several times with what does not change has all her rows in one group, or it is refused."""
+    """Who is seen several times with what does not change has all her rows in one group, or else it is refused."""
     frame = twice_seen()
     sections = {
         "data": {"person": "who"},

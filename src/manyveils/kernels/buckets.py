@@ -54,11 +54,12 @@ def fill(
     seeds: np.ndarray,
     patience: int,
     tries: int,
+    enough: int,
 ) -> np.ndarray:
     """Choose `size` kinds for each bucket so that at most `most` share an id, always serving the fullest id first.
 
     A kind is a combination of ids; `counts` says how many rows or persons each kind has. Up to `reach` kinds of an id
-    are looked at, and one is drawn by what is left of it. Gives the kinds, bucket after bucket.
+    are looked at, or `enough` that fit, and one of these is drawn by what is left of it. Gives the kinds, bucket after bucket.
     A bucket begins with the next of the `seeds`, which are kinds, while there are any. After `tries` ids in vain it
     cannot be filled, and what was chosen for it is set aside; all ends where that has happened more than `patience` times.
     """
@@ -126,11 +127,12 @@ def fill(
                 tried[n_tried] = value
                 n_tried += 1
                 _set_leaf(tree, value, 0)
-                total, looked, index, n_unseen = 0, 0, starts[value], ends[value] - starts[value]
+                total, looked, n_fit = 0, 0, 0
+                index, n_unseen = starts[value], ends[value] - starts[value]
                 if patience > 0:
                     # Those that were passed over pile up at the front.
                     index += int(rng.random() * n_unseen)
-                while n_unseen > 0 and looked < reach:
+                while n_unseen > 0 and looked < reach and n_fit < enough:
                     n_unseen -= 1
                     if index >= ends[value]:
                         index = starts[value]
@@ -141,6 +143,7 @@ def fill(
                         continue
                     looked += 1
                     if _is_free(ids, id_starts[kind], id_starts[kind + 1], used, held, bucket, most):
+                        n_fit += 1
                         total += left[kind]
                         if rng.random() * total < left[kind]:
                             pick = kind

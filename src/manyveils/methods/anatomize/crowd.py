@@ -63,13 +63,15 @@ class Allowance:
     """How many of a bucket may share a protected value, which kinds come first, and how hard is tried.
 
     `seeds` are kinds that buckets begin with. So many buckets may turn out not to be filled as `patience` says, after
-    `tries` values in vain, and `reach` buckets are looked at for each of those who are left in the end.
+    `tries` values in vain; one of `enough` kinds that fit is taken, and `reach` buckets are looked at for each of those
+    who are left in the end.
     """
 
     most: int = 1
     seeds: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     patience: int = 0
     tries: int = 2**62
+    enough: int = 2**62
     reach: int = REACH * REACH
 
 
@@ -93,8 +95,9 @@ def gather(
     allowance = allowance or Allowance()
     counts = np.bincount(kinds.kind_of_row, minlength=kinds.n_kinds)
     ids = kinds.id_starts, kinds.ids
-    most, seeds, patience, tries = allowance.most, allowance.seeds, allowance.patience, allowance.tries
-    chosen = fill(counts, *ids, kinds.n_ids, size, REACH, rng, most, seeds, patience, tries)
+    most, seeds = allowance.most, allowance.seeds
+    effort = allowance.patience, allowance.tries, allowance.enough
+    chosen = fill(counts, *ids, kinds.n_ids, size, REACH, rng, most, seeds, *effort)
     by_kind = arranged(shuffled, kinds.kind_of_row)
     starts = np.cumsum(counts) - counts
     buckets = np.full(kinds.kind_of_row.size, -1, dtype=np.int64)

@@ -25,9 +25,11 @@ ABOUT_LIKENESS = (
 ABOUT_VARIETY = (guarantees.KAnonymity, guarantees.DistinctDiversity)
 # Kept only where no value is shared by too many.
 ABOUT_SHARES = (guarantees.FrequencyDiversity, guarantees.CappedShare, guarantees.Linkability)
-# Buckets that may fail before larger ones are tried, and how many values are tried in vain before a bucket fails.
+# Buckets that may fail before larger ones are tried, how many values are tried in vain before a bucket fails, and how
+# many kinds of persons that fit are enough to draw one.
 PATIENCE = 1000
 TRIES = 8
+ENOUGH = 4
 # How many persons are mixed with each who found no place, and whose values meet so much more than others come first.
 COMPANY = 4
 HARD = 1.5
@@ -53,13 +55,21 @@ def bucketed(work: Work, watches: tuple[Watch, ...], size: int, least: int) -> I
         raise refuse(work, watches)
     crowd = _Crowd(kinds, shuffled[~gone[shuffled]], max(size, 1), max(size, least), judged)
     spare = work.limit - int(gone.sum())
-    if _any_about(work, ABOUT_LIKENESS):
-        buckets = crowd.dealt(spare)
-    else:
+    buckets = None
+    if not _any_about(work, ABOUT_LIKENESS):
         rng = work.streams.of("anatomize.kinds")
         gathered = crowd.gathered(rng, must_share=_any_about(work, ABOUT_SHARES))
         buckets = mended(gathered, judged, spare)
+    if buckets is None or crowd.is_coarse(buckets):
+        buckets = _finer(buckets, crowd.dealt(spare))
     return (crowd.together() if buckets is None else buckets)[persons]
+
+
+def _finer(first: Ids | None, second: Ids | None) -> Ids | None:
+    """Whichever has more buckets."""
+    if first is None or second is None:
+        return second if first is None else first
+    return second if second.max() > first.max() else first
 
 
 def _any_about(work: Work, kinds: tuple[type[guarantees.Guarantee], ...]) -> bool:
@@ -157,6 +167,10 @@ class _Crowd:
         buckets[self.members] = 0
         return buckets
 
+    def is_coarse(self, buckets: Ids) -> bool:
+        """Whether one bucket has a large part of all persons."""
+        return int(np.bincount(buckets[buckets >= 0]).max()) > self.members.size // 4
+
     def gathered(self, rng: np.random.Generator, *, must_share: bool) -> Ids:
         """Buckets in which no protected value is held by too many; those whom a small bucket cannot bear get larger ones.
 
@@ -195,7 +209,9 @@ class _Crowd:
         seeds = hard[np.argsort(-met[hard], kind="stable")]
         listed = np.flatnonzero(bearable[kinds.kind_of_row])
         chosen = Kinds(kinds.kind_of_row[listed], kinds.id_starts, kinds.ids, kinds.n_ids)
-        allowance = Allowance(most, seeds, PATIENCE, TRIES, max(8 * REACH // length, 1))
+        # Where the first buckets could not hold all, it is worth more to see whom there are most of.
+        effort = PATIENCE, TRIES, ENOUGH if most == 1 else REACH, max(8 * REACH // length, 1)
+        allowance = Allowance(most, seeds, *effort)
         found = np.full(pool.size, -1, dtype=np.int64)
         found[listed] = gather(chosen, np.arange(listed.size), length, rng, pool.size, allowance)
         return found
