@@ -10,6 +10,7 @@ from manyveils.promises.entries import Ids, examples, numbered
 from manyveils.promises.keeping import Watch, kept_by_groups
 from manyveils.promises.work import Work, shuffled_rows
 from manyveils.table import Attribute
+from manyveils.table.attributes import in_order
 
 Marks = NDArray[np.uint64]
 # Rounds in which groups that are not kept join others before anybody is left out for them.
@@ -28,7 +29,7 @@ def marks_of(persons: Ids, items: Ids, n_persons: int) -> Marks:
     Persons with equal items, counted as often as they have them, have equal numbers; others do not but by a chance
     of one in 10^19.
     """
-    by_person = np.argsort(persons, kind="stable")
+    by_person = in_order(persons)
     totals = np.append(np.zeros(1, dtype=np.uint64), np.cumsum(_mixed(items)[by_person]))
     lengths = np.bincount(persons, minlength=n_persons)
     stops = np.cumsum(lengths)

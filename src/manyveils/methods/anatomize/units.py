@@ -31,7 +31,7 @@ PATIENCE = 1000
 TRIES = 8
 ENOUGH = 4
 # How many persons are mixed with each who found no place, and whose values meet so much more than others come first.
-COMPANY = 4
+COMPANY = 2
 HARD = 1.5
 # How many buckets are judged before all are, and the share of them that must keep every promise.
 SAMPLE = 64
