@@ -14,6 +14,7 @@ RELEASE = {"release.json", "tables", "recodings"}
 PLACEMENTS = "placements.parquet"
 PRIVATE = {"audit.json", "plan.json", "seed.json", "key.json", PLACEMENTS, REPORT}
 DEMO = {"hospital.csv", "policy.toml"}
+DEMO_OF_VISITS = {"visits.csv", "visits.toml"}
 COMPARISON = {"comparison.json", "policy.toml", "frontier.svg"}
 
 
@@ -56,8 +57,9 @@ def _is_ours(target: Path) -> bool:
     if not target.is_dir():
         return False
     names = {path.name for path in target.iterdir()}
-    if names >= DEMO:
-        return all(_is_ours(target / name) for name in names - DEMO - {REPORT})
+    for table in (DEMO, DEMO_OF_VISITS):
+        if names >= table:
+            return all(_is_ours(target / name) for name in names - table - {REPORT})
     if names == {REPORT}:
         # A report makes the private folder of a release that came without one.
         return target.name.endswith(".private")
