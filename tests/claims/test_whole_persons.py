@@ -213,10 +213,10 @@ def test_groups_that_read_alike_are_one_group():
 @given(data=st.data())
 def test_groups_that_are_merged_keep_every_promise_to_persons(data):
     """What alpha-beta-k merges leaks nothing about persons and keeps every other promise, in plain Python."""
-    case, whose = data.draw(
-        people({"method": "alpha-beta-k"}, smallest=3, largest=30, promised=guarantees())
-    )
-    case.sections["guarantee"] = {key: value for key, value in case.sections["guarantee"].items() if key != "conditional"}
+    case, whose = data.draw(people({"method": "alpha-beta-k"}, smallest=3, largest=30, promised=guarantees()))
+    case.sections["guarantee"] = {
+        key: value for key, value in case.sections["guarantee"].items() if key != "conditional"
+    }
     case.sections["guarantee"] |= {} if "beta" in case.sections["guarantee"] else {"eliminations": 1}
     try:
         work = work_for(case.policy, case.frame, whose)

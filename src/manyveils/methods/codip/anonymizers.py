@@ -30,8 +30,8 @@ from manyveils.promises.crowds import Crowd
 from manyveils.promises.decisions import distances
 from manyveils.promises.entries import Entries, Ids
 from manyveils.promises.explain import breaks_as_one_group
-from manyveils.promises.keeping import Watch, count_for, kept, tallied, watch, watch_counts, watch_each_count
 from manyveils.promises.headcounts import headcount
+from manyveils.promises.keeping import Watch, count_for, kept, tallied, watch, watch_counts, watch_each_count
 from manyveils.promises.sightings import about_constants, sightings_of
 from manyveils.promises.work import Work
 from manyveils.release import Recoding

@@ -86,7 +86,7 @@ class Demand:
         if self.all_fall:
             return falling
         if self._leaving is not None:
-            return falling if falling.n > self.limit else self._leaving.all(counted, falling)
+            return falling if falling.n > self.limit else self._leaving.further(counted, falling)
         return _in_groups(counted, (falling.rows == 0) & self._kept_by(counted, falls=False))
 
     def gone_below(self, counted: Counted, falling: Lost) -> Kept:
