@@ -11,7 +11,7 @@ from manyveils.promises.crowds import Persons
 from manyveils.promises.entries import Ids, Kept
 from manyveils.promises.headcounts import Headcount, headcount
 from manyveils.promises.keeping import Watch
-from manyveils.promises.sightings import Sightings
+from manyveils.promises.sightings import AllSightings
 
 # The share of rows that are looked at first.
 FIRST_LOOK = 32
@@ -52,7 +52,7 @@ class Leaving:
     watches: tuple[Watch, ...]
     falls: tuple[bool, ...]
     limit: int
-    sightings: Sightings | None = None
+    sightings: AllSightings | None = None
 
     def falling(self, counted: Counted) -> Lost:
         """Who goes by promises that, once broken, stay broken at every finer node; counted no further than the limit."""

@@ -11,7 +11,7 @@ from manyveils.promises.crowds import Persons, persons_of
 from manyveils.promises.entries import Ids, Kept
 from manyveils.promises.headcounts import headcount
 from manyveils.promises.keeping import Watch
-from manyveils.promises.sightings import Sightings
+from manyveils.promises.sightings import AllSightings
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,7 +22,7 @@ class Together:
     """
 
     watches: tuple[Watch, ...]
-    sightings: Sightings | None
+    sightings: AllSightings | None
     alike: Callable[[Ids], Ids]
 
     def settled(self, groups: Ids, cuts: Cuts) -> Ids:
