@@ -94,11 +94,11 @@ def test_beliefs_from_several_groups(
         return
     n_persons = max(whose) + 1
     for promise in promises:
-        seen = sightings_of((promise,), table)
+        seen = sightings_of((promise,), table, ())
         assert seen is not None
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sightings, "TOGETHER", together)
-            unsafe = seen.unsafe(np.array(groups)[seen.persons.order], 3)
+            unsafe = seen.unsafe(np.array(groups)[seen.each[0].persons.order], 3)
         [name] = promise.protects
         values = [text or "" for text in frame[name].cast(pl.String).to_list()]
         rows = list(zip(whose, values, strict=True))
@@ -121,9 +121,9 @@ def test_all_values_alike_are_no_rounding() -> None:
     """Two groups with the same two values leave each with one half, which is no more than one half."""
     frame = pl.DataFrame({"ill": ["flu", "ulcer"] * 2, "pay": 10, "job": "j0"})
     table, policy = held(frame, [0, 1, 0, 1], {"l": 2, "l_kind": "frequency"}, [])
-    seen = sightings_of(about_constants(policy, table, resolve(policy, table)), table)
+    seen = sightings_of(about_constants(policy, table, resolve(policy, table)), table, ())
     assert seen is not None
-    assert not seen.unsafe(np.array([0, 0, 1, 1])[seen.persons.order], 2).any()
+    assert not seen.unsafe(np.array([0, 0, 1, 1])[seen.each[0].persons.order], 2).any()
 
 
 def test_what_may_change_is_not_judged() -> None:

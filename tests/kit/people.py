@@ -43,20 +43,31 @@ def unchanging(case: Case, whose: list[int]) -> Case:
     return Case(case.frame.with_columns(ill=pl.Series(own, dtype=pl.String)), sections)
 
 
-def told(work: Work, groups: dict[Any, list[int]]) -> list[tuple[int, Promise]]:
-    """The persons of whom several groups tell together what none may tell, and the promise that breaks."""
+def told(
+    work: Work, groups: dict[Any, list[int]], others: tuple[str, ...] | None = None
+) -> list[tuple[int, Promise]]:
+    """The persons of whom several groups tell together what none may tell, and the promise that breaks.
+
+    `others` are the sensitive attributes that stand beside the illness; without it all do.
+    """
+    others = work.sensitive if others is None else others
     table = work.table
     if table.persons is None:
         return []
     values, unsafe = texts_of(table, "ill"), []
     reference = list(zip(table.persons.tolist(), values, strict=True))
-    seen: dict[int, list[Any]] = {}
-    for group, member in groups.items():
-        for person in dict.fromkeys(table.persons[member].tolist()):
-            seen.setdefault(person, []).append([reference[row] for row in groups[group]])
     for promise in work.promises:
         if promise.protects != ("ill",) or isinstance(promise.guarantee, Elimination):
             continue
+        known = [texts_of(table, name) for name in others if name != "ill"] if promise.conditional else []
+        parts: dict[Any, list[int]] = {}
+        for group, member in groups.items():
+            for row in member:
+                parts.setdefault((group, *(column[row] for column in known)), []).append(row)
+        seen: dict[int, list[Any]] = {}
+        for member in parts.values():
+            for person in dict.fromkeys(table.persons[member].tolist()):
+                seen.setdefault(person, []).append([reference[row] for row in member])
         for person, own in seen.items():
             if len(own) > 1:
                 b = oracle.seen(own, reference)

@@ -1,7 +1,9 @@
 """Why a promise cannot be kept, by how much, and the nearest one that can."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -115,10 +117,21 @@ def _about_persons(work: Work, watched: Watch, crowd: Crowd) -> tuple[str, str]:
         )
         return what + f"combination of them goes with {least} persons only, in the whole table.", APART
     if isinstance(guarantee, guarantees.DistinctDiversity):
-        what = f"{guarantee.kind} cannot be kept: l = {guarantee.strongest}, but there are not so many persons with "
-        return what + "different values, a different one each.", "Lower l."
+        reached = _most_different(watched, guarantee, crowd)
+        what = f"{guarantee.kind} cannot be kept: l = {guarantee.strongest}, and {reached} of {work.table.n_persons} persons "
+        return what + "at most have different values, a different one each.", f"Lower l to {reached}."
     is_weighed = isinstance(guarantee, guarantees.EntropyDiversity | guarantees.RecursiveDiversity)
     return _about_values(work, watched, crowd.values, crowd.weights if is_weighed else crowd.counts)
+
+
+def _most_different(watched: Watch, guarantee: guarantees.DistinctDiversity, crowd: Crowd) -> int:
+    """The largest l that all persons together keep."""
+
+    def breaks(l: int) -> bool:
+        promise = replace(watched.promise, guarantee=replace(guarantee, l=l, l_of=()))
+        return not kept(replace(watched, promise=promise), crowd, crowd.sizes)[0]
+
+    return bisect_left(range(1, guarantee.strongest + 1), True, key=breaks)
 
 
 def _about_values(work: Work, watched: Watch, values: Ids, counts: Ids | Floats) -> tuple[str, str]:

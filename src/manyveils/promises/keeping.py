@@ -189,6 +189,11 @@ def needed(promise: Promise, table: Table, sensitive: tuple[str, ...]) -> tuple[
     return (*promise.protects, *_ruled_out(promise, table, sensitive), *others)
 
 
+def known_beside(promise: Promise, table: Table, sensitive: tuple[str, ...]) -> Known | None:
+    """What a promise takes as known of every row beyond its group; nothing where that is nothing."""
+    return _known(table, _others(promise, table, sensitive), None)
+
+
 def _others(promise: Promise, table: Table, sensitive: tuple[str, ...]) -> tuple[str, ...]:
     """The columns that a conditional promise takes as known: all but those of the attributes it protects."""
     families = [names for names in table.derived.values() if set(names) & set(promise.protects)]

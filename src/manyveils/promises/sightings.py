@@ -14,7 +14,7 @@ from manyveils.policy import guarantees as kinds
 from manyveils.promises.crowds import Crowd, Floats, Persons, persons_of
 from manyveils.promises.decisions import DECISIONS
 from manyveils.promises.entries import Ids, Kept, Subject, Tally, distinct, subject_of
-from manyveils.promises.keeping import Watch, watch_each
+from manyveils.promises.keeping import Watch, known_beside, watch_each
 from manyveils.table import Table
 from manyveils.table.attributes import in_order
 
@@ -35,7 +35,7 @@ def about_constants(policy: Policy, table: Table, promises: tuple[Promise, ...])
     if table.persons is None:
         return ()
     judged = (
-        replace(promise, conditional=False)
+        promise
         for promise in promises
         if promise.protects
         and not isinstance(promise.guarantee, NOT_JUDGED)
@@ -67,12 +67,16 @@ class Sightings:
 
     persons: Persons
     watches: tuple[tuple[Watch, Subject], ...]
+    # What is known of every row beyond its group, person after person.
+    known: Ids | None = None
 
     def unsafe(self, owners: Ids, n_owners: int, room: int | None = None) -> NDArray[np.bool_]:
         """The persons for whom some promise is broken; owners of rows are listed person after person, a negative one is nowhere.
 
         With `room` for so many of them, the others are not looked for once there are more.
         """
+        if self.known is not None:
+            owners, n_owners = _parts(owners, self.known)
         begins, groups = groups_of_persons(self.persons.starts, owners)
         several = np.flatnonzero(np.diff(begins) > 1)
         unsafe = np.zeros(self.persons.n, dtype=bool)
@@ -82,18 +86,6 @@ class Sightings:
             room = several.size if room is None else room
             unsafe[several] = ~self._fine(starts, listed, owners, n_owners, np.bincount(lists), room)[lists]
         return unsafe
-
-    def unfit(self, owners: Ids, n_owners: int, room: int | None = None) -> Kept:
-        """A group of everybody for whom some promise is broken: the one with the fewest rows of all she is seen in."""
-        unsafe, unfit = self.unsafe(owners, n_owners, room), np.zeros(n_owners, dtype=bool)
-        if unsafe.any():
-            whose = self.persons.numbers[self.persons.order]
-            rows = np.flatnonzero(unsafe[whose] & (owners >= 0))
-            sizes = np.bincount(owners[owners >= 0], minlength=n_owners)
-            order = np.lexsort((owners[rows], sizes[owners[rows]], whose[rows]))
-            is_first = np.diff(whose[rows][order], prepend=-1) != 0
-            unfit[owners[rows][order[is_first]]] = True
-        return unfit
 
     def _fine(self, starts: Ids, groups: Ids, owners: Ids, n_owners: int, n_persons: Ids, room: int) -> Kept:
         """For which lists of groups every promise is kept, until those of too many persons are found not to."""
@@ -126,15 +118,67 @@ class Sightings:
         return list(subjects.values())
 
 
-def sightings_of(promises: tuple[Promise, ...], table: Table) -> Sightings | None:
-    """What is promised about attributes that do not change, of a table; nothing if nothing is."""
+@dataclass(frozen=True, repr=False)
+class AllSightings:
+    """The same for promises that take different things as known."""
+
+    each: tuple[Sightings, ...]
+
+    def unsafe(self, owners: Ids, n_owners: int, room: int | None = None) -> NDArray[np.bool_]:
+        """The persons for whom some promise is broken, as `Sightings.unsafe` says."""
+        unsafe = self.each[0].unsafe(owners, n_owners, room)
+        for sightings in self.each[1:]:
+            unsafe = unsafe | sightings.unsafe(owners, n_owners, room)
+        return unsafe
+
+    def unfit(self, owners: Ids, n_owners: int, room: int | None = None) -> Kept:
+        """A group of everybody for whom some promise is broken: the one with the fewest rows of all she is seen in."""
+        unsafe = self.unsafe(owners, n_owners, room)
+        return smallest_groups(self.each[0].persons, unsafe, owners, n_owners)
+
+
+def smallest_groups(persons: Persons, which: NDArray[np.bool_], owners: Ids, n_owners: int) -> Kept:
+    """The groups of some persons that have the fewest rows of all they are seen in, one for each of them."""
+    smallest = np.zeros(n_owners, dtype=bool)
+    if which.any():
+        whose = persons.numbers[persons.order]
+        rows = np.flatnonzero(which[whose] & (owners >= 0))
+        sizes = np.bincount(owners[owners >= 0], minlength=n_owners)
+        order = np.lexsort((owners[rows], sizes[owners[rows]], whose[rows]))
+        is_first = np.diff(whose[rows][order], prepend=-1) != 0
+        smallest[owners[rows][order[is_first]]] = True
+    return smallest
+
+
+def sightings_of(
+    promises: tuple[Promise, ...], table: Table, sensitive: tuple[str, ...]
+) -> AllSightings | None:
+    """What is promised about attributes that do not change, of a table; nothing if nothing is.
+
+    `sensitive` are the columns published together, which conditional promises take as known: someone then knows the
+    part of her group that each row of a person stands in.
+    """
     persons = persons_of(table)
     if persons is None or not promises:
         return None
     # Of labels the values under them are believed, and added up.
     subjects = {names: subject_of(names, table) for names in {promise.protects for promise in promises}}
-    watches = watch_each(promises, table, ())
-    return Sightings(persons, tuple((watched, subjects[watched.promise.protects]) for watched in watches))
+    each = []
+    for promise in promises:
+        [watched] = watch_each((replace(promise, conditional=False),), table, ())
+        known = known_beside(promise, table, sensitive)
+        parts = None if known is None else known[0][persons.order]
+        each.append(Sightings(persons, ((watched, subjects[promise.protects]),), parts))
+    plain = tuple(pair for one in each if one.known is None for pair in one.watches)
+    together = (Sightings(persons, plain),) if plain else ()
+    return AllSightings((*together, *(one for one in each if one.known is not None)))
+
+
+def _parts(owners: Ids, known: Ids) -> tuple[Ids, int]:
+    """A number for each part of an owner that is told apart by what is known; negative owners are nowhere."""
+    there, parts = owners >= 0, np.full(owners.size, -1)
+    parts[there], firsts = number(owners[there] * (int(known.max(initial=0)) + 1) + known[there])
+    return parts, firsts.size
 
 
 def _alike(begins: Ids, groups: Ids, several: Ids) -> tuple[Ids, Ids]:

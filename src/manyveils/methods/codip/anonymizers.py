@@ -142,8 +142,8 @@ class FullDomain:
         columns = tuple(work.table[name] for name in work.quasi)
         self._lattice = lattice_of(columns, work.counts(work.quasi), (*watches, *self._gauges.values()))
         self._loss = Loss(self._lattice)
-        constant = about_constants(work.policy, work.table, work.promises)
-        self._seen = {promise: sightings_of((promise,), work.table) for promise in constant}
+        self._constant = about_constants(work.policy, work.table, work.promises)
+        self._seen = cache(lambda promise, known: sightings_of((promise,), work.table, known))
         self._is_safe = cache(self._safe)
         self.fits = cache(lambda names: bool(self._nodes_for(names).any()))
         self._coarsest = cache(self._coarsest_nodes)
@@ -181,15 +181,16 @@ class FullDomain:
 
     def _safe_nodes(self, names: Names, nodes: Passed) -> Passed:
         """Those of some nodes at which the groups of each person together keep what is promised of what does not change."""
-        for promise in self._seen:
+        for promise in self._constant:
             if set(promise.protects) <= set(names):
-                safe = [self._is_safe(promise, tuple(node.tolist())) for node in np.argwhere(nodes)]
+                about = promise, names if promise.conditional else ()
+                safe = [self._is_safe(*about, tuple(node.tolist())) for node in np.argwhere(nodes)]
                 nodes = nodes.copy()
                 nodes[nodes] = safe
         return nodes
 
-    def _safe(self, promise: Promise, node: Node) -> bool:
-        seen = self._seen[promise]
+    def _safe(self, promise: Promise, known: Names, node: Node) -> bool:
+        seen = self._seen(promise, known)
         assert seen is not None
         owners = self._lattice.owners_of_rows(node)
         return not seen.unsafe(owners, int(owners.max(initial=-1)) + 1, 0).any()

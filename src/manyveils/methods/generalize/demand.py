@@ -10,7 +10,7 @@ from manyveils.methods.generalize.leaving import Leaving, Lost
 from manyveils.methods.generalize.objectives import Objective
 from manyveils.promises.entries import Kept
 from manyveils.promises.keeping import Watch, kept
-from manyveils.promises.sightings import Sightings
+from manyveils.promises.sightings import AllSightings
 
 
 @dataclass(frozen=True, order=True)
@@ -39,7 +39,7 @@ class Demand:
     objective: Objective
     watches: tuple[Watch, ...]
     limit: int
-    sightings: Sightings | None = None
+    sightings: AllSightings | None = None
 
     @cached_property
     def _falls(self) -> tuple[bool, ...]:
@@ -86,7 +86,7 @@ class Demand:
         if self.all_fall:
             return falling
         if self._leaving is not None:
-            return falling if falling.n > self.limit else self._leaving.all(counted, falling)
+            return falling if falling.n > self.limit else self._leaving.further(counted, falling)
         return _in_groups(counted, (falling.rows == 0) & self._kept_by(counted, falls=False))
 
     def gone_below(self, counted: Counted, falling: Lost) -> Kept:

@@ -28,7 +28,8 @@ def cut_table(
     cutting = cutting_of(columns, tuple(map(work.n_leaves, work.quasi)), labels)
     progress = partial(work.progress, "cutting")
     groups, cuts = cut_apart(cutting, _near_order(work), watches, relaxed=relaxed, progress=progress)
-    sightings = sightings_of(about_constants(work.policy, work.table, promises), work.table)
+    constant = about_constants(work.policy, work.table, promises)
+    sightings = sightings_of(constant, work.table, known)
     together = Together(watches, sightings, lambda groups: alike(work, groups, labels))
     return together.settled(groups, cuts)
 

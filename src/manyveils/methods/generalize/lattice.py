@@ -80,6 +80,7 @@ class Lattice:
         self.n_rows = int(base.sizes.sum())
         self.persons = persons_of(table)
         self.bottom = groups if self.persons is None else groups[self.persons.order]
+        self._latest: dict[Node, Ids] = {}
         self._memory = _Memory(base)
         self._maps = _Maps(columns)
 
@@ -116,8 +117,10 @@ class Lattice:
         return self._rolled(self.base, node)[0]
 
     def owners_of_rows(self, node: Node) -> Ids:
-        """The group of a node that each row belongs to, person after person."""
-        return np.asarray(self.owners(node)[self.bottom])
+        """The group of a node that each row belongs to, person after person; those of the node asked last are at hand."""
+        if node not in self._latest:
+            self._latest = {node: self.owners(node)[self.bottom]}
+        return self._latest[node]
 
     def _from_rows(self, node: Node) -> tuple[Entries | Crowd | None, ...]:
         ids = self.owners(node)

@@ -11,7 +11,7 @@ from manyveils.promises.crowds import Persons
 from manyveils.promises.entries import Ids, Kept
 from manyveils.promises.headcounts import Headcount, headcount
 from manyveils.promises.keeping import Watch
-from manyveils.promises.sightings import Sightings
+from manyveils.promises.sightings import AllSightings
 
 # The share of rows that are looked at first.
 FIRST_LOOK = 32
@@ -52,7 +52,7 @@ class Leaving:
     watches: tuple[Watch, ...]
     falls: tuple[bool, ...]
     limit: int
-    sightings: Sightings | None = None
+    sightings: AllSightings | None = None
 
     def falling(self, counted: Counted) -> Lost:
         """Who goes by promises that, once broken, stay broken at every finer node; counted no further than the limit."""
@@ -60,7 +60,7 @@ class Leaving:
         at_least = self._at_least(counted.sizes)
         if at_least > self.limit:
             return Lost(at_least, nobody)
-        owners, n_lost = self.lattice.owners_of_rows(counted.node), 0
+        owners, n_lost = self.lattice.owners_of_rows(counted.node).copy(), 0
         asked = np.zeros(nobody.size, dtype=bool)
         # One promise after the other at first: many nodes are refused by the first one.
         for stage in self._falling.stages:
@@ -70,13 +70,13 @@ class Leaving:
         n_lost += self._settle(self._falling, owners, asked, self.limit - n_lost)
         return self._lost(n_lost, counted, owners)
 
-    def all(self, counted: Counted, falling: Lost) -> Lost:
+    def further(self, counted: Counted, falling: Lost) -> Lost:
         """Who goes so that all who stay are in groups that keep every promise; `falling` have gone already."""
         assert falling.owners is not None
         owners = falling.owners.copy()
         asked = np.ones(counted.sizes.size, dtype=bool)
         few = self._few(counted.sizes, owners)
-        if not self.falls_all and few.any():
+        if not all(self.falls) and few.any():
             n_failing = self._leave(owners.copy(), self._every.kept(owners, asked.size, few), asked)
             if falling.n + n_failing > self.limit:
                 return Lost(falling.n + n_failing, falling.rows)
@@ -96,11 +96,6 @@ class Leaving:
         order = np.argsort(sizes, kind="stable")
         few[order[np.cumsum(sizes[order]) * FIRST_LOOK < owners.size]] = True
         return few
-
-    @property
-    def falls_all(self) -> bool:
-        """Whether every promise that is broken at a node is broken at every finer one."""
-        return all(self.falls)
 
     def _settle(self, promised: Headcount, owners: Ids, asked: Kept, limit: int) -> int:
         """Let persons go until the groups that are asked about, and all they leave, keep what is promised, or too many went."""

@@ -6,12 +6,16 @@ from functools import cached_property
 
 import numpy as np
 
+from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.generalize.mondrian import Cuts
 from manyveils.promises.crowds import Persons, persons_of
 from manyveils.promises.entries import Ids, Kept
 from manyveils.promises.headcounts import headcount
 from manyveils.promises.keeping import Watch
-from manyveils.promises.sightings import Sightings
+from manyveils.promises.sightings import AllSightings
+
+SEEN = "with all rows in one group, what several rows of one person tell of a constant attribute breaks a promise."
+REMEDY = "Set conditional = false, lower a threshold, or use a method that keeps a person in one bucket (anatomize)."
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,7 +26,7 @@ class Together:
     """
 
     watches: tuple[Watch, ...]
-    sightings: Sightings | None
+    sightings: AllSightings | None
     alike: Callable[[Ids], Ids]
 
     def settled(self, groups: Ids, cuts: Cuts) -> Ids:
@@ -42,6 +46,9 @@ class Together:
             broken = self._broken(left, self._persons)
             if not broken.any():
                 return left
+            if parts[broken].min() == 0:
+                # Nothing is left to undo.
+                raise InfeasibleError([Problem("guarantee", SEEN, REMEDY)])
             undone[cuts.parents[parts[broken]]] = True
 
     def _broken(self, groups: Ids, persons: Persons) -> Kept:
