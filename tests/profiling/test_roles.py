@@ -176,3 +176,10 @@ def test_keys_that_several_rows_share(n_keys, role):
     assert mv.profile(frame).decided["shop_id"].role == role
     places = frame.rename({"shop_id": "city name"})
     assert mv.profile(places).decided["city name"].role == "quasi"
+
+
+def test_numbers_of_visits_are_no_dates():
+    """A column called visit that numbers rows is left out; one of dates is what an adversary may know."""
+    numbers = mv.profile(mv.datasets.visits(300))
+    dates = mv.profile(mv.datasets.visits(300).with_columns(visit=pl.col("date")))
+    assert (numbers.decided["visit"].role, dates.decided["visit"].role) == ("identifier", "quasi")

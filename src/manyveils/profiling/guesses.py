@@ -96,9 +96,11 @@ def _by_topic(facts: Facts) -> Guess | None:
     sensitive, quasi = topic_of(facts.name, SENSITIVE), topic_of(facts.name, QUASI)
     if (sensitive or quasi) and (left_out := _free_text(facts)):
         return left_out
-    if sensitive and _numbers_something(facts):
+    # A number of a visit is no date.
+    if (sensitive or quasi == "a date") and _numbers_something(facts):
+        suggested = sensitive or quasi
         return _left_out(
-            f"its name suggests {sensitive}, but it nearly identifies the row: {_differing(facts)}"
+            f"its name suggests {suggested}, but it nearly identifies the row: {_differing(facts)}"
         )
     if sensitive:
         return Guess("sensitive", f"Its name suggests {sensitive}", sensitive)
