@@ -1,6 +1,7 @@
 """Placements are in the private folder alone, and a judge who finds none says where they are."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -55,9 +56,11 @@ def test_placements_are_found_beside_the_release(tmp_path):
     release, table = released(ROWS)
     out = release.save(tmp_path / "out")
     assert not any("placements" in path.name for path in out.rglob("*"))
+    assert private_folder(out).stat().st_mode & 0o777 == 0o700
+    (private_folder(out) / "placements.parquet").unlink()
     assert not read_release(out).placements
     for folder, private in ((private_folder(out), None), (tmp_path / "elsewhere", tmp_path / "elsewhere")):
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         write_placements(release.placements, folder / "placements.parquet")
         read = read_release(out, private)
         assert (read.placements["main"] == release.placements["main"]).all()
@@ -71,7 +74,6 @@ def test_a_damaged_file_of_placements_is_refused(tmp_path):
     """What is no table is not read, and nothing of it is shown."""
     release, _ = released(ROWS)
     out = release.save(tmp_path / "out")
-    private_folder(out).mkdir()
     (private_folder(out) / "placements.parquet").write_text("not a table")
     with pytest.raises(mv.DataError, match="damaged"):
         read_release(out)
@@ -128,3 +130,26 @@ def test_a_placement_that_lies_about_persons_changes_nothing():
         f.measured for f in honest.findings
     ]
     assert not honest.kept
+
+
+def test_a_saved_release_can_be_audited(tmp_path: Path) -> None:
+    """Saving from Python keeps placements beside the release, never in it; saving again replaces both."""
+    frame, policy = mv.datasets.visits(400), mv.datasets.visit_policy(publish={"method": "anatomize"})
+    release = mv.publish(frame, policy, seed=1)
+    for _ in range(2):
+        release.save(tmp_path / "out", force=True)
+        assert mv.audit(tmp_path / "out", frame, policy).kept
+    assert [path.name for path in (tmp_path / "out.private").iterdir()] == ["placements.parquet"]
+    assert not list((tmp_path / "out").rglob("placements*"))
+    with pytest.raises(mv.InputError, match="is there already"):
+        release.save(tmp_path / "out")
+    rows = policy.replaced(data={"person": "row"}, attributes=_changing(policy))
+    mv.publish(frame, rows, seed=1).save(tmp_path / "rows")
+    assert not (tmp_path / "rows.private").exists()
+
+
+def _changing(policy: mv.Policy) -> dict[str, object]:
+    """The attributes with none that is constant."""
+    attributes = policy.model_dump(exclude_unset=True, by_alias=True)["attributes"]
+    attributes["blood"].pop("constant")
+    return dict(attributes)

@@ -63,7 +63,7 @@ def _is_ours(target: Path) -> bool:
     if names == {REPORT}:
         # A report makes the private folder of a release that came without one.
         return target.name.endswith(".private")
-    marks = {"release.json", "audit.json", "comparison.json"}
+    marks = {"release.json", "audit.json", "comparison.json", PLACEMENTS}
     ours = (RELEASE, PRIVATE, COMPARISON)
     return not names or (bool(names & marks) and any(names <= kind for kind in ours))
 

@@ -121,8 +121,16 @@ class Release:
         return self._restore(self.reading.sample(n, seed))
 
     def save(self, path: str | Path, *, format: str = "csv", force: bool = False) -> Path:  # noqa: A002
-        """Write the release folder; it appears whole or not at all."""
-        with staged(Path(path), force=force) as folder:
+        """Write the release folder; it appears whole or not at all.
+
+        Where persons have several rows, who stands where goes into the private folder beside it, for the audit.
+        """
+        from manyveils.release.placements import keep_placements
+
+        with (
+            staged(Path(path), force=force) as folder,
+            keep_placements(self.placements, Path(path), force=force),
+        ):
             self.write(folder, format=format)
         return Path(path)
 
