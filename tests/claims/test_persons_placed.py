@@ -1,7 +1,5 @@
 """Who stands where in a view is checked against its files, or worked out from them."""
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
@@ -12,7 +10,7 @@ from manyveils.policy import Policy
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.persons import standing_in
 from manyveils.release import Draft, Recoding, seal
-from manyveils.table import hold
+from tests.kit.people import held_by
 
 POLICY = Policy(
     attributes={
@@ -32,14 +30,12 @@ rows_of_persons = st.lists(
 def released(rows, columns, *, is_bucketed, out=(), labels=None):
     """A release of hand-made rows (person, q, s, bucket) without those persons who are out."""
     frame = pl.DataFrame({"q": [row[1] for row in rows], "s": [row[2] for row in rows]})
-    table, restore = hold(frame, POLICY)
-    whose = np.unique([row[0] for row in rows], return_inverse=True)[1].astype(np.int64)
-    table = replace(table, persons=whose)
+    table = held_by(frame, POLICY, [row[0] for row in rows])
     kept = np.array([index for index, row in enumerate(rows) if row[0] not in out], dtype=np.intp)
     buckets = np.array([rows[index][3] for index in kept], dtype=np.int64) if is_bucketed else None
     recodings = {} if labels is None else {"q": labels(table, kept)}
     draft = Draft("main", columns, kept, buckets, recodings)
-    release = seal([draft], table, POLICY, restore, notes={}, rng=np.random.default_rng(3))
+    release = seal([draft], table, POLICY, lambda frame: frame, notes={}, rng=np.random.default_rng(3))
     return release, table
 
 
