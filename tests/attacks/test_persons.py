@@ -18,6 +18,8 @@ from manyveils.attacks.score import counted, of_hits, wilson
 from manyveils.reading import beside
 from manyveils.reading.weighing import n_placed, placings, weighed
 from manyveils.release import Draft, seal
+from manyveils.release.folder import PLACEMENTS
+from manyveils.release.placements import private_folder, write_placements
 from manyveils.table import Streams, hold
 from tests.attacks.conftest import labelled
 from tests.kit import persons as kit
@@ -251,6 +253,25 @@ def test_placements_tell_where_rows_stand():
     # Both buckets fit one row, and all rows known only her own: the worst case.
     assert outcome.success == pytest.approx(1 / 4)
     assert outcome.all_rows["success"] == pytest.approx(1 / 2)
+
+
+def test_releases_in_folders_have_their_placements_beside_them(tmp_path):
+    """Attacks on a folder, and measures of it, read the private folder beside it; without that attacks are estimates."""
+    frame = pl.DataFrame({"q": list("aabbaabb"), "s": list("uvuvuwuw")})
+    frame = frame.with_columns(who=pl.Series(list("01012323")))
+    policy = policy_of()
+    table, restore = hold(frame, policy)
+    release = published(table, restore, policy, [("q",), ("s",)], buckets=[0, 0, 0, 0, 1, 1, 1, 1])
+    folder = release.save(tmp_path / "release")
+    private_folder(folder).mkdir()
+    write_placements(release.placements, private_folder(folder) / PLACEMENTS)
+    for how, size in (("exact", 2), ("estimate", 4)):
+        asked = {"only": ["linkage", "sequential"], "others": [folder], "seed": 1}
+        outcomes = mv.attack(folder, frame, policy, **asked)
+        assert outcomes["linkage"].how == how
+        assert outcomes["sequential"].applies
+        assert mv.measure(folder, frame, policy)["average_class_size"] == size
+        (private_folder(folder) / PLACEMENTS).unlink(missing_ok=True)
 
 
 def test_lines_tell_where_rows_stand():

@@ -198,7 +198,8 @@ def remains(
             return all(share + slack <= epsilon for share in sensitive.values())
         case kinds.Likeness(beta=beta):
             return all(
-                share + slack <= p[v] * (1 + min(float(beta), -math.log(p[v]))) or share + slack <= p[v]
+                share + slack <= p[v] * (1 + min(float(beta), -math.log(p[v]))) + 1e-9
+                or share + slack <= p[v]
                 for v, share in sensitive.items()
             )
         case kinds.EntropyDiversity(l=l):
