@@ -120,22 +120,24 @@ def _placed_by_flow(
 def _published(wanted: list[Ids], values: list[Ids], persons: Ids) -> tuple[Bools, bool] | None:
     """The rows of those who are published, if as many seek each value in each column as there are lines with it.
 
-    Whoever seeks what is not published is out, with all rows. Of others who seek what too few lines have, those go of
-    whom all rows do; the second answer is whether there was nobody to choose so.
+    Rows that seek what is not published are out; if others are not as many as the lines, so are all rows of their
+    persons. Of others who seek what too few lines have, those go of whom all rows do; the second answer is whether
+    there was nobody to choose so.
     """
     lines = [
         np.bincount(own, minlength=int(want.max(initial=0)) + 1)
         for own, want in zip(values, wanted, strict=True)
     ]
-    is_out = np.zeros(int(persons.max(initial=-1)) + 1, dtype=bool)
+    is_nowhere = np.zeros(persons.size, dtype=bool)
     for own, want in zip(lines, wanted, strict=True):
-        is_out[persons[(want < 0) | (own[want] == 0)]] = True
+        is_nowhere |= (want < 0) | (own[want] == 0)
+    if not any(own.any() for own in _surplus(wanted, lines, ~is_nowhere)):
+        return ~is_nowhere, True
+    is_out = np.zeros(int(persons.max(initial=-1)) + 1, dtype=bool)
+    is_out[persons[is_nowhere]] = True
     for n_rounds in range(MOST_ROUNDS):
         is_in = ~is_out[persons]
-        surplus = [
-            np.bincount(want[is_in], minlength=own.size) - own
-            for own, want in zip(lines, wanted, strict=True)
-        ]
+        surplus = _surplus(wanted, lines, is_in)
         if any((own < 0).any() for own in surplus):
             return None
         if not any(own.any() for own in surplus):
@@ -145,6 +147,13 @@ def _published(wanted: list[Ids], values: list[Ids], persons: Ids) -> tuple[Bool
             return None
         is_out |= leaving
     return None
+
+
+def _surplus(wanted: list[Ids], lines: list[Ids], is_in: Bools) -> list[Ids]:
+    """For each column, how many more of some rows seek each value than there are lines with it."""
+    return [
+        np.bincount(want[is_in], minlength=own.size) - own for own, want in zip(lines, wanted, strict=True)
+    ]
 
 
 def _leaving(wanted: list[Ids], surplus: list[Ids], persons: Ids, is_in: Bools) -> Bools:
