@@ -16,8 +16,10 @@ from manyveils.attacks.people import People, members
 from manyveils.attacks.scene import even_bound
 from manyveils.attacks.score import counted, of_hits, wilson
 from manyveils.reading import beside
-from manyveils.reading.placings import n_placed, placings, weighed
+from manyveils.reading.weighing import n_placed, placings, weighed
 from manyveils.release import Draft, seal
+from manyveils.release.folder import PLACEMENTS
+from manyveils.release.placements import private_folder, write_placements
 from manyveils.table import Streams, hold
 from tests.attacks.conftest import labelled
 from tests.kit import persons as kit
@@ -54,7 +56,7 @@ def published(table, restore, policy, columns, *, buckets=None, recodings=None, 
     draft = Draft("main", tuple(columns), rows, buckets, made)
     release = seal([draft], table, policy, restore, notes={}, rng=np.random.default_rng(0))
     if placements is not None:
-        release.placements["main"] = np.array(placements, dtype=np.int64)
+        release.placements = placements and {"main": np.array(placements, dtype=np.int64)}
     return release
 
 
@@ -239,11 +241,11 @@ def test_placements_tell_where_rows_stand():
     persons, buckets = [0, 1, 0, 1, 2, 3, 2, 3], [0, 0, 0, 0, 1, 1, 1, 1]
     table, restore = held(frame, policy, persons)
     columns = [("q",), ("s",)]
-    without = beside(published(table, restore, policy, columns, buckets=buckets), table)
-    placed = beside(published(table, restore, policy, columns, buckets=buckets, placements=buckets), table)
+    without = beside(published(table, restore, policy, columns, buckets=buckets, placements={}), table)
+    placed = beside(published(table, restore, policy, columns, buckets=buckets), table)
     (view,) = placed.reading.estimate.views
-    assert placings(without, view, table) is None
-    found = placings(placed, view, table)
+    assert not placings(without, table, policy)
+    found = placings(placed, table, policy)["main"]
     assert n_placed(found) == 4
     assert weighed(view, found, ("q",)).sizes.tolist() == [2, 2]
     outcome = tried(placed, table, policy, "linkage")["linkage"]
@@ -253,24 +255,43 @@ def test_placements_tell_where_rows_stand():
     assert outcome.all_rows["success"] == pytest.approx(1 / 2)
 
 
+def test_releases_in_folders_have_their_placements_beside_them(tmp_path):
+    """Attacks on a folder, and measures of it, read the private folder beside it; without that attacks are estimates."""
+    frame = pl.DataFrame({"q": list("aabbaabb"), "s": list("uvuvuwuw")})
+    frame = frame.with_columns(who=pl.Series(list("01012323")))
+    policy = policy_of()
+    table, restore = hold(frame, policy)
+    release = published(table, restore, policy, [("q",), ("s",)], buckets=[0, 0, 0, 0, 1, 1, 1, 1])
+    folder = release.save(tmp_path / "release")
+    private_folder(folder).mkdir()
+    write_placements(release.placements, private_folder(folder) / PLACEMENTS)
+    for how, size in (("exact", 2), ("estimate", 4)):
+        asked = {"only": ["linkage", "sequential"], "others": [folder], "seed": 1}
+        outcomes = mv.attack(folder, frame, policy, **asked)
+        assert outcomes["linkage"].how == how
+        assert outcomes["sequential"].applies
+        assert mv.measure(folder, frame, policy)["average_class_size"] == size
+        (private_folder(folder) / PLACEMENTS).unlink(missing_ok=True)
+
+
 def test_lines_tell_where_rows_stand():
     """In a table without buckets a placement is the line, in the order in which rows are published."""
     frame = pl.DataFrame({"q": list("abbc"), "s": list("uvvw")})
     policy = policy_of()
     table, restore = held(frame, policy, [0, 0, 1, 1])
-    labels = {"q": (["x", "x", "y", "y"], {"x": ["a", "b"], "y": ["b", "c"]})}
+    labels = {"q": (["{a, b}"] * 2 + ["{b, c}"] * 2, {"{a, b}": ["a", "b"], "{b, c}": ["b", "c"]})}
     release = published(table, restore, policy, [("q", "s")], recodings=labels)
     lines = release.frames[release.views[0].files[0].table].rows()
-    placements = [lines.index(row) for row in [("x", "u"), ("x", "v"), ("y", "v"), ("y", "w")]]
-    for given_placements in ({}, {"main": np.array(placements)}):
-        release.placements.update(given_placements)
-        own = beside(release, table)
-        (view,) = own.reading.estimate.views
-        found = placings(own, view, table)
-        if given_placements:
-            assert weighed(view, found, ("q",)).columns[0].counts.tolist() == [0.5] * 4
-        else:
-            assert found is None
+    placements = [
+        lines.index(row) for row in [("{a, b}", "u"), ("{a, b}", "v"), ("{b, c}", "v"), ("{b, c}", "w")]
+    ]
+    assert release.placements["main"].tolist() == placements
+    own = beside(release, table)
+    (view,) = own.reading.estimate.views
+    placed = placings(own, table, policy)["main"]
+    assert weighed(view, placed, ("q",)).columns[0].counts.tolist() == [0.5] * 4
+    release.placements = {}
+    assert not placings(beside(release, table), table, policy)
 
 
 def test_whole_persons_left_out_are_told():
@@ -279,14 +300,12 @@ def test_whole_persons_left_out_are_told():
     policy = policy_of()
     table, restore = held(frame, policy, [0, 1, 0, 2])
     # Person 1 is the only one out with v in a; person 0 and her row in b are in.
-    release = beside(published(table, restore, policy, [("q", "s")], rows=[0, 2, 3]), table)
-    (view,) = release.reading.estimate.views
-    (placing,) = placings(release, view, table)
+    release = published(table, restore, policy, [("q", "s")], rows=[0, 2, 3], placements={})
+    (placing,) = placings(release, table, policy)["main"]
     assert (placing.kinds >= 0).tolist() == [True, False, True, True]
     # Person 0 is out with both rows.
-    release = beside(published(table, restore, policy, [("q", "s")], rows=[1, 3]), table)
-    (view,) = release.reading.estimate.views
-    (placing,) = placings(release, view, table)
+    release = published(table, restore, policy, [("q", "s")], rows=[1, 3], placements={})
+    (placing,) = placings(release, table, policy)["main"]
     assert (placing.kinds >= 0).tolist() == [False, True, False, True]
 
 
@@ -481,8 +500,13 @@ def test_several_releases_of_visits():
     persons = [0, 1, 2, 3, 4, 5, 2, 3]
     policy = policy_of()
     table, restore = held(frame, policy, persons)
-    coarse = {"q": (["ab"] * 4 + ["cd"] * 4, {"ab": ["a", "b"], "cd": ["c", "d"]})}
-    other = {"q": (["ac"] * 2 + ["bd"] * 2 + ["ac"] * 2 + ["bd"] * 2, {"ac": ["a", "c"], "bd": ["b", "d"]})}
+    coarse = {"q": (["{a, b}"] * 4 + ["{c, d}"] * 4, {"{a, b}": ["a", "b"], "{c, d}": ["c", "d"]})}
+    other = {
+        "q": (
+            ["{a, c}"] * 2 + ["{b, d}"] * 2 + ["{a, c}"] * 2 + ["{b, d}"] * 2,
+            {"{a, c}": ["a", "c"], "{b, d}": ["b", "d"]},
+        )
+    }
     one = published(table, restore, policy, [("q", "s")], recodings=coarse)
     two = published(table, restore, policy, [("q", "s")], recodings=other)
     found = tried(one, table, policy, "sequential", others=[two])["sequential"]
@@ -546,9 +570,10 @@ def test_weighed_views_count_persons(rows):
     table, restore = held(frame, policy, persons)
     # The attribute b tells the buckets apart, so nothing need say who is where.
     buckets = [sorted(set(frame["b"])).index(value) for value in frame["b"]]
-    release = beside(published(table, restore, policy, [("b", "q"), ("s",)], buckets=buckets), table)
+    columns = [("b", "q"), ("s",)]
+    release = beside(published(table, restore, policy, columns, buckets=buckets, placements={}), table)
     (view,) = release.reading.estimate.views
-    placed = placings(release, view, table)
+    placed = placings(release, table, policy)["main"]
     known, hidden = weighed(view, placed, ("q",)).columns
     told = {}
     for column, name in ((known, "q"), (hidden, "s")):
@@ -624,11 +649,9 @@ def test_placements_that_do_not_fit_are_not_believed():
     buckets = [0, 0, 0, 0, 1, 1, 1, 1]
     for wrong in ([0, 1], [9] * 8, [0, 1] * 4):
         release = published(table, restore, policy, [("q",), ("s",)], buckets=buckets, placements=wrong)
-        own = beside(release, table)
-        assert placings(own, own.reading.estimate.views[0], table) is None
+        assert not placings(release, table, policy)
     release = published(table, restore, policy, [("q", "s")], placements=[8] * 8)
-    own = beside(release, table)
-    assert placings(own, own.reading.estimate.views[0], table) is not None
+    assert placings(release, table, policy)
 
 
 def test_the_policy_says_who_is_who():

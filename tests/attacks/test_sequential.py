@@ -57,11 +57,11 @@ def test_two_releases_by_hand(released):
     one = released(frame, policy, [("q",), ("s",)], buckets=[0, 1, 0, 1, 1, 0])
     two = released(frame, policy, [("q",), ("s",)], buckets=[0, 0, 0, 1, 1, 1])
     table, _ = hold(frame, policy)
-    collector = Collector((Reader(one, table), Reader(two, table)))
+    collector = Collector((Reader(one, table, policy), Reader(two, table, policy)))
     beliefs = collector.beliefs(members(table, 10, np.random.default_rng(1)), ("q",), "s")
     # a: u or v or w (1/3 each), then u twice and v once in three: 1/3 * 2/3 / (1/3) against 1/3 * 1/3 / (1/2).
     assert beliefs.of([0]).dense()[0].tolist() == pytest.approx([3 / 4, 1 / 4, 0])
-    again = Collector((Reader(two, table), Reader(two, table)))
+    again = Collector((Reader(two, table, policy), Reader(two, table, policy)))
     beliefs = again.beliefs(members(table, 10, np.random.default_rng(1)), ("q",), "s")
     assert beliefs.of([0]).dense()[0].tolist() == pytest.approx([2 / 3, 1 / 3, 0])
 

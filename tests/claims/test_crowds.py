@@ -19,10 +19,7 @@ from manyveils.promises.entries import count
 from manyveils.promises.keeping import kept_by_groups, watch, watch_each
 from manyveils.table import Table, encode, resolve
 from tests.kit import persons as oracle
-
-TREE = {"lungs": ["flu", "asthma"], "gut": ["ulcer", "colic"]}
-ILLS = [leaf for leaves in TREE.values() for leaf in leaves]
-PAYS = [10, 20, 25, 30, None]
+from tests.kit.strategies import ILLS, LEAVES, PAYS
 
 ASKED: list[dict[str, Any]] = [
     {"k": 2},
@@ -56,7 +53,7 @@ def tables(draw: st.DrawFn) -> tuple[pl.DataFrame, list[int], list[int]]:
     column = lambda values: draw(st.lists(st.sampled_from(values), min_size=n, max_size=n))  # noqa: E731
     frame = pl.DataFrame(
         {
-            "ill": pl.Series(column(ILLS), dtype=pl.String),
+            "ill": pl.Series(column(LEAVES), dtype=pl.String),
             "pay": pl.Series(column(PAYS), dtype=pl.Int64),
             "job": pl.Series(column(["clerk", "miner"]), dtype=pl.String),
         }
@@ -76,7 +73,7 @@ def held(
         attributes={
             "ill": {
                 "role": "sensitive",
-                "hierarchy": {"tree": TREE},
+                "hierarchy": {"tree": ILLS},
                 "insensitive": harmless,
                 **({} if numeric else own),
             },

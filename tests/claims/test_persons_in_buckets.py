@@ -15,7 +15,8 @@ from manyveils.methods import drafts_of, method_of, work_of
 from manyveils.methods.guardian import refuse_sightings
 from manyveils.methods.guardian.pieces import Piece
 from manyveils.policy import Policy, guarantees
-from manyveils.table import Streams, Table, hold
+from manyveils.table import Streams, Table
+from tests.kit.people import held_by
 from tests.kit.persons import keeps, withstands
 from tests.kit.strategies import Case, cases
 
@@ -61,9 +62,7 @@ class Crowd:
 
 def work_for(frame: pl.DataFrame, persons: Any, policy: Policy, seed: int = 1):
     """The publication of a table whose rows are these persons'."""
-    table, _ = hold(frame, policy)
-    _, numbers = np.unique(np.asarray(persons), return_inverse=True)
-    return work_of(policy, replace(table, persons=numbers.astype(np.int64)), Streams(seed))
+    return work_of(policy, held_by(frame, policy, persons), Streams(seed))
 
 
 @st.composite

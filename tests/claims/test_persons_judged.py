@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction
 from unittest.mock import patch
 
@@ -30,8 +29,9 @@ from manyveils.policy.guarantees import (
 )
 from manyveils.reading.evidence import Evidence
 from manyveils.release import Draft, Release, seal
-from manyveils.table import Table, hold
+from manyveils.table import Table
 from tests.kit import persons as oracle
+from tests.kit.people import held_by
 
 WORDS = Policy(
     attributes={
@@ -89,12 +89,6 @@ rows_of_numbers = st.lists(
 )
 
 
-def held(frame: pl.DataFrame, whose: list[int], policy: Policy) -> Table:
-    """The table with the person of each row, numbered without gaps."""
-    table, _ = hold(frame, policy)
-    return replace(table, persons=np.unique(whose, return_inverse=True)[1].astype(np.int64))
-
-
 def published(
     table: Table, policy: Policy, columns: tuple[tuple[str, ...], ...], buckets: list[int] | None
 ) -> Release:
@@ -126,7 +120,7 @@ def checked(
     frame = pl.DataFrame(
         {"q": [row[1] for row in rows], "s": [row[2] for row in rows], "z": [row[3] for row in rows]}
     )
-    table = held(frame if has_z else frame.drop("z"), [row[0] for row in rows], policy)
+    table = held_by(frame if has_z else frame.drop("z"), policy, [row[0] for row in rows])
     columns = (("q",), ("s",)) if bucketed else (("q", "s"),)
     buckets = [row[4] for row in rows]
     release = published(table, policy, columns, buckets if bucketed else None)
@@ -170,7 +164,7 @@ def test_eliminations(rows, eliminations, insensitive):
     frame = pl.DataFrame(
         {"q": [row[1] for row in rows], "s": [row[2] for row in rows], "z": [row[3] for row in rows]}
     )
-    table = held(frame, [row[0] for row in rows], WORDS)
+    table = held_by(frame, WORDS, [row[0] for row in rows])
     release = published(table, WORDS, (("q", "s", "z"),), None)
     promise = Promise(Elimination(eliminations, ("z",)), ("q",), ("s",), insensitive)
     finding = next(iter(judge(Evidence(release, table, WORDS), promise, promised=True)))
@@ -243,7 +237,7 @@ def test_slices(rows, guarantee):
     frame = pl.DataFrame(
         {"q": [row[1] for row in rows], "z": [row[3] for row in rows], "s": [row[2] for row in rows]}
     )
-    table = held(frame, [row[0] for row in rows], KNOWN)
+    table = held_by(frame, KNOWN, [row[0] for row in rows])
     if len(np.unique(table.persons)) == table.n_rows:
         return
     release = published(table, KNOWN, (("q",), ("z",), ("s",)), [row[4] for row in rows])
@@ -263,7 +257,7 @@ def test_weights_that_are_fractions_are_refused_in_doubt(rows, guarantee, insens
     frame = pl.DataFrame(
         {"q": [row[1] for row in rows], "s": [row[2] for row in rows], "z": [row[3] for row in rows]}
     )
-    table = held(frame, [row[0] for row in rows], WORDS)
+    table = held_by(frame, WORDS, [row[0] for row in rows])
     release = published(table, WORDS, (("q", "s", "z"),), None)
     protects = () if isinstance(guarantee, KAnonymity) else ("s",)
     promise = Promise(guarantee, ("q",), protects, insensitive)
@@ -286,7 +280,7 @@ def test_the_conditional_reading(rows, guarantee, bucketed, insensitive):
     frame = pl.DataFrame(
         {"q": [row[1] for row in rows], "s": [row[2] for row in rows], "z": [row[3] for row in rows]}
     )
-    table = held(frame, [row[0] for row in rows], WORDS)
+    table = held_by(frame, WORDS, [row[0] for row in rows])
     columns = (("q",), ("s", "z")) if bucketed else (("q", "s", "z"),)
     release = published(table, WORDS, columns, [row[4] for row in rows] if bucketed else None)
     promise = Promise(guarantee, ("q",), ("s",), insensitive, conditional=True)
@@ -316,7 +310,7 @@ def test_combinations_in_one_column(rows, guarantee):
     frame = pl.DataFrame(
         {"q": [row[1] for row in rows], "s": [row[2] for row in rows], "z": [row[3] for row in rows]}
     )
-    table = held(frame, [row[0] for row in rows], WORDS)
+    table = held_by(frame, WORDS, [row[0] for row in rows])
     release = published(table, WORDS, (("q", "s", "z"),), None)
     promise = Promise(guarantee, ("q",), ("s", "z"))
     finding = next(iter(judge(Evidence(release, table, WORDS), promise, promised=True)))
@@ -337,7 +331,7 @@ def test_combinations_in_two_columns(rows, bound, l):
     frame = pl.DataFrame(
         {"q": [row[1] for row in rows], "s": [row[2] for row in rows], "z": [row[3] for row in rows]}
     )
-    table = held(frame, [row[0] for row in rows], WORDS)
+    table = held_by(frame, WORDS, [row[0] for row in rows])
     buckets = [row[4] for row in rows]
     release = published(table, WORDS, (("q",), ("s",), ("z",)), buckets)
     evidence = Evidence(release, table, WORDS)

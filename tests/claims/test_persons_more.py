@@ -18,8 +18,9 @@ from manyveils.policy.guarantees import (
     SupersetCloseness,
 )
 from manyveils.reading.evidence import Evidence
-from tests.claims.test_persons_judged import WORDS, groups_by, held, published, rows_of_words, shares
+from tests.claims.test_persons_judged import WORDS, groups_by, published, rows_of_words, shares
 from tests.kit import persons as oracle
+from tests.kit.people import held_by
 
 LISTS = Policy(
     attributes={
@@ -47,7 +48,7 @@ def test_supersets_are_large_by_their_persons(rows, n, t, ground):
     frame = pl.DataFrame(
         {"q": [row[1] for row in rows], "s": [row[2] for row in rows], "z": [row[3] for row in rows]}
     )
-    table = held(frame, [row[0] for row in rows], WORDS)
+    table = held_by(frame, WORDS, [row[0] for row in rows])
     release = published(table, WORDS, (("q", "s", "z"),), None)
     finding = first(release, table, WORDS, Promise(SupersetCloseness(n, t, ground), ("q",), ("s",)))
     listed = [(row[0], row[2]) for row in rows]
@@ -80,7 +81,7 @@ def test_a_person_has_a_value_if_one_of_her_rows_has_it(rows, bound):
     if not present or len({row[0] for row in rows}) == len(rows):
         return
     frame = pl.DataFrame({"q": [row[1] for row in rows], "s": ["|".join(sorted(row[2])) for row in rows]})
-    table = held(frame, [row[0] for row in rows], LISTS)
+    table = held_by(frame, LISTS, [row[0] for row in rows])
     names = tuple(f"s={value}" for value in present)
     release = published(table, LISTS, (("q", *names),), None)
     for value, name in zip(present, names, strict=True):
@@ -101,7 +102,7 @@ def test_known_items_leave_k_persons(rows, k, m):
     if not present or len({row[0] for row in rows}) == len(rows):
         return
     frame = pl.DataFrame({"q": [row[1] for row in rows], "s": ["|".join(sorted(row[2])) for row in rows]})
-    table = held(frame, [row[0] for row in rows], LISTS)
+    table = held_by(frame, LISTS, [row[0] for row in rows])
     release = published(table, LISTS, (("q", *(f"s={value}" for value in present)),), None)
     finding = first(release, table, LISTS, Promise(KnownItems(k, m, "s"), ("q",)))
     fewest = min(
@@ -120,7 +121,7 @@ def test_a_person_with_many_rows_is_one_person():
     frame = pl.DataFrame(
         {"q": [row[1] for row in rows], "s": [row[2] for row in rows], "z": ["u"] * len(rows)}
     )
-    table = held(frame, [row[0] for row in rows], WORDS)
+    table = held_by(frame, WORDS, [row[0] for row in rows])
     release = published(table, WORDS, (("q", "s", "z"),), None)
     finding = first(release, table, WORDS, Promise(Linkability(Fraction(2, 3)), ("q",), ("s",)))
     assert (finding.measured, finding.worst_group_size, finding.kept) == (np.float64(2 / 3), 3, True)

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from manyveils.policy import Policy
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.persons import standing_in
-from manyveils.release import Draft, Recoding, seal
-from manyveils.table import hold
+from manyveils.reading.secrets import without_secrets
+from manyveils.release import Draft, Recoding, Release, seal
+from tests.kit.people import held_by
 
 POLICY = Policy(
     attributes={
@@ -32,14 +33,12 @@ rows_of_persons = st.lists(
 def released(rows, columns, *, is_bucketed, out=(), labels=None):
     """A release of hand-made rows (person, q, s, bucket) without those persons who are out."""
     frame = pl.DataFrame({"q": [row[1] for row in rows], "s": [row[2] for row in rows]})
-    table, restore = hold(frame, POLICY)
-    whose = np.unique([row[0] for row in rows], return_inverse=True)[1].astype(np.int64)
-    table = replace(table, persons=whose)
+    table = held_by(frame, POLICY, [row[0] for row in rows])
     kept = np.array([index for index, row in enumerate(rows) if row[0] not in out], dtype=np.intp)
     buckets = np.array([rows[index][3] for index in kept], dtype=np.int64) if is_bucketed else None
     recodings = {} if labels is None else {"q": labels(table, kept)}
     draft = Draft("main", columns, kept, buckets, recodings)
-    release = seal([draft], table, POLICY, restore, notes={}, rng=np.random.default_rng(3))
+    release = seal([draft], table, POLICY, lambda frame: frame, notes={}, rng=np.random.default_rng(3))
     return release, table
 
 
@@ -126,6 +125,43 @@ def test_persons_who_are_alone_in_what_is_not_published_are_out(rows, out):
     _, told = standing(release, table)
     assert told is not None
     assert (told.stands == [row[0] not in gone for row in rows]).all()
+
+
+def test_rows_may_be_out_without_their_persons():
+    """Where the rows that can be published are as many as the lines, they are the published ones, whosever they are."""
+    rows = [(0, "x1", "a", 0), (0, "y1", "b", 0), (1, "x1", "a", 0), (1, "x2", "c", 0)]
+    release, table = released([rows[0], *rows[2:]], (("q", "s"),), is_bucketed=False)
+    release.placements = {}
+    _, table = released(rows, (("q", "s"),), is_bucketed=False)
+    _, told = standing(release, table)
+    assert told.stands.tolist() == [True, False, True, True]
+    assert told.how == "follows"
+
+
+def test_it_is_said_or_follows_or_fits():
+    """Placements that fit say who stands where; without them it follows from labels, or is one way of several."""
+    release, table = released(ROWS, (("q",), ("s",)), is_bucketed=True)
+    assert standing(release, table)[1].how == "said"
+    release.placements = {}
+    assert standing(release, table)[1].how == "fits"
+    release, table = released(ROWS, (("q", "s"),), is_bucketed=False)
+    release.placements = {}
+    assert standing(release, table)[1].how == "follows"
+
+
+def test_placements_move_with_lines_whose_secrets_are_left_out():
+    """Without a secret attribute lines stand in another order, and placements still say whose they are."""
+    rows = [(0, "y1", "a", 0), (0, "x1", "c", 0), (1, "x2", "b", 0), (2, "x1", "a", 0)]
+    release, table = released(rows, (("s", "q"),), is_bucketed=False)
+    secret = Release(
+        replace(release.manifest, secret=("s",)), release.frames, {}, placements=release.placements
+    )
+    opened, left = without_secrets(secret, table)
+    evidence = Evidence(opened, left, POLICY)
+    told = standing_in(evidence, opened.views[0])
+    assert told.how == "said"
+    shown = [rows[row][1] for row in told.rows["main"].tolist()]
+    assert opened.frames["main"]["q"].to_list() == shown == sorted(shown)
 
 
 ROWS = [

@@ -17,10 +17,8 @@ from manyveils.promises.sightings import about_constants, sightings_of
 from manyveils.table import Table, encode, resolve
 from tests.kit import persons as oracle
 from tests.kit.people import remains
+from tests.kit.strategies import ILLS, LEAVES, PAYS
 
-TREE = {"lungs": ["flu", "asthma"], "gut": ["ulcer", "colic"]}
-ILLS = [leaf for leaves in TREE.values() for leaf in leaves]
-PAYS = [10, 20, 25, 30, None]
 HAIR = Fraction(1, 10**6)
 
 ASKED: list[dict[str, Any]] = [
@@ -47,7 +45,7 @@ def tables(draw: st.DrawFn) -> tuple[pl.DataFrame, list[int], list[int]]:
     """Rows of a few persons with values that do not change, whose each row is, and a group for every row."""
     n_persons = draw(st.integers(2, 7))
     of_person = lambda values: draw(st.lists(st.sampled_from(values), min_size=n_persons, max_size=n_persons))  # noqa: E731
-    ills, pays = of_person(ILLS), of_person(PAYS)
+    ills, pays = of_person(LEAVES), of_person(PAYS)
     whose = [*range(n_persons), *draw(st.lists(st.integers(0, n_persons - 1), max_size=9))]
     groups = draw(st.lists(st.integers(-1, 2), min_size=len(whose), max_size=len(whose)))
     frame = pl.DataFrame(
@@ -66,7 +64,7 @@ def held(
     """The table with its persons, and a policy that promises something of an attribute that does not change."""
     name = "pay" if guarantee in NUMERIC else "ill"
     attributes: dict[str, dict[str, Any]] = {
-        "ill": {"role": "sensitive", "hierarchy": {"tree": TREE}, "insensitive": harmless},
+        "ill": {"role": "sensitive", "hierarchy": {"tree": ILLS}, "insensitive": harmless},
         "pay": {"role": "sensitive", "kind": "numeric"},
         "job": {"role": "sensitive"},
     }

@@ -43,6 +43,12 @@ def unchanging(case: Case, whose: list[int]) -> Case:
     return Case(case.frame.with_columns(ill=pl.Series(own, dtype=pl.String)), sections)
 
 
+def held_by(frame: Any, policy: Policy, whose: Sequence[Any]) -> Table:
+    """The table with the person of each row, numbered without gaps."""
+    numbers = np.unique(np.asarray(whose), return_inverse=True)[1].astype(np.int64)
+    return replace(hold(frame, policy)[0], persons=numbers)
+
+
 def told(
     work: Work, groups: dict[Any, list[int]], others: tuple[str, ...] | None = None
 ) -> list[tuple[int, Promise]]:
@@ -97,11 +103,11 @@ def guarantees() -> st.SearchStrategy[dict[str, Any]]:
 
 def work_for(policy: Policy, frame: Any, whose: list[int]) -> Work | None:
     """What is to be made of a table with these persons; nothing where the policy asks too much of its values."""
-    table, _ = hold(frame, policy)
-    persons = np.array(whose)
-    is_several = np.bincount(persons).max() > 1
+    table = held_by(frame, policy, whose)
     try:
-        return work_of(policy, replace(table, persons=persons if is_several else None), Streams(1))
+        return work_of(
+            policy, table if table.n_persons < table.n_rows else replace(table, persons=None), Streams(1)
+        )
     except PolicyError:
         return None
 
@@ -203,7 +209,8 @@ def remains(
             return all(share + slack <= epsilon for share in sensitive.values())
         case kinds.Likeness(beta=beta):
             return all(
-                share + slack <= p[v] * (1 + min(float(beta), -math.log(p[v]))) or share + slack <= p[v]
+                share + slack <= p[v] * (1 + min(float(beta), -math.log(p[v]))) + 1e-9
+                or share + slack <= p[v]
                 for v, share in sensitive.items()
             )
         case kinds.EntropyDiversity(l=l):

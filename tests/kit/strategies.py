@@ -10,7 +10,9 @@ from manyveils.policy import Policy
 
 JOBS = {"office": ["clerk", "lawyer"], "field": ["farmer", "miner", "driver"]}
 ILLS = {"lungs": ["flu", "asthma"], "gut": ["ulcer", "colic"]}
+LEAVES = [leaf for leaves in ILLS.values() for leaf in leaves]
 WEIGHTS = [0, 1, 2, 3, 5, 8, 13]
+PAYS = [10, 20, 25, 30, None]
 
 
 @dataclass(frozen=True, repr=False)

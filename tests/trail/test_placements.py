@@ -1,6 +1,5 @@
 """Placements are in the private folder alone, and a judge who finds none says where they are."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from manyveils.audits import audit
 from manyveils.policy import Policy
 from manyveils.release import Draft, seal
 from manyveils.release.placements import private_folder, write_placements
-from manyveils.table import hold
+from tests.kit.people import held_by
 
 POLICY = Policy(
     attributes={
@@ -37,14 +36,11 @@ ROWS = [
 def released(rows, **shape):
     """A release of hand-made rows, and the table with the person of each row."""
     frame = pl.DataFrame({"q": [row[1] for row in rows], "s": [row[2] for row in rows]})
-    table, restore = hold(frame, POLICY)
-    table = replace(
-        table, persons=np.unique([row[0] for row in rows], return_inverse=True)[1].astype(np.int64)
-    )
+    table = held_by(frame, POLICY, [row[0] for row in rows])
     kept = shape.get("kept", np.arange(len(rows)))
     buckets = np.array([rows[index][3] for index in kept], dtype=np.int64)
     draft = Draft("main", (("q",), ("s",)), kept, buckets)
-    return seal([draft], table, POLICY, restore, notes={}, rng=np.random.default_rng(1)), table
+    return seal([draft], table, POLICY, lambda frame: frame, notes={}, rng=np.random.default_rng(1)), table
 
 
 def named(verdict, promise, reading=None):

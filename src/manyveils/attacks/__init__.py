@@ -58,7 +58,9 @@ def attack(
     release, *others = (beside(published, table) for published in (release, *others))
     releases = {"release": release} | {f"other {number}": more for number, more in enumerate(others, 1)}
     # On releases of other data attacks would find nothing.
-    problems = [problem for where, own in releases.items() for problem in _problems(where, own, table)]
+    problems = [
+        problem for where, own in releases.items() for problem in _problems(where, own, table, policy)
+    ]
     if problems:
         raise InputError(dict.fromkeys(problems))
     scene = Scene(release, table, policy, tuple(others), control, streams or Streams())
@@ -85,9 +87,9 @@ def _named(only: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for name in ATTACKS if name in wanted)
 
 
-def _problems(where: str, release: Release, table: Table) -> Iterator[Problem]:
+def _problems(where: str, release: Release, table: Table, policy: Policy) -> Iterator[Problem]:
     """Whether a release shares no attribute with the data, or no value of one."""
-    reader = Reader(release, table)
+    reader = Reader(release, table, policy)
     if not reader.published:
         yield Problem(where, "it has no attribute in common with the data.", REMEDY)
     domains = release.reading.estimate.domains

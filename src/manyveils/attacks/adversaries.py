@@ -14,8 +14,9 @@ from manyveils.attacks.beliefs import Beliefs, Known, believed
 from manyveils.attacks.people import Floats, Ids, People, alike, looked_up
 from manyveils.attacks.search import Search, searched
 from manyveils.attacks.sparse_rows import Rows
-from manyveils.reading.placings import Placing, placings, weighed
+from manyveils.policy import Policy
 from manyveils.reading.views import PublishedView
+from manyveils.reading.weighing import Placing, placings, weighed
 from manyveils.release import Release
 from manyveils.table import Table
 
@@ -60,6 +61,7 @@ class Reader:
 
     release: Release
     table: Table
+    policy: Policy
     ignores: bool = False
     _beliefs: dict[object, Beliefs] = field(default_factory=dict)
     _searches: dict[object, Search] = field(default_factory=dict)
@@ -88,11 +90,8 @@ class Reader:
 
     @cached_property
     def placed(self) -> dict[str, tuple[Placing, ...]]:
-        """Where the rows of the data stand, for each view of which it can be told; nothing where rows are people."""
-        if self.ignores or self.table.persons is None:
-            return {}
-        found = {view.name: placings(self.release, view, self.table) for view in self.views}
-        return {name: placed for name, placed in found.items() if placed is not None}
+        """Where the rows of the data stand, for each view of which it is told; nothing where rows are people."""
+        return {} if self.ignores else placings(self.release, self.table, self.policy)
 
     @property
     def counts_people(self) -> bool:

@@ -16,8 +16,8 @@ from manyveils.attacks.people import Bools, Floats, Ids, People, alike, looked_u
 from manyveils.attacks.scene import Bound, Scene, even_bound
 from manyveils.attacks.score import NORMAL, counted, outcome
 from manyveils.attacks.search import Batch, labels_of
-from manyveils.reading.placings import n_placed
 from manyveils.reading.views import PublishedView
+from manyveils.reading.weighing import n_placed
 
 KNOWS = "the quasi-identifiers"
 FALSE_ALARMS = 0.01

@@ -81,7 +81,7 @@ class Scene:
     @cached_property
     def reader(self) -> Reader:
         """Someone who has the release."""
-        return Reader(self.release, self.table)
+        return Reader(self.release, self.table, self.policy)
 
     @cached_property
     def ignorant(self) -> Ignorant:
@@ -91,7 +91,9 @@ class Scene:
     @cached_property
     def ignoring(self) -> Reader:
         """Someone who has the release and takes every row for a person."""
-        return Reader(self.release, self.table, ignores=True) if self.reader.placed else self.reader
+        return (
+            Reader(self.release, self.table, self.policy, ignores=True) if self.reader.placed else self.reader
+        )
 
     @cached_property
     def constant(self) -> frozenset[str]:

@@ -167,7 +167,9 @@ def sequential(scene: Scene) -> Outcome:
     if not scene.others:
         reason = "There is one release only; give others with `others` or --other."
         return Outcome(name, knows, "none", reason=reason)
-    collector = Collector((scene.reader, *(Reader(release, scene.table) for release in scene.others)))
+    collector = Collector(
+        (scene.reader, *(Reader(other, scene.table, scene.policy) for other in scene.others))
+    )
     aims = [aim for aim in scene.aims if aim.about in scene.reader.readable]
     alone = [tally(scene, aim) for aim in aims]
     together = [tally(scene, aim, adversary=collector) for aim in aims]

@@ -140,17 +140,9 @@ def read_column(
     release: Release, view: View, file: ColumnFile, domains: Mapping[str, Domain], names: tuple[str, ...]
 ) -> PublishedColumn:
     """Read some attributes of one published column."""
-    frame = release.frames[file.table]
-    # Fields go by numbers, since an attribute may have any name.
-    texts, codes = {}, {}
-    for index, name in enumerate(names):
-        published = texts_of(frame[name])
-        texts[name] = published.unique().sort()
-        codes[str(index)] = published.cast(pl.Enum(texts[name])).to_physical().cast(pl.Int64)
-    bucket = frame[BUCKET].cast(pl.Int64) if view.bucketed else pl.zeros(frame.height, pl.Int64, eager=True)
+    lines, texts = _lines(release, view, file, names)
     # Grouped in the order of their first appearance, which is sorted, so that nothing depends on threads.
-    rows = pl.DataFrame({"bucket": bucket, **codes})
-    rows = rows.group_by(rows.columns, maintain_order=True).len("rows")
+    rows = lines.group_by(lines.columns, maintain_order=True).len("rows")
     recodings = {name: release.recodings.get((view.name, name)) for name in names}
     return PublishedColumn(
         names,
@@ -160,3 +152,27 @@ def read_column(
         {name: listed_cover(texts[name], recodings[name], domains[name]) for name in names},
         texts,
     )
+
+
+def rows_of_lines(release: Release, view: View, file: ColumnFile, names: tuple[str, ...]) -> Ids:
+    """For each line of a file the different row, as `read_column` reads them, that it is one of."""
+    lines, _ = _lines(release, view, file, names)
+    numbers, firsts = numbered([lines[name].to_numpy() for name in lines.columns])
+    order = np.empty(firsts.size, dtype=np.int64)
+    order[np.argsort(firsts)] = np.arange(firsts.size)
+    return order[numbers]
+
+
+def _lines(
+    release: Release, view: View, file: ColumnFile, names: tuple[str, ...]
+) -> tuple[pl.DataFrame, dict[str, pl.Series]]:
+    """The bucket of each line of a file and the numbers of its labels, and the texts of these."""
+    frame = release.frames[file.table]
+    # Fields go by numbers, since an attribute may have any name.
+    texts, codes = {}, {}
+    for index, name in enumerate(names):
+        published = texts_of(frame[name])
+        texts[name] = published.unique().sort()
+        codes[str(index)] = published.cast(pl.Enum(texts[name])).to_physical().cast(pl.Int64)
+    bucket = frame[BUCKET].cast(pl.Int64) if view.bucketed else pl.zeros(frame.height, pl.Int64, eager=True)
+    return pl.DataFrame({"bucket": bucket, **codes}), texts

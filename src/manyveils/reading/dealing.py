@@ -20,10 +20,10 @@ MOST_ROUNDS = 300
 
 def in_buckets(
     evidence: Evidence, view: View, wanted: Sequence[Ids], values: Sequence[Ids], persons: Ids
-) -> Ids | None:
-    """The published bucket of each row that seeks a value in each column; None where no way is found.
+) -> tuple[Ids, bool] | None:
+    """The published bucket of each row that seeks a value in each column, and whether no other can hold it.
 
-    `values` has the value of each line of each column.
+    None where no way is found. `values` has the value of each line of each column.
     """
     published = evidence.coded(view.files[0], BUCKET).values
     if not published.dtype.is_integer() or published.null_count():
@@ -35,8 +35,9 @@ def in_buckets(
     choices = _choices([own[firsts] for own in wanted], cells, n_buckets)
     if choices is None:
         return None
-    stands = _Dealing(kinds, persons, choices, cells, n_buckets).dealt()
-    return None if stands is None else published.to_numpy().astype(np.int64)[stands]
+    dealing = _Dealing(kinds, persons, choices, cells, n_buckets)
+    stands = dealing.dealt()
+    return None if stands is None else (published.to_numpy().astype(np.int64)[stands], dealing.is_forced)
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,6 +104,7 @@ class _Dealing:
         self.kinds, self.persons, self.choices, self.n_buckets = kinds, persons, choices, n_buckets
         self.left = [own.lines.copy() for own in cells]
         self.stands = np.full(kinds.size, -1, dtype=np.int64)
+        self.is_forced = True
 
     def dealt(self) -> Ids | None:
         """The bucket of every row; None where some row is left that no bucket can hold."""
@@ -120,6 +122,7 @@ class _Dealing:
                 if not self._put(forced, choices, first).all():
                     return None
                 continue
+            self.is_forced = False
             self._together(waiting, choices, n_choices)
         return None
 

@@ -7,6 +7,7 @@ Without them, or if they do not fit, `placing` works out who may stand where fro
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -21,16 +22,27 @@ from manyveils.release.seal import LEFT_OUT
 from manyveils.release.views import ColumnFile
 from manyveils.table.attributes import in_order
 
+How = Literal["said", "follows", "fits"]
 # Buckets are numbered without gaps; with much larger numbers, something is wrong.
 MOST_GAPS = 16
 
 
 @dataclass(frozen=True, repr=False)
 class Standing:
-    """The row of the original in each line of every column of a view, by table; `n_rows` are those of the original."""
+    """The row of the original in each line of every column of a view, by table; `n_rows` are those of the original.
+
+    `how` is "said" where the publisher's placements fit, "follows" where nothing else fits the files, and "fits" where
+    rows of different persons may have changed places.
+    """
 
     rows: Mapping[str, Ids]
     n_rows: int
+    how: How
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is known, and not one way of several."""
+        return self.how != "fits"
 
     @cached_property
     def stands(self) -> Bools:
@@ -72,15 +84,18 @@ def _standing(evidence: Evidence, view: View) -> Standing | None:
         return None
     witness = evidence.release.placements.get(view.name)
     if witness is not None and witness.shape == persons.shape:
-        standing = _witnessed(evidence, view, witness)
+        standing = _witnessed(evidence, view, witness, "said")
         if standing is not None:
             return standing
     names = {file.table: shown_of(evidence, file) for file in view.files}
     derived = placed(evidence, view, names, persons)
-    return None if derived is None else _witnessed(evidence, view, derived)
+    if derived is None:
+        return None
+    placement, is_forced = derived
+    return _witnessed(evidence, view, placement, "follows" if is_forced else "fits")
 
 
-def _witnessed(evidence: Evidence, view: View, witness: NDArray[np.int64]) -> Standing | None:
+def _witnessed(evidence: Evidence, view: View, witness: NDArray[np.int64], how: How) -> Standing | None:
     """Who stands where if the witness is right; None if a line, or a bucket, is not what the original says.
 
     Claim: every line of every column gets a row of the original whose values its labels stand for, no row stands in
@@ -93,14 +108,14 @@ def _witnessed(evidence: Evidence, view: View, witness: NDArray[np.int64]) -> St
     if any(n_lines != rows.size for n_lines in lines.values()):
         return None
     if view.bucketed:
-        return _in_buckets(evidence, view, rows, witness[rows])
+        return _in_buckets(evidence, view, rows, witness[rows], how)
     [file] = view.files
     standing = np.full(rows.size, LEFT_OUT, dtype=np.int64)
     inside = (witness[rows] >= 0) & (witness[rows] < rows.size)
     standing[witness[rows[inside]]] = rows[inside]
     if (standing == LEFT_OUT).any() or not _agree(evidence, view, file, standing):
         return None
-    return Standing({file.table: standing}, witness.size)
+    return Standing({file.table: standing}, witness.size, how)
 
 
 def shown_of(evidence: Evidence, file: ColumnFile) -> tuple[str, ...]:
@@ -120,18 +135,19 @@ def _agree(evidence: Evidence, view: View, file: ColumnFile, standing: Ids) -> b
     return True
 
 
-def _in_buckets(evidence: Evidence, view: View, rows: Ids, witness: Ids) -> Standing | None:
+def _in_buckets(evidence: Evidence, view: View, rows: Ids, witness: Ids, how: How) -> Standing | None:
     """Pair the lines of each bucket with the rows that are said to be in it."""
     buckets = _numbered_buckets(evidence, view, witness)
     if buckets is None:
         return None
     stands = {}
     for file in view.files:
-        standing = _filled(evidence, view, file, rows, buckets)
-        if standing is None:
+        filled = _filled(evidence, view, file, rows, buckets)
+        if filled is None:
             return None
-        stands[file.table] = standing
-    return Standing(stands, evidence.table.n_rows)
+        stands[file.table], is_forced = filled
+        how = how if is_forced else "fits"
+    return Standing(stands, evidence.table.n_rows, how)
 
 
 def _numbered_buckets(evidence: Evidence, view: View, witness: Ids) -> Ids | None:
@@ -150,8 +166,10 @@ def _numbered_buckets(evidence: Evidence, view: View, witness: Ids) -> Ids | Non
     return None if (buckets < 0).any() else buckets
 
 
-def _filled(evidence: Evidence, view: View, file: ColumnFile, rows: Ids, buckets: Ids) -> Ids | None:
-    """The row of each line of one column, if its buckets hold what their rows have."""
+def _filled(
+    evidence: Evidence, view: View, file: ColumnFile, rows: Ids, buckets: Ids
+) -> tuple[Ids, bool] | None:
+    """The row of each line of one column, if its buckets hold what their rows have, and whether labels say so."""
     names = shown_of(evidence, file)
     lines, _ = evidence.buckets_of(view, file)
     values = evidence.group_numbers(file, names)
@@ -159,12 +177,11 @@ def _filled(evidence: Evidence, view: View, file: ColumnFile, rows: Ids, buckets
     what, sought = values_for(evidence, view, file, names)
     single = only_choice(sought, int(what.max(initial=0)) + 1)
     if single is not None:
-        found = single[what[rows]]
-        return (
-            None
-            if (found < 0).any()
-            else _paired(buckets * n_values + found, lines * n_values + values, rows)
-        )
+        wanted = single[what[rows]]
+        if (wanted < 0).any():
+            return None
+        standing = _paired(buckets * n_values + wanted, lines * n_values + values, rows)
+        return None if standing is None else (standing, True)
     # What may be in several lines of its bucket goes where all find one.
     kinds, firsts = numbered([buckets, what[rows]])
     choices = pl.DataFrame(
@@ -174,7 +191,8 @@ def _filled(evidence: Evidence, view: View, file: ColumnFile, rows: Ids, buckets
         "kind", cell=pl.col("bucket") * n_values + pl.col("value")
     )
     cells = dealt(kinds, choices, lines * n_values + values)
-    return None if cells is None else _paired(cells, lines * n_values + values, rows)
+    standing = None if cells is None else _paired(cells, lines * n_values + values, rows)
+    return None if standing is None else (standing, False)
 
 
 def _paired(wanted: Ids, cells: Ids, rows: Ids) -> Ids | None:

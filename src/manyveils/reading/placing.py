@@ -64,28 +64,35 @@ def dealt(kinds: Ids, choices: pl.DataFrame, cells: Ids) -> Ids | None:
     return found
 
 
-def placed(evidence: Evidence, view: View, names: Mapping[str, tuple[str, ...]], persons: Ids) -> Ids | None:
-    """Where each row of the original stands in a view, as placements say it; None where no way is found."""
+def placed(
+    evidence: Evidence, view: View, names: Mapping[str, tuple[str, ...]], persons: Ids
+) -> tuple[Ids, bool] | None:
+    """Where each row of the original stands in a view, as placements say it, and whether nothing else fits.
+
+    None where no way is found.
+    """
     found = [values_for(evidence, view, file, names[file.table]) for file in view.files]
     singles = [only_choice(sought, int(what.max(initial=0)) + 1) for what, sought in found]
     if any(single is None for single in singles):
-        return _placed_by_flow(evidence, view, names, found) if not view.bucketed else None
+        lines = None if view.bucketed else _placed_by_flow(evidence, view, names, found)
+        return None if lines is None else (lines, False)
     wanted = [single[what] for single, (what, _) in zip(singles, found, strict=True) if single is not None]
     values = [evidence.group_numbers(file, names[file.table]) for file in view.files]
-    is_in = _published(wanted, values, persons)
-    if is_in is None:
+    published = _published(wanted, values, persons)
+    if published is None:
         return None
+    is_in, nobody_chosen = published
     rows = np.flatnonzero(is_in)
     wanted = [own[rows] for own in wanted]
-    if view.bucketed:
-        stands = in_buckets(evidence, view, wanted, values, persons[rows])
-    else:
-        stands = _lines(wanted[0], values[0])
-    if stands is None:
-        return None
     placement = np.full(persons.size, LEFT_OUT, dtype=np.int64)
-    placement[rows] = stands
-    return placement
+    if not view.bucketed:
+        placement[rows] = _lines(wanted[0], values[0])
+        return placement, nobody_chosen
+    dealt_rows = in_buckets(evidence, view, wanted, values, persons[rows])
+    if dealt_rows is None:
+        return None
+    placement[rows], is_forced = dealt_rows
+    return placement, nobody_chosen and is_forced
 
 
 def _lines(wanted: Ids, values: Ids) -> Ids:
@@ -110,34 +117,43 @@ def _placed_by_flow(
     return None if wanted is None else _lines(wanted, values)
 
 
-def _published(wanted: list[Ids], values: list[Ids], persons: Ids) -> Bools | None:
+def _published(wanted: list[Ids], values: list[Ids], persons: Ids) -> tuple[Bools, bool] | None:
     """The rows of those who are published, if as many seek each value in each column as there are lines with it.
 
-    Whoever seeks what is not published is out, with all rows. Of others who seek what too few lines have, those go of
-    whom all rows do.
+    Rows that seek what is not published are out; if others are not as many as the lines, so are all rows of their
+    persons. Of others who seek what too few lines have, those go of whom all rows do; the second answer is whether
+    there was nobody to choose so.
     """
     lines = [
         np.bincount(own, minlength=int(want.max(initial=0)) + 1)
         for own, want in zip(values, wanted, strict=True)
     ]
-    is_out = np.zeros(int(persons.max(initial=-1)) + 1, dtype=bool)
+    is_nowhere = np.zeros(persons.size, dtype=bool)
     for own, want in zip(lines, wanted, strict=True):
-        is_out[persons[(want < 0) | (own[want] == 0)]] = True
-    for _ in range(MOST_ROUNDS):
+        is_nowhere |= (want < 0) | (own[want] == 0)
+    if not any(own.any() for own in _surplus(wanted, lines, ~is_nowhere)):
+        return ~is_nowhere, True
+    is_out = np.zeros(int(persons.max(initial=-1)) + 1, dtype=bool)
+    is_out[persons[is_nowhere]] = True
+    for n_rounds in range(MOST_ROUNDS):
         is_in = ~is_out[persons]
-        surplus = [
-            np.bincount(want[is_in], minlength=own.size) - own
-            for own, want in zip(lines, wanted, strict=True)
-        ]
+        surplus = _surplus(wanted, lines, is_in)
         if any((own < 0).any() for own in surplus):
             return None
         if not any(own.any() for own in surplus):
-            return is_in
+            return is_in, n_rounds == 0
         leaving = _leaving(wanted, surplus, persons, is_in)
         if not leaving.any():
             return None
         is_out |= leaving
     return None
+
+
+def _surplus(wanted: list[Ids], lines: list[Ids], is_in: Bools) -> list[Ids]:
+    """For each column, how many more of some rows seek each value than there are lines with it."""
+    return [
+        np.bincount(want[is_in], minlength=own.size) - own for own, want in zip(lines, wanted, strict=True)
+    ]
 
 
 def _leaving(wanted: list[Ids], surplus: list[Ids], persons: Ids, is_in: Bools) -> Bools:

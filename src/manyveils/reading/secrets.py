@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from manyveils.policy.sections import Kind
 from manyveils.reading.evidence import coded_field
 from manyveils.reading.meanings import texts_of
 from manyveils.release.release import Release
+from manyveils.release.seal import LEFT_OUT
 from manyveils.release.views import View
 from manyveils.table import Attribute, Table
 from manyveils.table.levels import value_or_top
@@ -85,19 +87,27 @@ def without_secrets(release: Release, table: Table) -> tuple[Release, Table]:
     tables = {
         name: frame.drop(secret, strict=False) for name, frame in release.frames.items() if name in files
     }
-    frames = {name: frame.sort(frame.columns) for name, frame in tables.items()}
+    orders = {name: frame.select(pl.arg_sort_by(frame.columns)).to_series() for name, frame in tables.items()}
+    frames = {name: frame[orders[name]] for name, frame in tables.items()}
     recodings = {key: pairs for key, pairs in release.recodings.items() if key[1] not in secret}
     manifest = replace(release.manifest, views=views, secret=(), derived={})
     attributes = {name: column for name, column in table.attributes.items() if name not in secret}
     derived = {name: bits for name, bits in table.derived.items() if not secret & set(bits)}
-    # Lines may stand in another order now; buckets are what they were.
     placements = {
-        view.name: release.placements[view.name]
+        view.name: own if view.bucketed else _moved(own, orders[view.files[0].table])
         for view in views
-        if view.bucketed and view.name in release.placements
+        if (own := release.placements.get(view.name)) is not None and view.files[0].table in orders
     }
     left = replace(table, attributes=attributes, derived=derived)
     return Release(manifest, frames, recodings, placements=placements), left
+
+
+def _moved(placement: NDArray[np.int64], order: pl.Series) -> NDArray[np.int64]:
+    """The lines of rows after the lines were put into another order; -1 for rows that are left out, or stand nowhere."""
+    lines = np.full(len(order) + 1, LEFT_OUT, dtype=np.int64)
+    lines[order.to_numpy()] = np.arange(len(order))
+    stands = (placement >= 0) & (placement < len(order))
+    return lines[np.where(stands, placement, -1)]
 
 
 def _open(view: View, secret: set[str]) -> View:

@@ -16,7 +16,7 @@ from manyveils.reading.columns import read_column
 from manyveils.reading.cover import Bools, Cover, Floats, Ids
 from manyveils.reading.keys import numbered
 from manyveils.reading.meanings import range_ends
-from manyveils.reading.placings import Placing, n_placed, placings
+from manyveils.reading.weighing import Placing, n_placed, placings
 from manyveils.release import Release, View
 from manyveils.release.views import ColumnFile
 from manyveils.table import Attribute, Table
@@ -205,18 +205,11 @@ class Comparison:
 
     @cached_property
     def placed(self) -> dict[str, tuple[Placing, ...]]:
-        """Where the rows of the original stand, for each view of which it can be told; nothing where rows are people."""
-        if self.table.persons is None:
-            return {}
-        views = self.release.reading.estimate.views
-        found = {view.name: placings(self.release, view, self.table) for view in views}
+        """Where the rows of the original stand, for each view of which it is told; nothing where rows are people."""
+        placed = placings(self.release, self.table, self.policy)
         # Columns that share an attribute are not told apart here.
-        shown = {view.name: sum(len(file.attributes) for file in view.files) for view in self.release.views}
-        return {
-            view.name: placed
-            for view in views
-            if (placed := found[view.name]) is not None and len(view.attributes) == shown[view.name]
-        }
+        apart = {view.name for view in self.release.views if len({*view.attributes}) == len(view.attributes)}
+        return {view: placing for view, placing in placed.items() if view in apart}
 
     @cached_property
     def counts_people(self) -> bool:
