@@ -3,6 +3,7 @@
 import random
 import tomllib
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -128,6 +129,7 @@ def test_promises_are_guessed_from_persons():
     policy = proposed(frame)
     # 30 persons, all of whom have all values.
     assert (policy.guarantee.k, policy.guarantee.l_kind) == (3, "distinct")
+    assert "The commonest value is that of 100 % of the persons" in mv.profile(frame).policy_text()
 
 
 @pytest.mark.parametrize("n", [40, 400, 3_000])
@@ -137,6 +139,27 @@ def test_encounters_publish(n):
     policy = proposed(frame)
     if frame["patient"].n_unique() < n:
         assert policy.person == ("patient",)
+    mv.publish(frame, policy, seed=1)
+
+
+@pytest.mark.parametrize("n", [60, 400, 3_000])
+@pytest.mark.parametrize("others", [(), ("diagnosis",), ("diagnosis", "procedure")])
+def test_what_does_not_change_publishes(n, others):
+    """The proposed policy publishes as it stands where a sensitive attribute is constant, alone or beside others."""
+    rng = np.random.default_rng(n)
+    patients, m = rng.integers(0, n // 3, n), n // 3
+    frame = pl.DataFrame(
+        {
+            "patient_id": [f"P{patient:05d}" for patient in patients],
+            "age": rng.integers(20, 30, m)[patients],
+            "sex": np.array(["f", "m"])[rng.integers(0, 2, m)[patients]],
+            "zip": rng.integers(10_000, 10_050, m)[patients].astype(str),
+            "blood": np.array(["A", "B", "AB", "0"])[rng.integers(0, 4, m)[patients]],
+            **{name: [f"c{code}" for code in rng.integers(0, 9, n)] for name in others},
+        }
+    )
+    policy = proposed(frame)
+    assert policy.constant == ("blood",)
     mv.publish(frame, policy, seed=1)
 
 

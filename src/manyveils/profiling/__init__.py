@@ -46,12 +46,17 @@ class Profile:
     @property
     def k(self) -> tuple[int, str]:
         """Persons per group, and why."""
-        return rows_per_group(self.n_persons)
+        return rows_per_group(self.n_persons, self._among)
 
     @property
     def n_persons(self) -> int:
         """How many persons the rows seem to be about."""
         return self.n_rows if self.whose is None else self.whose.n_persons
+
+    @property
+    def _among(self) -> str:
+        """What shares are of: persons where some have several rows."""
+        return "rows" if self.whose is None or self.whose.persons is None else "persons"
 
     @cached_property
     def diversities(self) -> Mapping[str, Diversity]:
@@ -62,7 +67,7 @@ class Profile:
             name: self.facts[name] if persons is None else of_persons(self.facts[name], persons)
             for name in names
         }
-        return {name: diversity_of(counted[name], self.k[0], self.facts) for name in names}
+        return {name: diversity_of(counted[name], self.k[0], self.facts, self._among) for name in names}
 
     @property
     def coarsenings(self) -> Mapping[str, Coarser]:

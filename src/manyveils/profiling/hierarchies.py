@@ -126,6 +126,7 @@ class Diversity:
     kind: Literal["distinct", "frequency"]
     reason: str
     separator: str | None = None
+    among: str = "rows"
 
     @property
     def strength(self) -> tuple[bool, int]:
@@ -133,27 +134,30 @@ class Diversity:
         return self.kind == "frequency", self.l
 
 
-def rows_per_group(n_rows: int) -> tuple[int, str]:
+def rows_per_group(n_rows: int, among: str = "rows") -> tuple[int, str]:
     """k, and why."""
     k = next(k for least, k in SIZES if n_rows >= least)
     if k == SIZES[0][1]:
         return k, "Everybody shares their published quasi-identifiers with at least k - 1 others; 5 is usual"
-    return k, f"5 is usual, but there are only {n_rows} rows"
+    return k, f"5 is usual, but there are only {n_rows} {among}"
 
 
-def diversity_of(facts: Facts, k: int, taken: Collection[str] = ()) -> Diversity:
+def diversity_of(facts: Facts, k: int, taken: Collection[str] = (), among: str = "rows") -> Diversity:
     """The strongest of frequency l = 3 or 2 and distinct l = 2 that leaves the groups room.
 
-    `taken` are the names of columns, which the derived attributes of a multi-valued one must not have.
+    `taken` are the names of columns, which the derived attributes of a multi-valued one must not have; `among` says
+    whether shares are of rows or of persons.
     """
     largest = _largest_piece(facts, taken)
     if largest is not None and (l := _frequency_l(largest, k)):
-        reason = f"The commonest of the values in its cells stands in {percent(largest)} of the rows"
-        return Diversity(l, "frequency", reason, facts.form.separator)
-    reason = f"The commonest value fills {percent(facts.commonest)} of the rows"
+        verb = "stands in" if among == "rows" else "is that of"
+        reason = f"The commonest of the values in its cells {verb} {percent(largest)} of the {among}"
+        return Diversity(l, "frequency", reason, facts.form.separator, among)
+    verb = "fills" if among == "rows" else "is that of"
+    reason = f"The commonest value {verb} {percent(facts.commonest)} of the {among}"
     if l := _frequency_l(facts.commonest, k):
-        return Diversity(l, "frequency", reason)
-    return Diversity(2, "distinct", f"{reason}, too many to limit its share in groups")
+        return Diversity(l, "frequency", reason, among=among)
+    return Diversity(2, "distinct", f"{reason}, too many to limit its share in groups", among=among)
 
 
 def _frequency_l(commonest: float, k: int) -> int | None:

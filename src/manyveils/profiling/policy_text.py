@@ -147,8 +147,9 @@ def _own_guarantee(profile: "Profile", name: str) -> Lines:
 
 
 def _diversity(level: Diversity, whose: str = "") -> Lines:
+    verb = "fill" if level.among == "rows" else "be that of"
     within = (
-        f"no value may fill more than one in {level.l} rows of a group"
+        f"no value may {verb} more than one in {level.l} {level.among} of a group"
         if level.kind == "frequency"
         else f"every group has at least {level.l} values"
     )
@@ -222,6 +223,11 @@ def _publish(profile: "Profile") -> Lines:
         yield 'method = "generalize"'
         yield "# Recoding each group by itself loses least, and leaves nobody out."
         yield 'recoding = "mondrian"'
+    elif profile.whose is not None and profile.whose.constants:
+        yield f"# {sensitive} sensitive attributes: the links between columns are broken, so that one tells little of another."
+        yield "# All rows of a person share a bucket, so that of what does not change several rows tell no more than one."
+        yield "# Quasi-identifiers stay as they are; the hierarchies above serve methods such as generalize and codip."
+        yield 'method = "anatomize"'
     else:
         yield f"# {sensitive} sensitive attributes: the links between columns are broken, so that one tells little of another."
         yield "# It writes ranges and sets; the hierarchies above serve methods such as generalize and codip."
