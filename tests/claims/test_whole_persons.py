@@ -148,6 +148,26 @@ def test_groups_of_a_draft_keep_every_promise_to_persons(data):
 
 @many
 @given(data=st.data())
+def test_one_subject_is_counted_as_all_of_them(data):
+    """What a lattice counts of one subject at a node is what it counts of it beside all others."""
+    case, whose = data.draw(people({"method": "generalize"}, smallest=2, largest=16, promised=guarantees()))
+    work = work_for(case.policy, case.frame, whose)
+    if work is None:
+        return
+    watches = watch(work.promises, work.table, work.sensitive)
+    lattice = lattice_of(tuple(work.table[name] for name in work.quasi), work.table, watches)
+    node = tuple(data.draw(st.integers(0, size - 1)) for size in lattice.shape)
+    counted = lattice.at(node)
+    for number, beside in enumerate(counted.entries):
+        alone = lattice.subject_at(node, number)
+        assert (alone is None) == (beside is None)
+        if alone is not None and beside is not None:
+            both = [vars(counts) for counts in (alone, beside)]
+            assert all(np.array_equal(both[0][name], both[1][name]) for name in vars(beside))
+
+
+@many
+@given(data=st.data())
 def test_cheaper_nodes_are_not_passed_over_for_a_bound(data):
     """No node costs less than its objective's bound, at the node itself and at every finer one."""
     objective = data.draw(st.sampled_from(OBJECTIVES))

@@ -225,9 +225,9 @@ class FullDomain:
         return highest(_all([self._open, *passing(self._lattice, _no_coarser(discernibility), self._open)]))
 
     def _closeness(self, node: Node, name: str) -> float:
-        counted = self._lattice.at(node)
-        entries = counted.entries[self._first_gauge + list(self._gauges).index(name)]
-        return closeness(self._gauges[name], entries, counted.sizes)
+        # Of many attributes each is looked at by itself.
+        entries = self._lattice.subject_at(node, self._first_gauge + list(self._gauges).index(name))
+        return closeness(self._gauges[name], entries, self._lattice.at(node).sizes)
 
 
 def _all(grids: list[Passed]) -> Passed:

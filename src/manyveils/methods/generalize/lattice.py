@@ -93,6 +93,13 @@ class Lattice:
         # What is remembered stays uncounted where counts take as much room as the rows.
         return counted if self.persons is None else counted.anew(lambda: self._from_rows(node))
 
+    def subject_at(self, node: Node, number: int) -> Entries | Crowd | None:
+        """The counts of one subject at a node; those of persons are counted from the rows for it alone."""
+        counted = self.at(node)
+        if self.persons is None:
+            return counted.entries[number]
+        return _lifted((self.base.entries[number],), self.owners(node), counted.sizes.size)[0]
+
     def steps(self, node: Node) -> list[Node]:
         """The nodes one level above, attribute by attribute."""
         return [
