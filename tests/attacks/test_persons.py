@@ -19,7 +19,7 @@ from manyveils.reading import beside
 from manyveils.reading.weighing import n_placed, placings, weighed
 from manyveils.release import Draft, seal
 from manyveils.release.folder import PLACEMENTS
-from manyveils.release.placements import private_folder, write_placements
+from manyveils.release.placements import private_folder
 from manyveils.table import Streams, hold
 from tests.attacks.conftest import labelled
 from tests.kit import persons as kit
@@ -263,8 +263,6 @@ def test_releases_in_folders_have_their_placements_beside_them(tmp_path):
     table, restore = hold(frame, policy)
     release = published(table, restore, policy, [("q",), ("s",)], buckets=[0, 0, 0, 0, 1, 1, 1, 1])
     folder = release.save(tmp_path / "release")
-    private_folder(folder).mkdir()
-    write_placements(release.placements, private_folder(folder) / PLACEMENTS)
     for how, size in (("exact", 2), ("estimate", 4)):
         asked = {"only": ["linkage", "sequential"], "others": [folder], "seed": 1}
         outcomes = mv.attack(folder, frame, policy, **asked)

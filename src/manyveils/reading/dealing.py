@@ -1,7 +1,6 @@
 """In which bucket of a view each row may stand, worked out from the multisets of its columns.
 
-Rows that one bucket only can hold are put there, until no more follow from it. Of the others, those go first of whom
-another row stands in a bucket that can hold them; the next may open a bucket, one row of a person at a time.
+Rows that one bucket only can hold are put there, until no more follow from it. Where others are left, nothing is told.
 """
 
 from collections.abc import Sequence
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from manyveils.reading.evidence import BUCKET, Evidence
-from manyveils.reading.keys import Bools, Ids, example, numbered, ranges
+from manyveils.reading.keys import Bools, Ids, numbered, ranges
 from manyveils.release import View
 from manyveils.table.attributes import in_order
 
@@ -18,12 +17,10 @@ MOST_CHOICES = 30_000_000
 MOST_ROUNDS = 300
 
 
-def in_buckets(
-    evidence: Evidence, view: View, wanted: Sequence[Ids], values: Sequence[Ids], persons: Ids
-) -> tuple[Ids, bool] | None:
-    """The published bucket of each row that seeks a value in each column, and whether no other can hold it.
+def in_buckets(evidence: Evidence, view: View, wanted: Sequence[Ids], values: Sequence[Ids]) -> Ids | None:
+    """The published bucket of each row that seeks a value in each column; None where there is not just one way.
 
-    None where no way is found. `values` has the value of each line of each column.
+    `values` has the value of each line of each column.
     """
     published = evidence.coded(view.files[0], BUCKET).values
     if not published.dtype.is_integer() or published.null_count():
@@ -35,9 +32,8 @@ def in_buckets(
     choices = _choices([own[firsts] for own in wanted], cells, n_buckets)
     if choices is None:
         return None
-    dealing = _Dealing(kinds, persons, choices, cells, n_buckets)
-    stands = dealing.dealt()
-    return None if stands is None else (published.to_numpy().astype(np.int64)[stands], dealing.is_forced)
+    stands = _Dealing(kinds, choices, cells, n_buckets).dealt()
+    return None if stands is None else published.to_numpy().astype(np.int64)[stands]
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,16 +94,13 @@ def _choices(wanted: Sequence[Ids], cells: Sequence[_Cells], n_buckets: int) -> 
 class _Dealing:
     """Rows on their way into buckets: the bucket of each, -1 where it waits, and the lines that are left of each cell."""
 
-    def __init__(
-        self, kinds: Ids, persons: Ids, choices: _Choices, cells: Sequence[_Cells], n_buckets: int
-    ) -> None:
-        self.kinds, self.persons, self.choices, self.n_buckets = kinds, persons, choices, n_buckets
+    def __init__(self, kinds: Ids, choices: _Choices, cells: Sequence[_Cells], n_buckets: int) -> None:
+        self.kinds, self.choices, self.n_buckets = kinds, choices, n_buckets
         self.left = [own.lines.copy() for own in cells]
         self.stands = np.full(kinds.size, -1, dtype=np.int64)
-        self.is_forced = True
 
     def dealt(self) -> Ids | None:
-        """The bucket of every row; None where some row is left that no bucket can hold."""
+        """The bucket of every row; None where some row is left that no bucket can hold, or several can."""
         for _ in range(MOST_ROUNDS):
             waiting = np.flatnonzero(self.stands < 0)
             if not waiting.size:
@@ -117,13 +110,12 @@ class _Dealing:
             if (n_choices[self.kinds[waiting]] == 0).any():
                 return None
             forced = waiting[n_choices[self.kinds[waiting]] == 1]
-            if forced.size:
-                first = np.searchsorted(choices.kind, self.kinds[forced])
-                if not self._put(forced, choices, first).all():
-                    return None
-                continue
-            self.is_forced = False
-            self._together(waiting, choices, n_choices)
+            if not forced.size:
+                # What is left could be dealt in several ways, and they may differ in what groups tell of persons.
+                return None
+            first = np.searchsorted(choices.kind, self.kinds[forced])
+            if not self._put(forced, choices, first).all():
+                return None
         return None
 
     def _open(self, waiting: Ids) -> _Choices:
@@ -150,23 +142,3 @@ class _Dealing:
         for left, cells in zip(self.left, choices.cells, strict=True):
             left -= np.bincount(cells[chosen[put]], minlength=left.size)
         return fits
-
-    def _together(self, waiting: Ids, choices: _Choices, n_choices: Ids) -> None:
-        """Put rows where other rows of their persons are; without any, one row of each person somewhere."""
-        keys = choices.kind * self.n_buckets + choices.bucket
-        in_key_order = np.argsort(keys, kind="stable")
-        standing = np.flatnonzero(self.stands >= 0)
-        pairs = np.unique(self.persons[standing] * self.n_buckets + self.stands[standing])
-        starts = np.searchsorted(pairs, self.persons[waiting] * self.n_buckets)
-        lengths = np.searchsorted(pairs, (self.persons[waiting] + 1) * self.n_buckets) - starts
-        rows, buckets = np.repeat(waiting, lengths), pairs[ranges(starts, lengths)] % self.n_buckets
-        sought = self.kinds[rows] * self.n_buckets + buckets
-        nearest = np.minimum(np.searchsorted(keys[in_key_order], sought), keys.size - 1)
-        fits = keys[in_key_order][nearest] == sought
-        rows, first = np.unique(rows[fits], return_index=True)
-        if rows.size and self._put(rows, choices, in_key_order[nearest[fits][first]]).any():
-            return
-        # Persons in turn take different buckets of those that are left.
-        leaders = waiting[example(np.unique(self.persons[waiting], return_inverse=True)[1].astype(np.int64))]
-        turn = np.arange(leaders.size) % n_choices[self.kinds[leaders]]
-        self._put(leaders, choices, np.searchsorted(choices.kind, self.kinds[leaders]) + turn)

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from manyveils.reading.evidence import BUCKET, Evidence
 from manyveils.reading.keys import Bools, Ids, numbered
-from manyveils.reading.placing import dealt, only_choice, placed
+from manyveils.reading.placing import dealt, dealt_one_way, only_choice, placed
 from manyveils.reading.slices import values_for
 from manyveils.release import View
 from manyveils.release.seal import LEFT_OUT
 from manyveils.release.views import ColumnFile
 from manyveils.table.attributes import in_order
 
-How = Literal["said", "follows", "fits"]
+How = Literal["said", "follows"]
 # Buckets are numbered without gaps; with much larger numbers, something is wrong.
 MOST_GAPS = 16
 
@@ -31,18 +31,12 @@ MOST_GAPS = 16
 class Standing:
     """The row of the original in each line of every column of a view, by table; `n_rows` are those of the original.
 
-    `how` is "said" where the publisher's placements fit, "follows" where nothing else fits the files, and "fits" where
-    rows of different persons may have changed places.
+    `how` is "said" where the publisher's placements fit, and "follows" where nothing else fits the files.
     """
 
     rows: Mapping[str, Ids]
     n_rows: int
     how: How
-
-    @property
-    def is_told(self) -> bool:
-        """Whether it is known, and not one way of several."""
-        return self.how != "fits"
 
     @cached_property
     def stands(self) -> Bools:
@@ -89,10 +83,7 @@ def _standing(evidence: Evidence, view: View) -> Standing | None:
             return standing
     names = {file.table: shown_of(evidence, file) for file in view.files}
     derived = placed(evidence, view, names, persons)
-    if derived is None:
-        return None
-    placement, is_forced = derived
-    return _witnessed(evidence, view, placement, "follows" if is_forced else "fits")
+    return None if derived is None else _witnessed(evidence, view, derived, "follows")
 
 
 def _witnessed(evidence: Evidence, view: View, witness: NDArray[np.int64], how: How) -> Standing | None:
@@ -142,11 +133,10 @@ def _in_buckets(evidence: Evidence, view: View, rows: Ids, witness: Ids, how: Ho
         return None
     stands = {}
     for file in view.files:
-        filled = _filled(evidence, view, file, rows, buckets)
+        filled = _filled(evidence, view, file, rows, buckets, how)
         if filled is None:
             return None
-        stands[file.table], is_forced = filled
-        how = how if is_forced else "fits"
+        stands[file.table] = filled
     return Standing(stands, evidence.table.n_rows, how)
 
 
@@ -167,9 +157,11 @@ def _numbered_buckets(evidence: Evidence, view: View, witness: Ids) -> Ids | Non
 
 
 def _filled(
-    evidence: Evidence, view: View, file: ColumnFile, rows: Ids, buckets: Ids
-) -> tuple[Ids, bool] | None:
-    """The row of each line of one column, if its buckets hold what their rows have, and whether labels say so."""
+    evidence: Evidence, view: View, file: ColumnFile, rows: Ids, buckets: Ids, how: How
+) -> Ids | None:
+    """The row of each line of one column, if its buckets hold what their rows have."""
+    persons = evidence.table.persons
+    assert persons is not None
     names = shown_of(evidence, file)
     lines, _ = evidence.buckets_of(view, file)
     values = evidence.group_numbers(file, names)
@@ -180,9 +172,8 @@ def _filled(
         wanted = single[what[rows]]
         if (wanted < 0).any():
             return None
-        standing = _paired(buckets * n_values + wanted, lines * n_values + values, rows)
-        return None if standing is None else (standing, True)
-    # What may be in several lines of its bucket goes where all find one.
+        return _paired(buckets * n_values + wanted, lines * n_values + values, rows)
+    # What may be in several lines of its bucket goes where all find one: only the publisher knows more than the bucket.
     kinds, firsts = numbered([buckets, what[rows]])
     choices = pl.DataFrame(
         {"kind": np.arange(firsts.size), "bucket": buckets[firsts], "what": what[rows][firsts]}
@@ -190,9 +181,12 @@ def _filled(
     choices = choices.join(sought, on="what").select(
         "kind", cell=pl.col("bucket") * n_values + pl.col("value")
     )
-    cells = dealt(kinds, choices, lines * n_values + values)
-    standing = None if cells is None else _paired(cells, lines * n_values + values, rows)
-    return None if standing is None else (standing, False)
+    cells = lines * n_values + values
+    said = how == "said"
+    dealt_cells = (
+        dealt(kinds, choices, cells) if said else dealt_one_way(kinds, choices, cells, persons[rows])
+    )
+    return None if dealt_cells is None else _paired(dealt_cells, cells, rows)
 
 
 def _paired(wanted: Ids, cells: Ids, rows: Ids) -> Ids | None:

@@ -1,9 +1,8 @@
 """Where rows stand in a view, worked out from its files and the original alone.
 
-Claim: where labels, or what is known, leave a row one place only, it is put there; where rows of different persons are
-interchangeable, they are put where the files allow it, rows of one person together if they can be.
+Claim: what is worked out is so; where rows of different persons could stand in each other's place, nothing is told.
 Why: whoever has a row with values that are not published is out with all rows; once as many rows are left of all
-values as are published, they are the published ones.
+values as are published, they are the published ones; and rows are put where no other way is left.
 Tested by: tests/claims/test_persons_placed.py
 """
 
@@ -14,14 +13,13 @@ import polars as pl
 
 from manyveils.reading.dealing import in_buckets
 from manyveils.reading.evidence import Evidence
-from manyveils.reading.keys import Bools, Ids, ranges
+from manyveils.reading.keys import Bools, Ids
 from manyveils.reading.slices import values_for
 from manyveils.release import View
 from manyveils.release.seal import LEFT_OUT
 from manyveils.table.attributes import in_order
 
 MOST_CHOICES = 30_000_000
-MOST_ROUNDS = 100
 
 
 def only_choice(sought: pl.DataFrame, n_kinds: int) -> Ids | None:
@@ -64,35 +62,28 @@ def dealt(kinds: Ids, choices: pl.DataFrame, cells: Ids) -> Ids | None:
     return found
 
 
-def placed(
-    evidence: Evidence, view: View, names: Mapping[str, tuple[str, ...]], persons: Ids
-) -> tuple[Ids, bool] | None:
-    """Where each row of the original stands in a view, as placements say it, and whether nothing else fits.
-
-    None where no way is found.
-    """
+def placed(evidence: Evidence, view: View, names: Mapping[str, tuple[str, ...]], persons: Ids) -> Ids | None:
+    """Where each row of the original stands in a view, as placements say it; None where there is not just one way."""
+    if any(names[file.table] != file.attributes for file in view.files):
+        # Of lines that differ in labels which hide for good, nobody can tell whose they are.
+        return None
     found = [values_for(evidence, view, file, names[file.table]) for file in view.files]
     singles = [only_choice(sought, int(what.max(initial=0)) + 1) for what, sought in found]
     if any(single is None for single in singles):
-        lines = None if view.bucketed else _placed_by_flow(evidence, view, names, found)
-        return None if lines is None else (lines, False)
+        return _placed_by_flow(evidence, view, names, found, persons) if not view.bucketed else None
     wanted = [single[what] for single, (what, _) in zip(singles, found, strict=True) if single is not None]
     values = [evidence.group_numbers(file, names[file.table]) for file in view.files]
-    published = _published(wanted, values, persons)
-    if published is None:
+    is_in = _published(wanted, values, persons)
+    if is_in is None:
         return None
-    is_in, nobody_chosen = published
     rows = np.flatnonzero(is_in)
     wanted = [own[rows] for own in wanted]
-    placement = np.full(persons.size, LEFT_OUT, dtype=np.int64)
-    if not view.bucketed:
-        placement[rows] = _lines(wanted[0], values[0])
-        return placement, nobody_chosen
-    dealt_rows = in_buckets(evidence, view, wanted, values, persons[rows])
-    if dealt_rows is None:
+    stands = in_buckets(evidence, view, wanted, values) if view.bucketed else _lines(wanted[0], values[0])
+    if stands is None:
         return None
-    placement[rows], is_forced = dealt_rows
-    return placement, nobody_chosen and is_forced
+    placement = np.full(persons.size, LEFT_OUT, dtype=np.int64)
+    placement[rows] = stands
+    return placement
 
 
 def _lines(wanted: Ids, values: Ids) -> Ids:
@@ -107,22 +98,52 @@ def _placed_by_flow(
     view: View,
     names: Mapping[str, tuple[str, ...]],
     found: list[tuple[Ids, pl.DataFrame]],
+    persons: Ids,
 ) -> Ids | None:
-    """The lines of all rows where labels overlap and nobody is left out."""
+    """The lines of all rows where labels overlap and nobody is left out, if there is just one way."""
     [file], [(what, sought)] = view.files, found
     values = evidence.group_numbers(file, names[file.table])
     if what.size != values.size:
         return None
-    wanted = dealt(what, sought.select(kind="what", cell="value"), values)
+    wanted = dealt_one_way(what, sought.select(kind="what", cell="value"), values, persons)
     return None if wanted is None else _lines(wanted, values)
 
 
-def _published(wanted: list[Ids], values: list[Ids], persons: Ids) -> tuple[Bools, bool] | None:
+def dealt_one_way(kinds: Ids, choices: pl.DataFrame, cells: Ids, persons: Ids) -> Ids | None:
+    """A cell for every row, as `dealt` has it, if no other way tells something else of persons."""
+    found = dealt(kinds, choices, cells)
+    return found if found is not None and _is_only_way(kinds, choices, found, persons) else None
+
+
+def _is_only_way(kinds: Ids, choices: pl.DataFrame, cells: Ids, persons: Ids) -> bool:
+    """Whether rows could not be dealt to cells in another way that tells something else of persons.
+
+    Claim: if they could, rows of different persons who are alike stand in several cells, or there is a ring of cells
+    each of which has a row that fits the next.
+    Why: the difference of two ways to fill all cells is made of rings.
+    Tested by: tests/claims/test_persons_placed.py
+    """
+    from scipy import sparse
+    from scipy.sparse.csgraph import connected_components
+
+    used = pl.DataFrame({"kind": kinds, "cell": cells, "person": persons})
+    each = used.group_by("kind").agg(pl.col("cell").n_unique(), pl.col("person").n_unique())
+    if each.filter((pl.col("cell") > 1) & (pl.col("person") > 1)).height:
+        return False
+    filled = used.select("kind", "cell").unique()
+    steps = filled.join(choices, on="kind", suffix="_next").filter(pl.col("cell") != pl.col("cell_next"))
+    n = int(max(cells.max(initial=-1), steps["cell_next"].max() or 0)) + 1
+    ends = steps["cell"].to_numpy(), steps["cell_next"].to_numpy()
+    graph = sparse.csr_array((np.ones(steps.height, dtype=np.int8), ends), shape=(n, n))
+    n_rings, _ = connected_components(graph, directed=True, connection="strong")
+    return bool(n_rings == n)
+
+
+def _published(wanted: list[Ids], values: list[Ids], persons: Ids) -> Bools | None:
     """The rows of those who are published, if as many seek each value in each column as there are lines with it.
 
     Rows that seek what is not published are out; if others are not as many as the lines, so are all rows of their
-    persons. Of others who seek what too few lines have, those go of whom all rows do; the second answer is whether
-    there was nobody to choose so.
+    persons. Of others who seek what too few lines have, those go of whom all rows do; None where it could be others.
     """
     lines = [
         np.bincount(own, minlength=int(want.max(initial=0)) + 1)
@@ -132,42 +153,30 @@ def _published(wanted: list[Ids], values: list[Ids], persons: Ids) -> tuple[Bool
     for own, want in zip(lines, wanted, strict=True):
         is_nowhere |= (want < 0) | (own[want] == 0)
     if not any(own.any() for own in _surplus(wanted, lines, ~is_nowhere)):
-        return ~is_nowhere, True
+        return ~is_nowhere
     is_out = np.zeros(int(persons.max(initial=-1)) + 1, dtype=bool)
     is_out[persons[is_nowhere]] = True
-    for n_rounds in range(MOST_ROUNDS):
-        is_in = ~is_out[persons]
-        surplus = _surplus(wanted, lines, is_in)
-        if any((own < 0).any() for own in surplus):
-            return None
-        if not any(own.any() for own in surplus):
-            return is_in, n_rounds == 0
-        leaving = _leaving(wanted, surplus, persons, is_in)
-        if not leaving.any():
-            return None
-        is_out |= leaving
-    return None
+    is_in = ~is_out[persons]
+    surplus = _surplus(wanted, lines, is_in)
+    if any((own < 0).any() for own in surplus):
+        return None
+    if any(own.any() for own in surplus):
+        is_in &= ~_may_leave(wanted, surplus, persons, is_in)[persons]
+    return None if any(own.any() for own in _surplus(wanted, lines, is_in)) else is_in
 
 
 def _surplus(wanted: list[Ids], lines: list[Ids], is_in: Bools) -> list[Ids]:
-    """For each column, how many more of some rows seek each value than there are lines with it."""
+    """How many rows more seek each value than there are lines with it."""
     return [
         np.bincount(want[is_in], minlength=own.size) - own for own, want in zip(lines, wanted, strict=True)
     ]
 
 
-def _leaving(wanted: list[Ids], surplus: list[Ids], persons: Ids, is_in: Bools) -> Bools:
-    """Persons, in their order, whose rows all seek what there is too little of, no more of them than that."""
+def _may_leave(wanted: list[Ids], surplus: list[Ids], persons: Ids, is_in: Bools) -> Bools:
+    """Persons all of whose rows seek what there is too little of: if any are out, they are among these."""
     rows = np.flatnonzero(is_in)
-    rows = rows[in_order(persons[rows])]
     leaves = np.bincount(persons, minlength=int(persons.max()) + 1) > 0
     leaves[persons[~is_in]] = False
     for own, want in zip(surplus, wanted, strict=True):
         leaves[persons[rows[own[want[rows]] == 0]]] = False
-    for own, want in zip(surplus, wanted, strict=True):
-        mine = rows[leaves[persons[rows]]]
-        by_value = mine[in_order(want[mine])]
-        counts = np.bincount(want[by_value], minlength=own.size)
-        rank = ranges(np.zeros(own.size, dtype=np.int64), counts)
-        leaves[persons[by_value[rank >= own[want[by_value]]]]] = False
     return leaves

@@ -69,7 +69,7 @@ def placings(release: Release, table: Table, policy: Policy) -> dict[str, tuple[
     evidence, placed = Evidence(release, as_published(release, table), policy), {}
     for view, published in zip(release.views, release.reading.estimate.views, strict=True):
         standing = standing_in(evidence, view) if published.n_rows else None
-        if standing is not None and standing.is_told:
+        if standing is not None:
             pairs = zip(view.files, published.columns, strict=True)
             placed[view.name] = tuple(_placing(evidence, view, standing, *pair) for pair in pairs)
     return placed
