@@ -72,7 +72,10 @@ def lines(setting: Setting) -> Iterator[Line]:
 
 def _on_encounters() -> Iterator[Line]:
     """All attacks on encounters in buckets: 717, 749, 75, 4 and 3 codes."""
-    frame, policy = encounters(), encounter_policy(publish={"method": "anatomize", "suppression": 0.02})
+    frame, policy = (
+        encounters(),
+        encounter_policy(data={"person": "row"}, publish={"method": "anatomize", "suppression": 0.02}),
+    )
     release = mv.publish(frame, policy, seed=SEED)
     seconds, found = best(partial(mv.attack, release, frame, policy, seed=SEED), repetitions=3)
     applying = sum(outcome.applies for outcome in found.values())

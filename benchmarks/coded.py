@@ -49,7 +49,7 @@ def lines(setting: Setting) -> Iterator[Line]:
 
 
 def _encounters(setting: Setting) -> Iterator[Line]:
-    file, policy = setting.folder / "encounters.csv", encounter_policy()
+    file, policy = setting.folder / "encounters.csv", encounter_policy(data={"person": "row"})
     frame = encounters()
     frame.write_csv(file)
     reading, _ = best(partial(pl.read_csv, file), repetitions=FEW)

@@ -38,7 +38,7 @@ def _on_encounters(setting: Setting) -> Iterator[Line]:
     """Five ways in which encounters can be published, beside publishing them in the slowest of them."""
     file, frame = setting.folder / "compared.csv", encounters()
     frame.write_csv(file)
-    policy = encounter_policy(publish={"method": "anatomize", "suppression": 0.02})
+    policy = encounter_policy(data={"person": "row"}, publish={"method": "anatomize", "suppression": 0.02})
     work = partial(mv.compare, file, policy, methods=FIVE, seed=SEED, workers=WORKERS)
     seconds, found = waited(work)
     published = [result for result in found.results if result.published]

@@ -33,7 +33,7 @@ def _of_encounters(setting: Setting) -> Iterator[Line]:
     """Publish encounters in buckets, then read the data and the release again and lay everything out."""
     file, out, frame = setting.folder / "encounters.csv", setting.folder / "report-encounters", encounters()
     frame.write_csv(file)
-    policy = encounter_policy(publish={"method": "anatomize", "suppression": 0.02})
+    policy = encounter_policy(data={"person": "row"}, publish={"method": "anatomize", "suppression": 0.02})
     publish_to(policy, out, data=file, format="parquet", seed=1)
     seconds, page = best(partial(report, out, file, policy, seed=1), repetitions=3)
     what = f"report, {frame.height:,} encounters anatomized, five coded attributes: audit, measures, attacks and page"

@@ -39,7 +39,11 @@ def slicing_policy(columns: int) -> Policy:
 def wide_tables() -> Iterator[tuple[str, pl.DataFrame, Policy]]:
     """Tables with several sensitive attributes of many values each."""
     publish = {"method": "slice"}
-    yield "encounters, 5 SAs of up to 749 values", encounters(), encounter_policy(publish=publish)
+    yield (
+        "encounters, 5 SAs of up to 749 values",
+        encounters(),
+        encounter_policy(data={"person": "row"}, publish=publish),
+    )
     known = ("gender", "pat_age", "race", "county", "thcic")
     secret = ("prn_diag", "diag1", "diag2", "diag3", "hcfa_drg", "apr_drg")
     roles = {name: {"role": "quasi"} for name in known} | {name: {"role": "sensitive"} for name in secret}

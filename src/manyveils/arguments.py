@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from manyveils.audits import Licence
-from manyveils.errors import InputError, PolicyError, Problem
+from manyveils.errors import DataError, InputError, PolicyError, Problem
 from manyveils.methods import Options, method_of, method_problems, read_options
 from manyveils.policy import Policy
 from manyveils.policy.model import read_document
@@ -69,6 +69,11 @@ def _method_problems(policy: str | Path | Mapping[str, Any]) -> list[Problem]:
 
 def read_release(release: AnyRelease, private: str | Path | None = None) -> Release:
     """A release from a folder, or as it is; with what its private folder tells of who stands where, if that is at hand."""
+    if private is not None and not Path(private).is_dir():
+        what = "is not a folder."
+        raise DataError.at(
+            str(private), what, "Name the private folder of the release, or none for the one beside it."
+        )
     if not isinstance(release, Release):
         folder = Path(release)
         release = Release.load(folder)

@@ -34,7 +34,6 @@ def test_no_published_group_of_encounters_has_fewer_patients_than_k(suppression:
     """Joined to the original, every group of a full-domain release is of k patients, and whole patients are missing."""
     frame = encounters(6_000, seed=3)
     policy = encounter_policy(
-        data={"person": "patient"},
         guarantee={"k": K, "l": 2},
         publish={"method": "generalize", "suppression": suppression},
     )

@@ -75,6 +75,15 @@ def test_a_damaged_file_of_placements_is_refused(tmp_path):
         read_release(out)
 
 
+def test_a_private_folder_that_is_named_must_be_there(tmp_path):
+    """Naming a folder that is not there is a slip, and no release without one."""
+    release, _ = released(ROWS)
+    out = release.save(tmp_path / "out")
+    for read in (out, release):
+        with pytest.raises(mv.DataError, match="is not a folder"):
+            read_release(read, tmp_path / "elsewhere")
+
+
 def test_what_cannot_be_told_is_not_kept_and_the_message_says_where_to_look():
     """Rows that nobody can put into buckets keep nothing, and the private folder is named."""
     release, table = released(ROWS)

@@ -145,7 +145,7 @@ def query(
     conditions: Annotated[str, typer.Argument(help="Conditions joined by `and`.")],
     as_json: AsJson = False,
 ) -> None:
-    """Estimate for how many people conditions hold, and what the number must lie between."""
+    """Estimate for how many of the published rows conditions hold, and what the number must lie between."""
     with open_door(as_json=as_json) as door:
         from manyveils.release import Release
 
@@ -160,11 +160,11 @@ def _show_count(count: "Count") -> None:
     if count.compares_codes:
         typer.echo("Codes and grades are compared as they are published; what they stand for is secret.")
     if count.low == count.high:
-        typer.echo(f"Exactly {count.low:,} people.")
+        typer.echo(f"Exactly {count.low:,} rows.")
         return
     number = f"{count.estimate:,.0f}" if count.estimate >= 100 else f"{count.estimate:.3g}"
     drawn = ", estimated from rows drawn at random" if count.how == "sample" else ""
-    typer.echo(f"About {number} people{drawn}; between {count.low:,} and {count.high:,} for certain.")
+    typer.echo(f"About {number} rows{drawn}; between {count.low:,} and {count.high:,} for certain.")
 
 
 def report(

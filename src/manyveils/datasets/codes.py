@@ -97,7 +97,7 @@ def encounter_policy(**sections: Any) -> Policy:
     attributes: dict[str, dict[str, Any]] = {name: {"role": role} for name, role in ENCOUNTER_ROLES.items()}
     attributes["diagnosis"] |= {"hierarchy": {"tree": code_tree(FIRST_CODES)}}
     attributes["second_diagnosis"] |= {"hierarchy": {"tree": code_tree(OTHER_CODES)}}
-    return Policy(**_sections(attributes) | sections)
+    return Policy(**{"data": {"person": "patient"}} | _sections(attributes) | sections)
 
 
 def histories(n: int = 33_961, seed: int = 1) -> pl.DataFrame:
@@ -137,7 +137,7 @@ def history_policy(**sections: Any) -> Policy:
     attributes: dict[str, dict[str, Any]] = {name: {"role": role} for name, role in HISTORY_ROLES.items()}
     attributes["diagnoses"] |= {"multivalued": SEPARATOR, "hierarchy": {"tree": code_tree(FIRST_CODES)}}
     attributes["district"] |= {"hierarchy": {"mask": "right"}}
-    return Policy(**_sections(attributes) | sections)
+    return Policy(**{"data": {"person": "person"}} | _sections(attributes) | sections)
 
 
 def code_tree(n_codes: int = FIRST_CODES) -> dict[str, dict[str, list[str]]]:
@@ -160,7 +160,6 @@ def code_tree(n_codes: int = FIRST_CODES) -> dict[str, dict[str, list[str]]]:
 def _sections(attributes: dict[str, dict[str, Any]]) -> dict[str, Any]:
     attributes["age"] |= {"kind": "numeric", "hierarchy": {"widths": [10, 20, 40]}}
     return {
-        "data": {"person": "row"},
         "attributes": attributes,
         "guarantee": {"k": 5, "l": 2},
         "publish": {"method": "anatomize", "suppression": 0.02},

@@ -52,7 +52,7 @@ def _typed(texts: tuple[str, ...]) -> pl.Series:
 
 @dataclass(frozen=True)
 class Count:
-    """How many people conditions hold for: an estimate, and what it must lie between.
+    """How many published rows conditions hold for, people where each has one: an estimate, and what it must lie between.
 
     `how` is "sum" where p̂ was summed, and "sample" where rows drawn from it were counted. With `compares_codes`,
     published codes or grades were compared, not what they stand for.
@@ -99,7 +99,7 @@ class Reading:
             yield texts, rows, Meanings(attribute, lines).cover(texts.to_list(), listed)
 
     def count(self, query: str) -> Count:
-        """Estimate for how many people the conditions hold, such as "age >= 20 and disease = 'Flu'"."""
+        """Estimate for how many published rows the conditions hold, such as "age >= 20 and disease = 'Flu'"."""
         conditions = parse(query)
         secret = [condition for condition in conditions if condition.name in self.release.manifest.secret]
         self._refuse_originals(secret)

@@ -1,4 +1,4 @@
-"""For how many people predicates hold: the share of p̂, summed without listing tuples, and what is certain."""
+"""For how many published rows predicates hold: the share of p̂, summed without listing tuples, and what is certain."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -113,7 +113,7 @@ class Release:
         return Reading(self)
 
     def count(self, query: str) -> "Count":
-        """For how many people conditions hold, such as "age >= 20 and disease = 'Flu'": an estimate, low and high."""
+        """For how many published rows conditions hold, such as "age >= 20 and disease = 'Flu'": an estimate, low and high."""
         return self.reading.count(query)
 
     def sample(self, n: int, seed: int | None = None) -> Any:
