@@ -9,7 +9,7 @@ def test_query(desk):
     assert found.document["low"] <= found.document["estimate"] <= found.document["high"]
     assert set(found.document) == {"estimate", "low", "high", "how"}
     assert "for certain" in desk.run("query", out, "age >= 25 and illness = 'Zq7ill1'").stdout
-    assert desk.run("query", out, "illness = 'Zq7ill1'").stdout == "Exactly 3 people.\n"
+    assert desk.run("query", out, "illness = 'Zq7ill1'").stdout == "Exactly 3 rows.\n"
 
 
 def test_wrong_queries(desk):
