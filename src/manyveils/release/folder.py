@@ -12,7 +12,8 @@ from manyveils.errors import InputError
 REPORT = "report.html"
 RELEASE = {"release.json", "tables", "recodings"}
 PLACEMENTS = "placements.parquet"
-PRIVATE = {"audit.json", "plan.json", "seed.json", "key.json", PLACEMENTS, REPORT}
+LEDGER = "ledger.zip"
+PRIVATE = {"audit.json", "plan.json", "seed.json", "key.json", PLACEMENTS, LEDGER, REPORT}
 DEMO = {"hospital.csv", "policy.toml"}
 DEMO_OF_VISITS = {"visits.csv", "visits.toml"}
 COMPARISON = {"comparison.json", "policy.toml", "frontier.svg"}
@@ -63,7 +64,7 @@ def _is_ours(target: Path) -> bool:
     if names == {REPORT}:
         # A report makes the private folder of a release that came without one.
         return target.name.endswith(".private")
-    marks = {"release.json", "audit.json", "comparison.json", PLACEMENTS}
+    marks = {"release.json", "audit.json", "comparison.json", PLACEMENTS, LEDGER}
     ours = (RELEASE, PRIVATE, COMPARISON)
     return not names or (bool(names & marks) and any(names <= kind for kind in ours))
 

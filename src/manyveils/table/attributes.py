@@ -12,6 +12,7 @@ from manyveils.errors import DataError, PolicyError
 from manyveils.policy.hierarchies import TOP, Lines
 from manyveils.policy.model import Policy
 from manyveils.policy.sections import AttributeSection, Kind
+from manyveils.table.earlier import Earlier
 from manyveils.table.levels import Codes, Levels, value_or_top
 
 MANY_BITS = 1_000
@@ -148,6 +149,9 @@ class Table:
     weights: NDArray[np.int64] | None = None
     reference: "Callable[[tuple[str, ...]], Table] | None" = None
     persons: NDArray[np.int64] | None = None
+    # The identifiers that tell persons apart, for the ledger alone; and where persons were seen in earlier releases.
+    keys: pl.DataFrame | None = None
+    earlier: Earlier | None = None
 
     def __getitem__(self, name: str) -> Attribute:
         return self.attributes[name]
@@ -161,6 +165,10 @@ class Table:
     def n_persons(self) -> int:
         """How many different persons the rows are about."""
         return self.n_people if self.persons is None else int(self.persons.max(initial=-1)) + 1
+
+    def of_persons(self) -> "Table":
+        """The same with a number for the person of every row, also where nobody has several."""
+        return self if self.persons is not None else replace(self, persons=np.arange(self.n_rows))
 
     @cached_property
     def by_person(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -44,7 +44,8 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     attributes, derived = encode_attributes({name: partial(frame.get_column, name) for name in names}, policy)
     refuse_changes(attributes, derived, persons, policy)
     inferred = tuple(name for name in names if policy.attributes[name].kind is None)
-    return Table(attributes, frame.height, n_dropped, derived, inferred, persons=persons)
+    told = keys if policy.person else None
+    return Table(attributes, frame.height, n_dropped, derived, inferred, persons=persons, keys=told)
 
 
 def _keys(frame: pl.DataFrame, policy: Policy) -> pl.DataFrame:

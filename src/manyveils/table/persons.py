@@ -91,6 +91,17 @@ def _note(table: Table, policy: Policy) -> str:
     )
 
 
+def names_of(keys: pl.DataFrame) -> pl.Series:
+    """What tells the person of each row apart, as one text that is the same in any table; missing where a key is.
+
+    >>> names_of(pl.DataFrame({"house": ["7.0", None], "member": ["b", "b"]})).to_list()
+    ['1:7|1:b', None]
+    """
+    texts = [_spelled_once(column).cast(pl.String).str.replace(SPELLED, "$1") for column in keys]
+    parts = [pl.concat_str(text.str.len_bytes(), pl.lit(":"), text) for text in texts]
+    return pl.select(pl.concat_str(parts, separator="|")).to_series()
+
+
 def numbered(keys: pl.DataFrame) -> Persons:
     """A number for each row, the same for rows that are equal in all columns and have no cell missing.
 

@@ -1,0 +1,181 @@
+"""Releases of the same people, one after another: who of a table was seen where before, and whether the chain is whole."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from manyveils.errors import DataError, PolicyError, Problem
+from manyveils.policy import Policy
+from manyveils.reading.keys import Ids
+from manyveils.release.ledger import Ledger, Link, hashed, read_ledger
+from manyveils.release.placements import private_folder
+from manyveils.table import Table
+from manyveils.table.earlier import Earlier, Held
+from manyveils.table.persons import names_of
+
+COLUMNS = ("group", "code", "weight", "expected")
+UNTOLD = "A chain of releases needs persons: name the identifiers that tell them apart in data.person."
+
+
+@dataclass(frozen=True, repr=False)
+class Chain:
+    """Earlier releases of the same people with their ledgers, oldest first."""
+
+    links: tuple[Link, ...]
+    ledgers: tuple[Ledger, ...]
+    folders: tuple[Path, ...]
+
+    @property
+    def key(self) -> bytes:
+        """What persons are hashed with, from the first release to the last."""
+        return self.ledgers[0].key
+
+    def beside(self, table: Table, policy: Policy) -> Table:
+        """The table with where its persons were seen before; every row then has the number of its person."""
+        if table.keys is None:
+            raise PolicyError.at(f"{policy.name}: data.person", "names no identifiers.", UNTOLD)
+        _refuse_sets(policy)
+        table = table.of_persons()
+        return replace(table, earlier=self._earlier(table, policy))
+
+    def _earlier(self, table: Table, policy: Policy) -> Earlier:
+        offsets = np.cumsum([0, *(_n_groups(ledger) for ledger in self.ledgers)])
+        sightings = pl.concat(
+            ledger.sightings.with_columns(pl.col("group") + int(start))
+            for ledger, start in zip(self.ledgers, offsets.tolist(), strict=False)
+        )
+        numbers, hashes = _numbered(sightings["person"], persons_hashed(table, self.key))
+        groups = sightings["group"].to_numpy()
+        order = np.lexsort((groups, numbers))
+        release_of = np.repeat(np.arange(len(self.ledgers)), np.diff(offsets))
+        shown = [np.arange(_n_groups(ledger)) < ledger.n_shown for ledger in self.ledgers]
+        return Earlier(
+            hashes,
+            numbers[order],
+            groups[order],
+            release_of,
+            np.concatenate(shown),
+            self._held(table, policy, offsets),
+        )
+
+    def _held(self, table: Table, policy: Policy, offsets: Ids) -> Mapping[str, Held]:
+        values = pl.concat(
+            ledger.values.with_columns(pl.col("group") + int(start))
+            for ledger, start in zip(self.ledgers, offsets.tolist(), strict=False)
+        )
+        names = [name for name in policy.sensitive if name in table.attributes]
+        return {
+            name: _held_of(values.filter(pl.col("attribute") == name), table[name].texts) for name in names
+        }
+
+
+def _n_groups(ledger: Ledger) -> int:
+    highest = ledger.values["group"].max(), ledger.sightings["group"].max(), ledger.n_shown - 1
+    return 1 + max(int(number) for number in highest if isinstance(number, int))
+
+
+def persons_hashed(table: Table, key: bytes) -> pl.Series:
+    """The keyed hash of every person of a table, by her number; missing where her identity is."""
+    assert table.keys is not None
+    if table.persons is None:
+        return hashed(names_of(table.keys), key)
+    firsts = np.zeros(table.n_persons, dtype=np.int64)
+    firsts[table.persons[::-1]] = np.arange(table.n_rows)[::-1]
+    return hashed(names_of(table.keys[firsts]), key)
+
+
+def _numbered(hashes: pl.Series, own: pl.Series) -> tuple[Ids, pl.Series]:
+    """The number of the person of each sighting, and the hash of each number: the table's own, then whoever is gone."""
+    here = pl.DataFrame({"person": own, "number": np.arange(len(own))}).drop_nulls("person")
+    joined = hashes.alias("person").to_frame().join(here, on="person", how="left", maintain_order="left")
+    gone = joined.filter(pl.col("number").is_null()).select(pl.col("person").unique(maintain_order=True))
+    gone = gone.with_columns(new=len(own) + np.arange(gone.height))
+    joined = joined.join(gone, on="person", how="left", maintain_order="left")
+    numbers = joined.select(pl.coalesce("number", "new")).to_series().to_numpy().astype(np.int64)
+    return numbers, pl.concat([own.alias("person"), gone["person"]])
+
+
+def _held_of(values: pl.DataFrame, texts: Sequence[str]) -> Held:
+    """What groups have of one attribute, in the codes of the table; values that it does not have come after."""
+    own = pl.DataFrame({"value": pl.Series([text or None for text in texts], dtype=pl.String)})
+    own = own.with_columns(code=np.arange(len(texts)))
+    more = values.select(pl.col("value").unique()).join(own, on="value", how="anti", nulls_equal=True)
+    own = pl.concat([own, more.sort("value").with_columns(code=len(texts) + np.arange(more.height))])
+    coded = values.join(own, on="value", how="left", nulls_equal=True).sort("group", "code")
+    groups, codes, weights, expected = (coded[name].to_numpy() for name in COLUMNS)
+    return Held(groups, codes, weights, expected, own.height)
+
+
+def _refuse_sets(policy: Policy) -> None:
+    """What several values in a cell tell over several releases is not worked out."""
+    what = "is constant and has several values in a cell, and nobody works out what several releases tell of these."
+    PolicyError.refuse(
+        Problem(f"{policy.name}: attributes.{name}.constant", what, "Drop constant, or multivalued.")
+        for name in policy.constant
+        if policy.attributes[name].multivalued and policy.attributes[name].role == "sensitive"
+    )
+
+
+def chain_of(folders: Sequence[str | Path]) -> Chain:
+    """The chain that some releases make, in whatever order they are named; an error if it is not whole.
+
+    Every release must have been published after all the others before it, with the same key.
+    """
+    read = [_Read(Path(folder)) for folder in folders]
+    read.sort(key=lambda own: len(own.ledger.after))
+    problems = [
+        problem for number, own in enumerate(read) for problem in own.problems(read[:number], read[0])
+    ]
+    DataError.refuse(problems)
+    links, ledgers = tuple(own.link for own in read), tuple(own.ledger for own in read)
+    return Chain(links, ledgers, tuple(own.folder for own in read))
+
+
+@dataclass(frozen=True, repr=False)
+class _Read:
+    """One release of a chain, as it is read from its folders."""
+
+    folder: Path
+
+    @cached_property
+    def _both(self) -> tuple[Ledger, Link]:
+        if not (self.folder / "release.json").is_file():
+            remedy = "Name the folder of an earlier release."
+            raise DataError.at(str(self.folder), "is no release folder.", remedy)
+        return read_ledger(self.folder, private_folder(self.folder))
+
+    @property
+    def ledger(self) -> Ledger:
+        """Who is where in it."""
+        return self._both[0]
+
+    @property
+    def link(self) -> Link:
+        """What tells it from others."""
+        return self._both[1]
+
+    def problems(self, before: Sequence["_Read"], first: "_Read") -> list[Problem]:
+        """Why it cannot stand after those before it."""
+        known, named = {link.digest for link in self.ledger.after}, {own.link.digest for own in before}
+        if self.link.digest in named:
+            return [Problem(str(self.folder), "is named twice.", "Name it once.")]
+        if self.ledger.key != first.ledger.key:
+            what = f"belongs to another chain than {first.folder.name}."
+            remedy = "Name releases of one chain; two chains of the same people cannot be made one."
+            return [Problem(str(self.folder), what, remedy)]
+        missing = [link.name for link in self.ledger.after if link.digest not in named]
+        if missing:
+            what = f"was published after {', '.join(missing)}, which is not named, or was changed since."
+            return [Problem(str(self.folder), what, "Name all earlier releases of the chain.")]
+        unknown = [own.folder.name for own in before if own.link.digest not in known]
+        if unknown:
+            what = f"was published without regard to {', '.join(unknown)}."
+            remedy = (
+                "What both tell together is not protected. Go on from one of them, and withdraw the other."
+            )
+            return [Problem(str(self.folder), what, remedy)]
+        return []

@@ -1,0 +1,161 @@
+"""Who was seen in which group of a release, by a keyed hash of who she is: what the next release of a chain must know."""
+
+import hashlib
+import io
+import json
+import os
+import secrets
+import tempfile
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from manyveils.errors import DataError
+from manyveils.release.folder import LEDGER
+from manyveils.release.release import UNREADABLE
+
+FORMAT = "manyveils-ledger/1"
+KEY_BYTES, HASH_BYTES = 32, 16
+KEYS = {"format", "key", "after", "release", "n_shown", "n_persons", "method"}
+SIGHTINGS = {"person": pl.Binary, "group": pl.Int64}
+VALUES = {
+    "group": pl.Int64,
+    "attribute": pl.String,
+    "value": pl.String,
+    "weight": pl.Float64,
+    "expected": pl.Float64,
+}
+START = "Start one with `manyveils ledger start`, from the release and its original."
+
+
+@dataclass(frozen=True)
+class Link:
+    """An earlier release of a chain: what tells it from any other, and what its folder was called."""
+
+    digest: str
+    name: str
+
+
+@dataclass(frozen=True, repr=False)
+class Ledger:
+    """Who was seen in which group of a release, and what the groups have of each sensitive attribute.
+
+    `sightings` has a line for each person in each group: `person`, her keyed hash, and `group`. The first `n_shown`
+    groups are those that the release shows; further ones can be told by subtracting releases from each other.
+    `values` says what groups have: `group`, `attribute`, `value` (missing for a missing one), `weight` in persons, and
+    the weight `expected` by someone who has the releases before.
+    `after` are the earlier releases of the chain, oldest first. Whose identity is missing stands in no ledger.
+    """
+
+    sightings: pl.DataFrame
+    values: pl.DataFrame
+    n_shown: int
+    n_persons: int
+    method: str
+    key: bytes = field(default_factory=lambda: secrets.token_bytes(KEY_BYTES))
+    after: tuple[Link, ...] = ()
+
+    def without(self, names: pl.Series) -> "Ledger":
+        """The ledger without some persons, who are then new to it."""
+        gone = hashed(names, self.key).drop_nulls()
+        return replace(self, sightings=self.sightings.filter(~pl.col("person").is_in(gone.implode())))
+
+
+def hashed(names: pl.Series, key: bytes) -> pl.Series:
+    """A keyed hash of every name (BLAKE2b); a missing one stays missing."""
+    different = names.unique(maintain_order=True).drop_nulls()
+    digests = [
+        hashlib.blake2b(name.encode(), key=key, digest_size=HASH_BYTES).digest()
+        for name in different.to_list()
+    ]
+    coded = pl.DataFrame({"name": different.alias("name"), "person": pl.Series(digests, dtype=pl.Binary)})
+    if len(different) == len(names):
+        return coded["person"]
+    return names.alias("name").to_frame().join(coded, on="name", how="left", maintain_order="left")["person"]
+
+
+def write_ledger(ledger: Ledger, release: Path, private: Path) -> None:
+    """Write the ledger of a release that stands in a folder into its private folder, whole or not at all."""
+    document = {
+        "format": FORMAT,
+        "key": ledger.key.hex(),
+        "after": [[link.digest, link.name] for link in ledger.after],
+        "release": digest_of(release),
+        "n_shown": ledger.n_shown,
+        "n_persons": ledger.n_persons,
+        "method": ledger.method,
+    }
+    parts = {
+        "ledger.json": json.dumps(document, indent=2).encode(),
+        "sightings.parquet": _as_parquet(ledger.sightings.select(SIGHTINGS).sort(pl.all())),
+        "values.parquet": _as_parquet(ledger.values.select(VALUES).sort("group", "attribute", "value")),
+    }
+    number, name = tempfile.mkstemp(prefix=f".{LEDGER}.", dir=private)
+    aside = Path(name)
+    try:
+        with os.fdopen(number, "wb") as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+                for part, content in parts.items():
+                    archive.writestr(zipfile.ZipInfo(part), content)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(private / LEDGER)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _as_parquet(frame: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def read_ledger(release: Path, private: Path) -> tuple[Ledger, Link]:
+    """The ledger of a release and the release as a link, if both are whole and belong together; otherwise an error."""
+    path = private / LEDGER
+    if not path.is_file():
+        raise DataError.at(str(private), f"has no ledger, so nobody knows who is in {release.name}.", START)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            document = json.loads(archive.read("ledger.json"))
+            frames = [_from_parquet(archive, name) for name in ("sightings", "values")]
+        ledger = _parsed(document, *frames)
+    except (*UNREADABLE, zipfile.BadZipFile, KeyError, TypeError, AttributeError, RecursionError, EOFError):
+        raise DataError.at(str(path), "is damaged: it cannot be read as a ledger.", START) from None
+    link = Link(digest_of(release), release.name)
+    if document["release"] != link.digest:
+        what = "was changed, or is another one than its ledger was written with."
+        raise DataError.at(str(release), what, "Restore the release as it was published.")
+    return ledger, link
+
+
+def _parsed(document: Any, sightings: pl.DataFrame, values: pl.DataFrame) -> Ledger:
+    """The ledger, if it is one of this format; otherwise a ValueError."""
+    key, after = bytes.fromhex(document["key"]), tuple(Link(*map(str, link)) for link in document["after"])
+    is_ours = document["format"] == FORMAT and document.keys() == KEYS and len(key) == KEY_BYTES
+    if not is_ours or dict(sightings.schema) != SIGHTINGS or dict(values.schema) != VALUES:
+        raise ValueError
+    counts = int(document["n_shown"]), int(document["n_persons"]), str(document["method"])
+    return Ledger(sightings, values, *counts, key, after)
+
+
+def _from_parquet(archive: zipfile.ZipFile, name: str) -> pl.DataFrame:
+    return pl.read_parquet(io.BytesIO(archive.read(f"{name}.parquet")))
+
+
+def digest_of(release: Path) -> str:
+    """What tells a release from any other: a hash of all its files with their names."""
+    return _sha256(sorted(path for path in release.rglob("*") if path.is_file()), release)
+
+
+def _sha256(files: Iterable[Path], folder: Path) -> str:
+    total = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            own = hashlib.file_digest(file, "sha256").hexdigest()
+        total.update(f"{own} {path.relative_to(folder).as_posix()}\n".encode())
+    return total.hexdigest()

@@ -1,0 +1,65 @@
+"""Where persons were seen in earlier releases, by someone who has all of them: each release sorts them into groups."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+Ids = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, repr=False)
+class Held:
+    """How often groups have the values of one attribute, in order of group and code.
+
+    A value that the table does not have has a code of its own, after those of the table.
+    `weights` counts persons, each of whom weighs 1; `expected` is what someone who had read all releases before
+    would have expected that count to be.
+    """
+
+    groups: Ids
+    codes: Ids
+    weights: Floats
+    expected: Floats
+    n_values: int
+
+
+@dataclass(frozen=True, repr=False)
+class Earlier:
+    """The groups in which persons were seen, in order of person and group; groups of all releases are numbered through.
+
+    Persons have the numbers that the table gives them; those who are in no row of it come after. A group is one that a
+    release shows, or one that can be told from two releases: who left a group, or came into it.
+    """
+
+    # The keyed hash of each person; missing where her identity is.
+    hashes: pl.Series
+    persons: Ids
+    groups: Ids
+    # The release of each group, oldest first, and whether it is one that the release shows.
+    release_of: Ids
+    is_shown: Bools
+    held: Mapping[str, Held]
+    # Which sightings are of persons whose quasi-identifiers are still what their group shows.
+    fits: Bools | None = None
+
+    @property
+    def n_persons(self) -> int:
+        """How many persons there are, with those who are gone."""
+        return len(self.hashes)
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are in all releases."""
+        return self.release_of.size
+
+    @cached_property
+    def is_last(self) -> Bools:
+        """Which sightings are in groups that the last release shows."""
+        is_last: Bools = self.is_shown & (self.release_of == self.release_of.max(initial=-1))
+        return is_last[self.groups]
