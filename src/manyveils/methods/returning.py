@@ -7,12 +7,15 @@ own. Groups whose leavers are too alike join others, until all that can be told 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.generalize.mondrian import Judged
+from manyveils.policy import Promise
+from manyveils.policy.guarantees import KAnonymity
 from manyveils.promises.entries import Ids, distinct, examples
 from manyveils.promises.keeping import Watch, kept_by_groups
 from manyveils.promises.returning import Returning, returning_of
@@ -22,6 +25,8 @@ from manyveils.table import Table
 Bools = NDArray[np.bool_]
 # Groups of some persons, numbered from 0, -1 for who is left out, and how the method makes them.
 Grouped = Callable[[Work], Ids]
+# For so many groups at most others are sought one by one.
+MOST_SOUGHT = 256
 REMEDY = (
     "Publish again when more people have come or gone, raise suppression so that some can be held back, lower a "
     "threshold, or start a chain of its own for the people who stay."
@@ -58,7 +63,15 @@ class Cohorts:
             if not broken.any():
                 return groups
             held_back = self._held_back(groups, broken, unsafe)
-            groups = self._joined(groups, broken) if held_back is None else np.where(held_back, -1, groups)
+            if held_back is not None:
+                groups = np.where(held_back, -1, groups)
+                continue
+            company = self._company(groups, broken, unsafe)
+            broken[groups[company]] = False
+            if broken.any():
+                groups = np.where(company, -1, self._joined(groups, broken, unsafe))
+            else:
+                groups = np.where(company, -1, groups)
 
     def _first(self) -> Ids:
         """Those who stood together, and the others by the method: newcomers, and those who come back or moved."""
@@ -91,12 +104,28 @@ class Cohorts:
             name: replace(one, of_all=self.work.table[name].counts) for name, one in table.attributes.items()
         }
         table = replace(table, attributes=of_all, reference=whole)
-        work = replace(self.work, table=table, streams=self.work.streams.apart(purpose), counted=None)
+        large = Promise(KAnonymity(min(self._room_to_leave, persons.size)), self.work.quasi)
+        work = replace(
+            self.work,
+            table=table,
+            streams=self.work.streams.apart(purpose),
+            counted=None,
+            promises=(*self.work.promises, large),
+        )
         try:
             groups = self.grouped(work)
         except InfeasibleError:
             return np.zeros(persons.size, dtype=np.int64)
         return groups
+
+    @cached_property
+    def _room_to_leave(self) -> int:
+        """How large a group must be for as many to leave it until the next release as must differ, going by the last one."""
+        earlier = self.returning.earlier
+        n_before = int(np.count_nonzero(earlier.is_last))
+        n_gone = int(np.count_nonzero(earlier.persons[earlier.is_last] >= self.returning.n_persons))
+        owed = max((promise.guarantee.variety for promise in self.work.promises), default=1) + 1
+        return max(owed * n_before // max(n_gone, 1), 1) if n_gone else 1
 
     def _united(self, groups: Ids) -> Ids:
         """The same with one number for groups that are published alike."""
@@ -113,7 +142,7 @@ class Cohorts:
         fine = self.judged(groups, n_groups)
         there = np.flatnonzero(groups >= 0)
         verdict = self.returning.judged(self.returning.parted(there, groups[there], n_groups))
-        return ~fine | verdict.broken, verdict.unsafe[: groups.size]
+        return ~fine | verdict.broken, verdict.unsafe
 
     def _are_cohorts(self, groups: Ids) -> Bools:
         """Which groups have somebody who stood there before."""
@@ -128,25 +157,47 @@ class Cohorts:
         if others.size != 1:
             return None
         members = groups == others[0]
+        unsafe = unsafe[: groups.size]
         # Only those go for whom something is broken, where it is; or else the whole group.
         going = members & unsafe if (members & unsafe).any() else members
         out: Bools = (groups < 0) | going
         return out if int(out.sum()) <= self.work.limit else None
 
-    def _joined(self, groups: Ids, broken: Bools) -> Ids:
-        """Broken groups joined with each other, near ones first, those who stood together apart from others."""
+    def _company(self, groups: Ids, broken: Bools, unsafe: Bools) -> Bools:
+        """One of each large broken group who has a value that those who left want, to be held back along with them."""
+        there = np.flatnonzero(groups >= 0)
+        sizes = np.bincount(groups[there], minlength=broken.size)
+        large = np.flatnonzero(broken & self._are_cohorts(groups) & (sizes > 2 * self._room_to_leave))
+        chosen = np.zeros(groups.size, dtype=bool)
+        if not large.size or large.size > MOST_SOUGHT:
+            return chosen
+        sorted_ = self.returning.parted(there, groups[there], broken.size)
+        wanting, wanted = self.returning.wanted(sorted_, unsafe)
+        offering, offered = self.returning.offered(sorted_)
+        room = self.work.limit - int((groups < 0).sum())
+        for own in large.tolist()[: max(room, 0)]:
+            values, persons = np.unique(wanted[wanting == own], return_counts=True)
+            new = ~np.isin(values, offered[offering == own])
+            members = np.flatnonzero(groups == own)
+            helps = self.returning.having(members, values[new], persons[new])
+            if helps.size and helps.max() > 0:
+                chosen[members[np.argmax(helps)]] = True
+        return chosen
+
+    def _joined(self, groups: Ids, broken: Bools, unsafe: Bools) -> Ids:
+        """Broken groups joined with others of their kind: who stood together stays apart from who did not.
+
+        Many are joined with each other, near ones first; for each of a few one is sought that helps.
+        """
         cohorts, order = self._are_cohorts(groups), self._near(groups)
         into = np.arange(broken.size)
         for kind in (cohorts, ~cohorts):
             own = order[(broken & kind)[order]]
-            if own.size > 1:
+            if own.size > MOST_SOUGHT:
                 pairs = own[: own.size // 2 * 2].reshape(-1, 2)
                 into[pairs[:, 1]] = pairs[:, 0]
-                # The last one of an odd number stands beside the pair before it.
-                if own.size % 2:
-                    into[own[-1]] = into[own[-2]]
             elif own.size:
-                into[own[0]] = self._company(own[0], order, kind, into)
+                self._seek(_Sought(groups, own, kind, order, unsafe), into)
         if (into == np.arange(broken.size)).all():
             raise InfeasibleError([self._problem(self._told(groups))])
         there = groups >= 0
@@ -154,13 +205,30 @@ class Cohorts:
         joined[there] = into[groups[there]]
         return joined
 
-    def _company(self, alone: int, order: Ids, kind: Bools, into: Ids) -> int:
-        """The group that a single broken one joins: the nearest of its kind, or else the nearest at all."""
-        place = int(np.flatnonzero(order == alone)[0])
-        nearest = order[np.argsort(np.abs(np.arange(order.size) - place), kind="stable")][1:]
-        same = nearest[kind[nearest] == kind[alone]]
-        chosen = same if same.size else nearest
-        return int(into[chosen[0]]) if chosen.size else alone
+    def _seek(self, sought: "_Sought", into: Ids) -> None:
+        """For each of some groups the one it joins: whose leavers have most of the values that hers want, then the nearest."""
+        groups, order = sought.groups, sought.order
+        there = np.flatnonzero(groups >= 0)
+        sorted_ = self.returning.parted(there, groups[there], into.size)
+        wanting, wanted = self.returning.wanted(sorted_, sought.unsafe)
+        offering, offered = self.returning.offered(sorted_)
+        sizes, place = np.bincount(groups[there], minlength=into.size), np.argsort(order)
+        is_free = np.ones(into.size, dtype=bool)
+        for own in sought.broken[np.argsort(sizes[sought.broken], kind="stable")].tolist():
+            if not is_free[own]:
+                continue
+            is_free[own] = False
+            values, persons = np.unique(wanted[wanting == own], return_counts=True)
+            first, last = np.searchsorted(offered, values), np.searchsorted(offered, values, side="right")
+            lengths = last - first
+            runs = np.repeat(first - np.cumsum(lengths) + lengths, lengths) + np.arange(int(lengths.sum()))
+            helps = np.bincount(offering[runs], np.repeat(persons, lengths), minlength=into.size)
+            others = np.flatnonzero(is_free & sought.kind)
+            others = others if others.size else np.flatnonzero(is_free)
+            if others.size:
+                far = np.abs(place[others] - place[own]) if self.places else sizes[others]
+                chosen = others[np.lexsort((far, -helps[others]))[0]]
+                into[own], is_free[chosen] = chosen, False
 
     def _near(self, groups: Ids) -> Ids:
         """All groups in an order in which near ones stand together."""
@@ -185,6 +253,17 @@ class Cohorts:
             f"{n_left} persons who left and {int((~self.returning.was_seen).sum())} who came is too much, even in one "
             "group."
         )
+
+
+@dataclass(frozen=True, repr=False)
+class _Sought:
+    """Broken groups of one kind, for each of which another one is sought to join; all groups in order of nearness."""
+
+    groups: Ids
+    broken: Ids
+    kind: Bools
+    order: Ids
+    unsafe: Bools
 
 
 def cohorts_of(

@@ -181,6 +181,50 @@ class Returning:
         unsafe[:] = ~fine[n_single:]
         return Verdict(unsafe, self._blamed(sorted_, broken.reshape(-1, 4), unsafe))
 
+    def wanted(self, sorted_: Parting, unsafe: Bools) -> tuple[Ids, Ids]:
+        """Values that would make those who left less certain, if others left with them: the group left, and the value.
+
+        Values of all attributes are numbered through, and stand once for each person.
+        """
+        who, left = sorted_.left
+        which = unsafe[who] & (self.histories[who] >= 0)
+        who, left = who[which], left[which]
+        groups, values = [], []
+        for past, start in zip(self.pasts, self._starts, strict=False):
+            begins = np.searchsorted(past.owners, np.arange(self.n_histories + 1))
+            places, lengths = _runs(begins, self.histories[who])
+            groups.append(np.repeat(left, lengths))
+            values.append(past.values[places] + start)
+        return np.concatenate(groups), np.concatenate(values)
+
+    def offered(self, sorted_: Parting) -> tuple[Ids, Ids]:
+        """The values of those who left each group, in order of value: the group, and the value."""
+        groups, values = [], []
+        for past, start in zip(self.pasts, self._starts, strict=False):
+            keys, _ = self.counted(past, sorted_)
+            seen, own = np.divmod(keys, past.n_values)
+            is_left = seen % 4 == LEFT
+            order = np.argsort(own[is_left], kind="stable")
+            groups.append((seen[is_left] // 4)[order])
+            values.append(own[is_left][order] + start)
+        return np.concatenate(groups), np.concatenate(values)
+
+    def having(self, persons: Ids, values: Ids, weights: Ids) -> Ids:
+        """The weight of all values together that each of some persons has, numbered through."""
+        total = np.zeros(persons.size, dtype=np.int64)
+        for past, start in zip(self.pasts, self._starts, strict=False):
+            of_value = np.zeros(past.n_values, dtype=np.int64)
+            own = (values >= start) & (values < start + past.n_values)
+            of_value[values[own] - start] = weights[own]
+            total += of_value[past.value_of[persons]]
+        return total
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where the values of each attribute begin, numbered through; and how many there are."""
+        starts: list[int] = np.cumsum([0, *(past.n_values for past in self.pasts)]).tolist()
+        return starts
+
     def _lists(self, sorted_: Parting) -> tuple[Ids, Ids, int]:
         """What each person is seen in, with her history as one; before them, alone, what can be told of every group."""
         persons, seen = sorted_.members
@@ -300,7 +344,7 @@ class Returning:
 
     def _blamed(self, sorted_: Parting, parts: Bools, unsafe: Bools) -> Bools:
         """The groups to be changed: whose parts tell too much, or else those of whom it is broken for."""
-        broken: Bools = parts.any(axis=1)
+        broken: Bools = np.asarray(parts.any(axis=1))
         persons, groups = sorted_.persons, sorted_.groups
         explained = np.zeros(unsafe.size, dtype=bool)
         explained[persons[broken[groups]]] = True
@@ -358,6 +402,13 @@ def _past_of(
     of_last = last[held.groups] >= 0
     before = last[held.groups[of_last]] * held.n_values + held.codes[of_last], held.weights[of_last]
     return _Past(subject, watches, value_of, held.n_values, base, owners, values, believed, before)
+
+
+def _runs(begins: Ids, which: Ids) -> tuple[Ids, Ids]:
+    """The places of some runs, one after another, and how long each run is."""
+    lengths = np.diff(begins)[which]
+    before = np.cumsum(lengths) - lengths
+    return np.arange(int(lengths.sum())) + np.repeat(begins[which] - before, lengths), lengths
 
 
 def _counted_pairs(keys: Ids) -> tuple[Ids, Ids]:
