@@ -260,4 +260,5 @@ METHOD = Method(
     suppresses=True,
     hides=True,
     demo={"anatomize": {"suppression": 0.02}},
+    continues=True,
 )
