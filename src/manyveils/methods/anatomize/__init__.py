@@ -281,4 +281,5 @@ METHOD = Method(
     suppresses=True,
     hides=True,
     demo={"anatomize": {"suppression": 0.02}},
+    continues=True,
 )
