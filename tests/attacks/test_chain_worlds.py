@@ -132,7 +132,7 @@ def published(history, policy):
     rows = [(person, name) for name, inside in history.releases[-1].items() for person in sorted(inside)]
     rows += [(person, "a") for person in sorted(history.held_back)]
     n_attributes = len(history.values[0])
-    columns = {"who": [str(person) for person, _ in rows], "q": [name for _, name in rows]}
+    columns = {"who": [str(number) for number in range(len(rows))], "q": [name for _, name in rows]}
     columns |= {f"s{i}": [history.values[person][i] for person, _ in rows] for i in range(n_attributes)}
     table, restore = hold(pl.DataFrame(columns), policy)
     here = history.here
@@ -255,3 +255,105 @@ def test_what_is_not_counted_excludes_no_world(history, limits):
             if worlds.certainty == "exact":
                 assert set(found[number]) == set(truth[person])
     assert worlds.certainty == "exact" or limits is not SOLVED
+
+
+def sequential(release, table, policy, **more):
+    """The outcome of the attack on a chain."""
+    return attack(release, table, policy, only=["sequential"], streams=Streams(1), **more)["sequential"]
+
+
+FIRST = {"a": frozenset({0, 1, 2}), "b": frozenset({3, 4, 5})}
+JOINED = {
+    # Somebody new in an old bucket has what the bucket did not have before.
+    "one joins": (FIRST | {"b": frozenset({3, 4, 5, 6})}, 1),
+    # So has somebody who moves, and then she who takes her place.
+    "one moves": ({"a": frozenset({0, 1, 2, 3}), "b": frozenset({4, 5, 6})}, 2),
+    "three join": (FIRST | {"c": frozenset({6, 7, 8})}, 0),
+    "two leave": ({"a": frozenset({0}), "b": frozenset({3, 4, 5, 6, 7, 8})}, 1),
+    # What she had whom somebody replaced is what the bucket has no more.
+    "one is replaced": ({"a": frozenset({0, 1, 6}), "b": frozenset({3, 4, 5})}, 1),
+}
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_two_releases_by_anatomy(name):
+    """Three values in each bucket of each release protect all, and both together only if newcomers have their own bucket."""
+    second, certain = JOINED[name]
+    history = History((FIRST, second), tuple((value,) for value in "uvwuvwuvw"))
+    policy = policy_of(guarantee={"l": 2, "l_kind": "frequency"})
+    release, table = published(history, policy)
+    found = sequential(release, table, policy)
+    truth = oracle(history, 0)
+    assert found.how == "exact"
+    assert found.details["constant_attributes"] == 1
+    assert found.certain == sum(truth[p][history.values[p][0]] == 1 for p in history.here)
+    assert found.certain == found.promised == certain
+    assert found.details["certain_with_one"] == (name == "two leave")
+    assert found.details["certain_gone"] == (name == "one is replaced")
+
+
+@many
+@given(data=st.data())
+def test_groups_that_cross_within_a_release(data):
+    """Somebody in many groups of one release, as people with several rows are, is counted like anybody else."""
+    n, n_groups = data.draw(st.integers(2, 7)), data.draw(st.integers(1, 6))
+    groups_of = [data.draw(st.frozensets(st.integers(0, n_groups - 1), min_size=1)) for _ in range(n)]
+    values = [data.draw(st.integers(0, 2)) for _ in range(n)]
+    counts = {group: Counter() for group in range(n_groups)}
+    for own, value in zip(groups_of, values, strict=True):
+        for group in own:
+            counts[group][VALUES[value]] += 1
+    every = list(worlds_of(groups_of, counts))
+    pairs = np.array([(person, group) for person in range(n) for group in sorted(groups_of[person])]).T
+    cells = [(g, VALUES.index(v), k) for g, own in counts.items() for v, k in own.items()]
+    of, codes, weights = map(np.array, zip(*cells, strict=True))
+    release_of = np.zeros(n_groups, dtype=np.int64)
+    found = shared(Sighted(*pairs, n, of, codes, weights.astype(float), 3, release_of), EXACT)
+    dense = found.rows.dense()[found.set_of]
+    for person in range(n):
+        share = [sum(world[person] == value for world in every) / len(every) for value in VALUES]
+        assert dense[person].tolist() == pytest.approx(share)
+
+
+def generations(n, n_releases, size, n_values, *, churn=0.1, keeps=False, seed=1):
+    """A chain in which some leave and as many come each time; groups are drawn anew, or people stay together."""
+    rng = np.random.default_rng(seed)
+    here, n_persons, parts, n_groups = np.arange(n), n, [], 0
+    values = rng.integers(0, n_values, n + n_releases * n)
+    for release in range(n_releases):
+        order = here if keeps else rng.permutation(here)
+        groups = order // size if keeps else np.arange(order.size) // size
+        groups = np.unique(groups, return_inverse=True)[1] + n_groups
+        cells, counts = np.unique(groups * n_values + values[order], return_counts=True)
+        n_groups = int(groups.max()) + 1
+        parts.append((order, groups, cells // n_values, cells % n_values, counts.astype(float)))
+        parts[-1] = (*parts[-1], np.full(np.unique(groups).size, release))
+        n_gone = int(n * churn)
+        left = here // size * size if keeps else here
+        stay = np.isin(left, rng.choice(np.unique(left), n_gone // size, replace=False), invert=True)
+        come = n_persons + np.arange(n - int(stay.sum()))
+        here, n_persons = np.append(here[stay], come), n_persons + come.size
+    persons, groups, of, codes, counts, release_of = (
+        np.concatenate(part) for part in zip(*parts, strict=True)
+    )
+    return Sighted(persons, groups, n_persons, of, codes, counts, n_values, release_of)
+
+
+@pytest.mark.parametrize(("size", "n_values"), [(5, 20), (20, 5), (50, 3)])
+def test_ten_releases_of_a_thousand_take_seconds(size, n_values):
+    """A long chain of a thousand people is worked out in a few seconds, however its groups cross."""
+    start = time.monotonic()
+    found = shared(generations(1_000, 10, size, n_values), Limits(effort=1.0))
+    assert time.monotonic() - start < 10
+    assert np.allclose(found.rows.totals(), 1.0)
+
+
+def test_a_large_chain_is_estimated_and_says_so():
+    """A hundred thousand people whose groups all hang together get estimates; those who stay together are counted."""
+    start = time.monotonic()
+    mixed = shared(generations(100_000, 3, 20, 8), Limits(kinds=3_000_000, effort=2.0))
+    kept = shared(generations(100_000, 3, 5, 8, keeps=True), Limits(kinds=3_000_000, effort=2.0))
+    assert time.monotonic() - start < 60
+    assert (mixed.beliefs, mixed.certainty) == ("estimate", "estimate")
+    assert (kept.beliefs, kept.certainty) == ("exact", "exact")
+    assert kept.is_counted.all()

@@ -8,6 +8,7 @@ import numpy as np
 from manyveils.attacks.adversaries import Reader, shares_of
 from manyveils.attacks.beliefs import Beliefs, Known, Seen
 from manyveils.attacks.chain import Follower
+from manyveils.attacks.correspondence import corresponding, pairs_of
 from manyveils.attacks.outcome import TOLERANCE, How, Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Scene
@@ -221,6 +222,7 @@ def along_chain(scene: Scene, earlier: Earlier) -> Outcome:
         "counted": min((follower.counted(aim.known, aim.about) for aim in followed), default=1.0),
         "constant_attributes": len({aim.home for aim in followed}),
     }
+    details |= _correspondences(scene, earlier)
     how: How = (
         "exact" if beliefs == certainty == "exact" else "estimate" if certainty == "estimate" else "bound"
     )
@@ -240,3 +242,28 @@ def _followed(scene: Scene, aim: Aim, follower: Follower, plain: Tally) -> Tally
 
 def _effort(scene: Scene) -> float:
     return min(max(scene.people.n / PEOPLE_PER_EFFORT, LEAST_EFFORT), MOST_EFFORT)
+
+
+def _correspondences(scene: Scene, earlier: Earlier) -> dict[str, int]:
+    """Records that cannot be of the same person, by forward, cross and backward attacks, summed over attributes."""
+    if scene.people.rows is None or scene.table.persons is None:
+        return {}
+    n_releases = int(earlier.release_of.max(initial=-1)) + 1
+    readers = [Reader(other, scene.table, scene.policy) for other in scene.others[-n_releases:]]
+    if len(readers) < n_releases:
+        return {}
+    persons = scene.table.persons[scene.people.rows]
+    was_there = np.zeros((n_releases, max(earlier.n_persons, scene.table.n_persons)), dtype=bool)
+    was_there[earlier.release_of[earlier.groups], earlier.persons] = True
+    n_gone = was_there[:, scene.table.n_persons :].sum(axis=1).tolist()
+    summed: dict[str, int] = {}
+    for aim in scene.aims:
+        is_constant = aim.home in scene.constant
+        pairs = pairs_of(scene.reader, readers, n_gone, aim.known, aim.about, is_constant=is_constant)
+        there = [(pair, was_there[number][persons]) for number, pair in enumerate(pairs) if pair is not None]
+        if there:
+            told = corresponding([pair for pair, _ in there], [own for _, own in there], scene.people)
+            for name, n in told.items():
+                combine = min if name.endswith("_least") else sum
+                summed[name] = combine([summed[name], n]) if name in summed else n
+    return summed
