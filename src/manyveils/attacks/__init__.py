@@ -6,7 +6,17 @@ A new attack is a function of a scene, and its name in `ATTACKS`.
 
 from collections.abc import Callable, Iterator, Sequence
 
-from manyveils.attacks import de_finetti, dependency, finding, groups, knowledge, minimality, secrets, several
+from manyveils.attacks import (
+    de_finetti,
+    dependency,
+    finding,
+    groups,
+    knowledge,
+    minimality,
+    secrets,
+    sequential,
+    several,
+)
 from manyveils.attacks.adversaries import Reader
 from manyveils.attacks.outcome import Attacks, Outcome
 from manyveils.attacks.scene import Scene
@@ -35,7 +45,7 @@ ATTACKS: dict[str, Callable[[Scene], Outcome]] = {
     "dependency": dependency.attack,
     "alias-frequency": secrets.alias_frequency,
     "known-pairs": secrets.known_pairs,
-    "sequential": several.sequential,
+    "sequential": sequential.attack,
 }
 REMEDY = "Give the data that the release was made from."
 

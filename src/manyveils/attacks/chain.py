@@ -16,7 +16,7 @@ from manyveils.attacks.outcome import TOLERANCE
 from manyveils.attacks.people import Bools, Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim
 from manyveils.attacks.sparse_rows import Rows, normalized, stacked
-from manyveils.attacks.worlds import Limits, Shared, Sighted, TooMany, shared
+from manyveils.attacks.worlds import How, Limits, Shared, Sighted, TooMany, shared
 from manyveils.table import Table
 from manyveils.table.earlier import Earlier
 
@@ -26,12 +26,14 @@ class Follower:
     """Someone with all releases of a chain; she remembers what she works out.
 
     Of what may change she believes what the newest release says, and so of people who are in no release. Where it cannot
-    be told who stands where in the newest release, she multiplies what it says with what the others do.
+    be told who stands where in the newest release, she multiplies what it says with what the others do. If she believes
+    `only_counted` worlds, others tell her nothing.
     """
 
     reader: Reader
     constant: frozenset[str]
     limits: Limits
+    only_counted: bool = False
     _shared: dict[tuple[Known, str], Shared | None] = field(default_factory=dict)
 
     @property
@@ -120,9 +122,15 @@ class Follower:
         told, read = (rows.placed(np.arange(rows.n_values), n_values) for rows in (worlds.rows, plain.rows))
         set_of = worlds.set_of[self._persons[people.rows]]
         has_set = set_of >= 0
-        has_set[has_set] = told.totals()[set_of[has_set]] > 0
+        has_set[has_set] = (told.totals() > 0)[set_of[has_set]]
+        if self.only_counted:
+            has_set[has_set] = worlds.is_counted[set_of[has_set]] & self.is_told(about)
         both = Beliefs(stacked([told, read]), np.where(has_set, set_of, told.n + plain.row_of))
-        return both if self.is_told(about) else self._multiplied(both, Beliefs(read, plain.row_of), about)
+        return (
+            both
+            if self.is_told(about) or self.only_counted
+            else self._multiplied(both, Beliefs(read, plain.row_of), about)
+        )
 
     def _multiplied(self, told: Beliefs, read: Beliefs, about: str) -> Beliefs:
         row_of, firsts = alike([told.row_of, read.row_of], told.row_of.size)
@@ -131,6 +139,20 @@ class Follower:
         shares[: own.size] = np.maximum(own, TOLERANCE)
         gained = read.of(firsts).at(rows.cases, rows.values) / shares[rows.values]
         return Beliefs(normalized(rows.believing(rows.beliefs * gained), rows), row_of)
+
+    def beliefs_by(self, known: Known, about: str) -> How:
+        """Whether beliefs are exact or an estimate."""
+        worlds = self.shared(known, about)
+        return "estimate" if worlds is None or not self.is_told(about) else worlds.beliefs
+
+    def certainty_by(self, known: Known, about: str) -> How:
+        """Whether what is certain and what is impossible is known exactly, within bounds, or hardly."""
+        worlds = self.shared(known, about)
+        return "estimate" if worlds is None or not self.is_told(about) else worlds.certainty
+
+    def is_exact(self, known: Known, about: str) -> bool:
+        """Whether all beliefs are shares of worlds that were counted."""
+        return self.beliefs_by(known, about) == "exact"
 
     @property
     def gone(self) -> Bools:

@@ -53,6 +53,11 @@ class Records:
         """How many groups there are."""
         return self._groups[1].size
 
+    @property
+    def groups(self) -> Ids:
+        """The group of each published row."""
+        return self._groups[0]
+
     @cached_property
     def sizes(self) -> Ids:
         """How many records each group has."""
