@@ -45,7 +45,7 @@ ATTACKS: dict[str, Callable[[Scene], Outcome]] = {
     "dependency": dependency.attack,
     "alias-frequency": secrets.alias_frequency,
     "known-pairs": secrets.known_pairs,
-    "sequential": sequential.attack,
+    "sequential": sequential.sequential,
 }
 REMEDY = "Give the data that the release was made from."
 

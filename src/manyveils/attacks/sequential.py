@@ -27,7 +27,7 @@ ONE = "There is one release only; give others with `others` or --other, or the e
 MOST_KINDS = 3_000_000
 
 
-def attack(scene: Scene) -> Outcome:
+def sequential(scene: Scene) -> Outcome:
     """Sequential: several releases of the same people, each sound, are played off against each other.
 
     Knows: of a chain, in which groups everybody is, whether she is still there or gone; of other releases the
