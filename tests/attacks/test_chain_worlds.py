@@ -318,6 +318,77 @@ def test_groups_that_cross_within_a_release(data):
         assert dense[person].tolist() == pytest.approx(share)
 
 
+def test_parts_of_persons_are_estimated():
+    """Where a group counts parts of persons, as labels that cover several values do, beliefs are fitted and say so."""
+    sighted = Sighted(
+        np.array([0, 1, 1, 2]),
+        np.array([0, 0, 1, 1]),
+        3,
+        np.array([0, 0, 1, 1]),
+        np.array([0, 1, 0, 1]),
+        np.array([0.5, 1.5, 1.0, 1.0]),
+        2,
+        np.array([0, 1]),
+    )
+    found = shared(sighted, EXACT)
+    assert (found.beliefs, found.certainty) == ("estimate", "estimate")
+    assert not found.is_counted.any()
+    dense = found.rows.dense()[found.set_of]
+    assert dense[:2, 0].sum() == pytest.approx(0.5, abs=0.01)
+    assert dense[1:, 0].sum() == pytest.approx(1.0, abs=0.01)
+
+
+def test_groups_that_contradict_each_other():
+    """If no value fits all groups that somebody is in, she is believed to be as the newest release shows."""
+    history = History(({"a": frozenset({0})}, {"a": frozenset({0, 1})}), (("u",), ("v",)))
+    policy = policy_of()
+    release, table = published(history, policy)
+    held = table.earlier.held["s0"]
+    changed = replace(held, codes=np.array([2, *held.codes[1:]]))
+    table = replace(table, earlier=replace(table.earlier, held={"s0": changed}))
+    follower = Follower(Reader(release, table, policy), frozenset({"s0"}), EXACT)
+    assert believed(follower, table, 0)[0] == pytest.approx({"u": 0.5, "v": 0.5})
+
+
+def test_where_the_newest_release_does_not_say_who_stands_where():
+    """Then what it says of somebody and what the earlier ones say are multiplied, which is an estimate."""
+    before, now = {"a": frozenset({0, 1}), "b": frozenset({2, 3, 4})}, {"a": frozenset(range(5))}
+    history, policy = History((before, now), tuple("uvvwv")), policy_of()
+    frame = pl.DataFrame({"who": list("01234"), "q": list("xyxyy"), "s0": list("uvvwv")})
+    table, restore = hold(frame, policy)
+    draft = Draft("main", (("q",), ("s0",)), np.arange(5), np.array([0, 0, 1, 1, 1]), {})
+    release = seal([draft], table, policy, restore, notes={}, rng=np.random.default_rng(0))
+    table = replace(table.of_persons(), earlier=earlier_of(history, table))
+    release.placements = {}
+    follower = Follower(Reader(release, table, policy), frozenset({"s0"}), EXACT)
+    assert not follower.is_told("s0")
+    # Before u or v, each 1/2; now u 1/4 and v 7/12 over both buckets, where u is 1/5 and v 3/5 of all.
+    assert believed(follower, table, 0)[0] == pytest.approx({"u": 9 / 16, "v": 7 / 16})
+    assert sequential(release, table, policy).how == "estimate"
+
+
+def test_further_releases_beside_a_chain():
+    """A release that belongs to no chain adds to what the chain says, and the chain's own releases add nothing twice."""
+    history = History((FIRST, FIRST), tuple((value,) for value in "uvwuvw"))
+    policy = policy_of(guarantee={"l": 2, "l_kind": "frequency"})
+    release, table = published(history, policy)
+    chain = sequential(release, table, policy, others=[release])
+    assert (chain.details["releases"], chain.certain, chain.how) == (2, 0, "exact")
+    frame = pl.DataFrame({"who": list("012345"), "q": list("aaabbb"), "s0": list("uvwuvw")})
+    own, restore = hold(frame.filter(pl.col("s0") != "w"), policy)
+    apart = seal(
+        [Draft("main", (("q", "s0"),), np.arange(4), None, {})],
+        own,
+        policy,
+        restore,
+        notes={},
+        rng=np.random.default_rng(0),
+    )
+    found = sequential(release, table, policy, others=[apart, release])
+    assert (found.details["releases"], found.how) == (3, "estimate")
+    assert found.success >= chain.success
+
+
 def generations(n, n_releases, size, n_values, *, churn=0.1, keeps=False, seed=1):
     """A chain in which some leave and as many come each time; groups are drawn anew, or people stay together."""
     rng = np.random.default_rng(seed)

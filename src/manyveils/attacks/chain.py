@@ -13,8 +13,8 @@ from manyveils.attacks.adversaries import Reader, shares_of
 from manyveils.attacks.all_rows import held_by
 from manyveils.attacks.beliefs import Beliefs, Known, spread_out
 from manyveils.attacks.outcome import TOLERANCE
-from manyveils.attacks.people import Bools, Floats, Ids, People, alike
-from manyveils.attacks.scene import Aim
+from manyveils.attacks.people import Bools, Floats, Ids, People, alike, looked_up
+from manyveils.attacks.scene import Aim, Bound
 from manyveils.attacks.sparse_rows import Rows, normalized, stacked
 from manyveils.attacks.worlds import How, Limits, Shared, Sighted, TooMany, shared
 from manyveils.table import Table
@@ -172,8 +172,8 @@ class Follower:
         """
         worlds = self.shared(aim.known, aim.about)
         if worlds is None:
-            return {"certain_gone": 0, "broken_gone": 0}
-        shares, cap, protected = _of_values(self.table, aim, worlds.rows.n_values)
+            return {"certain_gone": 0, "broken_gone": 0, "promised_gone": 0}
+        shares, bound, protected = _of_values(self.table, aim, worlds.rows.n_values)
         rows = worlds.rows
         is_gained = protected[rows.values] & (rows.beliefs > shares[rows.values] + TOLERANCE)
         set_of = worlds.set_of[self.gone & (worlds.set_of >= 0)]
@@ -182,9 +182,11 @@ class Follower:
             has_it = np.bincount(rows.cases[flags], minlength=rows.n) > 0
             return int(has_it[set_of].sum())
 
+        is_broken = is_gained & (rows.beliefs > bound.cap[rows.values] + TOLERANCE)
         return {
             "certain_gone": n_persons(is_gained & (rows.beliefs >= 1 - TOLERANCE)),
-            "broken_gone": n_persons(is_gained & (rows.beliefs > cap[rows.values] + TOLERANCE)),
+            "broken_gone": n_persons(is_broken),
+            "promised_gone": n_persons(is_broken & bound.promised[rows.values]),
         }
 
     def counted(self, known: Known, about: str) -> float:
@@ -200,11 +202,14 @@ class Follower:
         )
 
 
-def _of_values(table: Table, aim: Aim, n_values: int) -> tuple[Floats, Floats, Bools]:
-    """The share of each value, how much may be believed of it, and whether it needs protection; half of the doubt is
-    left of values that the data do not have.
+def _of_values(table: Table, aim: Aim, n_values: int) -> tuple[Floats, Bound, Bools]:
+    """The share of each value, how much may be believed of it, and whether it needs protection, for values that the data do
+    not have too.
     """
-    own = table[aim.about].n_values
-    shares, cap, protected = np.zeros(n_values), np.full(n_values, 0.5), np.ones(n_values, dtype=bool)
-    shares[:own], cap[:own], protected[:own] = shares_of(table, aim.about), aim.bounds.cap, ~aim.spared
-    return shares, cap, protected
+    codes = np.arange(n_values)
+    codes[table[aim.about].n_values :] = -1
+    return (
+        looked_up(shares_of(table, aim.about), codes, 0.0),
+        aim.bounds.of(codes),
+        looked_up(~aim.spared, codes, otherwise=True),
+    )

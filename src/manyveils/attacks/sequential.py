@@ -25,6 +25,7 @@ NAME = "sequential"
 KNOWS_CHAIN = "every release of the chain, and in which groups of it everybody is"
 ONE = "There is one release only; give others with `others` or --other, or the earlier ones of its chain with `after` or --after."
 MOST_KINDS = 3_000_000
+OF_GONE = "certain_gone", "broken_gone", "promised_gone"
 
 
 def sequential(scene: Scene) -> Outcome:
@@ -106,7 +107,7 @@ def _along_chain(scene: Scene, earlier: Earlier) -> Outcome:
     n_followed = sum(aim.about in earlier.held for aim in aims)
     limits = Limits(kinds=MOST_KINDS, effort=effort_for(scene) / max(n_followed, 1))
     follower = Follower(scene.reader, scene.constant, limits)
-    n_chain = int(earlier.release_of.max(initial=-1)) + 1
+    n_chain = earlier.n_releases
     n_apart = max(len(scene.others) - n_chain, 0)
     others = [Reader(other, scene.table, scene.policy) for other in scene.others]
     by = Collector((scene.reader, *others[:n_apart]), follower) if n_apart else None
@@ -133,8 +134,7 @@ def _along_chain(scene: Scene, earlier: Earlier) -> Outcome:
         "constant_attributes": len({aim.home for aim in followed}),
         "persons": follower.gone.size,
         "gone": int(follower.gone.sum()),
-        "certain_gone": sum(own["certain_gone"] for own in gone),
-        "broken_gone": sum(own["broken_gone"] for own in gone),
+        **{name: sum(own[name] for own in gone) for name in OF_GONE},
         **_with_one(alone),
         "beliefs": beliefs,
         "certainty": certainty,
@@ -151,7 +151,7 @@ def _correspondences(scene: Scene, earlier: Earlier, readers: list[Reader]) -> d
     """Records that cannot be of the same person, by forward, cross and backward attacks, summed over attributes."""
     if scene.people.rows is None or scene.table.persons is None:
         return {}
-    n_releases = int(earlier.release_of.max(initial=-1)) + 1
+    n_releases = earlier.n_releases
     if len(readers) < n_releases:
         return {}
     persons = scene.table.persons[scene.people.rows]

@@ -59,6 +59,11 @@ class Earlier:
         """How many groups there are in all releases."""
         return self.release_of.size
 
+    @property
+    def n_releases(self) -> int:
+        """How many releases there were."""
+        return int(self.release_of.max(initial=-1)) + 1
+
     @cached_property
     def is_last(self) -> Bools:
         """Which sightings are in groups that the last release shows."""
