@@ -101,6 +101,18 @@ def test_whoever_is_in_one_release_only(released):
     assert beliefs.of(np.arange(6)).dense().tolist() == [[1, 0]] * 2 + [[0.5, 0.5]] * 4
 
 
+def test_groups_with_less_room_than_people_who_fit(released):
+    """Where more people fit a group than it has, nobody says who is in it; of other groups worlds are counted all the same."""
+    policy = mv.Policy(attributes={"q": {"role": "quasi"}, "s": {"role": "sensitive"}})
+    first = pl.DataFrame({"q": list("aaabb"), "s": list("uvwuv")})
+    one, two = (released(frame, policy, [("q", "s")]) for frame in (first, first[1:]))
+    table, _ = hold(first, policy)
+    composer = Composer(Collector((Reader(one, table, policy), Reader(two, table, policy))), Limits())
+    assert not composer.is_exact(("q",), "s")
+    _, is_told = composer.shared(("q",), "s")
+    assert is_told.tolist() == [False] * 3 + [True] * 2
+
+
 def worlds_of(groups_of, counts, values):
     """Every way to give everybody a value so that all groups have their counts."""
     for world in product(values, repeat=len(groups_of)):

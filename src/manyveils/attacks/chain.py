@@ -80,7 +80,7 @@ class Follower:
         return Sighted(
             np.concatenate(persons),
             np.concatenate(groups),
-            max(earlier.n_persons, self.table.n_persons),
+            self.n_persons,
             np.concatenate(of),
             np.concatenate(values),
             np.concatenate(counts),
@@ -155,15 +155,27 @@ class Follower:
         return self.beliefs_by(known, about) == "exact"
 
     @property
+    def n_persons(self) -> int:
+        """How many people were ever seen, or have a row in the data."""
+        return max(self.earlier.n_persons, self.table.n_persons)
+
+    @property
+    def here(self) -> Bools:
+        """Who has a row in the newest release, as far as it can be told."""
+        placings = [placing for placed in self.reader.placed.values() for placing in placed]
+        if not placings:
+            return np.arange(self.n_persons) < self.table.n_persons
+        here = np.zeros(self.n_persons, dtype=bool)
+        for placing in placings:
+            here[placing.persons[placing.kinds >= 0]] = True
+        return here
+
+    @property
     def gone(self) -> Bools:
         """Who was seen before and has no row in the newest release."""
-        earlier = self.earlier
-        gone = np.zeros(max(earlier.n_persons, self.table.n_persons), dtype=bool)
-        gone[earlier.persons] = True
-        for name in self.reader.placed:
-            for placing in self.reader.placed[name]:
-                gone[placing.persons[placing.kinds >= 0]] = False
-        return gone
+        was_seen = np.zeros(self.n_persons, dtype=bool)
+        was_seen[self.earlier.persons] = True
+        return was_seen & ~self.here
 
     def of_gone(self, aim: Aim) -> dict[str, int]:
         """Of how many who are gone the value is settled, or some value is believed more than is promised.

@@ -217,16 +217,18 @@ class Excluded:
             self.least = min([int(left.min()), *([] if self.least is None else [self.least])])
 
 
-def corresponding(pairs: Sequence[Pair], were_there: Sequence[Bools], people: People) -> dict[str, int]:
+def corresponding(
+    pairs: Sequence[Pair], were_there: Sequence[Bools], people: People, is_here: Bools
+) -> dict[str, int]:
     """How many people have fewer candidates than their groups show, by each of the three attacks.
 
-    `were_there` says for each pair which people were in the older release.
+    `were_there` says for each pair which people were in the older release, `is_here` who is in the newest.
     """
     found = {name: Excluded(np.zeros(people.n, dtype=bool)) for name in ("forward", "cross", "backward")}
     for pair, was_there in zip(pairs, were_there, strict=True):
         older, newer = pair.older.group_of(people), pair.newer.group_of(people)
-        stayed = np.flatnonzero(was_there & (older >= 0) & (newer >= 0))
-        joined = np.flatnonzero(~was_there & (newer >= 0))
+        stayed = np.flatnonzero(is_here & was_there & (older >= 0) & (newer >= 0))
+        joined = np.flatnonzero(is_here & ~was_there & (newer >= 0))
         own, now = older[stayed], newer[stayed]
         found["forward"].add(stayed, pair.forward(own, now), pair.older.sizes[own])
         found["cross"].add(stayed, pair.cross(own, now), pair.newer.sizes[now])

@@ -139,7 +139,7 @@ def _along_chain(scene: Scene, earlier: Earlier) -> Outcome:
         "beliefs": beliefs,
         "certainty": certainty,
         "counted": min((follower.counted(aim.known, aim.about) for aim in followed), default=1.0),
-        **_correspondences(scene, earlier, others[n_apart:]),
+        **_correspondences(scene, follower, others[n_apart:]),
     }
     how: How = "exact" if beliefs == "exact" else "estimate" if certainty == "estimate" else "bound"
     if by is not None:
@@ -147,24 +147,23 @@ def _along_chain(scene: Scene, earlier: Earlier) -> Outcome:
     return outcome(NAME, KNOWS_CHAIN, how, together, details, is_foreseen=by is None)
 
 
-def _correspondences(scene: Scene, earlier: Earlier, readers: list[Reader]) -> dict[str, int]:
+def _correspondences(scene: Scene, follower: Follower, readers: list[Reader]) -> dict[str, int]:
     """Records that cannot be of the same person, by forward, cross and backward attacks, summed over attributes."""
-    if scene.people.rows is None or scene.table.persons is None:
+    earlier, people = follower.earlier, scene.people
+    if people.rows is None or scene.table.persons is None or len(readers) < earlier.n_releases:
         return {}
-    n_releases = earlier.n_releases
-    if len(readers) < n_releases:
-        return {}
-    persons = scene.table.persons[scene.people.rows]
-    was_there = np.zeros((n_releases, max(earlier.n_persons, scene.table.n_persons)), dtype=bool)
+    was_there = np.zeros((earlier.n_releases, follower.n_persons), dtype=bool)
     was_there[earlier.release_of[earlier.groups], earlier.persons] = True
-    n_gone = was_there[:, scene.table.n_persons :].sum(axis=1).tolist()
+    n_gone = was_there[:, ~follower.here].sum(axis=1).tolist()
+    persons = scene.table.persons[people.rows]
+    is_here = follower.here[persons]
     summed: dict[str, int] = {}
     for aim in scene.aims:
         is_constant = aim.home in scene.constant
         pairs = pairs_of(scene.reader, readers, n_gone, aim.known, aim.about, is_constant=is_constant)
         there = [(pair, was_there[number][persons]) for number, pair in enumerate(pairs) if pair is not None]
         if there:
-            told = corresponding([pair for pair, _ in there], [own for _, own in there], scene.people)
+            told = corresponding([pair for pair, _ in there], [own for _, own in there], people, is_here)
             for name, n in told.items():
                 combine = min if name.endswith("_least") else sum
                 summed[name] = combine([summed[name], n]) if name in summed else n
