@@ -185,20 +185,23 @@ class Pair:
 def pairs_of(
     newer: Reader,
     older: Sequence[Reader],
-    n_gone: Sequence[int],
+    n_stayed: Sequence[int],
     known: Known,
     about: str,
     *,
     is_constant: bool,
 ) -> list[Pair | None]:
-    """The newest release beside each older one, if records of both show what is known beside what is asked."""
+    """The newest release beside each older one, if records of both show what is known beside what is asked.
+
+    `n_stayed` says how many people of each are known to be in the newest; everybody else may be gone.
+    """
     newest = records_of(newer, known, about)
     records = [None if newest is None else records_of(reader, known, about) for reader in older]
     return [
         None
         if newest is None or own is None or own.n * newest.n > MOST_PAIRS
-        else Pair(own, newest, n, is_constant)
-        for own, n in zip(records, n_gone, strict=True)
+        else Pair(own, newest, max(int(own.sizes.sum()) - n, 0), is_constant)
+        for own, n in zip(records, n_stayed, strict=True)
     ]
 
 

@@ -152,15 +152,18 @@ def _correspondences(scene: Scene, follower: Follower, readers: list[Reader]) ->
     earlier, people = follower.earlier, scene.people
     if people.rows is None or scene.table.persons is None or len(readers) < earlier.n_releases:
         return {}
+    if scene.table.n_persons < scene.table.n_rows:
+        # Of somebody with several rows nobody knows how many records she has in the other release.
+        return {}
     was_there = np.zeros((earlier.n_releases, follower.n_persons), dtype=bool)
     was_there[earlier.release_of[earlier.groups], earlier.persons] = True
-    n_gone = was_there[:, ~follower.here].sum(axis=1).tolist()
+    n_stayed = was_there[:, follower.here].sum(axis=1).tolist()
     persons = scene.table.persons[people.rows]
     is_here = follower.here[persons]
     summed: dict[str, int] = {}
     for aim in scene.aims:
         is_constant = aim.home in scene.constant
-        pairs = pairs_of(scene.reader, readers, n_gone, aim.known, aim.about, is_constant=is_constant)
+        pairs = pairs_of(scene.reader, readers, n_stayed, aim.known, aim.about, is_constant=is_constant)
         there = [(pair, was_there[number][persons]) for number, pair in enumerate(pairs) if pair is not None]
         if there:
             told = corresponding([pair for pair, _ in there], [own for _, own in there], people, is_here)
