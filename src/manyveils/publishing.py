@@ -12,7 +12,8 @@ from manyveils.keys import write_key
 from manyveils.ledgers import keep_ledger
 from manyveils.promises.work import silent
 from manyveils.release import Release
-from manyveils.release.folder import staged, write_text
+from manyveils.release.folder import write_text
+from manyveils.release.ledger import appearing
 from manyveils.release.release import MANIFEST
 from manyveils.run import make
 
@@ -61,8 +62,8 @@ def publish_to(
     _refuse_undoing(out, after)
     write = write_on_spark if is_for_spark(data, engine, master) else _write_here
     private = private or out.parent / f"{out.name}.private"
-    # Folders are prepared first, so that a place which is taken is refused before any work; the release appears last.
-    with staged(out, force=force) as folder, staged(private, force=force, mode=0o700) as aside:
+    with appearing(out, private, force=force) as (folder, aside):
+        assert aside is not None
         release, verdict = write(order, folder)
         verdict.refuse_broken()
         _write_private(aside, verdict, release, seed)

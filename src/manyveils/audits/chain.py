@@ -35,7 +35,7 @@ def ledger_of(release: Release, table: Table, policy: Policy) -> Ledger:
 
 def _groups(release: Release, table: Table, policy: Policy) -> Ids:
     evidence, sensitive = Evidence(release, table, policy), set(table.expand(policy.sensitive))
-    shown = [view for view in release.views if sensitive & {*view.attributes}]
+    shown = [view for view in release.views if sensitive & {*view.attributes}] or release.views
     columns = [_group_of(evidence, view) for view in shown]
     left = np.any([column == LEFT_OUT for column in columns], axis=0)
     groups = combined([np.maximum(column, 0) for column in columns])

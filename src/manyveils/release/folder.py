@@ -12,8 +12,9 @@ from manyveils.errors import InputError
 REPORT = "report.html"
 RELEASE = {"release.json", "tables", "recodings"}
 PLACEMENTS = "placements.parquet"
-LEDGER = "ledger.zip"
-PRIVATE = {"audit.json", "plan.json", "seed.json", "key.json", PLACEMENTS, LEDGER, REPORT}
+# While a release is being replaced, its own ledger stands beside the next one's.
+LEDGER, REPLACED = "ledger.zip", "ledger.replaced.zip"
+PRIVATE = {"audit.json", "plan.json", "seed.json", "key.json", PLACEMENTS, LEDGER, REPLACED, REPORT}
 DEMO = {"hospital.csv", "policy.toml"}
 DEMO_OF_VISITS = {"visits.csv", "visits.toml"}
 COMPARISON = {"comparison.json", "policy.toml", "frontier.svg"}
@@ -64,7 +65,7 @@ def _is_ours(target: Path) -> bool:
     if names == {REPORT}:
         # A report makes the private folder of a release that came without one.
         return target.name.endswith(".private")
-    marks = {"release.json", "audit.json", "comparison.json", PLACEMENTS, LEDGER}
+    marks = {"release.json", "audit.json", "comparison.json", PLACEMENTS, LEDGER, REPLACED}
     ours = (RELEASE, PRIVATE, COMPARISON)
     return not names or (bool(names & marks) and any(names <= kind for kind in ours))
 
