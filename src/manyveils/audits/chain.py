@@ -1,69 +1,132 @@
-"""What a release tells the next one of its chain: who was seen in which group, and what the groups have."""
+"""The ledger of a release: who is in which of its groups, what these have, and what the releases before let expect.
+
+It is read off the sealed release, as an audit reads it, and not off what the method meant to make.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
-from manyveils.policy import Policy
+from manyveils.audits.earlier import Added, added_shown
+from manyveils.audits.finding import REMEDY, UNTOLD
+from manyveils.audits.shown import chained_in, shown_in, sights_about
+from manyveils.audits.signatures import Pairs
+from manyveils.errors import DataError
+from manyveils.policy import Policy, Promise
+from manyveils.policy.guarantees import DistinctDiversity
 from manyveils.reading.chain import persons_hashed
 from manyveils.reading.evidence import Evidence
-from manyveils.reading.keys import Ids, combined, dense
-from manyveils.release import Release, View
-from manyveils.release.ledger import KEY_BYTES, VALUES, Ledger
-from manyveils.release.seal import LEFT_OUT
+from manyveils.reading.keys import Ids
+from manyveils.reading.secrets import as_published
+from manyveils.reading.sight import Sight
+from manyveils.release import Release
+from manyveils.release.ledger import SIGHTINGS, VALUES, Ledger, fresh_key
 from manyveils.table import Table
-from manyveils.table.streams import Streams
 
 
 def ledger_of(release: Release, table: Table, policy: Policy) -> Ledger:
-    """Who stands in which group of a release, by its placements, and what the groups have of each sensitive attribute."""
-    key = Streams().secret("ledger")
-    assert len(key) == KEY_BYTES
-    hashes = persons_hashed(table, key)
-    if table.earlier is not None:
-        hashes = table.earlier.hashes[: table.n_persons]
-    groups = _groups(release, table, policy)
-    rows = np.flatnonzero(groups != LEFT_OUT)
-    persons = np.arange(table.n_rows) if table.persons is None else table.persons
-    seen = pl.DataFrame({"number": persons[rows], "group": dense(groups[rows])})
-    pairs = seen.unique(maintain_order=True)
-    sightings = pairs.select(person=hashes.gather(pairs["number"]), group="group").drop_nulls()
-    values = [_values(seen, table, rows, name) for name in policy.sensitive if name in table.attributes]
-    n_shown = int(pairs["group"].n_unique())
-    listed = pl.concat(values) if values else pl.DataFrame(schema=VALUES)
-    return Ledger(sightings, listed, n_shown, table.n_persons, release.manifest.method, key)
+    """The ledger of a sealed release and the table it was made from, with where its persons were seen before, if anywhere.
 
+    Persons are hashed as those before are, or with a key that is made here. Whose identity is missing, or who is in no
+    group, has no sighting. `n_persons` counts all of the table.
 
-def _groups(release: Release, table: Table, policy: Policy) -> Ids:
-    evidence, sensitive = Evidence(release, table, policy), set(table.expand(policy.sensitive))
-    shown = [view for view in release.views if sensitive & {*view.attributes}] or release.views
-    columns = [_group_of(evidence, view) for view in shown]
-    left = np.any([column == LEFT_OUT for column in columns], axis=0)
-    groups = combined([np.maximum(column, 0) for column in columns])
-    return np.where(left, LEFT_OUT, groups)
-
-
-def _group_of(evidence: Evidence, view: View) -> Ids:
-    places = evidence.release.placements[view.name]
-    if view.bucketed:
-        return places
-    [file] = view.files
-    known = tuple(name for name in evidence.table.expand(evidence.policy.quasi) if name in file.attributes)
-    numbers = evidence.group_numbers(file, known)
-    return np.where(places == LEFT_OUT, LEFT_OUT, numbers[places])
-
-
-def _values(seen: pl.DataFrame, table: Table, rows: Ids, name: str) -> pl.DataFrame:
-    texts = pl.Series([text or None for text in table[name].texts], dtype=pl.String)
-    own = seen.with_columns(code=pl.Series(table[name].codes[rows], dtype=pl.Int64))
-    own = own.with_columns(share=1 / pl.len().over("number", "group"))
-    counted = own.group_by("group", "code").agg(weight=pl.col("share").sum())
-    counted = counted.with_columns(size=pl.col("weight").sum().over("group"))
-    share = own.group_by("code").agg(p=pl.col("share").sum() / pl.lit(seen["number"].n_unique()))
-    counted = counted.join(share, on="code")
-    return counted.select(
-        "group",
-        attribute=pl.lit(name),
-        value=texts.gather(counted["code"]),
-        weight="weight",
-        expected=pl.col("p") * pl.col("size"),
+    Claim: the next release of a chain finds in it what someone who has this one, and those before, knows of persons.
+    Why: groups and counts are those that the audit reads from the published files.
+    Tested by: tests/claims/test_chain_judged.py
+    """
+    assert table.keys is not None
+    table = as_published(release, table.of_persons())
+    evidence = Evidence(release, table, policy)
+    names = [name for name in policy.sensitive if name in table.attributes]
+    groups, values = _Numbered(), []
+    told = [
+        (name, *_added_by(evidence, name, sights)) for name in names if (sights := _sights(evidence, name))
+    ]
+    # Groups that are shown come first.
+    own = [(name, groups.of(added, shown=True), added, texts) for name, added, texts in told]
+    n_shown = groups.n_groups
+    for name, numbers, added, texts in own:
+        numbers = np.append(numbers, groups.of(added, shown=False))
+        values.append(_values(name, numbers, added, texts))
+    key = fresh_key()
+    hashes = persons_hashed(table, key) if table.earlier is None else table.earlier.hashes
+    return Ledger(
+        _sightings(groups.pairs, hashes),
+        pl.concat([pl.DataFrame(schema=VALUES), *values]),
+        n_shown,
+        table.n_persons,
+        release.manifest.method,
+        key,
     )
+
+
+def _sights(evidence: Evidence, name: str) -> list[Sight]:
+    """The columns that show an attribute, for someone who knows all quasi-identifiers."""
+    known = evidence.table.expand(evidence.policy.quasi)
+    return sights_about(evidence, Promise(DistinctDiversity(1), known, (name,)))
+
+
+def _added_by(evidence: Evidence, name: str, sights: Sequence[Sight]) -> tuple[Added, tuple[str, ...]]:
+    """The groups that a release adds to the chain of one attribute, and the texts of its values."""
+    shown = shown_in(evidence, sights)
+    if shown is None:
+        raise DataError.at("release", UNTOLD, REMEDY)
+    chained = chained_in(evidence, sights)
+    if chained is None:
+        added = added_shown(shown.pairs, shown.cells, shown.n_groups, shown.sizes, shown.prior)
+        return added, shown.attribute.texts
+    assert evidence.table.earlier is not None
+    return chained.added, (*shown.attribute.texts, *evidence.table.earlier.held[name].more)
+
+
+@dataclass(repr=False)
+class _Numbered:
+    """Groups of several attributes, numbered through; those that have the same persons are the same."""
+
+    pairs: list[Pairs] = field(default_factory=list)
+    n_groups: int = 0
+    _known: list[tuple[Pairs, int, int]] = field(default_factory=list)
+
+    def of(self, added: Added, *, shown: bool) -> Ids:
+        """The numbers of the groups that a release shows, or of those that can be derived."""
+        first, stop = (0, added.n_shown) if shown else (added.n_shown, added.n_groups)
+        which = (added.pairs.groups >= first) & (added.pairs.groups < stop)
+        own = Pairs(added.pairs.persons[which], added.pairs.groups[which] - first)
+        for pairs, n_groups, start in self._known:
+            if n_groups == stop - first and _are_equal(pairs, own):
+                return start + np.arange(n_groups)
+        start, self.n_groups = self.n_groups, self.n_groups + stop - first
+        self._known.append((own, stop - first, start))
+        self.pairs.append(own.numbered_from(start))
+        return start + np.arange(stop - first)
+
+
+def _are_equal(pairs: Pairs, others: Pairs) -> bool:
+    return np.array_equal(pairs.persons, others.persons) and np.array_equal(pairs.groups, others.groups)
+
+
+def _values(name: str, numbers: Ids, added: Added, texts: Sequence[str]) -> pl.DataFrame:
+    """What the groups have of one attribute, as the ledger lists it."""
+    domain = pl.Series([text or None for text in texts], dtype=pl.String)
+    cells = added.cells
+    return pl.DataFrame(
+        {
+            "group": numbers[cells.groups],
+            "attribute": pl.repeat(name, cells.groups.size, dtype=pl.String, eager=True),
+            "value": domain.gather(cells.values),
+            "weight": cells.weights,
+            "expected": added.expected,
+        },
+        schema=VALUES,
+    )
+
+
+def _sightings(told: Iterable[Pairs], hashes: pl.Series) -> pl.DataFrame:
+    """Every person with every group, by her hash."""
+    frames = [
+        pl.DataFrame({"person": hashes.gather(pairs.persons), "group": pairs.groups}, schema=SIGHTINGS)
+        for pairs in told
+    ]
+    return pl.concat([pl.DataFrame(schema=SIGHTINGS), *frames]).drop_nulls("person")

@@ -104,10 +104,12 @@ def _held_of(values: pl.DataFrame, texts: Sequence[str]) -> Held:
     own = pl.DataFrame({"value": pl.Series([text or None for text in texts], dtype=pl.String)})
     own = own.with_columns(code=np.arange(len(texts)))
     more = values.select(pl.col("value").unique()).join(own, on="value", how="anti", nulls_equal=True)
-    own = pl.concat([own, more.sort("value").with_columns(code=len(texts) + np.arange(more.height))])
+    more = more.sort("value").with_columns(code=len(texts) + np.arange(more.height))
+    own = pl.concat([own, more])
     coded = values.join(own, on="value", how="left", nulls_equal=True).sort("group", "code")
     groups, codes, weights, expected = (coded[name].to_numpy() for name in COLUMNS)
-    return Held(groups, codes, weights, expected, own.height)
+    others = tuple(text or "" for text in more["value"].to_list())
+    return Held(groups, codes, weights, expected, own.height, others)
 
 
 def _refuse_sets(policy: Policy) -> None:

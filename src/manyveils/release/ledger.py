@@ -45,6 +45,11 @@ DAMAGED = (
 START = "Start one with `manyveils ledger start`, from the release and its original."
 
 
+def fresh_key() -> bytes:
+    """A key for a chain that begins."""
+    return secrets.token_bytes(KEY_BYTES)
+
+
 @dataclass(frozen=True)
 class Link:
     """An earlier release of a chain: what tells it from any other, and what its folder was called.
@@ -73,7 +78,7 @@ class Ledger:
     n_shown: int
     n_persons: int
     method: str
-    key: bytes = field(default_factory=lambda: secrets.token_bytes(KEY_BYTES))
+    key: bytes = field(default_factory=fresh_key)
     after: tuple[Link, ...] = ()
     # Drawn once, and told by links.
     number: str = field(default_factory=lambda: secrets.token_hex(HASH_BYTES))

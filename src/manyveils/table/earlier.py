@@ -19,7 +19,7 @@ class Held:
 
     A value that the table does not have has a code of its own, after those of the table.
     `weights` counts persons, each of whom weighs 1; `expected` is what someone who had read all releases before
-    would have expected that count to be.
+    would have expected that count to be. `more` are the texts of the values that the table does not have.
     """
 
     groups: Ids
@@ -27,6 +27,7 @@ class Held:
     weights: Floats
     expected: Floats
     n_values: int
+    more: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
