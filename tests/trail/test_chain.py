@@ -138,6 +138,7 @@ SLOW = textwrap.dedent("""
     from pathlib import Path
     import polars as pl
     from manyveils.cli.app import app
+    from manyveils.release import folder
 
     rename, replace, write = Path.rename, Path.replace, pl.DataFrame.write_csv
 
@@ -151,12 +152,12 @@ SLOW = textwrap.dedent("""
         return acting
 
     Path.rename, Path.replace, pl.DataFrame.write_csv = map(slowly, (rename, replace, write))
-    os.fsync = slowly(os.fsync)
+    os.fsync, folder._exchanged = slowly(os.fsync), slowly(folder._exchanged)
     app(sys.argv[1:])
 """)
 
 
-@pytest.mark.parametrize("n_acts", [1, 4, 6, 9, 12, 15, 18, 30])
+@pytest.mark.parametrize("n_acts", [1, 5, 10, 11, 12, 13, 14, 16, 18, 30])
 @pytest.mark.parametrize("force", [False, True])
 def test_killed(quarters, n_acts, force):
     """Killed at any moment, the chain is the old one or the new one, and publishing again works."""
