@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -12,6 +13,7 @@ from manyveils.publishing import publish_to
 from manyveils.reading.chain import chain_of
 from manyveils.release.ledger import read_ledger
 from manyveils.release.placements import private_folder
+from manyveils.table import hold
 from tests.conftest import MARK
 
 ATTRIBUTES = {
@@ -207,6 +209,10 @@ def test_who_is_held_back_is_kept_in_mind(tmp_path):
     assert ledger.held_back.height == done.release.suppressed
     assert done.describe()["chain"]["held_back"] == done.release.suppressed
     assert ledger.held_back.join(ledger.sightings, on="person", how="semi").height == 0
+    later, _ = hold(rare.reverse(), own)
+    told = chain_of([tmp_path / "q"]).beside(later, own).earlier
+    left_out = np.flatnonzero(done.release.placements["main"] < 0)
+    assert told.held_back.tolist() == sorted(16 - left_out)
 
 
 def test_the_report_tells_the_chain(chain):

@@ -60,6 +60,7 @@ class Chain:
             release_of,
             np.concatenate(shown),
             self._held(table, policy, offsets),
+            held_back=_among(hashes[: table.n_persons], self.ledgers[-1].held_back),
         )
 
     def _held(self, table: Table, policy: Policy, offsets: Ids) -> Mapping[str, Held]:
@@ -97,6 +98,13 @@ def _numbered(hashes: pl.Series, own: pl.Series) -> tuple[Ids, pl.Series]:
     joined = joined.join(gone, on="person", how="left", maintain_order="left")
     numbers = joined.select(pl.coalesce("number", "new")).to_series().to_numpy().astype(np.int64)
     return numbers, pl.concat([own.alias("person"), gone["person"]])
+
+
+def _among(own: pl.Series, persons: pl.DataFrame) -> Ids:
+    """The numbers of the persons of a table who are listed by their hashes."""
+    numbered = pl.DataFrame({"person": own, "number": np.arange(len(own))})
+    found: Ids = numbered.join(persons, on="person", how="semi")["number"].to_numpy()
+    return np.sort(found)
 
 
 def _held_of(values: pl.DataFrame, texts: Sequence[str]) -> Held:

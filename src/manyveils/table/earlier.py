@@ -1,7 +1,7 @@
 """Where persons were seen in earlier releases, by someone who has all of them: each release sorts them into groups."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -48,6 +48,8 @@ class Earlier:
     held: Mapping[str, Held]
     # Which sightings are of persons whose quasi-identifiers are still what their group shows.
     fits: Bools | None = None
+    # The persons of the table who were held back from the last release, and come first now.
+    held_back: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
     def n_persons(self) -> int:
