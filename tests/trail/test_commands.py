@@ -89,7 +89,7 @@ def test_json_of_publish(method, form):
     """With --json publishing prints one document: where things are, the manifest, the audit and the plan."""
     outcome = method.publish("--json", "--format", form)
     assert outcome.status == 0
-    assert set(outcome.document) == {"folder", "private", "manifest", "audit", "plan"}
+    assert set(outcome.document) == {"folder", "private", "manifest", "audit", "plan", "chain"}
     assert outcome.document["manifest"] == manifest_of(method.out)
 
 
