@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -221,8 +222,8 @@ def expected_in(
     groups, signature = np.divmod(found, max(signatures.persons.size, 1))
     lengths = np.diff(starts)[signature]
     parts = np.cumsum(lengths) // MOST_BELIEFS
-    cuts = np.flatnonzero(np.diff(parts, prepend=-1))
-    for start, stop in zip(cuts.tolist(), [*cuts[1:].tolist(), found.size], strict=True):
+    cuts = [*np.flatnonzero(np.diff(parts, prepend=-1)).tolist(), found.size]
+    for start, stop in pairwise(cuts):
         places = ranges(starts[signature[start:stop]], lengths[start:stop])
         wanted = np.repeat(groups[start:stop], lengths[start:stop]) * n_values + values[places]
         weights = np.repeat(times[start:stop], lengths[start:stop]) * shares[places]

@@ -127,6 +127,7 @@ def _chained(evidence: Evidence, name: str, sights: Sequence[Sight]) -> Chained 
     # Values that nobody of the table has any more are taken to be as rare as can be.
     prior = np.append(shown.prior, np.zeros(held.n_values - shown.prior.size))
     prior = np.where(prior > 0, prior, 1 / evidence.table.n_persons)
+    prior /= prior.sum()
     before = before_of(earlier, held, held.n_values, is_constant=is_constant)
     if not is_constant:
         own = added_shown(shown.pairs, shown.cells, shown.n_groups, shown.sizes, prior)
