@@ -75,7 +75,7 @@ def _added_by(evidence: Evidence, name: str, sights: Sequence[Sight]) -> tuple[A
         raise DataError.at("release", UNTOLD, REMEDY)
     chained = chained_in(evidence, sights)
     if chained is None:
-        added = added_shown(shown.pairs, shown.cells, shown.n_groups, shown.sizes, shown.prior)
+        added = added_shown(shown.pairs, shown.cells, shown.sizes, shown.prior)
         return added, shown.attribute.texts
     assert evidence.table.earlier is not None
     return chained.added, (*shown.attribute.texts, *evidence.table.earlier.held[name].more)
