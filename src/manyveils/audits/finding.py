@@ -11,6 +11,8 @@ from manyveils.plain import as_table
 # Where somebody has several rows, and the files alone do not say whose a row is.
 UNTOLD = "the files do not tell which rows are whose, so promises about persons cannot be shown to be kept."
 REMEDY = "The private folder of the release does: keep it beside the release, or give it as private."
+# Of earlier releases that were not looked at.
+ALONE = "What they tell together with this release is not judged here; name them with --after, or after."
 Reading = Literal["marginal", "conditional", "joint", "sightings", "release"]
 
 
@@ -85,6 +87,9 @@ class Audit:
     persons: Mapping[str, object] = field(default_factory=dict)
     # Views of which nobody can tell whose their rows are, where somebody has several.
     untold: tuple[str, ...] = ()
+    # The earlier releases that it was judged beside, and those it was published after and judged without.
+    after: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
     @property
     def kept(self) -> bool:
@@ -113,11 +118,19 @@ class Audit:
             subject = subject.replace(derived, homes[derived])
         return subject
 
+    @property
+    def beside(self) -> str:
+        """Which earlier releases were looked at, and which were not, in words; nothing where there are none."""
+        judged = f"Judged by what it tells together with {', '.join(self.after)}." if self.after else ""
+        alone = f"It was published after {', '.join(self.without)}. {ALONE}" if self.without else ""
+        return f"{judged} {alone}".strip()
+
     def describe(self) -> dict[str, object]:
         """The audit as plain values for JSON."""
         findings = [finding.describe() for finding in self.findings]
         described = {"kept": self.kept, "persons": dict(self.persons), "findings": findings}
-        return described | ({"untold": list(self.untold)} if self.untold else {})
+        more = {name: list(getattr(self, name)) for name in ("untold", "after", "without")}
+        return described | {name: told for name, told in more.items() if told}
 
     def _repr_html_(self) -> str:
         header = ["promise", "about", "in", "reading", "promised", "required", "measured", "kept"]
@@ -126,7 +139,7 @@ class Audit:
             for f in self.findings
         ]
         verdict = "Every promise is kept." if self.kept else f"{len(self.broken)} promises are broken."
-        note = f"{verdict} {self.persons.get('note', '')}".rstrip()
+        note = " ".join(filter(None, (verdict, str(self.persons.get("note", "")), self.beside)))
         return as_table("Audit", header, rows, note=f"{note} {UNTOLD} {REMEDY}" if self.untold else note)
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ import typer
 
 from manyveils.cli.door import open_door, show_table
 from manyveils.cli.options import (
+    After,
     AsJson,
     Data,
     Engine,
@@ -53,6 +54,7 @@ def audit(
     private: Annotated[
         Path | None, option("The private folder, which says who stands where; <release>.private by default.")
     ] = None,
+    after: After = None,
     engine: Engine = "local",
     master: Master = None,
     as_json: AsJson = False,
@@ -68,6 +70,7 @@ def audit(
             policy,
             levels=levels,
             private=private,
+            after=after or (),
             engine=engine,
             master=master,
             progress=door.progress,
@@ -101,6 +104,8 @@ def show_audit(verdict: "Audit") -> None:
     else:
         names = ", ".join(sorted({finding.promise for finding in verdict.broken}))
         typer.echo(f"{len(verdict.broken)} promises are BROKEN: {names}.")
+    if verdict.beside:
+        typer.echo(verdict.beside)
     if verdict.untold:
         typer.echo(f"Views {', '.join(verdict.untold)}: {UNTOLD} {REMEDY}")
 
@@ -179,6 +184,7 @@ def report(
     private: Annotated[Path | None, option("Where the plan is; <release>.private by default.")] = None,
     comparison: Annotated[Path | None, option("The folder of a comparison, to show it as well.")] = None,
     only: Only = None,
+    after: After = None,
     seed: Seed = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -196,7 +202,7 @@ def report(
         _refuse_inside(target, release)
         refuse_file(target, force=force)
         if public:
-            idle = {"data": data, "comparison": comparison, "private": private, "only": only}
+            idle = {"data": data, "comparison": comparison, "private": private, "only": only, "after": after}
             what = "cannot go with --public, which uses the release alone."
             InputError.refuse(Problem(f"--{name}", what, "Drop it.") for name in idle if idle[name])
             page = public_report(release)
@@ -207,6 +213,7 @@ def report(
                 policy,
                 only=only,
                 seed=seed,
+                after=after or (),
                 plan=_read(aside / "plan.json"),
                 comparison=_read(comparison / "comparison.json", needed=True) if comparison else None,
                 progress=door.progress,

@@ -76,6 +76,9 @@ class Method:
     whole_cells: bool = False
     # What Spark says where a plan needs rows that may not be cut into parts.
     gap: Gap | None = None
+    # Whether it can publish after earlier releases of the same people, and if not, why.
+    continues: bool = False
+    why_not: str = ""
 
 
 def united(sets: Iterable[set[A]], together: Iterable[Iterable[A]]) -> list[set[A]]:
@@ -127,6 +130,16 @@ def refuse_rules(method: Method, policy: Policy) -> None:
         what = f"method {method.name!r} cannot keep rules between arbitrary attributes."
         remedy = 'Use method = "separate" or roles instead of rules.'
         raise PolicyError.at(f"{policy.name}: rules", what, remedy)
+
+
+def refuse_breaks(policy: Policy) -> None:
+    """Methods whose releases cannot be held against earlier ones of the same people cannot go on from them."""
+    method = method_of(policy)
+    if not method.continues:
+        others = [f'"{name}"' for name in METHODS if load(name).continues]
+        what = f"method {method.name!r} cannot publish after earlier releases: {method.why_not}."
+        remedy = f"Use method = {', '.join(others[:-1])} or {others[-1]}."
+        raise PolicyError.at(f"{policy.name}: publish.method", what, remedy)
 
 
 def method_of(policy: Policy) -> Method:

@@ -52,4 +52,5 @@ METHOD = Method(
     takes_rules=True,
     hides=True,
     demo={"separate": {}},
+    continues=True,
 )

@@ -20,8 +20,9 @@ from manyveils.release.release import UNREADABLE
 
 FORMAT = "manyveils-ledger/1"
 KEY_BYTES, HASH_BYTES = 32, 16
-KEYS = {"format", "key", "after", "release", "n_shown", "n_persons", "method"}
+KEYS = {"format", "key", "number", "after", "release", "n_shown", "n_persons", "method"}
 SIGHTINGS = {"person": pl.Binary, "group": pl.Int64}
+HELD_BACK = {"person": pl.Binary}
 VALUES = {
     "group": pl.Int64,
     "attribute": pl.String,
@@ -39,7 +40,10 @@ def fresh_key() -> bytes:
 
 @dataclass(frozen=True)
 class Link:
-    """An earlier release of a chain: what tells it from any other, and what its folder was called."""
+    """An earlier release of a chain: what tells it from any other, and what its folder was called.
+
+    Two releases may have the same files, so `digest` has the number of the ledger in it, too.
+    """
 
     digest: str
     name: str
@@ -53,6 +57,7 @@ class Ledger:
     groups are those that the release shows; further ones can be told by subtracting releases from each other.
     `values` says what groups have: `group`, `attribute`, `value` (missing for a missing one), `weight` in persons, and
     the weight `expected` by someone who has the releases before.
+    `held_back` are the persons of the original who are in no view, for whom the next release is to find a place first.
     `after` are the earlier releases of the chain, oldest first. Whose identity is missing stands in no ledger.
     """
 
@@ -63,11 +68,16 @@ class Ledger:
     method: str
     key: bytes = field(default_factory=fresh_key)
     after: tuple[Link, ...] = ()
+    # Drawn once, and told by links.
+    number: str = field(default_factory=lambda: secrets.token_hex(HASH_BYTES))
+    held_back: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=HELD_BACK))
 
     def without(self, names: pl.Series) -> "Ledger":
         """The ledger without some persons, who are then new to it."""
-        gone = hashed(names, self.key).drop_nulls()
-        return replace(self, sightings=self.sightings.filter(~pl.col("person").is_in(gone.implode())))
+        is_kept = ~pl.col("person").is_in(hashed(names, self.key).drop_nulls().implode())
+        return replace(
+            self, sightings=self.sightings.filter(is_kept), held_back=self.held_back.filter(is_kept)
+        )
 
 
 def hashed(names: pl.Series, key: bytes) -> pl.Series:
@@ -88,6 +98,7 @@ def write_ledger(ledger: Ledger, release: Path, private: Path) -> None:
     document = {
         "format": FORMAT,
         "key": ledger.key.hex(),
+        "number": ledger.number,
         "after": [[link.digest, link.name] for link in ledger.after],
         "release": digest_of(release),
         "n_shown": ledger.n_shown,
@@ -96,8 +107,9 @@ def write_ledger(ledger: Ledger, release: Path, private: Path) -> None:
     }
     parts = {
         "ledger.json": json.dumps(document, indent=2).encode(),
-        "sightings.parquet": _as_parquet(ledger.sightings.select(SIGHTINGS).sort(pl.all())),
-        "values.parquet": _as_parquet(ledger.values.select(VALUES).sort("group", "attribute", "value")),
+        "sightings.parquet": _as_parquet(ledger.sightings.select(*SIGHTINGS).sort(pl.all())),
+        "values.parquet": _as_parquet(ledger.values.select(*VALUES).sort("group", "attribute", "value")),
+        "held_back.parquet": _as_parquet(ledger.held_back.select(*HELD_BACK).sort("person")),
     }
     number, name = tempfile.mkstemp(prefix=f".{LEDGER}.", dir=private)
     aside = Path(name)
@@ -127,25 +139,35 @@ def read_ledger(release: Path, private: Path) -> tuple[Ledger, Link]:
     try:
         with zipfile.ZipFile(path) as archive:
             document = json.loads(archive.read("ledger.json"))
-            frames = [_from_parquet(archive, name) for name in ("sightings", "values")]
+            frames = [_from_parquet(archive, name) for name in ("sightings", "values", "held_back")]
         ledger = _parsed(document, *frames)
     except (*UNREADABLE, zipfile.BadZipFile, KeyError, TypeError, AttributeError, RecursionError, EOFError):
         raise DataError.at(str(path), "is damaged: it cannot be read as a ledger.", START) from None
-    link = Link(digest_of(release), release.name)
-    if document["release"] != link.digest:
+    digest = digest_of(release)
+    if document["release"] != digest:
         what = "was changed, or is another one than its ledger was written with."
         raise DataError.at(str(release), what, "Restore the release as it was published.")
-    return ledger, link
+    return ledger, Link(f"{digest}-{ledger.number}", release.name)
 
 
-def _parsed(document: Any, sightings: pl.DataFrame, values: pl.DataFrame) -> Ledger:
+def links_of(private: Path) -> tuple[Link, ...]:
+    """After which releases one was published, as the ledger in its private folder says; none where nothing can be read."""
+    try:
+        with zipfile.ZipFile(private / LEDGER) as archive:
+            return tuple(Link(*map(str, link)) for link in json.loads(archive.read("ledger.json"))["after"])
+    except (*UNREADABLE, zipfile.BadZipFile, KeyError, TypeError, AttributeError, RecursionError, EOFError):
+        return ()
+
+
+def _parsed(document: Any, sightings: pl.DataFrame, values: pl.DataFrame, held_back: pl.DataFrame) -> Ledger:
     """The ledger, if it is one of this format; otherwise a ValueError."""
     key, after = bytes.fromhex(document["key"]), tuple(Link(*map(str, link)) for link in document["after"])
     is_ours = document["format"] == FORMAT and document.keys() == KEYS and len(key) == KEY_BYTES
-    if not is_ours or dict(sightings.schema) != SIGHTINGS or dict(values.schema) != VALUES:
+    schemas = [dict(frame.schema) for frame in (sightings, values, held_back)]
+    if not is_ours or schemas != [SIGHTINGS, VALUES, HELD_BACK]:
         raise ValueError
     counts = int(document["n_shown"]), int(document["n_persons"]), str(document["method"])
-    return Ledger(sightings, values, *counts, key, after)
+    return Ledger(sightings, values, *counts, key, after, str(document["number"]), held_back)
 
 
 def _from_parquet(archive: zipfile.ZipFile, name: str) -> pl.DataFrame:

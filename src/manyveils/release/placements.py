@@ -21,14 +21,13 @@ def private_folder(folder: Path) -> Path:
 
 
 @contextmanager
-def keep_placements(placements: Placements, folder: Path, *, force: bool) -> Iterator[None]:
-    """Write placements, if there are any, into the private folder of a release that is about to appear."""
-    if not placements:
-        yield
+def private_beside(folder: Path, *, is_needed: bool, force: bool) -> Iterator[Path | None]:
+    """Prepare the private folder of a release, if there is anything to put in it; it appears before the release does."""
+    if not is_needed:
+        yield None
         return
     with staged(private_folder(folder), force=force, mode=0o700) as aside:
-        write_placements(placements, aside / PLACEMENTS)
-        yield
+        yield aside
 
 
 def write_placements(placements: Placements, path: Path) -> None:

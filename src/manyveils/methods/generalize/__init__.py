@@ -69,4 +69,5 @@ METHOD = Method(
     tried=("mondrian",),
     hides=True,
     demo={"generalize": {"suppression": 0.02}, "generalize-mondrian": {"recoding": "mondrian"}},
+    continues=True,
 )

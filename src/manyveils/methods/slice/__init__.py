@@ -119,4 +119,6 @@ def plan(work: Work) -> FromRows:
     return FromRows(partial(_sliced, layout), InParts(layout.columns, "ranges", (), notes))
 
 
-METHOD = Method("slice", "Slicing: paper 003", SliceOptions, plan, demo={"slice": {"columns": 4}})
+METHOD = Method(
+    "slice", "Slicing: paper 003", SliceOptions, plan, demo={"slice": {"columns": 4}}, continues=True
+)
