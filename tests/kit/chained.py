@@ -14,6 +14,10 @@ Person = Hashable
 Beliefs = dict[str, Fraction]
 
 
+class Tied(Exception):
+    """It is not said which of several groups goes on from one: persons with several rows are in all of them."""
+
+
 @dataclass(frozen=True)
 class Published:
     """One release: the value of each person of its table, in the order of her number, and who is in which group."""
@@ -69,14 +73,20 @@ def prior(release: Published, known: Known) -> Beliefs:
 def successors(before: Sequence[frozenset[Person]], release: Published) -> list[int | None]:
     """Where most persons of each group went; of several groups, the one with the first person of the table, and the fewest."""
     number = {person: place for place, person in enumerate(release.values)}
+
+    def rank(group: frozenset[Person], place: int) -> tuple[int, int, int, int]:
+        numbers = [number[person] for person in release.groups[place]]
+        return -len(group & release.groups[place]), min(numbers), len(numbers), sum(numbers)
+
     found: list[int | None] = []
     for group in before:
-        ranked = [
-            (-len(group & after), min(map(number.get, after)), len(after), sum(map(number.get, after)), place)
-            for place, after in enumerate(release.groups)
-            if group & after
-        ]
-        found.append(min(ranked)[-1] if ranked else None)
+        ranked = sorted(
+            (rank(group, place), place) for place, after in enumerate(release.groups) if group & after
+        )
+        best = [place for own, place in ranked if own == ranked[0][0]]
+        if len({release.groups[place] for place in best}) > 1:
+            raise Tied
+        found.append(best[0] if best else None)
     return found
 
 

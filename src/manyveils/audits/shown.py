@@ -35,6 +35,8 @@ from manyveils.reading.labels import Labels, unrecoded
 from manyveils.reading.sight import Sight, columns_for, known_in, sight_of
 from manyveils.table.earlier import Held
 
+ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, repr=False)
 class Shown:
@@ -101,7 +103,9 @@ def _shown(evidence: Evidence, sights: Sequence[Sight]) -> Shown | None:
     for [labels], placed in (own for own in told if own is not None):
         cells = _of_originals(labels, placed)
         keys.append((cells["group"].to_numpy() + n_groups) * n_values + cells["part_0"].to_numpy())
-        weights.append(cells["count"].to_numpy().astype(float))
+        counts = cells["count"].to_numpy().astype(float)
+        # Thirds of a person that make a whole one are one.
+        weights.append(np.where(np.abs(counts - np.rint(counts)) < ROUNDING, np.rint(counts), counts))
         sizes.append(placed.sizes.astype(float))
         n_groups += placed.sizes.size
     every_key, every_weight = np.concatenate(keys), np.concatenate(weights)
