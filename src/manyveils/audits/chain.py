@@ -22,7 +22,7 @@ from manyveils.reading.keys import Ids
 from manyveils.reading.secrets import as_published
 from manyveils.reading.sight import Sight
 from manyveils.release import Release
-from manyveils.release.ledger import SIGHTINGS, VALUES, Ledger, fresh_key
+from manyveils.release.ledger import CONSTANTS, SIGHTINGS, VALUES, Ledger, fresh_key
 from manyveils.table import Table
 
 
@@ -59,6 +59,7 @@ def ledger_of(release: Release, table: Table, policy: Policy) -> Ledger:
         table.n_persons,
         release.manifest.method,
         key,
+        constants=_constants(table, policy, groups.pairs, hashes),
     )
 
 
@@ -121,6 +122,31 @@ def _values(name: str, numbers: Ids, added: Added, texts: Sequence[str]) -> pl.D
         },
         schema=VALUES,
     )
+
+
+def _constants(table: Table, policy: Policy, told: Iterable[Pairs], hashes: pl.Series) -> pl.DataFrame:
+    """What does not change of everybody in the table who is seen."""
+    assert table.persons is not None
+    seen = np.zeros(len(hashes), dtype=bool)
+    for pairs in told:
+        seen[pairs.persons] = True
+    rows = np.flatnonzero(seen[table.persons])
+    frames = [
+        pl.DataFrame(
+            {
+                "person": hashes.gather(table.persons[rows]),
+                "attribute": pl.repeat(name, rows.size, dtype=pl.String, eager=True),
+                "value": pl.Series([text or None for text in table[name].texts], dtype=pl.String).gather(
+                    table[name].codes[rows]
+                ),
+            },
+            schema=CONSTANTS,
+        )
+        for name in policy.constant
+        if name in policy.sensitive and name in table.attributes
+    ]
+    constants = pl.concat([pl.DataFrame(schema=CONSTANTS), *frames]).drop_nulls("person")
+    return constants.unique(["person", "attribute"], keep="first", maintain_order=True)
 
 
 def _sightings(told: Iterable[Pairs], hashes: pl.Series) -> pl.DataFrame:

@@ -1,13 +1,14 @@
 """Groups of persons some of whom were in earlier releases: who stood together stays together, and others stand apart.
 
 What can be told by subtracting one release from another is who left a group and who came into it. So nobody is put
-into a group beside those who stood together before: newcomers, and those who come back or moved, get groups of their
-own. Groups whose leavers are too alike join others, until all that can be told keeps every promise.
+into a group beside those who stood together before. Newcomers, and those who come back or moved, get groups of their
+own, large enough that those who leave them will differ. Where those who leave a group differ too little, some who would
+have stayed, or all, go to the newcomers' groups with them: nobody can tell then which of them has what.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +20,21 @@ from manyveils.policy.guarantees import KAnonymity
 from manyveils.promises.entries import Ids, distinct, examples
 from manyveils.promises.keeping import Watch, kept_by_groups
 from manyveils.promises.returning import Returning, returning_of
+from manyveils.promises.stints import LEFT, OPEN, VANISHED, Exchanges, Stints, exchanges_of
 from manyveils.promises.work import Work
 from manyveils.table import Table
 
 Bools = NDArray[np.bool_]
-# Groups of some persons, numbered from 0, -1 for who is left out, and how the method makes them.
-Grouped = Callable[[Work], Ids]
-# For so many groups at most others are sought one by one.
+# The groups of the persons of a table as the method makes them, who are these of the whole; -1 for who is left out.
+Grouped = Callable[[Work, Ids], Ids]
+Watched = Callable[[Table], tuple[Watch, ...]]
+# Rounds at most.
+ROUNDS = 60
+# For so many who left before others are sought one by one.
 MOST_SOUGHT = 256
 REMEDY = (
-    "Publish again when more people have come or gone, raise suppression so that some can be held back, lower a "
-    "threshold, or start a chain of its own for the people who stay."
+    "Raise suppression so that more can be held back, publish when more people have come, lower a threshold, or let "
+    "the first release of a chain have larger groups (k)."
 )
 
 
@@ -38,246 +43,319 @@ class Cohorts:
     """How persons are put into groups beside earlier releases.
 
     `grouped` puts the persons of a table into groups as the method does without earlier releases; `judged` says which
-    groups of persons keep every promise of their own, and `places` where persons stand, so that near groups are joined.
+    groups of persons keep every promise of their own, and `alike` numbers groups of persons as they are published.
     """
 
     work: Work
+    exchanges: Exchanges
     returning: Returning
     grouped: Grouped
     judged: Judged
+    alike: Callable[[Ids], Ids]
+    # Where each person stands in each quasi-identifier, from 0 to 1; none where that is no matter.
     places: tuple[NDArray[np.float64], ...] = ()
-    # A number for each group, the same for those that are published alike.
-    alike: Callable[[Ids], Ids] = lambda groups: np.arange(int(groups.max(initial=-1)) + 1)
 
     def settled(self) -> Ids:
         """The group of every person; -1 for who is held back.
 
-        Claim: all groups keep every promise, and so does what can be told of any person from all releases.
+        Claim: all groups keep every promise, and so does what can be told of anybody from all releases.
         Why: it ends only when nothing is found to be broken of the groups as they are given.
         Tested by: tests/claims/test_cohorts.py
         """
-        groups = self._first()
-        while True:
-            groups = self._united(_numbered_anew(groups))
-            broken, unsafe = self._broken(groups)
-            if not broken.any():
+        nobody = np.zeros(self.n_persons, dtype=bool)
+        state = _State(self._stays.copy(), nobody, np.arange(self.exchanges.n_last), self._room_to_leave)
+        for turn in range(ROUNDS):
+            self.work.progress("putting persons beside earlier releases", turn / ROUNDS)
+            groups = self._groups(state)
+            found = self._found(groups)
+            if found is None:
                 return groups
-            held_back = self._held_back(groups, broken, unsafe)
-            if held_back is not None:
-                groups = np.where(held_back, -1, groups)
-                continue
-            company = self._company(groups, broken, unsafe)
-            broken[groups[company]] = False
-            if broken.any():
-                groups = np.where(company, -1, self._joined(groups, broken, unsafe))
-            else:
-                groups = np.where(company, -1, groups)
+            self._change(state, groups, found, turn)
+        raise InfeasibleError([self._problem(f"after {ROUNDS} rounds something is still broken.")])
 
-    def _first(self) -> Ids:
-        """Those who stood together, and the others by the method: newcomers, and those who come back or moved."""
-        n_persons, last = self.returning.n_persons, self.returning.last_of
-        stays = self._fits() & (last >= 0)
-        groups = np.full(n_persons, -1, dtype=np.int64)
-        groups[stays] = last[stays]
-        n_groups = int(groups.max(initial=-1)) + 1
-        was_seen = self.returning.was_seen
-        for some, purpose in ((~stays & ~was_seen, "newcomers"), (~stays & was_seen, "returning")):
-            if some.any():
-                own = self._apart(np.flatnonzero(some), purpose)
-                groups[some] = np.where(own < 0, -1, own + n_groups)
-                n_groups = int(groups.max(initial=-1)) + 1
-        return groups
+    @property
+    def n_persons(self) -> int:
+        """How many persons the table has."""
+        return self.work.table.n_persons
 
-    def _fits(self) -> Bools:
-        """Who is still where her group is said to be."""
-        earlier, fits = self.returning.earlier, np.ones(self.returning.n_persons, dtype=bool)
+    @cached_property
+    def _last_of(self) -> Ids:
+        """The last group of each person, one of them if there were several; -1 where there was none."""
+        groups = np.full(self.exchanges.n_all, -1, dtype=np.int64)
+        persons, last = self.exchanges.last
+        groups[persons[::-1]] = last[::-1]
+        return groups[: self.n_persons]
+
+    @cached_property
+    def _stays(self) -> Bools:
+        """Who stood in a group of the last release, and is still where it is said to be."""
+        earlier, stays = self.returning.earlier, self._last_of >= 0
         if earlier.fits is not None:
-            which = earlier.is_last & ~earlier.fits
-            gone = earlier.persons[which]
-            fits[gone[gone < fits.size]] = False
-        return fits
-
-    def _apart(self, persons: Ids, purpose: str) -> Ids:
-        """Groups of some persons by themselves, as the method makes them; all in one where it cannot."""
-        table, whole = some_persons(self.work.table, persons), self.work.table.whole
-        of_all = {
-            name: replace(one, of_all=self.work.table[name].counts) for name, one in table.attributes.items()
-        }
-        table = replace(table, attributes=of_all, reference=whole)
-        large = Promise(KAnonymity(min(self._room_to_leave, persons.size)), self.work.quasi)
-        work = replace(
-            self.work,
-            table=table,
-            streams=self.work.streams.apart(purpose),
-            counted=None,
-            promises=(*self.work.promises, large),
-        )
-        try:
-            groups = self.grouped(work)
-        except InfeasibleError:
-            return np.zeros(persons.size, dtype=np.int64)
-        return groups
+            moved = earlier.persons[earlier.is_last & ~earlier.fits]
+            stays[moved[moved < stays.size]] = False
+        return stays
 
     @cached_property
     def _room_to_leave(self) -> int:
         """How large a group must be for as many to leave it until the next release as must differ, going by the last one."""
-        earlier = self.returning.earlier
-        n_before = int(np.count_nonzero(earlier.is_last))
-        n_gone = int(np.count_nonzero(earlier.persons[earlier.is_last] >= self.returning.n_persons))
-        owed = max((promise.guarantee.variety for promise in self.work.promises), default=1) + 1
-        return max(owed * n_before // max(n_gone, 1), 1) if n_gone else 1
+        persons, _ = self.exchanges.last
+        n_gone = int(np.count_nonzero(persons >= self.n_persons)) + int(
+            (~self._stays & (self._last_of >= 0)).sum()
+        )
+        return max((self._owed + 1) * persons.size // n_gone, 1) if n_gone else 1
 
-    def _united(self, groups: Ids) -> Ids:
-        """The same with one number for groups that are published alike."""
+    @property
+    def _owed(self) -> int:
+        """How many values must be possible of everybody."""
+        return max((owed.wanted for owed in self.exchanges.owed), default=1)
+
+    def _groups(self, state: "_State") -> Ids:
+        """The cohorts of those who stay, and groups of all others as the method makes them."""
+        groups = np.where(state.stays & ~state.held_back, state.into[self._last_of], -1)
+        fresh = np.flatnonzero(~state.stays & ~state.held_back)
+        if fresh.size:
+            own = self._apart(fresh, min(state.room, fresh.size))
+            groups[fresh] = np.where(own < 0, -1, own + self.exchanges.n_last)
+        groups = _numbered_anew(groups)
         there = groups >= 0
         if not there.any():
             raise InfeasibleError([self._problem("nobody is left to be published.")])
-        united = groups.copy()
-        united[there] = self.alike(groups)[groups[there]]
-        return united
+        groups[there] = self.alike(groups)[groups[there]]
+        return groups
 
-    def _broken(self, groups: Ids) -> tuple[Bools, Bools]:
-        """Which groups break a promise, of their own or beside earlier releases; and for whom one is broken."""
+    def _apart(self, persons: Ids, room: int) -> Ids:
+        """Groups of some persons by themselves, as the method makes them; all in one where it cannot."""
+        whole = self.work.table
+        table = some_persons(whole, persons)
+        of_all = {name: replace(one, of_all=whole[name].counts) for name, one in table.attributes.items()}
+        work = replace(
+            self.work,
+            table=replace(table, attributes=of_all, reference=whole.whole),
+            streams=self.work.streams.apart("beside earlier releases"),
+            counted=None,
+            promises=(*self.work.promises, Promise(KAnonymity(room), self.work.quasi)),
+        )
+        try:
+            return self.grouped(work, persons)
+        except InfeasibleError:
+            return np.zeros(persons.size, dtype=np.int64)
+
+    def _found(self, groups: Ids) -> "_Found | None":
+        """What is broken; nothing where all promises are kept."""
         n_groups = int(groups.max()) + 1
         fine = self.judged(groups, n_groups)
         there = np.flatnonzero(groups >= 0)
-        verdict = self.returning.judged(self.returning.parted(there, groups[there], n_groups))
-        return ~fine | verdict.broken, verdict.unsafe
+        own = there, groups[there]
+        stints = self.exchanges.then(own, n_groups)
+        lacking = self.exchanges.lacking(stints)
+        unsafe: Bools = np.asarray(lacking.any(axis=0))
+        if self.returning.is_believed:
+            unsafe |= self.returning.judged(self.returning.parted(*own, n_groups)).unsafe
+        return None if fine.all() and not unsafe.any() else _Found(~fine, unsafe, lacking, stints)
 
-    def _are_cohorts(self, groups: Ids) -> Bools:
-        """Which groups have somebody who stood there before."""
-        n_groups = int(groups.max()) + 1
-        stood = (groups >= 0) & (self.returning.last_of >= 0) & self._fits()
-        found: Bools = np.bincount(groups[stood], minlength=n_groups) > 0
-        return found
+    def _change(self, state: "_State", groups: Ids, found: "_Found", turn: int) -> None:
+        """Join cohorts, give newcomers larger groups, or hold some persons back."""
+        before = state.weight
+        fresh = ~state.stays & ~state.held_back
+        lost = fresh & (found.unsafe[: self.n_persons] | np.append(found.broken, False)[groups])
+        company = self._company(state, found)
+        is_little = 2 * company.size <= self.work.limit - int(state.held_back.sum())
+        if is_little:
+            lost[company] = True
+        blamed = self._blamed(found, (OPEN,) if is_little else (OPEN, LEFT, VANISHED))
+        self._join(state, np.append(blamed, False)[groups])
+        if not lost.any() and state.weight == before:
+            # Somebody came back without whom those who left are too much alike.
+            lost = self._returners_of(found)
+        room = self.work.limit - int(state.held_back.sum())
+        if lost.any() and 2 * state.room <= fresh.sum() and lost.sum() > room / 2:
+            state.room *= 2
+        elif lost.any():
+            self._hold_back(state, lost)
+        if state.weight == before:
+            raise InfeasibleError([self._problem(self._told(found))])
 
-    def _held_back(self, groups: Ids, broken: Bools, unsafe: Bools) -> Bools | None:
-        """Who is held back: those for whom the last broken group of others would be; nobody if that were too many."""
-        others = np.flatnonzero(broken & ~self._are_cohorts(groups))
-        if others.size != 1:
-            return None
-        members = groups == others[0]
-        unsafe = unsafe[: groups.size]
-        # Only those go for whom something is broken, where it is; or else the whole group.
-        going = members & unsafe if (members & unsafe).any() else members
-        out: Bools = (groups < 0) | going
-        return out if int(out.sum()) <= self.work.limit else None
+    def _blamed(self, found: "_Found", kinds: tuple[int, ...]) -> Bools:
+        """Groups that keep no promise of their own, or in which stints ended of persons of whom too little is possible."""
+        blamed, stints = found.broken.copy(), found.stints
+        ends = stints.ends[found.unsafe[stints.persons] & np.isin(stints.ends % 3, kinds)]
+        own = ends // 3 - self.exchanges.past.n_groups
+        blamed[own[own >= 0]] = True
+        return blamed
 
-    def _company(self, groups: Ids, broken: Bools, unsafe: Bools) -> Bools:
-        """One of each large broken group who has a value that those who left want, to be held back along with them."""
-        there = np.flatnonzero(groups >= 0)
-        sizes = np.bincount(groups[there], minlength=broken.size)
-        large = np.flatnonzero(broken & self._are_cohorts(groups) & (sizes > 2 * self._room_to_leave))
-        chosen = np.zeros(groups.size, dtype=bool)
-        if not large.size or large.size > MOST_SOUGHT:
-            return chosen
-        sorted_ = self.returning.parted(there, groups[there], broken.size)
-        wanting, wanted = self.returning.wanted(sorted_, unsafe)
-        offering, offered = self.returning.offered(sorted_)
-        room = self.work.limit - int((groups < 0).sum())
-        for own in large.tolist()[: max(room, 0)]:
-            values, persons = np.unique(wanted[wanting == own], return_counts=True)
-            new = ~np.isin(values, offered[offering == own])
-            members = np.flatnonzero(groups == own)
-            helps = self.returning.having(members, values[new], persons[new])
-            if helps.size and helps.max() > 0:
-                chosen[members[np.argmax(helps)]] = True
-        return chosen
+    def _company(self, state: "_State", found: "_Found") -> Ids:
+        """Persons who could be held back so that those who left have company: for each some who would exchange with her.
 
-    def _joined(self, groups: Ids, broken: Bools, unsafe: Bools) -> Ids:
-        """Broken groups joined with others of their kind: who stood together stays apart from who did not.
-
-        Many are joined with each other, near ones first; for each of a few one is sought that helps.
+        With one who left now, some of her class of different values; with one who left before, somebody who has her
+        value, of a class from which others left along with her.
         """
-        cohorts, order = self._are_cohorts(groups), self._near(groups)
-        into = np.arange(broken.size)
-        for kind in (cohorts, ~cohorts):
-            own = order[(broken & kind)[order]]
-            if own.size > MOST_SOUGHT:
-                pairs = own[: own.size // 2 * 2].reshape(-1, 2)
-                into[pairs[:, 1]] = pairs[:, 0]
-            elif own.size:
-                self._seek(_Sought(groups, own, kind, order, unsafe), into)
-        if (into == np.arange(broken.size)).all():
-            raise InfeasibleError([self._problem(self._told(groups))])
-        there = groups >= 0
-        joined = groups.copy()
-        joined[there] = into[groups[there]]
-        return joined
+        stints = found.stints
+        which = np.flatnonzero(found.unsafe[stints.persons])
+        who, begun = self._going_on
+        there = state.stays[who] & ~state.held_back[who]
+        who, begun = who[there], begun[there]
+        is_now = stints.ends[which] >= 3 * self.exchanges.past.n_groups
+        has_ended = stints.ends[which] % 3 != OPEN
+        left = np.zeros(stints.persons.size, dtype=bool)
+        left[which[is_now & has_ended]] = True
+        chosen = [np.zeros(0, dtype=np.int64)]
+        for owed, lacking in zip(self.exchanges.owed, found.lacking, strict=True):
+            chosen.append(_different(who, begun, stints.some(left), owed.values, lacking))
+        before = which[~is_now & has_ended]
+        if before.size > MOST_SOUGHT:
+            return np.arange(self.n_persons)
+        for stint in before.tolist():
+            classes = stints.entries[stints.ends == stints.ends[stint]]
+            helpers = np.isin(begun, classes) & (begun != stints.entries[stint])
+            for owed in self.exchanges.owed:
+                alike = who[helpers & (owed.values[who] == owed.values[stints.persons[stint]])]
+                chosen.append(self.work.streams.of("company").permutation(alike)[:1])
+        return distinct(np.concatenate(chosen))
 
-    def _seek(self, sought: "_Sought", into: Ids) -> None:
-        """For each of some groups the one it joins: whose leavers have most of the values that hers want, then the nearest."""
-        groups, order = sought.groups, sought.order
-        there = np.flatnonzero(groups >= 0)
-        sorted_ = self.returning.parted(there, groups[there], into.size)
-        wanting, wanted = self.returning.wanted(sorted_, sought.unsafe)
-        offering, offered = self.returning.offered(sorted_)
-        sizes, place = np.bincount(groups[there], minlength=into.size), np.argsort(order)
-        is_free = np.ones(into.size, dtype=bool)
-        for own in sought.broken[np.argsort(sizes[sought.broken], kind="stable")].tolist():
-            if not is_free[own]:
-                continue
-            is_free[own] = False
-            values, persons = np.unique(wanted[wanting == own], return_counts=True)
-            first, last = np.searchsorted(offered, values), np.searchsorted(offered, values, side="right")
-            lengths = last - first
-            runs = np.repeat(first - np.cumsum(lengths) + lengths, lengths) + np.arange(int(lengths.sum()))
-            helps = np.bincount(offering[runs], np.repeat(persons, lengths), minlength=into.size)
-            others = np.flatnonzero(is_free & sought.kind)
-            others = others if others.size else np.flatnonzero(is_free)
-            if others.size:
-                far = np.abs(place[others] - place[own]) if self.places else sizes[others]
-                chosen = others[np.lexsort((far, -helps[others]))[0]]
-                into[own], is_free[chosen] = chosen, False
+    @cached_property
+    def _going_on(self) -> tuple[Ids, Ids]:
+        """Persons of the table who were in the last release, and where their stint began."""
+        stints = self.exchanges.past.going_on
+        here = stints.persons < self.n_persons
+        return stints.persons[here], stints.entries[here]
 
-    def _near(self, groups: Ids) -> Ids:
-        """All groups in an order in which near ones stand together."""
-        n_groups = int(groups.max()) + 1
+    def _join(self, state: "_State", is_broken: Bools) -> None:
+        """Join cohorts that keep no promise of their own with each other, near ones first, or one with the nearest."""
+        stays = state.stays & ~state.held_back
+        cohorts = state.into[self._last_of[stays]]
+        present, numbers = np.unique(cohorts, return_inverse=True)
+        broken = np.bincount(numbers, is_broken[stays], minlength=present.size) > 0
+        if not broken.any():
+            return
+        if present.size == 1:
+            state.stays[stays] = False
+            return
+        order = self._near(stays, numbers, present.size)
+        own = order[broken[order]]
+        if own.size == 1:
+            # So many of the nearest that it becomes twice as large.
+            place = int(np.flatnonzero(order == own[0])[0])
+            near = order[np.argsort(np.abs(np.arange(order.size) - place), kind="stable")]
+            sizes = np.bincount(numbers, minlength=present.size)[near]
+            own = near[: 1 + max(int(np.searchsorted(np.cumsum(sizes[1:]), sizes[0])) + 1, 1)]
+            heads = np.zeros(own.size, dtype=np.int64)
+        else:
+            # The last one of an odd number stands beside the pair before it.
+            heads = np.minimum(np.arange(own.size) // 2, own.size // 2 - 1) * 2
+        into = np.arange(self.exchanges.n_last)
+        into[present[own]] = present[own[heads]]
+        state.into = into[state.into]
+
+    def _near(self, stays: Bools, numbers: Ids, n: int) -> Ids:
+        """All cohorts in an order in which near ones stand together."""
         if not self.places:
-            order: Ids = np.arange(n_groups)
-            return order
-        there = groups >= 0
-        sizes = np.maximum(np.bincount(groups[there], minlength=n_groups), 1)
-        middles = np.stack(
-            [np.bincount(groups[there], place[there], minlength=n_groups) / sizes for place in self.places]
+            return np.arange(n)
+        sizes = np.bincount(numbers, minlength=n)
+        return near_order(
+            np.stack([np.bincount(numbers, place[stays], minlength=n) / sizes for place in self.places])
         )
-        return near_order(middles)
+
+    def _hold_back(self, state: "_State", which: Bools) -> None:
+        """Hold back as many of some persons as may be, those last who were held back before."""
+        room = self.work.limit - int(state.held_back.sum())
+        persons = np.flatnonzero(which & ~state.held_back)
+        if persons.size > room:
+            raise InfeasibleError([self._problem(self._too_many(persons.size, room))])
+        state.held_back[persons] = True
+
+    def _returners_of(self, found: "_Found") -> Bools:
+        """Persons who came back now, and once left together with somebody who is unsafe."""
+        stints = found.stints
+        cells = stints.entries * (int(stints.ends.max()) + 1) + stints.ends
+        touched = np.isin(cells, cells[found.unsafe[stints.persons]])
+        came = np.zeros(self.exchanges.n_all, dtype=bool)
+        came[stints.persons[stints.entries >= self.exchanges.past.n_groups]] = True
+        back = np.zeros(self.exchanges.n_all, dtype=bool)
+        back[stints.persons[touched]] = True
+        return (back & came)[: self.n_persons]
 
     def _problem(self, what: str) -> Problem:
-        return Problem(f"{self.work.policy.name}: publish", what, REMEDY)
+        return Problem(f"{self.work.policy.name}: publish.suppression", what, REMEDY)
 
-    def _told(self, groups: Ids) -> str:
-        n_left = int((~np.isin(self.returning.last[0], np.flatnonzero(groups >= 0))).sum())
+    def _too_many(self, n: int, room: int) -> str:
         return (
-            "beside the earlier releases no grouping keeps every promise: what they tell together of "
-            f"{n_left} persons who left and {int((~self.returning.was_seen).sum())} who came is too much, even in one "
-            "group."
+            f"{n:,} more persons would have to be held back, {max(room, 0):,} at most: beside the earlier releases too "
+            "little would stay possible of them."
         )
+
+    def _told(self, found: "_Found") -> str:
+        n_gone = int(found.unsafe[self.n_persons :].sum())
+        return (
+            f"beside the earlier releases too little would stay possible of {int(found.unsafe.sum()):,} persons, "
+            f"{n_gone:,} of whom are gone."
+        )
+
+
+@dataclass(repr=False)
+class _State:
+    """Who stays in a cohort, who is held back, which cohorts were joined, and how large the groups of the others are at least."""
+
+    stays: Bools
+    held_back: Bools
+    # The last group that each last group was joined with.
+    into: Ids
+    room: int
+
+    @property
+    def weight(self) -> tuple[int, int, int, int]:
+        """What changes with every change."""
+        return int(self.stays.sum()), int(self.held_back.sum()), distinct(self.into).size, self.room
 
 
 @dataclass(frozen=True, repr=False)
-class _Sought:
-    """Broken groups of one kind, for each of which another one is sought to join; all groups in order of nearness."""
+class _Found:
+    """Groups that keep no promise of their own, persons for whom one is broken, and the stints of all.
 
-    groups: Ids
-    broken: Ids
-    kind: Bools
-    order: Ids
+    `lacking` says of every attribute how many more values would have to be possible of each person.
+    """
+
+    broken: Bools
     unsafe: Bools
+    lacking: Ids
+    stints: Stints
+
+
+def _different(who: Ids, begun: Ids, left: Stints, values: Ids, lacking: Ids) -> Ids:
+    """Of the classes of those who left some persons with other values than theirs, as many as are lacking."""
+    left = left.some(lacking[left.persons] > 0)
+    classes, numbers = np.unique(left.entries, return_inverse=True)
+    if not classes.size:
+        return np.zeros(0, dtype=np.int64)
+    owed = np.zeros(classes.size, dtype=np.int64)
+    np.maximum.at(owed, numbers, lacking[left.persons])
+    place = np.minimum(np.searchsorted(classes, begun), classes.size - 1)
+    span = int(values.max()) + 1
+    met = np.isin(place * span + values[who], numbers * span + values[left.persons])
+    which = np.flatnonzero((classes[place] == begun) & ~met & (values[who] >= 0))
+    # One of each value, and of these as many as are lacking.
+    _, firsts = np.unique(place[which] * span + values[who[which]], return_index=True)
+    chosen = which[firsts]
+    rank = np.arange(chosen.size) - np.searchsorted(place[chosen], place[chosen])
+    different: Ids = who[chosen[rank < owed[place[chosen]]]]
+    return different
 
 
 def cohorts_of(
     work: Work,
     grouped: Grouped,
-    watched: Callable[[Table], tuple[Watch, ...]],
-    places: tuple[NDArray[np.float64], ...] = (),
+    watched: Watched,
     alike: Callable[[Ids], Ids] | None = None,
+    places: tuple[NDArray[np.float64], ...] = (),
 ) -> Ids:
     """The group of every person beside earlier releases; -1 for who is held back."""
     returning = returning_of(work.policy, work.table, work.promises)
+    exchanges = exchanges_of(work.policy, work.table, work.promises)
     assert returning is not None
-    more = {} if alike is None else {"alike": alike}
-    return Cohorts(work, returning, grouped, judge_of(watched, work.table), places, **more).settled()
+    assert exchanges is not None
+    apart = alike or (lambda groups: np.arange(int(groups.max(initial=-1)) + 1))
+    return Cohorts(
+        work, exchanges, returning, grouped, judge_of(watched, work.table), apart, places
+    ).settled()
 
 
 def places_of(table: Table, names: tuple[str, ...], n_persons: int) -> tuple[NDArray[np.float64], ...]:
@@ -314,16 +392,23 @@ def near_order(middles: NDArray[np.float64]) -> Ids:
 def some_persons(table: Table, persons: Ids) -> Table:
     """The rows of some persons, who are numbered in their order."""
     assert table.persons is not None
+    rows = rows_of(table, persons)
     numbers = np.full(table.n_persons, -1, dtype=np.int64)
     numbers[persons] = np.arange(persons.size)
-    rows = np.flatnonzero(numbers[table.persons] >= 0)
-    part = table.taking(rows)
     whose = numbers[table.persons[rows]]
     is_plain = whose.size == persons.size and bool((whose == np.arange(whose.size)).all())
-    return replace(part, persons=None if is_plain else whose, keys=None, earlier=None)
+    return replace(table.taking(rows), persons=None if is_plain else whose, keys=None, earlier=None)
 
 
-def judge_of(watched: Callable[[Table], tuple[Watch, ...]], table: Table) -> Judged:
+def rows_of(table: Table, persons: Ids) -> Ids:
+    """The rows of some persons."""
+    assert table.persons is not None
+    is_meant = np.zeros(table.n_persons, dtype=bool)
+    is_meant[persons] = True
+    return np.flatnonzero(is_meant[table.persons])
+
+
+def judge_of(watched: Watched, table: Table) -> Judged:
     """What says which groups of persons keep every promise of their own; whoever has none is in no group.
 
     Where nobody has several rows, rows are counted, which is quicker.
@@ -333,14 +418,13 @@ def judge_of(watched: Callable[[Table], tuple[Watch, ...]], table: Table) -> Jud
     if table.n_persons < table.n_rows:
         watches = watched(table)
         return lambda groups, n_groups: kept_by_groups(watches, groups[persons], n_groups)
-    of_rows = watched(replace(table, persons=None))
+    return partial(_judged_by_rows, watched(replace(table, persons=None)), persons)
 
-    def judged(groups: Ids, n_groups: int) -> Bools:
-        # Rows without a group are counted in one of their own, which is not judged.
-        owners = np.where(groups < 0, n_groups, groups)[persons]
-        return kept_by_groups(of_rows, owners, n_groups + 1)[:n_groups]
 
-    return judged
+def _judged_by_rows(watches: tuple[Watch, ...], persons: Ids, groups: Ids, n_groups: int) -> Bools:
+    # Rows without a group are counted in one of their own, which is not judged.
+    owners = np.where(groups < 0, n_groups, groups)[persons]
+    return kept_by_groups(watches, owners, n_groups + 1)[:n_groups]
 
 
 def _numbered_anew(groups: Ids) -> Ids:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from manyveils.policy import Policy, Promise
 from manyveils.promises.crowds import Floats
 from manyveils.promises.entries import Ids, Subject, distinct, subject_of
 from manyveils.promises.keeping import Watch, watch_each
+from manyveils.promises.parting import LEFT, SHOWN, Parting, parting
 from manyveils.promises.sightings import (
     SMALLEST,
     about_constants,
@@ -26,76 +26,6 @@ from manyveils.table import Table
 from manyveils.table.earlier import Earlier
 
 Bools = NDArray[np.bool_]
-# What is seen of a group: itself, who left it, who came into it, and who stayed.
-SHOWN, LEFT, JOINED, STAYED = range(4)
-
-
-@dataclass(frozen=True, repr=False)
-class Parting:
-    """How persons were sorted by the last release, and how they are now: who left a group, came into it, and stayed.
-
-    A last group is followed by the one that has most of its persons; of several, by the one with the first person of all.
-    `left` are pairs of a person and the group that followed hers without her. Of the pairs of a person and her group,
-    `is_new` are those of persons who were in none of the groups that it follows, where it follows some.
-    """
-
-    persons: Ids
-    groups: Ids
-    n_groups: int
-    # The group that follows each last one; -1 where nobody of it is there any more.
-    successors: Ids
-    # Pairs of a person and the last group she was in, that she left and that she stayed with.
-    left: tuple[Ids, Ids]
-    stays: tuple[Ids, Ids]
-    is_new: Bools
-    # The groups that can be told apart into those who came and those who stayed.
-    is_split: Bools
-
-    @cached_property
-    def members(self) -> tuple[Ids, Ids]:
-        """Every person with everything she is seen in, as often as she is: `4 · group + what`."""
-        split = self.is_split[self.groups]
-        part = 4 * self.groups[split] + np.where(self.is_new[split], JOINED, STAYED)
-        persons = np.concatenate([self.persons, self.left[0], self.persons[split]])
-        return persons, np.concatenate([4 * self.groups, 4 * self.left[1] + LEFT, part])
-
-
-def parting(last: tuple[Ids, Ids], n_last: int, own: tuple[Ids, Ids], n_groups: int, n_all: int) -> Parting:
-    """Compare the last groups of persons with those they are in now; pairs of a person and a group, by person."""
-    (who, before), (persons, groups) = last, own
-    first_of = np.full(n_groups, n_all, dtype=np.int64)
-    first_of[groups[::-1]] = persons[::-1]
-    begins = np.searchsorted(persons, np.arange(n_all + 1))
-    lengths = np.diff(begins)[who]
-    pair = np.repeat(np.arange(who.size), lengths)
-    place = np.arange(pair.size) - np.repeat(np.cumsum(lengths) - lengths, lengths) + begins[who][pair]
-    met = before[pair] * n_groups + groups[place]
-    numbers, firsts = number(met)
-    n_met = np.bincount(numbers, minlength=firsts.size)
-    old, new = np.divmod(met[firsts], max(n_groups, 1))
-    order = np.lexsort((first_of[new], -n_met, old))
-    is_first = np.diff(old[order], prepend=-1) != 0
-    successors = np.full(n_last, -1, dtype=np.int64)
-    successors[old[order[is_first]]] = new[order[is_first]]
-    stays = groups[place] == successors[before[pair]]
-    has_stayed = np.zeros(who.size, dtype=bool)
-    has_stayed[pair[stays]] = True
-    is_left = ~has_stayed & (successors[before] >= 0)
-    is_new = np.ones(persons.size, dtype=bool)
-    is_new[place[stays]] = False
-    follows = np.bincount(successors[successors >= 0], minlength=n_groups) > 0
-    is_new &= follows[groups]
-    is_split = np.bincount(groups[is_new], minlength=n_groups) > 0
-    return Parting(
-        persons,
-        groups,
-        n_groups,
-        successors,
-        (who[is_left], successors[before[is_left]]),
-        (who[has_stayed], before[has_stayed]),
-        is_new,
-        is_split,
-    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,21 +75,9 @@ class Returning:
     n_last: int
 
     @property
-    def is_asked(self) -> bool:
-        """Whether anything is promised."""
-        return bool(self.pasts)
-
-    @cached_property
-    def last_of(self) -> Ids:
-        """The last group of each person of the table, one of them if there were several; -1 where there was none."""
-        groups = np.full(self.earlier.n_persons, -1, dtype=np.int64)
-        groups[self.last[0][::-1]] = self.last[1][::-1]
-        return groups[: self.n_persons]
-
-    @cached_property
-    def was_seen(self) -> Bools:
-        """Which persons of the table were in an earlier release."""
-        return self.histories[: self.n_persons] >= 0
+    def is_believed(self) -> bool:
+        """Whether some promise asks for more than how many values remain possible."""
+        return any(are_believed(past.watches) for past in self.pasts)
 
     def parted(self, persons: Ids, groups: Ids, n_groups: int) -> Parting:
         """How persons are sorted now; each pair of a person and a group once, by person."""
@@ -180,50 +98,6 @@ class Returning:
         broken[groups[:n_single]] = ~fine[:n_single]
         unsafe[:] = ~fine[n_single:]
         return Verdict(unsafe, self._blamed(sorted_, broken.reshape(-1, 4), unsafe))
-
-    def wanted(self, sorted_: Parting, unsafe: Bools) -> tuple[Ids, Ids]:
-        """Values that would make those who left less certain, if others left with them: the group left, and the value.
-
-        Values of all attributes are numbered through, and stand once for each person.
-        """
-        who, left = sorted_.left
-        which = unsafe[who] & (self.histories[who] >= 0)
-        who, left = who[which], left[which]
-        groups, values = [], []
-        for past, start in zip(self.pasts, self._starts, strict=False):
-            begins = np.searchsorted(past.owners, np.arange(self.n_histories + 1))
-            places, lengths = _runs(begins, self.histories[who])
-            groups.append(np.repeat(left, lengths))
-            values.append(past.values[places] + start)
-        return np.concatenate(groups), np.concatenate(values)
-
-    def offered(self, sorted_: Parting) -> tuple[Ids, Ids]:
-        """The values of those who left each group, in order of value: the group, and the value."""
-        groups, values = [], []
-        for past, start in zip(self.pasts, self._starts, strict=False):
-            keys, _ = self.counted(past, sorted_)
-            seen, own = np.divmod(keys, past.n_values)
-            is_left = seen % 4 == LEFT
-            order = np.argsort(own[is_left], kind="stable")
-            groups.append((seen[is_left] // 4)[order])
-            values.append(own[is_left][order] + start)
-        return np.concatenate(groups), np.concatenate(values)
-
-    def having(self, persons: Ids, values: Ids, weights: Ids) -> Ids:
-        """The weight of all values together that each of some persons has, numbered through."""
-        total = np.zeros(persons.size, dtype=np.int64)
-        for past, start in zip(self.pasts, self._starts, strict=False):
-            of_value = np.zeros(past.n_values, dtype=np.int64)
-            own = (values >= start) & (values < start + past.n_values)
-            of_value[values[own] - start] = weights[own]
-            total += of_value[past.value_of[persons]]
-        return total
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        """Where the values of each attribute begin, numbered through; and how many there are."""
-        starts: list[int] = np.cumsum([0, *(past.n_values for past in self.pasts)]).tolist()
-        return starts
 
     def _lists(self, sorted_: Parting) -> tuple[Ids, Ids, int]:
         """What each person is seen in, with her history as one; before them, alone, what can be told of every group."""

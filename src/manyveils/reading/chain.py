@@ -59,14 +59,28 @@ class Chain:
         order = np.lexsort((groups, numbers))
         release_of = np.repeat(np.arange(len(self.ledgers)), np.diff(offsets))
         shown = [np.arange(_n_groups(ledger)) < ledger.n_shown for ledger in self.ledgers]
-        return Earlier(
-            hashes,
-            numbers[order],
-            groups[order],
-            release_of,
-            np.concatenate(shown),
-            self._held(table, policy, offsets),
-        )
+        held = self._held(table, policy, offsets)
+        values = self._values(table, policy, hashes, held)
+        _refuse_changed(table, values)
+        return Earlier(hashes, numbers[order], groups[order], release_of, np.concatenate(shown), held, values)
+
+    def _values(
+        self, table: Table, policy: Policy, hashes: pl.Series, held: Mapping[str, Held]
+    ) -> Mapping[str, Ids]:
+        """The code of each person's value of what does not change, from the last release that knows it."""
+        known = pl.concat([ledger.constants for ledger in self.ledgers])
+        known = known.unique(["person", "attribute"], keep="last", maintain_order=True)
+        persons = hashes.alias("person").to_frame()
+        values = {}
+        for name in (name for name in policy.constant if name in held):
+            texts = (*table[name].texts, *held[name].more)
+            codes = {"value": [text or None for text in texts], "code": range(len(texts))}
+            own = known.filter(pl.col("attribute") == name).join(
+                pl.DataFrame(codes, {"value": pl.String, "code": pl.Int64}), on="value", nulls_equal=True
+            )
+            joined = persons.join(own, on="person", how="left", maintain_order="left")
+            values[name] = joined["code"].fill_null(-1).to_numpy().astype(np.int64)
+        return values
 
     def _held(self, table: Table, policy: Policy, offsets: Ids) -> Mapping[str, Held]:
         values = pl.concat(
@@ -125,6 +139,27 @@ def _refuse_sets(policy: Policy) -> None:
         Problem(f"{policy.name}: attributes.{name}.constant", what, "Drop constant, or multivalued.")
         for name in policy.constant
         if policy.attributes[name].multivalued and policy.attributes[name].role == "sensitive"
+    )
+
+
+def _refuse_changed(table: Table, values: Mapping[str, Ids]) -> None:
+    """What is said to be constant must be what it was."""
+    assert table.persons is not None
+    remedy = "Correct the data, or drop constant: what several releases tell of it is then not promised."
+    changed = {
+        name: np.unique(
+            table.persons[(before[table.persons] >= 0) & (before[table.persons] != table[name].codes)]
+        )
+        for name, before in values.items()
+    }
+    DataError.refuse(
+        Problem(
+            f"attributes.{name}.constant",
+            f"{who.size:,} persons had another value in an earlier release.",
+            remedy,
+        )
+        for name, who in changed.items()
+        if who.size
     )
 
 

@@ -30,6 +30,8 @@ VALUES = {
     "weight": pl.Float64,
     "expected": pl.Float64,
 }
+CONSTANTS = {"person": pl.Binary, "attribute": pl.String, "value": pl.String}
+FRAMES = {"sightings": SIGHTINGS, "values": VALUES, "held_back": HELD_BACK, "constants": CONSTANTS}
 START = "Start one with `manyveils ledger start`, from the release and its original."
 
 
@@ -58,6 +60,8 @@ class Ledger:
     `values` says what groups have: `group`, `attribute`, `value` (missing for a missing one), `weight` in persons, and
     the weight `expected` by someone who has the releases before.
     `held_back` are the persons of the original who are in no view, for whom the next release is to find a place first.
+    `constants` has what does not change of each person, by her hash: `attribute` and `value`. It makes the ledger as
+    private as the original.
     `after` are the earlier releases of the chain, oldest first. Whose identity is missing stands in no ledger.
     """
 
@@ -71,12 +75,16 @@ class Ledger:
     # Drawn once, and told by links.
     number: str = field(default_factory=lambda: secrets.token_hex(HASH_BYTES))
     held_back: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=HELD_BACK))
+    constants: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CONSTANTS))
 
     def without(self, names: pl.Series) -> "Ledger":
         """The ledger without some persons, who are then new to it."""
         is_kept = ~pl.col("person").is_in(hashed(names, self.key).drop_nulls().implode())
         return replace(
-            self, sightings=self.sightings.filter(is_kept), held_back=self.held_back.filter(is_kept)
+            self,
+            sightings=self.sightings.filter(is_kept),
+            held_back=self.held_back.filter(is_kept),
+            constants=self.constants.filter(is_kept),
         )
 
 
@@ -110,6 +118,7 @@ def write_ledger(ledger: Ledger, release: Path, private: Path) -> None:
         "sightings.parquet": _as_parquet(ledger.sightings.select(*SIGHTINGS).sort(pl.all())),
         "values.parquet": _as_parquet(ledger.values.select(*VALUES).sort("group", "attribute", "value")),
         "held_back.parquet": _as_parquet(ledger.held_back.select(*HELD_BACK).sort("person")),
+        "constants.parquet": _as_parquet(ledger.constants.select(*CONSTANTS).sort("person", "attribute")),
     }
     number, name = tempfile.mkstemp(prefix=f".{LEDGER}.", dir=private)
     aside = Path(name)
@@ -139,7 +148,7 @@ def read_ledger(release: Path, private: Path) -> tuple[Ledger, Link]:
     try:
         with zipfile.ZipFile(path) as archive:
             document = json.loads(archive.read("ledger.json"))
-            frames = [_from_parquet(archive, name) for name in ("sightings", "values", "held_back")]
+            frames = [_from_parquet(archive, name) for name in FRAMES]
         ledger = _parsed(document, *frames)
     except (*UNREADABLE, zipfile.BadZipFile, KeyError, TypeError, AttributeError, RecursionError, EOFError):
         raise DataError.at(str(path), "is damaged: it cannot be read as a ledger.", START) from None
@@ -159,15 +168,16 @@ def links_of(private: Path) -> tuple[Link, ...]:
         return ()
 
 
-def _parsed(document: Any, sightings: pl.DataFrame, values: pl.DataFrame, held_back: pl.DataFrame) -> Ledger:
+def _parsed(document: Any, *frames: pl.DataFrame) -> Ledger:
     """The ledger, if it is one of this format; otherwise a ValueError."""
     key, after = bytes.fromhex(document["key"]), tuple(Link(*map(str, link)) for link in document["after"])
     is_ours = document["format"] == FORMAT and document.keys() == KEYS and len(key) == KEY_BYTES
-    schemas = [dict(frame.schema) for frame in (sightings, values, held_back)]
-    if not is_ours or schemas != [SIGHTINGS, VALUES, HELD_BACK]:
+    if not is_ours or [dict(frame.schema) for frame in frames] != list(FRAMES.values()):
         raise ValueError
+    sightings, values, held_back, constants = frames
     counts = int(document["n_shown"]), int(document["n_persons"]), str(document["method"])
-    return Ledger(sightings, values, *counts, key, after, str(document["number"]), held_back)
+    number = str(document["number"])
+    return Ledger(sightings, values, *counts, key, after, number, held_back, constants)
 
 
 def _from_parquet(archive: zipfile.ZipFile, name: str) -> pl.DataFrame:

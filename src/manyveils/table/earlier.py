@@ -1,7 +1,7 @@
 """Where persons were seen in earlier releases, by someone who has all of them: each release sorts them into groups."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -46,6 +46,8 @@ class Earlier:
     release_of: Ids
     is_shown: Bools
     held: Mapping[str, Held]
+    # The code of each person's value of attributes that do not change, as `held` has it; -1 where it is not known.
+    values: Mapping[str, Ids] = field(default_factory=dict)
     # Which sightings are of persons whose quasi-identifiers are still what their group shows.
     fits: Bools | None = None
 
@@ -58,6 +60,11 @@ class Earlier:
     def n_groups(self) -> int:
         """How many groups there are in all releases."""
         return self.release_of.size
+
+    @property
+    def n_releases(self) -> int:
+        """How many releases there are."""
+        return int(self.release_of.max(initial=-1)) + 1
 
     @cached_property
     def is_last(self) -> Bools:

@@ -101,7 +101,7 @@ def _continued(work: Work) -> Drafts:
     return _drafted(work, buckets[work.table.persons])
 
 
-def _buckets(work: Work) -> Ids:
+def _buckets(work: Work, _: Ids) -> Ids:
     """The bucket of each person, without regard to earlier releases; -1 for who is left out."""
     [draft] = drafts_of(work, plan(work)).views
     buckets = np.full(work.table.n_persons, -1, dtype=np.int64)
