@@ -76,7 +76,7 @@ def _added_by(evidence: Evidence, name: str, sights: Sequence[Sight]) -> tuple[A
         raise DataError.at("release", UNTOLD, REMEDY)
     chained = chained_in(evidence, sights)
     if chained is None:
-        added = added_shown(shown.pairs, shown.cells, shown.n_groups, shown.sizes, shown.prior)
+        added = added_shown(shown.pairs, shown.cells, shown.sizes, shown.prior)
         return added, shown.attribute.texts
     assert evidence.table.earlier is not None
     return chained.added, (*shown.attribute.texts, *evidence.table.earlier.held[name].more)
@@ -88,18 +88,18 @@ class _Numbered:
 
     pairs: list[Pairs] = field(default_factory=list)
     n_groups: int = 0
-    _known: list[tuple[Pairs, int, int]] = field(default_factory=list)
+    _known: list[tuple[bool, Pairs, int, int]] = field(default_factory=list)
 
     def of(self, added: Added, *, shown: bool) -> Ids:
         """The numbers of the groups that a release shows, or of those that can be derived."""
         first, stop = (0, added.n_shown) if shown else (added.n_shown, added.n_groups)
         which = (added.pairs.groups >= first) & (added.pairs.groups < stop)
         own = Pairs(added.pairs.persons[which], added.pairs.groups[which] - first)
-        for pairs, n_groups, start in self._known:
-            if n_groups == stop - first and _are_equal(pairs, own):
+        for is_shown, pairs, n_groups, start in self._known:
+            if is_shown == shown and n_groups == stop - first and _are_equal(pairs, own):
                 return start + np.arange(n_groups)
         start, self.n_groups = self.n_groups, self.n_groups + stop - first
-        self._known.append((own, stop - first, start))
+        self._known.append((shown, own, stop - first, start))
         self.pairs.append(own.numbered_from(start))
         return start + np.arange(stop - first)
 

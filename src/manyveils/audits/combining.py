@@ -10,8 +10,8 @@ from manyveils.reading.keys import Floats, Ids, ranges
 
 # So many values of signatures are looked at together.
 MOST_CANDIDATES = 4_000_000
-# Of so few values, tables of all groups and values are quicker, if they are small enough.
-FEW_VALUES, LARGEST_TABLE = 100, 20_000_000
+# Of so few values, tables of all groups and values are quicker, if they are small enough and not too empty.
+FEW_VALUES, LARGEST_TABLE, EMPTIEST = 100, 20_000_000, 8
 # Of a value that nobody of the original has.
 SMALLEST = 1e-300
 # The logarithm of a weight that no value has.
@@ -53,7 +53,8 @@ def remaining(signatures: Signatures, gains: Gains, prior: Floats) -> Iterator[t
     if not signatures.persons.size or not gains.keys.size:
         return iter(())
     n_groups = int(signatures.groups.max()) + 1
-    is_dense = gains.n_values <= FEW_VALUES and n_groups * gains.n_values <= LARGEST_TABLE
+    is_small = n_groups * gains.n_values <= min(LARGEST_TABLE, EMPTIEST * gains.keys.size)
+    is_dense = gains.n_values <= FEW_VALUES and is_small
     combined = _in_tables if is_dense else _among_fewest
     return combined(signatures, gains, np.log(np.maximum(prior, SMALLEST)))
 

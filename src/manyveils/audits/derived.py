@@ -28,7 +28,7 @@ def derived(before: Pairs, after: Pairs, n_before: int, n_after: int) -> Derived
     """Go on from groups before to groups after.
 
     The successor of a group is the one after that has most of its persons; of several, the one with the lowest number of
-    a person; -1 where it has none.
+    a person, then the one with fewer persons, and then with lower numbers in all; -1 where it has none.
 
     Claim: where nobody stayed together with all others of her group, who left and who joined stand in groups of their own.
     Why: whoever has both releases subtracts what one group shows from what the other does.
@@ -60,9 +60,12 @@ def derived(before: Pairs, after: Pairs, n_before: int, n_after: int) -> Derived
 def _successors(groups: Ids, after: Pairs, place: Ids, n_before: int, n_after: int) -> Ids:
     least = np.full(n_after, np.iinfo(np.int64).max)
     least[after.groups[::-1]] = after.persons[::-1]
+    # Who has several rows may be the first person of several groups.
+    sizes = np.bincount(after.groups, minlength=n_after)
+    sums = np.bincount(after.groups, weights=after.persons, minlength=n_after)
     keys, counts = np.unique(groups * max(n_after, 1) + after.groups[place], return_counts=True)
     source, target = np.divmod(keys, max(n_after, 1))
-    order = np.lexsort((least[target], -counts, source))
+    order = np.lexsort((sums[target], sizes[target], least[target], -counts, source))
     source, target = source[order], target[order]
     is_first = np.diff(source, prepend=-1) > 0
     successor = np.full(n_before, -1, dtype=np.int64)

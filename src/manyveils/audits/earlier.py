@@ -1,20 +1,20 @@
 """What one release adds to a chain of earlier ones: the groups that it shows of an attribute, and those it lets derive."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from manyveils.audits.combining import Gains, gains_of, remaining
+from manyveils.audits.combining import SMALLEST, Gains, gains_of, remaining
 from manyveils.audits.derived import Derived, derived
-from manyveils.audits.signatures import Pairs, joined, paired, signatures_in
+from manyveils.audits.signatures import Pairs, Signatures, joined, paired, signatures_in
 from manyveils.reading.keys import Bools, Floats, Ids, ranges
 from manyveils.table.earlier import Earlier, Held
 
 # Counts are of persons; where labels hide whose a value is, they are sums of shares.
 ROUNDING = 1e-6
-# So many beliefs are added up together.
-MOST_BELIEFS = 8_000_000
+# So many beliefs are added up together, and so many places of groups and values at most are added up in a table.
+MOST_BELIEFS, LARGEST_SUMS = 8_000_000, 20_000_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,14 +46,16 @@ class Added:
 
 @dataclass(frozen=True, repr=False)
 class Before:
-    """What earlier releases tell of one attribute: who was seen in which of their groups, and what these have."""
+    """The groups of earlier releases that tell of an attribute, and who was seen in them.
+
+    `last` are the pairs of the last release, in the groups that it shows, and `nameless` says how many more persons each
+    of these has whom nobody knows by name.
+    """
 
     pairs: Pairs
-    gains: Gains
-    held: Held
-    # Groups of the last release, as it shows them, and how many persons each has, also such as nobody knows by name.
+    last: Pairs
     is_last: Bools
-    sizes: Floats
+    nameless: Floats
 
     @property
     def n_groups(self) -> int:
@@ -61,30 +63,101 @@ class Before:
         return self.is_last.size
 
 
-def before_of(earlier: Earlier, held: Held, n_values: int, *, is_constant: bool) -> Before:
-    """What earlier releases tell of an attribute; of one that may change, only what they show."""
+def before_of(earlier: Earlier, held: Held, *, is_constant: bool) -> Before:
+    """The groups of earlier releases that tell of an attribute; of one that may change, only those that are shown."""
+    holds = holding(earlier, held, is_constant=is_constant)
+    newest = int(earlier.release_of.max(initial=-1))
+    is_last = holds & earlier.is_shown & (earlier.release_of == newest)
+    pairs = Pairs(earlier.persons, earlier.groups).within(holds)
+    last = pairs.within(is_last)
+    sizes = np.bincount(held.groups, weights=held.weights, minlength=earlier.n_groups)
+    named = np.bincount(last.groups, minlength=earlier.n_groups)
+    nameless = np.where(is_last, np.maximum(np.rint(sizes - named), 0.0), 0.0)
+    return Before(pairs, last, is_last, nameless)
+
+
+def holding(earlier: Earlier, held: Held, *, is_constant: bool) -> Bools:
+    """Which groups of earlier releases tell of an attribute."""
     holds = np.zeros(earlier.n_groups, dtype=bool)
     holds[held.groups] = True
-    if not is_constant:
-        holds &= earlier.is_shown
-    last = int(earlier.release_of.max(initial=-1))
-    is_last = holds & earlier.is_shown & (earlier.release_of == last)
-    kept = holds[held.groups] & (held.weights > 0)
-    # The sizes of the two shares are the same, so their quotient is that of the weights.
-    logs = np.log(held.weights[kept]) - np.log(np.maximum(held.expected[kept], np.finfo(float).tiny))
-    gains = gains_of(held.groups[kept] * n_values + held.codes[kept], logs, n_values)
-    sizes = np.bincount(held.groups, weights=held.weights, minlength=earlier.n_groups)
-    pairs = Pairs(earlier.persons, earlier.groups).within(holds)
-    return Before(pairs, gains, held, is_last, sizes.astype(np.float64))
+    return holds if is_constant else holds & earlier.is_shown
 
 
-def derived_after(before: Before, shown: Pairs, n_shown: int) -> Derived:
-    """How the groups that a release shows go on from those of the last one."""
-    return derived(before.pairs.within(before.is_last), shown, before.n_groups, n_shown)
+def gains_before(before: Before, held: Held, n_values: int) -> Gains:
+    """What the groups of earlier releases gain on each value."""
+    tells = np.zeros(before.n_groups, dtype=bool)
+    tells[before.pairs.groups] = True
+    kept = tells[held.groups] & (held.weights > 0)
+    # Both shares have one size, so their quotient is that of the weights.
+    logs = np.log(held.weights[kept]) - np.log(np.maximum(held.expected[kept], SMALLEST))
+    return gains_of(held.groups[kept] * n_values + held.codes[kept], logs, n_values)
 
 
-def added(before: Before, steps: Derived, shown: Pairs, cells: Cells, own: Ids, prior: Floats) -> Added:
-    """The groups that a release adds to what is known of an attribute that does not change.
+@dataclass(frozen=True, repr=False)
+class Told:
+    """The groups that a release adds, and who is in them: first those it shows, then those that can be derived.
+
+    `of_left` says which group has those who left the cluster of each group; -1 where nobody did. `parts` are pairs of
+    those who joined, and of those who stayed.
+    `persons`, `groups` and `times` say who counts how often where, and `signature` where she was seen before: the number
+    among `signatures`, -1 for nowhere.
+    """
+
+    steps: Derived
+    of_left: Ids
+    parts: Pairs
+    pairs: Pairs
+    n_groups: int
+    groups: Ids
+    times: Floats
+    signature: Ids
+    signatures: Signatures
+
+    @property
+    def n_shown(self) -> int:
+        """How many groups the release shows."""
+        return self.of_left.size
+
+
+def told_after(before: Before, shown: Pairs, n_shown: int) -> Told:
+    """The groups that a release adds to earlier ones.
+
+    Who has no name in the last release is somebody who was seen in one group.
+    """
+    steps = derived(before.last, shown, before.n_groups, n_shown)
+    number = np.zeros((3, n_shown), dtype=bool)
+    number[0, steps.left.groups] = True
+    number[1:] = steps.is_split
+    of_left, of_joined, of_stayed = np.where(number, n_shown - 1 + np.cumsum(number).reshape(3, -1), -1)
+    left = Pairs(steps.left.persons, of_left[steps.left.groups])
+    part = np.where(steps.is_in_cluster, of_stayed[shown.groups], of_joined[shown.groups])
+    parts = Pairs(shown.persons[part >= 0], part[part >= 0])
+    pairs = joined([shown, paired(left.persons, left.groups), paired(parts.persons, parts.groups)])
+    sources = np.flatnonzero((before.nameless > 0) & (steps.successor >= 0))
+    sources = sources[of_left[steps.successor[sources]] >= 0]
+    n_persons = 1 + max(int(pairs.persons.max(initial=-1)), int(before.pairs.persons.max(initial=-1)))
+    somebody = n_persons + np.arange(sources.size)
+    asked = np.zeros(n_persons + sources.size, dtype=bool)
+    asked[pairs.persons] = True
+    known = before.pairs.among(asked)
+    known = Pairs(np.append(known.persons, somebody), np.append(known.groups, sources))
+    signatures = signatures_in(known, asked.size)
+    persons = np.concatenate([shown.persons, left.persons, parts.persons, somebody])
+    return Told(
+        steps,
+        of_left,
+        parts,
+        pairs,
+        n_shown + int(number.sum()),
+        np.concatenate([shown.groups, left.groups, parts.groups, of_left[steps.successor[sources]]]),
+        np.append(np.ones(persons.size - sources.size), before.nameless[sources]),
+        signatures.of_person[persons],
+        signatures,
+    )
+
+
+def added(before: Before, told: Told, held: Held, cells: Cells, own: Ids, prior: Floats) -> Added:
+    """What the groups have that a release adds, of an attribute that does not change, and what was to be expected.
 
     `own` is the value of each person of the table, and `prior` how often values are in it.
 
@@ -93,51 +166,24 @@ def added(before: Before, steps: Derived, shown: Pairs, cells: Cells, own: Ids, 
     Why: each of them is a difference of published counts, or a part of one that is known from these.
     Tested by: tests/claims/test_chain_judged.py
     """
-    n_values, n_shown = prior.size, steps.is_split.size
-    number = np.full((3, n_shown), -1, dtype=np.int64)
-    number[0, steps.left.groups] = 0
-    number[1:, steps.is_split] = 0
-    number[number == 0] = n_shown + np.arange((number == 0).sum())
-    n_groups = n_shown + int((number >= 0).sum())
-    of_left, of_joined, of_stayed = number
-    left = Pairs(steps.left.persons, of_left[steps.left.groups])
-    part = np.where(steps.is_in_cluster, of_stayed[shown.groups], of_joined[shown.groups])
-    split = part >= 0
-    parts = Pairs(shown.persons[split], part[split])
-    left_cells = _left_cells(before, steps, of_left, own, n_values)
+    n_values, parts = prior.size, told.parts
     of_parts = _summed(parts.groups * n_values + own[parts.persons], np.ones(parts.groups.size), n_values)
-    every = [cells, left_cells, of_parts]
-    told = _in_order(
-        Cells(
-            *(
-                np.concatenate([getattr(one, name) for one in every])
-                for name in ("groups", "values", "weights")
-            )
-        ),
-        n_values,
+    listed = (cells, _left_cells(before, told, held, own, n_values), of_parts)
+    # Cells of groups that are shown, that somebody left, and of parts come in this order.
+    every = Cells(
+        np.concatenate([one.groups for one in listed]),
+        np.concatenate([one.values for one in listed]),
+        np.concatenate([one.weights for one in listed]),
     )
-    anonymous = _anonymous(before, steps, of_left)
-    targets = [
-        (shown.persons, shown.groups, np.ones(shown.groups.size)),
-        (left.persons, left.groups, np.ones(left.groups.size)),
-        (parts.persons, parts.groups, np.ones(parts.groups.size)),
-    ]
-    expected = expected_in(told, n_groups, targets, anonymous, before, prior)
-    is_parted = (told.groups < n_shown) & steps.is_split[np.minimum(told.groups, n_shown - 1)]
-    expected = np.where(is_parted, told.weights, expected)
-    pairs = joined([shown, paired(left.persons, left.groups), paired(parts.persons, parts.groups)])
-    return Added(pairs, told, expected, n_shown, n_groups)
+    expected = _expected(every, told, gains_before(before, held, n_values), prior)
+    is_split = np.append(told.steps.is_split, np.zeros(told.n_groups - told.n_shown, dtype=bool))
+    expected = np.where(is_split[every.groups], every.weights, expected)
+    return Added(told.pairs, every, expected, told.n_shown, told.n_groups)
 
 
-def added_shown(shown: Pairs, cells: Cells, n_shown: int, sizes: Floats, prior: Floats) -> Added:
+def added_shown(shown: Pairs, cells: Cells, sizes: Floats, prior: Floats) -> Added:
     """The groups that a release shows, where nothing was known before, or what was known may have changed."""
-    expected = sizes[cells.groups] * prior[cells.values]
-    return Added(shown, cells, expected, n_shown, n_shown)
-
-
-def _in_order(cells: Cells, n_values: int) -> Cells:
-    order = np.argsort(cells.keys(n_values), kind="stable")
-    return Cells(cells.groups[order], cells.values[order], cells.weights[order])
+    return Added(shown, cells, sizes[cells.groups] * prior[cells.values], sizes.size, sizes.size)
 
 
 def _summed(keys: Ids, weights: Floats, n_values: int) -> Cells:
@@ -147,86 +193,64 @@ def _summed(keys: Ids, weights: Floats, n_values: int) -> Cells:
     return Cells(*np.divmod(found, n_values), summed.astype(np.float64))
 
 
-def _left_cells(before: Before, steps: Derived, of_left: Ids, own: Ids, n_values: int) -> Cells:
+def _left_cells(before: Before, told: Told, held: Held, own: Ids, n_values: int) -> Cells:
     """What those who left have: what the cluster had, but for those who stayed."""
-    held, last = before.held, before.pairs.within(before.is_last)
-    target = np.where(before.is_last & (steps.successor >= 0), steps.successor, -1)
-    target = np.where(target >= 0, of_left[target], -1)
+    successor, last, stays = told.steps.successor, before.last, told.steps.stays
+    target = np.where(before.is_last & (successor >= 0), told.of_left[successor], -1)
     had = target[held.groups] >= 0
-    stays = steps.stays & (target[last.groups] >= 0)
-    keys = np.concatenate(
-        [
-            target[held.groups[had]] * n_values + held.codes[had],
-            target[last.groups[stays]] * n_values + own[last.persons[stays]],
-        ]
+    stays = stays & (target[last.groups] >= 0)
+    keys = np.append(
+        target[held.groups[had]] * n_values + held.codes[had],
+        target[last.groups[stays]] * n_values + own[last.persons[stays]],
     )
-    weights = np.concatenate([held.weights[had], np.full(int(stays.sum()), -1.0)])
-    summed = _summed(keys, weights, n_values)
+    summed = _summed(keys, np.append(held.weights[had], np.full(int(stays.sum()), -1.0)), n_values)
     kept = summed.weights > ROUNDING
     return Cells(summed.groups[kept], summed.values[kept], summed.weights[kept])
 
 
-def _anonymous(before: Before, steps: Derived, of_left: Ids) -> tuple[Ids, Ids, Floats]:
-    """Groups of the last release with those who left, and how many of their persons have no name in the ledger."""
-    last = before.pairs.within(before.is_last)
-    named = np.bincount(last.groups, minlength=before.n_groups)
-    groups = np.flatnonzero(before.is_last & (steps.successor >= 0) & (before.sizes - named > 0.5))
-    targets = of_left[steps.successor[groups]]
-    there = targets >= 0
-    groups, targets = groups[there], targets[there]
-    return groups, targets, np.rint(before.sizes - named)[groups]
-
-
-def expected_in(
-    cells: Cells,
-    n_groups: int,
-    targets: Sequence[tuple[Ids, Ids, Floats]],
-    anonymous: tuple[Ids, Ids, Floats],
-    before: Before,
-    prior: Floats,
-) -> Floats:
-    """How many persons of each group someone who has the releases before would expect to have each value.
-
-    `targets` are persons, the groups they are in, and how often. Of `anonymous` ones their group of the last release is
-    known alone.
-    """
-    sources, own_targets, own_times = anonymous
-    persons = np.concatenate([who for who, _, _ in targets])
-    n_persons = 1 + max(int(persons.max(initial=-1)), int(before.pairs.persons.max(initial=-1)))
-    # Whoever has no name is somebody who was seen in one group.
-    somebody = n_persons + np.arange(sources.size)
-    asked = np.zeros(n_persons + sources.size, dtype=bool)
-    asked[persons] = True
-    known = before.pairs.among(asked)
-    pairs = Pairs(np.append(known.persons, somebody), np.append(known.groups, sources))
-    signatures = signatures_in(pairs, asked.size)
-    told = list(remaining(signatures, before.gains, prior))
-    numbers = np.concatenate([own for own, _, _ in told]) if told else np.zeros(0, dtype=np.int64)
-    values = np.concatenate([own for _, own, _ in told]) if told else numbers
-    shares = np.concatenate([own for _, _, own in told]) if told else numbers.astype(float)
-    starts = np.searchsorted(numbers, np.arange(signatures.persons.size + 1))
-    persons = np.append(persons, somebody)
-    groups = np.concatenate([*(where for _, where, _ in targets), own_targets])
-    times = np.concatenate([*(often for _, _, often in targets), own_times])
-    signature = signatures.of_person[persons]
-    signature = np.where(np.append(np.diff(starts), 0)[signature] > 0, signature, -1)
-    is_new = signature < 0
-    n_new = np.bincount(groups[is_new], weights=times[is_new], minlength=n_groups)
-    expected = n_new[cells.groups] * prior[cells.values]
-    n_values = prior.size
-    keys = cells.keys(n_values)
-    pairs_of = groups[~is_new] * max(signatures.persons.size, 1) + signature[~is_new]
-    found, inverse = np.unique(pairs_of, return_inverse=True)
-    times = np.bincount(inverse, weights=times[~is_new], minlength=found.size)
-    groups, signature = np.divmod(found, max(signatures.persons.size, 1))
-    lengths = np.diff(starts)[signature]
-    parts = np.cumsum(lengths) // MOST_BELIEFS
-    cuts = np.flatnonzero(np.diff(parts, prepend=-1))
-    for start, stop in zip(cuts.tolist(), [*cuts[1:].tolist(), found.size], strict=True):
-        places = ranges(starts[signature[start:stop]], lengths[start:stop])
-        wanted = np.repeat(groups[start:stop], lengths[start:stop]) * n_values + values[places]
-        weights = np.repeat(times[start:stop], lengths[start:stop]) * shares[places]
-        nearest = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-        is_there = keys[nearest] == wanted
-        expected += np.bincount(nearest[is_there], weights=weights[is_there], minlength=keys.size)
+def _expected(cells: Cells, told: Told, gains: Gains, prior: Floats) -> Floats:
+    """How many persons of each group someone who has the releases before would expect to have each value."""
+    if not cells.groups.size:
+        return cells.weights
+    numbers, values, shares = _believed(told.signatures, gains, prior)
+    lengths = np.bincount(numbers, minlength=told.signatures.persons.size)
+    # Of whom nothing is known, or nothing consistent, everybody's values are expected.
+    is_known = np.append(lengths, 0)[told.signature] > 0
+    others = np.bincount(told.groups[~is_known], weights=told.times[~is_known], minlength=told.n_groups)
+    expected: Floats = others[cells.groups] * prior[cells.values]
+    span = max(lengths.size, 1)
+    found, inverse = np.unique(told.groups[is_known] * span + told.signature[is_known], return_inverse=True)
+    times = np.bincount(inverse, weights=told.times[is_known], minlength=found.size)
+    groups, signature = np.divmod(found, span)
+    starts = np.cumsum(lengths) - lengths
+    parts = np.cumsum(lengths[signature]) // MOST_BELIEFS
+    cuts = [*np.flatnonzero(np.diff(parts, prepend=-1)).tolist(), found.size]
+    for start, stop in pairwise(cuts):
+        which = signature[start:stop]
+        places, n_places = ranges(starts[which], lengths[which]), lengths[which]
+        wanted = np.repeat(groups[start:stop], n_places) * prior.size + values[places]
+        expected += _matched(
+            cells, wanted, np.repeat(times[start:stop], n_places) * shares[places], told.n_groups, prior.size
+        )
     return expected
+
+
+def _believed(signatures: Signatures, gains: Gains, prior: Floats) -> tuple[Ids, Ids, Floats]:
+    """What is believed of all signatures: their number, a value, and how far; in order."""
+    listed = list(remaining(signatures, gains, prior))
+    if not listed:
+        nothing = np.zeros(0, dtype=np.int64)
+        return nothing, nothing, nothing.astype(np.float64)
+    numbers, values, shares = zip(*listed, strict=True)
+    return np.concatenate(numbers), np.concatenate(values), np.concatenate(shares)
+
+
+def _matched(cells: Cells, keys: Ids, weights: Floats, n_groups: int, n_values: int) -> Floats:
+    """The sum of weights for each cell; what has no cell is nobody's."""
+    own = cells.keys(n_values)
+    if n_groups * n_values <= LARGEST_SUMS:
+        return np.bincount(keys, weights=weights, minlength=n_groups * n_values)[own].astype(np.float64)
+    nearest = np.minimum(np.searchsorted(own, keys), own.size - 1)
+    is_there = own[nearest] == keys
+    summed = np.bincount(nearest[is_there], weights=weights[is_there], minlength=own.size)
+    return summed.astype(np.float64)

@@ -6,7 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from manyveils.audits.earlier import Added, Before, Cells, added, added_shown, before_of, derived_after
+from manyveils.audits.combining import Gains
+from manyveils.audits.earlier import (
+    Added,
+    Before,
+    Cells,
+    Told,
+    added,
+    added_shown,
+    before_of,
+    gains_before,
+    holding,
+    told_after,
+)
 from manyveils.audits.members import members_of
 from manyveils.audits.persons import (
     Placed,
@@ -21,6 +33,9 @@ from manyveils.reading.evidence import Evidence
 from manyveils.reading.keys import Floats, Ids
 from manyveils.reading.labels import Labels, unrecoded
 from manyveils.reading.sight import Sight, columns_for, known_in, sight_of
+from manyveils.table.earlier import Held
+
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,11 +60,17 @@ class Shown:
 
 @dataclass(frozen=True, repr=False)
 class Chained:
-    """What a release adds to what earlier ones tell of an attribute; values that the table does not have come last."""
+    """What a release adds to what earlier ones tell of an attribute; values that the table does not have come last.
+
+    `gains` are those of the groups before.
+    """
 
     before: Before
     added: Added
+    gains: Gains
     prior: Floats
+    # Attributes of which the same groups tell have the same.
+    like: str
 
 
 def sights_about(evidence: Evidence, promise: Promise) -> list[Sight]:
@@ -82,12 +103,16 @@ def _shown(evidence: Evidence, sights: Sequence[Sight]) -> Shown | None:
     for [labels], placed in (own for own in told if own is not None):
         cells = _of_originals(labels, placed)
         keys.append((cells["group"].to_numpy() + n_groups) * n_values + cells["part_0"].to_numpy())
-        weights.append(cells["count"].to_numpy().astype(float))
+        counts = cells["count"].to_numpy().astype(float)
+        # Thirds of a person that make a whole one are one.
+        weights.append(np.where(np.abs(counts - np.rint(counts)) < ROUNDING, np.rint(counts), counts))
         sizes.append(placed.sizes.astype(float))
         n_groups += placed.sizes.size
     every_key, every_weight = np.concatenate(keys), np.concatenate(weights)
-    order = np.argsort(every_key, kind="stable")
-    counted = Cells(*np.divmod(every_key[order], n_values), every_weight[order])
+    if (np.diff(every_key) < 0).any():
+        order = np.argsort(every_key, kind="stable")
+        every_key, every_weight = every_key[order], every_weight[order]
+    counted = Cells(*np.divmod(every_key, n_values), every_weight)
     values = pl.DataFrame({"part_0": np.arange(n_values), "value": np.arange(n_values)})
     prior = original_weights(evidence, [attribute], values, None).to_numpy() / evidence.table.n_persons
     return Shown(attribute, pairs, counted, np.concatenate(sizes), prior)
@@ -114,28 +139,38 @@ def _of_originals(labels: Labels, placed: Placed) -> pl.DataFrame:
 
 def chained_in(evidence: Evidence, sights: Sequence[Sight]) -> Chained | None:
     """What a release adds to what earlier ones tell; None where nothing is known before, or nobody can tell."""
-    name = sights[0].shows[0]
-    question = ("chained", name, _asked(sights), ())
-    return evidence.remembered(question, lambda: _chained(evidence, name, sights))
+    question = ("chained", sights[0].shows[0], _asked(sights), ())
+    return evidence.remembered(question, lambda: _chained(evidence, sights))
 
 
-def _chained(evidence: Evidence, name: str, sights: Sequence[Sight]) -> Chained | None:
-    earlier, shown = evidence.table.earlier, shown_in(evidence, sights)
+def _chained(evidence: Evidence, sights: Sequence[Sight]) -> Chained | None:
+    name, earlier, shown = sights[0].shows[0], evidence.table.earlier, shown_in(evidence, sights)
     if earlier is None or name not in earlier.held or shown is None:
         return None
     held, is_constant = earlier.held[name], is_said_constant(evidence, name)
-    # Values that nobody of the table has any more are taken to be as rare as can be.
-    prior = np.append(shown.prior, np.zeros(held.n_values - shown.prior.size))
-    prior = np.where(prior > 0, prior, 1 / evidence.table.n_persons)
-    before = before_of(earlier, held, held.n_values, is_constant=is_constant)
-    if not is_constant:
-        own = added_shown(shown.pairs, shown.cells, shown.n_groups, shown.sizes, prior)
-        return Chained(before, own, prior)
+    prior = _prior(shown, held, evidence.table.n_persons)
     # Attributes that stand side by side go on from the same groups.
-    question = ("steps", str(hash(before.is_last.tobytes())), _asked(sights), ())
-    steps = evidence.remembered(question, lambda: derived_after(before, shown.pairs, shown.n_groups))
+    like = str(hash(holding(earlier, held, is_constant=is_constant).tobytes()))
+    asked = (like, *_asked(sights))
+    before = evidence.remembered(
+        ("before", str(is_constant), asked, ()), lambda: before_of(earlier, held, is_constant=is_constant)
+    )
+    if not is_constant:
+        own = added_shown(shown.pairs, shown.cells, shown.sizes, prior)
+        return Chained(before, own, gains_before(before, held, prior.size), prior, like)
+    told: Told = evidence.remembered(
+        ("told", "", asked, ()), lambda: told_after(before, shown.pairs, shown.n_groups)
+    )
     value = values_of_persons(evidence, shown.attribute)
-    return Chained(before, added(before, steps, shown.pairs, shown.cells, value, prior), prior)
+    own = added(before, told, held, shown.cells, value, prior)
+    return Chained(before, own, gains_before(before, held, prior.size), prior, like)
+
+
+def _prior(shown: Shown, held: Held, n_persons: int) -> Floats:
+    """How often values are in the table; what nobody of it has any more is taken to be as rare as can be."""
+    prior = np.append(shown.prior, np.zeros(held.n_values - shown.prior.size))
+    prior = np.where(prior > 0, prior, 1 / n_persons)
+    return prior / prior.sum()
 
 
 def is_said_constant(evidence: Evidence, name: str) -> bool:

@@ -46,7 +46,7 @@ def measure_sightings(evidence: Evidence, promise: Promise, sights: Sequence[Sig
     chained = chained_in(evidence, sights)
     asked = tuple(f"{sight.file.table}\0{sight.key!r}" for sight in sights)
     question = ("seen", sights[0].shows[0], asked, ())
-    seen = evidence.remembered(question, lambda: _seen(evidence, sights[0].shows[0], shown, chained))
+    seen = evidence.remembered(question, lambda: _seen(evidence, sights, shown, chained))
     if not seen.signatures.persons.size:
         return pl.DataFrame()
     wide = widened(evidence, sights[0].shows[0], seen.prior.size)
@@ -83,7 +83,7 @@ def _measured(
     return measured.select("group", "measure", "kept")
 
 
-def _seen(evidence: Evidence, name: str, shown: Shown, chained: Chained | None) -> Seen:
+def _seen(evidence: Evidence, sights: Sequence[Sight], shown: Shown, chained: Chained | None) -> Seen:
     """Who is seen where: of one release those in several groups, and in a chain all of whom the release tells something."""
     assert evidence.table.persons is not None
     n_rows = np.bincount(evidence.table.persons)
@@ -92,7 +92,7 @@ def _seen(evidence: Evidence, name: str, shown: Shown, chained: Chained | None) 
         signatures = signatures_in(shown.pairs.among(several), n_rows.size)
         gains = _gains(shown)
         return Seen(signatures, gains, shown.prior, signatures.rows(n_rows))
-    return _seen_in_chain(evidence, name, chained, n_rows)
+    return _seen_in_chain(evidence, sights, chained, n_rows)
 
 
 def _gains(shown: Shown) -> Gains:
@@ -105,7 +105,7 @@ def _gains(shown: Shown) -> Gains:
     return gains_of(groups * n_values + values, logs, n_values)
 
 
-def _seen_in_chain(evidence: Evidence, name: str, chained: Chained, n_rows: Ids) -> Seen:
+def _seen_in_chain(evidence: Evidence, sights: Sequence[Sight], chained: Chained, n_rows: Ids) -> Seen:
     """The same with the groups of earlier releases: of whom a release shows nothing new, it is not judged.
 
     Who is in one group alone is judged too, since others of the group may be known from before.
@@ -113,17 +113,23 @@ def _seen_in_chain(evidence: Evidence, name: str, chained: Chained, n_rows: Ids)
     before, own, n_values = chained.before, chained.added, chained.prior.size
     assert evidence.table.earlier is not None
     n_persons = max(evidence.table.earlier.n_persons, n_rows.size)
-    is_told = np.zeros(n_persons, dtype=bool)
-    is_told[own.pairs.persons] = True
-    pairs = joined([before.pairs.among(is_told), own.pairs.numbered_from(before.n_groups)])
-    if not is_said_constant(evidence, name):
-        pairs = pairs.among(np.bincount(pairs.persons, minlength=n_persons) > 1)
-    signatures = signatures_in(pairs, n_persons)
+    is_constant = is_said_constant(evidence, sights[0].shows[0])
+    asked = (str(is_constant), chained.like, *(f"{sight.file.table}\0{sight.key!r}" for sight in sights))
+
+    def signatures_told() -> Signatures:
+        is_told = np.zeros(n_persons, dtype=bool)
+        is_told[own.pairs.persons] = True
+        pairs = joined([before.pairs.among(is_told), own.pairs.numbered_from(before.n_groups)])
+        if not is_constant:
+            pairs = pairs.among(np.bincount(pairs.persons, minlength=n_persons) > 1)
+        return signatures_in(pairs, n_persons)
+
+    signatures = evidence.remembered(("signatures", "", asked, ()), signatures_told)
     kept = own.cells.weights > 0
     keys = own.cells.keys(n_values)[kept] + before.n_groups * n_values
     # A weight over what was expected; never of what was thought impossible, since nothing then remains.
     logs = np.log(own.cells.weights[kept]) - np.log(np.maximum(own.expected[kept], SMALLEST))
-    gains = gains_of(np.append(before.gains.keys, keys), np.append(before.gains.logs, logs), n_values)
+    gains = gains_of(np.append(chained.gains.keys, keys), np.append(chained.gains.logs, logs), n_values)
     # Whoever is gone counts as a row.
     rows = np.ones(n_persons, dtype=np.int64)
     rows[: n_rows.size] = np.maximum(n_rows, 1)

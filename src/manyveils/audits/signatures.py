@@ -38,7 +38,8 @@ def paired(persons: Ids, groups: Ids) -> Pairs:
     span = int(groups.max(initial=0)) + 1
     keys = persons * span + groups
     if (np.diff(keys) <= 0).any():
-        keys = np.unique(keys)
+        keys = np.sort(keys)
+        keys = keys[np.diff(keys, prepend=-1) > 0]
     return Pairs(*np.divmod(keys, span))
 
 

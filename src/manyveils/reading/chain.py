@@ -10,6 +10,7 @@ import polars as pl
 
 from manyveils.errors import DataError, PolicyError, Problem
 from manyveils.policy import Policy
+from manyveils.reading.changed import refuse_changed
 from manyveils.reading.keys import Ids
 from manyveils.release.ledger import Ledger, Link, hashed, read_ledger
 from manyveils.release.placements import private_folder
@@ -35,12 +36,17 @@ class Chain:
         return self.ledgers[0].key
 
     def beside(self, table: Table, policy: Policy) -> Table:
-        """The table with where its persons were seen before; every row then has the number of its person."""
+        """The table with where its persons were seen before; every row then has the number of its person.
+
+        What is said to be constant and is not what earlier releases show of its persons is refused.
+        """
         if table.keys is None:
             raise PolicyError.at(f"{policy.name}: data.person", "names no identifiers.", UNTOLD)
         _refuse_sets(policy)
         table = table.of_persons()
-        return replace(table, earlier=self._earlier(table, policy))
+        table = replace(table, earlier=self._earlier(table, policy))
+        refuse_changed(table, policy)
+        return table
 
     def _earlier(self, table: Table, policy: Policy) -> Earlier:
         offsets = np.cumsum([0, *(_n_groups(ledger) for ledger in self.ledgers)])
