@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from manyveils.audits.combining import remaining
-from manyveils.audits.earlier import before_of
+from manyveils.audits.earlier import before_of, gains_before
 from manyveils.audits.signatures import signatures_in
 from manyveils.policy import Policy
 from manyveils.reading.keys import Floats
@@ -69,12 +69,13 @@ def known_after(earlier: Earlier, table: Table, policy: Policy) -> Iterator[tupl
 
 def _known_of(name: str, earlier: Earlier, table: Table) -> Iterator[Known | None]:
     held = earlier.held[name]
-    before = before_of(earlier, held, held.n_values, is_constant=True)
+    before = before_of(earlier, held, is_constant=True)
+    gains = gains_before(before, held, held.n_values)
     prior = _prior(table, name, held.n_values)
     for release in range(int(earlier.release_of.max(initial=-1)) + 1):
         pairs = before.pairs.within(earlier.release_of <= release)
         values, belief = held.n_values + 1, 0.0
-        for number, _, share in remaining(signatures_in(pairs, earlier.n_persons), before.gains, prior):
+        for number, _, share in remaining(signatures_in(pairs, earlier.n_persons), gains, prior):
             n_values = np.bincount(number)
             values = min(values, int(n_values[n_values > 0].min(initial=values)))
             belief = max(belief, float(share.max(initial=0.0)))
