@@ -111,8 +111,9 @@ def exchangeable(
     guest_keys: np.ndarray,
     guests: np.ndarray,
     rings: np.ndarray,
+    sources: np.ndarray,
     labels: np.ndarray,
-    wanted: int,
+    wanted: np.ndarray,
 ) -> np.ndarray:
     """How many different labels persons of each kind could have while all groups keep what they have; no more than wanted.
 
@@ -125,7 +126,7 @@ def exchangeable(
     A person may take a value if in each of her cells somebody takes hers in return who is in no other. In one of her
     cells it may be a guest, in whose other cells somebody takes hers; or one of her class who ended otherwise, if
     persons of other classes who ended as these exchange values in a ring that gives both ends back what they had; this
-    where `rings` says so of the cell.
+    where `rings` says so of her cell, and `sources` of that one's.
     """
     found = np.zeros(own.size, np.int64)
     seen = np.full(labels.max() + 1, -1, np.int64)
@@ -137,7 +138,7 @@ def exchangeable(
         n_possible = 1
         for entry in range(starts[lists[first]], starts[lists[first] + 1]):
             value = values[entry]
-            if n_possible >= wanted or seen[labels[value]] == kind:
+            if n_possible >= wanted[kind] or seen[labels[value]] == kind:
                 continue
             if _in_others(value, first, stop, first, lists, starts, values):
                 seen[labels[value]] = kind
@@ -148,7 +149,7 @@ def exchangeable(
             high = np.searchsorted(guest_keys, (cell + 1) * n_values)
             for place in range(low, high):
                 value = guest_keys[place] - cell * n_values
-                if n_possible >= wanted or seen[labels[value]] == kind:
+                if n_possible >= wanted[kind] or seen[labels[value]] == kind:
                     continue
                 if _in_others(value, first, stop, index, lists, starts, values) and _by_guest(
                     cell,
@@ -166,7 +167,7 @@ def exchangeable(
                     seen[labels[value]] = kind
                     n_possible += 1
             for source in range(class_starts[classes[cell]], class_starts[classes[cell] + 1]):
-                if source == cell or n_possible >= wanted or not rings[cell]:
+                if source == cell or n_possible >= wanted[kind] or not (rings[cell] and sources[source]):
                     continue
                 is_ready = False
                 for entry in range(starts[source], starts[source + 1]):
@@ -190,7 +191,7 @@ def exchangeable(
                             reached,
                         )
                         is_ready = True
-                    if reached[value] and n_possible < wanted:
+                    if reached[value] and n_possible < wanted[kind]:
                         seen[labels[value]] = kind
                         n_possible += 1
         found[kind] = n_possible

@@ -21,7 +21,7 @@ from manyveils.policy.guarantees import KAnonymity
 from manyveils.promises.entries import Ids, distinct, examples
 from manyveils.promises.keeping import Watch, kept_by_groups
 from manyveils.promises.returning import Returning, returning_of
-from manyveils.promises.stints import LEFT, OPEN, VANISHED, Exchanges, Owed, Stints, exchanges_of
+from manyveils.promises.stints import LEFT, OPEN, VANISHED, Cells, Exchanges, Owed, Stints, exchanges_of
 from manyveils.promises.work import Work
 from manyveils.table import Table
 
@@ -151,11 +151,12 @@ class Cohorts:
         there = np.flatnonzero(groups >= 0)
         own = there, groups[there]
         stints = self.exchanges.then(own, n_groups)
-        lacking = self.exchanges.lacking(stints, is_strict=is_strict)
+        cells = self.exchanges.laid_out(stints)
+        lacking = self.exchanges.lacking(cells, is_strict=is_strict)
         unsafe: Bools = np.asarray(lacking.any(axis=0))
         if self.returning.is_believed:
             unsafe |= self.returning.judged(self.returning.parted(*own, n_groups)).unsafe
-        return None if fine.all() and not unsafe.any() else _Found(~fine, unsafe, lacking, stints)
+        return None if fine.all() and not unsafe.any() else _Found(~fine, unsafe, lacking, stints, cells)
 
     def _change(self, state: "_State", groups: Ids, found: "_Found", turn: int) -> None:
         """Join cohorts, give newcomers larger groups, or hold some persons back."""
@@ -163,8 +164,8 @@ class Cohorts:
         fresh = ~state.stays & ~state.held_back
         lost = fresh & (found.unsafe[: self.n_persons] | np.append(found.broken, False)[groups])
         company = self._company(state, found)
-        is_little = 2 * company.size <= self.work.limit - int(state.held_back.sum())
-        if is_little:
+        is_little = company is not None and company.size <= self.work.limit - int(state.held_back.sum())
+        if company is not None and is_little:
             lost[company] = True
         blamed = self._blamed(found, (OPEN,) if is_little else (OPEN, LEFT, VANISHED))
         self._join(state, np.append(blamed, False)[groups])
@@ -172,7 +173,11 @@ class Cohorts:
             # Somebody came back without whom those who left are too much alike.
             lost = self._returners_of(found)
         room = self.work.limit - int(state.held_back.sum())
-        if lost.any() and 2 * state.room <= fresh.sum() and lost.sum() > room / 2:
+        if (
+            found.broken[groups[fresh & (groups >= 0)]].any()
+            and 2 * state.room <= fresh.sum()
+            and lost.sum() > room / 2
+        ):
             state.room *= 2
         elif lost.any():
             self._hold_back(state, lost)
@@ -187,34 +192,59 @@ class Cohorts:
         blamed[own[own >= 0]] = True
         return blamed
 
-    def _company(self, state: "_State", found: "_Found") -> Ids:
-        """Persons who could be held back so that those who left have company: for each some who would exchange with her.
+    def _company(self, state: "_State", found: "_Found") -> Ids | None:
+        """Persons to be held back so that those who left have company: for each some who could exchange with her.
 
-        With one who left now, some of her class of different values; with one who left before, somebody who has her
-        value, of a class from which others left along with her.
+        Of her class, of a value that she could have by all other groups she was in. Nobody can tell for too many.
         """
-        stints = found.stints
-        which = np.flatnonzero(found.unsafe[stints.persons])
-        who, begun = self._going_on
-        there = state.stays[who] & ~state.held_back[who]
-        who, begun = who[there], begun[there]
-        is_now = stints.ends[which] >= 3 * self.exchanges.past.n_groups
-        has_ended = stints.ends[which] % 3 != OPEN
-        left = np.zeros(stints.persons.size, dtype=bool)
-        left[which[is_now & has_ended]] = True
-        chosen = [np.zeros(0, dtype=np.int64)]
-        for owed, lacking in zip(self.exchanges.owed, found.lacking, strict=True):
-            chosen.append(_different(who, begun, stints.some(left), owed.values, lacking))
-        before = which[~is_now & has_ended]
-        if before.size > MOST_SOUGHT:
-            return np.arange(self.n_persons)
-        for stint in before.tolist():
-            classes = stints.entries[stints.ends == stints.ends[stint]]
-            helpers = np.isin(begun, classes) & (begun != stints.entries[stint])
-            for owed in self.exchanges.owed:
-                alike = who[helpers & (owed.values[who] == owed.values[stints.persons[stint]])]
-                chosen.append(self.work.streams.of("company").permutation(alike)[:1])
-        return distinct(np.concatenate(chosen))
+        unsafe = np.flatnonzero(found.lacking.any(axis=0))
+        if unsafe.size > MOST_SOUGHT:
+            return None
+        cells, chosen = found.cells, [np.zeros(0, dtype=np.int64)]
+        for person in unsafe.tolist():
+            own = cells.of(person)
+            ended = own[self._ended_now(cells, own)]
+            for cell in ended.tolist():
+                chosen += self._for(found, person, cell)
+            if not ended.size:
+                chosen += self._for_guests(found, person)
+        company = distinct(np.concatenate(chosen))
+        return company[~state.held_back[company]]
+
+    def _ended_now(self, cells: Cells, which: Ids) -> Bools:
+        """Which of some cells are of those who left a group now."""
+        ends = cells.ends[which]
+        return (ends >= 3 * self.exchanges.past.n_groups) & (ends % 3 != OPEN)
+
+    def _for_guests(self, found: "_Found", person: int) -> list[Ids]:
+        """Company for those who left now, and could have exchanged with one who left before: somebody with her value."""
+        cells, company = found.cells, []
+        for owed, lacking in zip(self.exchanges.owed, found.lacking[:, person].tolist(), strict=True):
+            if not lacking:
+                continue
+            for cell in cells.of(person).tolist():
+                for guest in cells.guests(cell).tolist():
+                    own = cells.of(guest)
+                    for ended in own[self._ended_now(cells, own)].tolist():
+                        near = cells.going_on(int(cells.entries[ended]))
+                        near = near[near < self.n_persons]
+                        company.append(near[owed.values[near] == owed.values[person]][:1])
+        return company
+
+    def _for(self, found: "_Found", person: int, cell: int) -> list[Ids]:
+        """Of every attribute those whom one who left wants as company."""
+        cells, company = found.cells, []
+        others = [other for other in cells.of(person).tolist() if other != cell]
+        near = cells.going_on(int(cells.entries[cell]))
+        near = near[near < self.n_persons]
+        for owed, lacking in zip(self.exchanges.owed, found.lacking[:, person].tolist(), strict=True):
+            met = np.append(owed.values[cells.singles(cell)], owed.values[person])
+            fits = ~np.isin(owed.values[near], met) & (owed.values[near] >= 0)
+            for other in others:
+                fits &= np.isin(owed.values[near], owed.values[cells.singles(other)])
+            _, firsts = np.unique(owed.values[near[fits]], return_index=True)
+            company.append(near[fits][np.sort(firsts)[:lacking]])
+        return company
 
     @cached_property
     def _going_on(self) -> tuple[Ids, Ids]:
@@ -322,32 +352,13 @@ class _Found:
     unsafe: Bools
     lacking: Ids
     stints: Stints
+    cells: Cells
 
 
 def room_to_leave(owed: tuple[Owed, ...], share: float) -> int:
     """How large a group must be for those to differ who leave it, where some share of all does: all but once in FAILS."""
     n_leaving = max((one.n_differing(1 / FAILS) for one in owed), default=1)
     return math.ceil(n_leaving / share) if share else 1
-
-
-def _different(who: Ids, begun: Ids, left: Stints, values: Ids, lacking: Ids) -> Ids:
-    """Of the classes of those who left some persons with other values than theirs, as many as are lacking."""
-    left = left.some(lacking[left.persons] > 0)
-    classes, numbers = np.unique(left.entries, return_inverse=True)
-    if not classes.size:
-        return np.zeros(0, dtype=np.int64)
-    owed = np.zeros(classes.size, dtype=np.int64)
-    np.maximum.at(owed, numbers, lacking[left.persons])
-    place = np.minimum(np.searchsorted(classes, begun), classes.size - 1)
-    span = int(values.max()) + 1
-    met = np.isin(place * span + values[who], numbers * span + values[left.persons])
-    which = np.flatnonzero((classes[place] == begun) & ~met & (values[who] >= 0))
-    # One of each value, and of these as many as are lacking.
-    _, firsts = np.unique(place[which] * span + values[who[which]], return_index=True)
-    chosen = which[firsts]
-    rank = np.arange(chosen.size) - np.searchsorted(place[chosen], place[chosen])
-    different: Ids = who[chosen[rank < owed[place[chosen]]]]
-    return different
 
 
 def cohorts_of(

@@ -8,7 +8,7 @@ So whoever could exchange hers for enough other values is certain to nobody.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -148,39 +148,80 @@ class Exchanges:
         """All stints once persons are sorted so; groups of this release are numbered after those of all earlier ones."""
         return self.past.then(own, self.parted(own, n_groups)).every
 
-    def lacking(self, stints: Stints, *, is_strict: bool) -> Ids:
-        """Of every attribute, how many more values would have to be possible of each person.
-
-        What is possible by way of other classes becomes less as these come apart; strictly it counts for stints alone
-        that ended before this release.
-        """
-        lacking = np.zeros((len(self.owed), self.n_all), dtype=np.int64)
-        if not stints.persons.size:
-            return lacking
-        span = int(stints.ends.max()) + 1
+    def laid_out(self, stints: Stints) -> "Cells":
+        """Who is in which cell."""
+        span = int(stints.ends.max(initial=0)) + 1
         numbers = stints.entries * span + stints.ends
         cells = distinct(numbers)
-        pairs = distinct(stints.persons * cells.size + np.searchsorted(cells, numbers))
-        persons, listed = np.divmod(pairs, cells.size)
-        laid_out = _Cells(*np.divmod(cells, span), self.past.n_groups if is_strict else None)
+        of_stint = np.searchsorted(cells, numbers)
+        pairs = distinct(stints.persons * max(cells.size, 1) + of_stint)
+        return Cells(*np.divmod(cells, span), *np.divmod(pairs, max(cells.size, 1)), self.n_all)
+
+    def lacking(self, cells: "Cells", *, is_strict: bool) -> Ids:
+        """Of every attribute, how many more values would have to be possible of each person.
+
+        What is possible by way of other classes becomes less as these come apart; strictly it does not count where somebody
+        leaves a class now.
+        """
+        lacking = np.zeros((len(self.owed), self.n_all), dtype=np.int64)
+        if not cells.persons.size:
+            return lacking
+        is_open, is_old = cells.ends % 3 == OPEN, cells.ends < end_of(self.past.n_groups, 0)
+        rings, sources = np.full(cells.ends.size, True), np.full(cells.ends.size, True)
+        if is_strict:
+            rings, sources = is_open | is_old, is_old
+        is_new = cells.entries >= self.past.n_groups
         for own, owed in zip(lacking, self.owed, strict=True):
-            known = owed.values[persons] >= 0
-            own[:] = _lacking(owed, persons[known], listed[known], laid_out, self.n_all)
+            own[:] = _lacking(owed, cells.known_by(owed.values), rings, sources, is_new)
         return lacking
 
 
 @dataclass(frozen=True, repr=False)
-class _Cells:
-    """The class and the end of each cell, in order; strictly, with the first group of this release."""
+class Cells:
+    """The class and the end of each cell, in order, and pairs of a person and a cell, by person."""
 
     entries: Ids
     ends: Ids
-    first: int | None = None
+    persons: Ids
+    listed: Ids
+    n_all: int
 
-    @property
-    def rings(self) -> Bools:
-        """The cells for which exchanges by way of other classes count."""
-        return np.full(self.ends.size, True) if self.first is None else self.ends < end_of(self.first, 0)
+    def known_by(self, values: Ids) -> "Cells":
+        """The same with those persons only whose value is known."""
+        known = values[self.persons] >= 0
+        return self if known.all() else replace(self, persons=self.persons[known], listed=self.listed[known])
+
+    @cached_property
+    def begins(self) -> Ids:
+        """Where the cells of each person begin in the list, and the last ones end."""
+        return np.searchsorted(self.persons, np.arange(self.n_all + 1))
+
+    def of(self, person: int) -> Ids:
+        """The cells of a person."""
+        return self.listed[self.begins[person] : self.begins[person + 1]]
+
+    @cached_property
+    def _in_order(self) -> tuple[Ids, Ids]:
+        """Persons who are in one cell only, cell after cell, and where those of each begin."""
+        single = (np.diff(self.begins) == 1)[self.persons]
+        order = np.argsort(self.listed[single], kind="stable")
+        starts = np.searchsorted(self.listed[single][order], np.arange(self.ends.size + 1))
+        return self.persons[single][order], starts
+
+    def singles(self, cell: int) -> Ids:
+        """The persons of a cell who are in no other."""
+        persons, starts = self._in_order
+        return persons[starts[cell] : starts[cell + 1]]
+
+    def guests(self, cell: int) -> Ids:
+        """The persons of a cell who are in others, too."""
+        return np.setdiff1d(self.persons[self.listed == cell], self.singles(cell))
+
+    def going_on(self, entry: int) -> Ids:
+        """Persons of a class who are in its groups still, and nowhere else."""
+        own = np.arange(*np.searchsorted(self.entries, [entry, entry + 1]))
+        still = own[self.ends[own] % 3 == OPEN]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *map(self.singles, still.tolist())])
 
     @cached_property
     def classes(self) -> Ids:
@@ -204,14 +245,16 @@ class _Cells:
         return np.searchsorted(self.classes, np.arange(self.classes[-1] + 2))
 
 
-def _lacking(owed: Owed, persons: Ids, listed: Ids, cells: _Cells, n_all: int) -> Ids:
-    """How many more values of one attribute would have to be possible of each person."""
-    begins = np.searchsorted(persons, np.arange(n_all + 1))
-    there = np.flatnonzero(np.diff(begins))
-    lists, _ = alike_lists(begins, listed, there)
+def _lacking(owed: Owed, cells: Cells, rings: Bools, sources: Bools, is_new: Bools) -> Ids:
+    """How many more values of one attribute would have to be possible of each person.
+
+    Of those who come back one more: less is possible of somebody with every group that she leaves.
+    """
+    there = np.flatnonzero(np.diff(cells.begins))
+    lists, _ = alike_lists(cells.begins, cells.listed, there)
     values, n_values = owed.values[there], owed.labels.size
     kind_of, example = number(lists * n_values + values)
-    list_starts, cells_of_kinds = listed_of(begins, listed, there[example])
+    list_starts, cells_of_kinds = listed_of(cells.begins, cells.listed, there[example])
     own = values[example]
     # Values of those who are in one cell only.
     is_single = np.diff(list_starts) == 1
@@ -223,6 +266,8 @@ def _lacking(owed: Owed, persons: Ids, listed: Ids, cells: _Cells, n_all: int) -
     is_guest = ~is_single[kinds_of_entries]
     guests = kinds_of_entries[is_guest]
     guests_in = _listed(cells_of_kinds[is_guest] * n_values + own[guests], guests)
+    n_new = np.bincount(kinds_of_entries, is_new[cells_of_kinds], minlength=own.size)
+    wanted = np.where((n_new > 0) & ~is_single, owed.wanted + 1, owed.wanted)
     n_possible = exchangeable(
         list_starts,
         cells_of_kinds,
@@ -234,12 +279,13 @@ def _lacking(owed: Owed, persons: Ids, listed: Ids, cells: _Cells, n_all: int) -
         held,
         *cells.by_end,
         *guests_in,
-        cells.rings,
+        rings,
+        sources,
         owed.labels,
-        owed.wanted,
+        wanted,
     )
-    lacking = np.zeros(n_all, dtype=np.int64)
-    lacking[there] = owed.wanted - n_possible[kind_of]
+    lacking = np.zeros(cells.n_all, dtype=np.int64)
+    lacking[there] = (wanted - n_possible)[kind_of]
     return lacking
 
 
