@@ -1,11 +1,11 @@
 """What callers may give: policies, releases and seeds, read or refused."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from manyveils.audits import Licence
+from manyveils.audits import Audit, Licence
 from manyveils.errors import DataError, InputError, PolicyError, Problem
 from manyveils.methods import Options, method_of, method_problems, read_options, refuse_breaks
 from manyveils.policy import Policy
@@ -13,6 +13,7 @@ from manyveils.policy.model import read_document
 from manyveils.promises.work import silent
 from manyveils.reading.chain import UNTOLD, Chain, chain_of
 from manyveils.release import Release
+from manyveils.release.ledger import Link, links_of
 from manyveils.release.placements import private_folder, read_placements
 from manyveils.table import Restore, Streams, Table, hold
 
@@ -103,7 +104,8 @@ def listed(after: Earlier) -> tuple[Path, ...]:
     if any(not isinstance(folder, str | Path) for folder in several):
         what = "earlier releases are named by their folders, which have their ledgers beside them."
         raise InputError.at("after", what, "Save the release, and name where it is.")
-    return tuple(map(Path, several))
+    # "." and ".." have no name to look beside.
+    return tuple(path if path.name not in ("", "..") else path.resolve() for path in map(Path, several))
 
 
 def chain_for(after: Earlier, policy: Policy) -> Chain | None:
@@ -143,6 +145,30 @@ def beside(chain: Chain | None, table: Table, policy: Policy) -> Table:
         )
         raise DataError.at("data", what, remedy)
     return told
+
+
+def told_beside(verdict: Audit, chain: Chain | None, links: Sequence[Link] = ()) -> Audit:
+    """The audit with the earlier releases that were looked at, and those of `links` that were not."""
+    judged = () if chain is None else chain.links
+    known = {link.digest for link in judged}
+    missing = tuple(link.name for link in links if link.digest not in known)
+    return replace(verdict, after=tuple(link.name for link in judged), without=missing)
+
+
+def published_after(release: AnyRelease, private: str | Path | None = None) -> tuple[Link, ...]:
+    """The releases that one was published after, as its own ledger says."""
+    if isinstance(release, Release):
+        return () if release.ledger is None else release.ledger.after
+    return links_of(private_folder(Path(release)) if private is None else Path(private))
+
+
+def refuse_itself(release: AnyRelease, chain: Chain | None) -> None:
+    """A release does not come after itself."""
+    if chain is None or isinstance(release, Release):
+        return
+    if Path(release).resolve() in {folder.resolve() for folder in chain.folders}:
+        what = "is named as an earlier release, too."
+        raise DataError.at(str(release), what, "Name only those that were published before it.")
 
 
 def licence_of(policy: Policy) -> Licence:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -14,19 +13,19 @@ from manyveils.arguments import (
     Progress,
     beside,
     chain_for,
+    published_after,
     read_policy,
     read_release,
+    refuse_itself,
     streams_of,
+    told_beside,
 )
 from manyveils.audits import Audit
 from manyveils.engines import Engine, is_for_spark, judge, judge_on_spark, refuse_chain_on_spark
 from manyveils.errors import DataError, InputError, PolicyError
 from manyveils.policy import Policy
 from manyveils.promises.work import silent
-from manyveils.reading.chain import Chain
 from manyveils.release import Release
-from manyveils.release.ledger import Link, links_of
-from manyveils.release.placements import private_folder
 from manyveils.table import Table, hold
 from manyveils.utility import Utility
 from manyveils.utility import measure as weigh
@@ -66,30 +65,7 @@ def audit(
             return judge_on_spark(folder, data, policy, levels, master, progress)
     table = beside(chain, hold(data, policy)[0], policy)
     verdict = judge(read_release(release, private), table, policy, levels)
-    return told_beside(verdict, chain, _published_after(release, private))
-
-
-def told_beside(verdict: Audit, chain: Chain | None, links: Sequence[Link] = ()) -> Audit:
-    """The audit with the earlier releases that were looked at, and those of `links` that were not."""
-    judged = () if chain is None else chain.links
-    known = {link.digest for link in judged}
-    missing = tuple(link.name for link in links if link.digest not in known)
-    return replace(verdict, after=tuple(link.name for link in judged), without=missing)
-
-
-def _published_after(release: AnyRelease, private: str | Path | None) -> tuple[Link, ...]:
-    if isinstance(release, Release):
-        return () if release.ledger is None else release.ledger.after
-    return links_of(private_folder(Path(release)) if private is None else Path(private))
-
-
-def refuse_itself(release: AnyRelease, chain: Chain | None) -> None:
-    """A release does not come after itself."""
-    if chain is None or isinstance(release, Release):
-        return
-    if Path(release).resolve() in {folder.resolve() for folder in chain.folders}:
-        what = "is named as an earlier release, too."
-        raise DataError.at(str(release), what, "Name only those that were published before it.")
+    return told_beside(verdict, chain, published_after(release, private))
 
 
 @contextmanager

@@ -1,18 +1,20 @@
 """Publishing into folders: a release and what is private appear whole, after an audit of the written files, or not at all."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from manyveils.arguments import AnyPolicy, Earlier, Order, Progress, listed
+from manyveils.arguments import AnyPolicy, Earlier, Order, Progress, listed, told_beside
 from manyveils.audits import Audit
+from manyveils.audits.timeline import Moment
 from manyveils.engines import Engine, is_for_spark, judge, write_on_spark
 from manyveils.errors import InputError
 from manyveils.keys import write_key
-from manyveils.ledgers import keep_ledger
+from manyveils.ledgers import keep_ledger, last_moment
 from manyveils.promises.work import silent
 from manyveils.release import Release
-from manyveils.release.folder import staged, write_text
+from manyveils.release.folder import write_text
+from manyveils.release.ledger import appearing
 from manyveils.release.release import MANIFEST
 from manyveils.run import make
 
@@ -25,6 +27,8 @@ class Published:
     audit: Audit
     folder: Path
     private: Path
+    # Who came, went and came back, where the release has a ledger.
+    moment: Moment | None = None
 
     def describe(self) -> dict[str, object]:
         """The publication as the command line tells it."""
@@ -34,7 +38,7 @@ class Published:
             "manifest": json.loads((self.folder / MANIFEST).read_text(encoding="utf-8")),
             "audit": self.audit.describe(),
             "plan": self.release.notes,
-        }
+        } | ({} if self.moment is None else {"chain": self.moment.describe()})
 
 
 def publish_to(
@@ -61,15 +65,15 @@ def publish_to(
     _refuse_undoing(out, after)
     write = write_on_spark if is_for_spark(data, engine, master) else _write_here
     private = private or out.parent / f"{out.name}.private"
-    # Folders are prepared first, so that a place which is taken is refused before any work; the release appears last.
-    with staged(out, force=force) as folder, staged(private, force=force, mode=0o700) as aside:
+    with appearing(out, private, force=force) as (folder, aside):
+        assert aside is not None
         release, verdict = write(order, folder)
         verdict.refuse_broken()
         _write_private(aside, verdict, release, seed)
         release.write_private(folder, aside)
         if release.key is not None:
             write_key(release.key, aside / "key.json", secret)
-    return Published(release.moved(out), verdict, out, private)
+    return Published(release.moved(out), verdict, out, private, last_moment(release, out.name, order.chain))
 
 
 def _write_here(order: Order, folder: Path) -> tuple[Release, Audit]:
@@ -80,9 +84,7 @@ def _write_here(order: Order, folder: Path) -> tuple[Release, Audit]:
     written.placements = release.placements
     verdict = judge(written, table, order.policy)
     verdict.refuse_broken()
-    verdict = replace(
-        verdict, after=() if order.chain is None else tuple(link.name for link in order.chain.links)
-    )
+    verdict = told_beside(verdict, order.chain)
     keep_ledger(release, table, order.policy, order.chain)
     return release, verdict
 

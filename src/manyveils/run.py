@@ -5,6 +5,7 @@ Start reading here; each step is one package. `publish` walks the first half, `r
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manyveils.arguments import (
@@ -15,12 +16,15 @@ from manyveils.arguments import (
     Progress,
     beside,
     chain_for,
+    published_after,
     read_policy,
     read_release,
+    refuse_itself,
     streams_of,
+    told_beside,
 )
 from manyveils.engines import is_for_spark, judge, publish_on_spark
-from manyveils.ledgers import keep_ledger
+from manyveils.ledgers import keep_ledger, timeline_of
 from manyveils.methods import drafts_of, method_of, work_of
 from manyveils.promises.work import silent
 from manyveils.release import Release, seal
@@ -86,9 +90,12 @@ def report(
     from manyveils.reports import render, started
     from manyveils.utility.portrait import portrait
 
-    release, policy, streams = read_release(release), read_policy(policy), streams_of(seed)
-    document = started(release.manifest.describe(), release.notes if plan is None else plan, comparison)
+    policy, streams = read_policy(policy), streams_of(seed)
     chain = chain_for(after, policy)
+    refuse_itself(release, chain)
+    links, title = published_after(release), "this" if isinstance(release, Release) else Path(release).name
+    release = read_release(release)
+    document = started(release.manifest.describe(), release.notes if plan is None else plan, comparison)
     table, _ = hold(data, policy)
     told = beside(chain, table, policy)
     others = () if chain is None else tuple(map(read_release, chain.folders))
@@ -97,10 +104,12 @@ def report(
         "attack": lambda: attack(
             release, told, policy, only=only, others=others, streams=streams, progress=progress
         ),
-        "audit": lambda: judge(release, told, policy),
+        "audit": lambda: told_beside(judge(release, told, policy), chain, links),
         "measure": lambda: measure(release, table, policy),
         "portrait": lambda: portrait(release, table, policy),
     }
+    if chain is not None:
+        steps["chain"] = lambda: timeline_of(release, title, told, policy, chain)
     for n_done, (name, step) in enumerate(steps.items()):
         progress("report", n_done / len(steps))
         document[name] = step().describe()

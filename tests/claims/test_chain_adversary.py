@@ -1,9 +1,11 @@
 """The plain adversary of chains is certain only of what is true in every world that agrees with all releases."""
 
+import json
 from collections import Counter
 from itertools import product
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -132,13 +134,34 @@ def test_anatomies_undo_each_other(tmp_path: Path) -> None:
 
 
 def test_told_places_are_believed(tmp_path: Path) -> None:
-    """Whoever knows in which bucket everybody is knows of every bucket who is in it."""
+    """Whoever knows in which bucket everybody is knows of every bucket who is in it, and nothing false."""
     frame = insured(600)
     published = publish_to(insured_policy(), tmp_path / "release", data=frame, seed=1)
-    buckets = published.release.tables["main.age+sex+zipcode"]
+    places = pl.read_parquet(published.private / "placements.parquet")["main"]
+    where = dict(zip(frame["person"].to_list(), places.to_list(), strict=True))
     people = {row["person"]: {own: str(row[own]) for own in QUASI} for row in frame.to_dicts()}
-    bucket_of = {tuple(map(str, row[1:])): row[0] for row in buckets.rows()}
-    where = {person: bucket_of.get(tuple(own.values()), -1) for person, own in people.items()}
-    guessed, told = (read(published.folder, people, "tissue", places) for places in (None, where))
-    assert guessed.possible.keys() >= told.possible.keys()
-    assert all(told.possible[person] <= guessed.possible[person] for person in told.possible)
+    guessed, told = (read(published.folder, people, "tissue", known) for known in (None, where))
+    assert told.groups.items() >= guessed.groups.items()
+    assert sum(map(len, told.groups)) == published.release.manifest.rows
+    truth = dict(frame.select("person", "tissue").rows())
+    assert all(truth[person] in values for person, values in told.possible.items())
+
+
+@pytest.mark.parametrize(("suppressed", "known"), [(0, {"a", "b", "c"}), (1, {"c"})])
+def test_who_may_be_held_back_is_not_believed_to_be_in(
+    suppressed: int, known: set[str], tmp_path: Path
+) -> None:
+    """Where fewer lines than people have a label and somebody was held back, nobody knows who of them it is."""
+    columns = [{"attributes": [name], "file": f"tables/{name}.csv"} for name in ("age", "tissue")]
+    views = [{"name": "main", "bucketed": True, "columns": columns}]
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "release.json").write_text(json.dumps({"suppressed": suppressed, "views": views}))
+    (tmp_path / "tables/age.csv").write_text(
+        "bucket,age\n0,30\n0,40\n1,30\n"[: None if not suppressed else -5]
+    )
+    (tmp_path / "tables/tissue.csv").write_text(
+        "bucket,tissue\n0,u\n0,v\n1,w\n"[: None if not suppressed else -4]
+    )
+    release = read(tmp_path, {"a": {"age": "30"}, "b": {"age": "30"}, "c": {"age": "40"}}, "tissue")
+    assert release.possible.keys() == known
+    assert release.groups == {}

@@ -17,6 +17,8 @@ Label = tuple[str, ...]
 Group = int | Label
 Crowds = dict[frozenset[str], Counter[str]]
 ROUNDS = 4
+# Larger parts of crowds are not followed up: there are very many, and little comes of them.
+LARGEST_PART = 60
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,14 @@ def certain(releases: Sequence[Seen]) -> Certain:
     intersected.narrow()
     subtracted = Knowledge(releases)
     subtracted.learn(rules_out=False)
+    return Certain(intersected.settled(), subtracted.settled(), all_certain(releases))
+
+
+def all_certain(releases: Sequence[Seen]) -> dict[str, str]:
+    """The values that are certain to someone who intersects, subtracts and rules out: the quick way to all of them."""
     everything = Knowledge(releases)
     everything.learn(rules_out=True)
-    return Certain(intersected.settled(), subtracted.settled(), everything.settled())
+    return everything.settled()
 
 
 class Knowledge:
@@ -149,7 +156,7 @@ class Knowledge:
                 (other - one, rest),
                 (one & other, self.crowds[one] & self.crowds[other]),
             )
-            yield from (part for part in parts if part[0])
+            yield from (part for part in parts if 0 < len(part[0]) <= LARGEST_PART)
 
 
 def joined(groups: Crowds, others: Crowds) -> Iterable[tuple[frozenset[str], Counter[str]]]:
@@ -179,30 +186,36 @@ def read(
     values_of: dict[Group, Counter[str]] = defaultdict(Counter)
     for group, line in zip(source.groups, source.lines, strict=True):
         values_of[group][line[about]] += 1
-    candidates = {person: _candidates(columns, own) for person, own in people.items()}
-    if where is not None:
-        told = {person: place for person, place in where.items() if place >= 0}
+    if where is None:
+        candidates = {person: _candidates(columns, own) for person, own in people.items()}
+        published = set(people) if not document["suppressed"] else _published(columns, people)
+    else:
+        published = {person for person, place in where.items() if place >= 0}
         candidates = {
-            person: {place if view["bucketed"] else source.groups[place]} for person, place in told.items()
+            person: {where[person] if view["bucketed"] else source.groups[where[person]]}
+            for person in published
         }
-    candidates = {person: groups for person, groups in candidates.items() if groups}
     possible = {
-        person: {value for group in groups for value in source.values(group, people[person], about)}
-        for person, groups in candidates.items()
+        person: {
+            value for group in candidates[person] for value in source.values(group, people[person], about)
+        }
+        for person in published
     }
-    return Seen(possible, _whole(candidates, values_of))
+    return Seen(possible, _whole(candidates, published, values_of))
 
 
 def _has(view: Mapping[str, list[Mapping[str, list[str]]]], about: str) -> bool:
     return any(about in column["attributes"] for column in view["columns"])
 
 
-def _whole(candidates: Mapping[str, set[Group]], values_of: Mapping[Group, Counter[str]]) -> Crowds:
+def _whole(
+    candidates: Mapping[str, set[Group]], published: set[str], values_of: Mapping[Group, Counter[str]]
+) -> Crowds:
     """The groups of which every member is known: as many people can only be there, and no others can be."""
     surely: dict[Group, set[str]] = defaultdict(set)
     perhaps: set[Group] = set()
     for person, groups in candidates.items():
-        if len(groups) == 1:
+        if len(groups) == 1 and person in published:
             surely[next(iter(groups))].add(person)
         else:
             perhaps |= groups
@@ -211,6 +224,11 @@ def _whole(candidates: Mapping[str, set[Group]], values_of: Mapping[Group, Count
         for group, persons in surely.items()
         if group not in perhaps and len(persons) == values_of[group].total()
     }
+
+
+def _published(columns: Sequence["_Column"], people: Mapping[str, Mapping[str, str]]) -> set[str]:
+    """Who is surely in the release: where labels stand as often as there are people who may have them."""
+    return {person for column in columns if column.quasi for person in column.surely(people)}
 
 
 def _candidates(columns: Sequence["_Column"], known: Mapping[str, str]) -> set[Group]:
@@ -263,6 +281,29 @@ class _Column:
     def groups_of(self, known: Mapping[str, str]) -> set[Group]:
         """The groups that have such a label."""
         return {group for label in self.labels_of(known) for group in self.by_label.get(label, ())}
+
+    def surely(self, people: Mapping[str, Mapping[str, str]]) -> Iterable[str]:
+        """Everybody who may have some labels, where no fewer lines have them."""
+        lines_of = Counter(tuple(line[name] for name in self.quasi) for line in self.lines)
+        joint: dict[Label, Label] = {label: label for label in lines_of}
+
+        def root(label: Label) -> Label:
+            while joint[label] != label:
+                label = joint[label]
+            return label
+
+        label_of: dict[str, Label] = {}
+        for person, known in people.items():
+            first, *others = [label for label in self.labels_of(known) if label in lines_of] or [()]
+            if first:
+                label_of[person] = first
+                for other in others:
+                    joint[root(other)] = root(first)
+        n_people = Counter(root(label) for label in label_of.values())
+        n_lines: Counter[Label] = Counter()
+        for label, count in lines_of.items():
+            n_lines[root(label)] += count
+        return [person for person, label in label_of.items() if n_people[root(label)] == n_lines[root(label)]]
 
     def values(self, group: Group, known: Mapping[str, str], about: str) -> set[str]:
         """The values in a group's lines that may be hers."""

@@ -152,7 +152,8 @@ def test_methods_give_a_reason():
 def test_people_without_a_name(quarters):
     """Whose identifier is missing stands in no ledger, and is new every time."""
     desk = quarters
-    desk.data(rows(range(24)) + f",25,{MARK}city1,{MARK}ill2\n" * 2, "first.csv")
+    nameless = [f",25,{MARK}city1,{MARK}ill{number}\n" for number in range(2)]
+    desk.data(rows(range(24)) + "".join(nameless), "first.csv")
     assert go(desk, "q1", "first.csv").status == 0
     done = go(desk, "q2", "first.csv", "--after", desk.folder / "q1")
     assert done.status == 0, done.said

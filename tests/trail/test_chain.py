@@ -2,6 +2,9 @@
 
 import json
 import pickle
+import subprocess
+import sys
+import textwrap
 import zipfile
 from copy import copy
 
@@ -128,3 +131,59 @@ def test_without_persons_there_is_no_ledger(desk, person):
     assert desk.publish().status == 0
     names = {path.name for path in private_folder(desk.out).iterdir()}
     assert names == {"audit.json", "plan.json", "seed.json"}
+
+
+SLOW = textwrap.dedent("""
+    import os, sys, time
+    from pathlib import Path
+    import polars as pl
+    from manyveils.cli.app import app
+    from manyveils.release import folder
+
+    rename, replace, write = Path.rename, Path.replace, pl.DataFrame.write_csv
+
+    def slowly(act):
+        def acting(*arguments, **options):
+            print("acting", flush=True)
+            time.sleep(0.1)
+            done = act(*arguments, **options)
+            time.sleep(0.1)
+            return done
+        return acting
+
+    Path.rename, Path.replace, pl.DataFrame.write_csv = map(slowly, (rename, replace, write))
+    os.fsync, folder._exchanged = slowly(os.fsync), slowly(folder._exchanged)
+    app(sys.argv[1:])
+""")
+
+
+@pytest.mark.parametrize("n_acts", [1, 5, 10, 11, 12, 13, 14, 16, 18, 30])
+@pytest.mark.parametrize("force", [False, True])
+def test_killed(quarters, n_acts, force):
+    """Killed at any moment, the chain is the old one or the new one, and publishing again works."""
+    desk, first, second = quarters, quarters.folder / "q1", quarters.folder / "q2"
+    assert go(desk, "q1", "first.csv").status == 0
+    words = ["publish", desk.folder / "policy.toml", "--data", desk.folder / "second.csv", "--out", second]
+    words += ["--after", first]
+    if force:
+        assert go(desk, "q2", "second.csv", "--after", first).status == 0
+        words += ["--force"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        n_acts -= line == "acting\n"
+        if not n_acts:
+            process.kill()
+            break
+    process.communicate(timeout=60)
+    chain_of([first])
+    if second.exists():
+        assert [link.name for link in chain_of([second, first]).links] == ["q1", "q2"]
+    assert go(desk, "q2", "second.csv", "--after", first, "--force").status == 0
+    chain_of([first, second])
+    assert not (private_folder(second) / "ledger.replaced.zip").exists()

@@ -13,10 +13,10 @@ from manyveils.attacks.adversaries import Reader, shares_of
 from manyveils.attacks.all_rows import held_by
 from manyveils.attacks.beliefs import Beliefs, Known, spread_out
 from manyveils.attacks.outcome import TOLERANCE
-from manyveils.attacks.people import Bools, Floats, Ids, People, alike
-from manyveils.attacks.scene import Aim
+from manyveils.attacks.people import Bools, Floats, Ids, People, alike, looked_up
+from manyveils.attacks.scene import Aim, Bound
 from manyveils.attacks.sparse_rows import Rows, normalized, stacked
-from manyveils.attacks.worlds import Limits, Shared, Sighted, TooMany, shared
+from manyveils.attacks.worlds import How, Limits, Shared, Sighted, TooMany, shared
 from manyveils.table import Table
 from manyveils.table.earlier import Earlier
 
@@ -26,12 +26,14 @@ class Follower:
     """Someone with all releases of a chain; she remembers what she works out.
 
     Of what may change she believes what the newest release says, and so of people who are in no release. Where it cannot
-    be told who stands where in the newest release, she multiplies what it says with what the others do.
+    be told who stands where in the newest release, she multiplies what it says with what the others do. If she believes
+    `only_counted` worlds, others tell her nothing.
     """
 
     reader: Reader
     constant: frozenset[str]
     limits: Limits
+    only_counted: bool = False
     _shared: dict[tuple[Known, str], Shared | None] = field(default_factory=dict)
 
     @property
@@ -78,7 +80,7 @@ class Follower:
         return Sighted(
             np.concatenate(persons),
             np.concatenate(groups),
-            max(earlier.n_persons, self.table.n_persons),
+            self.n_persons,
             np.concatenate(of),
             np.concatenate(values),
             np.concatenate(counts),
@@ -120,9 +122,15 @@ class Follower:
         told, read = (rows.placed(np.arange(rows.n_values), n_values) for rows in (worlds.rows, plain.rows))
         set_of = worlds.set_of[self._persons[people.rows]]
         has_set = set_of >= 0
-        has_set[has_set] = told.totals()[set_of[has_set]] > 0
+        has_set[has_set] = (told.totals() > 0)[set_of[has_set]]
+        if self.only_counted:
+            has_set[has_set] = worlds.is_counted[set_of[has_set]] & self.is_told(about)
         both = Beliefs(stacked([told, read]), np.where(has_set, set_of, told.n + plain.row_of))
-        return both if self.is_told(about) else self._multiplied(both, Beliefs(read, plain.row_of), about)
+        return (
+            both
+            if self.is_told(about) or self.only_counted
+            else self._multiplied(both, Beliefs(read, plain.row_of), about)
+        )
 
     def _multiplied(self, told: Beliefs, read: Beliefs, about: str) -> Beliefs:
         row_of, firsts = alike([told.row_of, read.row_of], told.row_of.size)
@@ -132,16 +140,42 @@ class Follower:
         gained = read.of(firsts).at(rows.cases, rows.values) / shares[rows.values]
         return Beliefs(normalized(rows.believing(rows.beliefs * gained), rows), row_of)
 
+    def beliefs_by(self, known: Known, about: str) -> How:
+        """Whether beliefs are exact or an estimate."""
+        worlds = self.shared(known, about)
+        return "estimate" if worlds is None or not self.is_told(about) else worlds.beliefs
+
+    def certainty_by(self, known: Known, about: str) -> How:
+        """Whether what is certain and what is impossible is known exactly, within bounds, or hardly."""
+        worlds = self.shared(known, about)
+        return "estimate" if worlds is None or not self.is_told(about) else worlds.certainty
+
+    def is_exact(self, known: Known, about: str) -> bool:
+        """Whether all beliefs are shares of worlds that were counted."""
+        return self.beliefs_by(known, about) == "exact"
+
+    @property
+    def n_persons(self) -> int:
+        """How many people were ever seen, or have a row in the data."""
+        return max(self.earlier.n_persons, self.table.n_persons)
+
+    @property
+    def here(self) -> Bools:
+        """Who has a row in the newest release, as far as it can be told."""
+        placings = [placing for placed in self.reader.placed.values() for placing in placed]
+        if not placings:
+            return np.arange(self.n_persons) < self.table.n_persons
+        here = np.zeros(self.n_persons, dtype=bool)
+        for placing in placings:
+            here[placing.persons[placing.kinds >= 0]] = True
+        return here
+
     @property
     def gone(self) -> Bools:
         """Who was seen before and has no row in the newest release."""
-        earlier = self.earlier
-        gone = np.zeros(max(earlier.n_persons, self.table.n_persons), dtype=bool)
-        gone[earlier.persons] = True
-        for name in self.reader.placed:
-            for placing in self.reader.placed[name]:
-                gone[placing.persons[placing.kinds >= 0]] = False
-        return gone
+        was_seen = np.zeros(self.n_persons, dtype=bool)
+        was_seen[self.earlier.persons] = True
+        return was_seen & ~self.here
 
     def of_gone(self, aim: Aim) -> dict[str, int]:
         """Of how many who are gone the value is settled, or some value is believed more than is promised.
@@ -150,8 +184,8 @@ class Follower:
         """
         worlds = self.shared(aim.known, aim.about)
         if worlds is None:
-            return {"certain_gone": 0, "broken_gone": 0}
-        shares, cap, protected = _of_values(self.table, aim, worlds.rows.n_values)
+            return {"certain_gone": 0, "broken_gone": 0, "promised_gone": 0}
+        shares, bound, protected = _of_values(self.table, aim, worlds.rows.n_values)
         rows = worlds.rows
         is_gained = protected[rows.values] & (rows.beliefs > shares[rows.values] + TOLERANCE)
         set_of = worlds.set_of[self.gone & (worlds.set_of >= 0)]
@@ -160,9 +194,11 @@ class Follower:
             has_it = np.bincount(rows.cases[flags], minlength=rows.n) > 0
             return int(has_it[set_of].sum())
 
+        is_broken = is_gained & (rows.beliefs > bound.cap[rows.values] + TOLERANCE)
         return {
             "certain_gone": n_persons(is_gained & (rows.beliefs >= 1 - TOLERANCE)),
-            "broken_gone": n_persons(is_gained & (rows.beliefs > cap[rows.values] + TOLERANCE)),
+            "broken_gone": n_persons(is_broken),
+            "promised_gone": n_persons(is_broken & bound.promised[rows.values]),
         }
 
     def counted(self, known: Known, about: str) -> float:
@@ -178,11 +214,14 @@ class Follower:
         )
 
 
-def _of_values(table: Table, aim: Aim, n_values: int) -> tuple[Floats, Floats, Bools]:
-    """The share of each value, how much may be believed of it, and whether it needs protection; half of the doubt is
-    left of values that the data do not have.
+def _of_values(table: Table, aim: Aim, n_values: int) -> tuple[Floats, Bound, Bools]:
+    """The share of each value, how much may be believed of it, and whether it needs protection, for values that the data do
+    not have too.
     """
-    own = table[aim.about].n_values
-    shares, cap, protected = np.zeros(n_values), np.full(n_values, 0.5), np.ones(n_values, dtype=bool)
-    shares[:own], cap[:own], protected[:own] = shares_of(table, aim.about), aim.bounds.cap, ~aim.spared
-    return shares, cap, protected
+    codes = np.arange(n_values)
+    codes[table[aim.about].n_values :] = -1
+    return (
+        looked_up(shares_of(table, aim.about), codes, 0.0),
+        aim.bounds.of(codes),
+        looked_up(~aim.spared, codes, otherwise=True),
+    )

@@ -13,6 +13,7 @@ from manyveils.cli.options import After, AsJson, Data, Engine, Force, Master, Po
 from manyveils.errors import InputError
 
 if TYPE_CHECKING:
+    from manyveils.audits.timeline import Moment
     from manyveils.publishing import Published
 
 MOST_LINES = 20
@@ -71,9 +72,20 @@ def _show(published: "Published") -> None:
         f"Published {release.rows} rows ({release.suppressed} suppressed) to {published.folder}; "
         f"audit and plan are in {private}."
     )
+    if published.moment is not None:
+        _show_moment(published.moment, is_first=not published.audit.after)
     _show_gap(release.notes)
     if release.key is not None:
         typer.echo(f"The key to what is secret is {private / 'key.json'}; keep it, and keep it to yourself.")
+
+
+def _show_moment(moment: "Moment", *, is_first: bool) -> None:
+    """Say who came and went since the release before, and who is held back."""
+    if not is_first:
+        back = f"{moment.joined:,} persons are new, {moment.returned:,} are back, {moment.left:,} are gone"
+        typer.echo(f"Since the release before, {back}.")
+    if moment.held_back:
+        typer.echo(f"{moment.held_back:,} are held back, and come first the next time.")
 
 
 def _passphrase(file: Path | None) -> str | None:

@@ -110,6 +110,7 @@ def exchangeable(
     guest_starts: np.ndarray,
     guest_keys: np.ndarray,
     guests: np.ndarray,
+    rings: np.ndarray,
     labels: np.ndarray,
     wanted: int,
 ) -> np.ndarray:
@@ -123,7 +124,8 @@ def exchangeable(
 
     A person may take a value if in each of her cells somebody takes hers in return who is in no other. In one of her
     cells it may be a guest, in whose other cells somebody takes hers; or one of her class who ended otherwise, if
-    persons of other classes who ended as these exchange values in a ring that gives both ends back what they had.
+    persons of other classes who ended as these exchange values in a ring that gives both ends back what they had; this
+    where `rings` says so of the cell.
     """
     found = np.zeros(own.size, np.int64)
     seen = np.full(labels.max() + 1, -1, np.int64)
@@ -164,7 +166,7 @@ def exchangeable(
                     seen[labels[value]] = kind
                     n_possible += 1
             for source in range(class_starts[classes[cell]], class_starts[classes[cell] + 1]):
-                if source == cell or n_possible >= wanted:
+                if source == cell or n_possible >= wanted or not rings[cell]:
                     continue
                 is_ready = False
                 for entry in range(starts[source], starts[source + 1]):

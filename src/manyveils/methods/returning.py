@@ -6,6 +6,7 @@ own, large enough that those who leave them will differ. Where those who leave a
 have stayed, or all, go to the newcomers' groups with them: nobody can tell then which of them has what.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -20,7 +21,7 @@ from manyveils.policy.guarantees import KAnonymity
 from manyveils.promises.entries import Ids, distinct, examples
 from manyveils.promises.keeping import Watch, kept_by_groups
 from manyveils.promises.returning import Returning, returning_of
-from manyveils.promises.stints import LEFT, OPEN, VANISHED, Exchanges, Stints, exchanges_of
+from manyveils.promises.stints import LEFT, OPEN, VANISHED, Exchanges, Owed, Stints, exchanges_of
 from manyveils.promises.work import Work
 from manyveils.table import Table
 
@@ -30,6 +31,8 @@ Grouped = Callable[[Work, Ids], Ids]
 Watched = Callable[[Table], tuple[Watch, ...]]
 # Rounds at most.
 ROUNDS = 60
+# Of so many groups one will have to be mended once those who leave it are known.
+FAILS = 20
 # For so many who left before others are sought one by one.
 MOST_SOUGHT = 256
 REMEDY = (
@@ -62,12 +65,18 @@ class Cohorts:
         Why: it ends only when nothing is found to be broken of the groups as they are given.
         Tested by: tests/claims/test_cohorts.py
         """
+        try:
+            return self._settled(is_strict=True)
+        except InfeasibleError:
+            return self._settled(is_strict=False)
+
+    def _settled(self, *, is_strict: bool) -> Ids:
         nobody = np.zeros(self.n_persons, dtype=bool)
         state = _State(self._stays.copy(), nobody, np.arange(self.exchanges.n_last), self._room_to_leave)
         for turn in range(ROUNDS):
             self.work.progress("putting persons beside earlier releases", turn / ROUNDS)
             groups = self._groups(state)
-            found = self._found(groups)
+            found = self._found(groups, is_strict=is_strict)
             if found is None:
                 return groups
             self._change(state, groups, found, turn)
@@ -97,17 +106,12 @@ class Cohorts:
 
     @cached_property
     def _room_to_leave(self) -> int:
-        """How large a group must be for as many to leave it until the next release as must differ, going by the last one."""
+        """How large new groups are, if as large a share leaves them as has left those of the last release."""
         persons, _ = self.exchanges.last
-        n_gone = int(np.count_nonzero(persons >= self.n_persons)) + int(
-            (~self._stays & (self._last_of >= 0)).sum()
+        n_gone = np.count_nonzero(persons >= self.n_persons) + np.count_nonzero(
+            ~self._stays & (self._last_of >= 0)
         )
-        return max((self._owed + 1) * persons.size // n_gone, 1) if n_gone else 1
-
-    @property
-    def _owed(self) -> int:
-        """How many values must be possible of everybody."""
-        return max((owed.wanted for owed in self.exchanges.owed), default=1)
+        return room_to_leave(self.exchanges.owed, n_gone / max(persons.size, 1))
 
     def _groups(self, state: "_State") -> Ids:
         """The cohorts of those who stay, and groups of all others as the method makes them."""
@@ -140,14 +144,14 @@ class Cohorts:
         except InfeasibleError:
             return np.zeros(persons.size, dtype=np.int64)
 
-    def _found(self, groups: Ids) -> "_Found | None":
+    def _found(self, groups: Ids, *, is_strict: bool) -> "_Found | None":
         """What is broken; nothing where all promises are kept."""
         n_groups = int(groups.max()) + 1
         fine = self.judged(groups, n_groups)
         there = np.flatnonzero(groups >= 0)
         own = there, groups[there]
         stints = self.exchanges.then(own, n_groups)
-        lacking = self.exchanges.lacking(stints)
+        lacking = self.exchanges.lacking(stints, is_strict=is_strict)
         unsafe: Bools = np.asarray(lacking.any(axis=0))
         if self.returning.is_believed:
             unsafe |= self.returning.judged(self.returning.parted(*own, n_groups)).unsafe
@@ -318,6 +322,12 @@ class _Found:
     unsafe: Bools
     lacking: Ids
     stints: Stints
+
+
+def room_to_leave(owed: tuple[Owed, ...], share: float) -> int:
+    """How large a group must be for those to differ who leave it, where some share of all does: all but once in FAILS."""
+    n_leaving = max((one.n_differing(1 / FAILS) for one in owed), default=1)
+    return math.ceil(n_leaving / share) if share else 1
 
 
 def _different(who: Ids, begun: Ids, left: Stints, values: Ids, lacking: Ids) -> Ids:

@@ -7,8 +7,10 @@ persons exchange values who are in the same cells, of one class and one end; or 
 So whoever could exchange hers for enough other values is certain to nobody.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,7 @@ from manyveils.table import Table
 from manyveils.table.earlier import Earlier
 
 Bools = NDArray[np.bool_]
+A = TypeVar("A", Ids, int)
 # Where a promise does not say how many values must be possible.
 NEVER_CERTAIN = 2
 # How a stint ended: not at all, by leaving a group that goes on, or with the group.
@@ -92,7 +95,7 @@ class Past:
         return self.over.and_those(self.going_on)
 
 
-def end_of(groups: Ids, kind: int) -> Ids:
+def end_of(groups: A, kind: int) -> A:
     """A number for how stints end: in a group, by leaving one that goes on without her, or with one."""
     return 3 * groups + kind
 
@@ -102,12 +105,22 @@ NO_PAST = Past(Stints(NONE, NONE, NONE), Stints(NONE, NONE, NONE), NONE, 0, 0)
 
 
 @dataclass(frozen=True, repr=False)
-class _Owed:
+class Owed:
     """How many different labels of an attribute must be possible of everybody; persons whose value is not known have -1."""
 
     values: Ids
     labels: Ids
     wanted: int
+
+    def n_differing(self, chance: float) -> int:
+        """Of how many persons by chance fewer labels than are wanted with so small a chance, about."""
+        counts = np.bincount(self.labels[self.values[self.values >= 0]])
+        common = np.sort(counts)[::-1][: self.wanted - 1].sum() / max(counts.sum(), 1)
+        return (
+            self.wanted
+            if not 0 < common < 1
+            else max(math.ceil(math.log(chance) / math.log(common)), self.wanted)
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -125,7 +138,7 @@ class Exchanges:
     last: tuple[Ids, Ids]
     n_last: int
     n_all: int
-    owed: tuple[_Owed, ...]
+    owed: tuple[Owed, ...]
 
     def parted(self, own: tuple[Ids, Ids], n_groups: int) -> Parting:
         """How persons are sorted now; each pair of a person and a group once, by person."""
@@ -135,8 +148,12 @@ class Exchanges:
         """All stints once persons are sorted so; groups of this release are numbered after those of all earlier ones."""
         return self.past.then(own, self.parted(own, n_groups)).every
 
-    def lacking(self, stints: Stints) -> Ids:
-        """Of every attribute, how many more values would have to be possible of each person."""
+    def lacking(self, stints: Stints, *, is_strict: bool) -> Ids:
+        """Of every attribute, how many more values would have to be possible of each person.
+
+        What is possible by way of other classes becomes less as these come apart; strictly it counts for stints alone
+        that ended before this release.
+        """
         lacking = np.zeros((len(self.owed), self.n_all), dtype=np.int64)
         if not stints.persons.size:
             return lacking
@@ -145,7 +162,7 @@ class Exchanges:
         cells = distinct(numbers)
         pairs = distinct(stints.persons * cells.size + np.searchsorted(cells, numbers))
         persons, listed = np.divmod(pairs, cells.size)
-        laid_out = _Cells(*np.divmod(cells, span))
+        laid_out = _Cells(*np.divmod(cells, span), self.past.n_groups if is_strict else None)
         for own, owed in zip(lacking, self.owed, strict=True):
             known = owed.values[persons] >= 0
             own[:] = _lacking(owed, persons[known], listed[known], laid_out, self.n_all)
@@ -154,10 +171,16 @@ class Exchanges:
 
 @dataclass(frozen=True, repr=False)
 class _Cells:
-    """The class and the end of each cell, in order."""
+    """The class and the end of each cell, in order; strictly, with the first group of this release."""
 
     entries: Ids
     ends: Ids
+    first: int | None = None
+
+    @property
+    def rings(self) -> Bools:
+        """The cells for which exchanges by way of other classes count."""
+        return np.full(self.ends.size, True) if self.first is None else self.ends < end_of(self.first, 0)
 
     @cached_property
     def classes(self) -> Ids:
@@ -181,7 +204,7 @@ class _Cells:
         return np.searchsorted(self.classes, np.arange(self.classes[-1] + 2))
 
 
-def _lacking(owed: _Owed, persons: Ids, listed: Ids, cells: _Cells, n_all: int) -> Ids:
+def _lacking(owed: Owed, persons: Ids, listed: Ids, cells: _Cells, n_all: int) -> Ids:
     """How many more values of one attribute would have to be possible of each person."""
     begins = np.searchsorted(persons, np.arange(n_all + 1))
     there = np.flatnonzero(np.diff(begins))
@@ -211,6 +234,7 @@ def _lacking(owed: _Owed, persons: Ids, listed: Ids, cells: _Cells, n_all: int) 
         held,
         *cells.by_end,
         *guests_in,
+        cells.rings,
         owed.labels,
         owed.wanted,
     )
@@ -256,7 +280,7 @@ def _wanted(promise: Promise) -> int:
     )
 
 
-def _owed(table: Table, earlier: Earlier, name: str, wanted: int, level: int) -> _Owed:
+def _owed(table: Table, earlier: Earlier, name: str, wanted: int, level: int) -> Owed:
     column, n_values = table[name], earlier.held[name].n_values
     known = earlier.values.get(name)
     values = np.full(earlier.n_persons, -1) if known is None else known.copy()
@@ -269,7 +293,7 @@ def _owed(table: Table, earlier: Earlier, name: str, wanted: int, level: int) ->
         labels = np.append(step.label_of, np.zeros(n_values - column.n_values, dtype=np.int64)).astype(
             np.int64
         )
-    return _Owed(values, labels, wanted)
+    return Owed(values, labels, wanted)
 
 
 @dataclass(frozen=True, repr=False)

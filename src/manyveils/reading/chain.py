@@ -59,7 +59,16 @@ class Chain:
         held = self._held(table, policy, offsets)
         values = self._values(table, policy, hashes, held)
         _refuse_changed(table, values)
-        return Earlier(hashes, numbers[order], groups[order], release_of, np.concatenate(shown), held, values)
+        return Earlier(
+            hashes,
+            numbers[order],
+            groups[order],
+            release_of,
+            np.concatenate(shown),
+            held,
+            values,
+            held_back=_among(hashes[: table.n_persons], self.ledgers[-1].held_back),
+        )
 
     def _values(
         self, table: Table, policy: Policy, hashes: pl.Series, held: Mapping[str, Held]
@@ -114,6 +123,13 @@ def _numbered(hashes: pl.Series, own: pl.Series) -> tuple[Ids, pl.Series]:
     joined = joined.join(gone, on="person", how="left", maintain_order="left")
     numbers = joined.select(pl.coalesce("number", "new")).to_series().to_numpy().astype(np.int64)
     return numbers, pl.concat([own.alias("person"), gone["person"]])
+
+
+def _among(own: pl.Series, persons: pl.DataFrame) -> Ids:
+    """The numbers of the persons of a table who are listed by their hashes."""
+    numbered = pl.DataFrame({"person": own, "number": np.arange(len(own))})
+    found: Ids = numbered.join(persons, on="person", how="semi")["number"].to_numpy()
+    return np.sort(found)
 
 
 def _held_of(values: pl.DataFrame, texts: Sequence[str]) -> Held:

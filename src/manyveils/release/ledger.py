@@ -5,9 +5,11 @@ import io
 import json
 import os
 import secrets
+import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from manyveils.errors import DataError
-from manyveils.release.folder import LEDGER
+from manyveils.release.folder import LEDGER, REPLACED, staged
 from manyveils.release.release import UNREADABLE
 
 FORMAT = "manyveils-ledger/1"
@@ -32,6 +34,16 @@ VALUES = {
 }
 CONSTANTS = {"person": pl.Binary, "attribute": pl.String, "value": pl.String}
 FRAMES = {"sightings": SIGHTINGS, "values": VALUES, "held_back": HELD_BACK, "constants": CONSTANTS}
+DAMAGED = (
+    *UNREADABLE,
+    zipfile.BadZipFile,
+    KeyError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+    EOFError,
+    NotImplementedError,
+)
 START = "Start one with `manyveils ledger start`, from the release and its original."
 
 
@@ -101,6 +113,48 @@ def hashed(names: pl.Series, key: bytes) -> pl.Series:
     return names.alias("name").to_frame().join(coded, on="name", how="left", maintain_order="left")["person"]
 
 
+@contextmanager
+def appearing(out: Path, private: Path | None, *, force: bool = False) -> Iterator[tuple[Path, Path | None]]:
+    """Prepare a release folder and the private folder that goes with it, if there is one.
+
+    Claim: whenever the process dies, a release that is there has the ledger that belongs to it, or had none.
+    Why: the private folder comes first, with the ledger of the release that stands there until now beside the new
+    one; that goes only after the new release came.
+    Tested by: tests/trail/test_chain.py
+    """
+    if private is None:
+        with staged(out, force=force) as folder:
+            yield folder, None
+        return
+    # Folders are prepared first, so that a place which is taken is refused before any work; the release appears last.
+    with staged(out, force=force) as folder, staged(private, force=force, mode=0o700) as aside:
+        yield folder, aside
+        last = _file_of(out, private) if force else None
+        if last is not None:
+            shutil.copyfile(last, aside / REPLACED)
+    (private / REPLACED).unlink(missing_ok=True)
+
+
+def _file_of(release: Path, private: Path) -> Path | None:
+    """The ledger in a private folder that belongs to a release; None where there is none."""
+    digest = digest_of(release) if release.is_dir() else None
+    for path in (private / LEDGER, private / REPLACED):
+        document = _document(path)
+        if document and document.get("release") == digest:
+            return path
+    return None
+
+
+def _document(path: Path) -> dict[str, Any]:
+    """What a ledger says of itself; nothing where that cannot be read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            document = json.loads(archive.read("ledger.json"))
+    except DAMAGED:
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
 def write_ledger(ledger: Ledger, release: Path, private: Path) -> None:
     """Write the ledger of a release that stands in a folder into its private folder, whole or not at all."""
     document = {
@@ -142,7 +196,7 @@ def _as_parquet(frame: pl.DataFrame) -> bytes:
 
 def read_ledger(release: Path, private: Path) -> tuple[Ledger, Link]:
     """The ledger of a release and the release as a link, if both are whole and belong together; otherwise an error."""
-    path = private / LEDGER
+    path = _file_of(release, private) or private / LEDGER
     if not path.is_file():
         raise DataError.at(str(private), f"has no ledger, so nobody knows who is in {release.name}.", START)
     try:
@@ -150,7 +204,7 @@ def read_ledger(release: Path, private: Path) -> tuple[Ledger, Link]:
             document = json.loads(archive.read("ledger.json"))
             frames = [_from_parquet(archive, name) for name in FRAMES]
         ledger = _parsed(document, *frames)
-    except (*UNREADABLE, zipfile.BadZipFile, KeyError, TypeError, AttributeError, RecursionError, EOFError):
+    except DAMAGED:
         raise DataError.at(str(path), "is damaged: it cannot be read as a ledger.", START) from None
     digest = digest_of(release)
     if document["release"] != digest:
@@ -162,9 +216,8 @@ def read_ledger(release: Path, private: Path) -> tuple[Ledger, Link]:
 def links_of(private: Path) -> tuple[Link, ...]:
     """After which releases one was published, as the ledger in its private folder says; none where nothing can be read."""
     try:
-        with zipfile.ZipFile(private / LEDGER) as archive:
-            return tuple(Link(*map(str, link)) for link in json.loads(archive.read("ledger.json"))["after"])
-    except (*UNREADABLE, zipfile.BadZipFile, KeyError, TypeError, AttributeError, RecursionError, EOFError):
+        return tuple(Link(*map(str, link)) for link in _document(private / LEDGER)["after"])
+    except DAMAGED:
         return ()
 
 

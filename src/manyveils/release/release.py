@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from manyveils.errors import DataError, Problem
 from manyveils.plain import as_table
-from manyveils.release.folder import PLACEMENTS, staged, write_text
+from manyveils.release.folder import PLACEMENTS, write_text
 from manyveils.release.views import FORMAT, Manifest, View, parse_manifest, stem_of
 from manyveils.table import Restore
 
@@ -132,13 +132,12 @@ class Release:
         Where persons are told apart, who stands where goes into the private folder beside it, for the audit and for
         the releases to come.
         """
-        from manyveils.release.placements import private_beside
+        from manyveils.release.ledger import appearing
+        from manyveils.release.placements import private_folder
 
-        is_needed = bool(self.placements) or self.ledger is not None
-        with (
-            staged(Path(path), force=force) as folder,
-            private_beside(Path(path), is_needed=is_needed, force=force) as private,
-        ):
+        is_told = bool(self.placements) or self.ledger is not None
+        beside = private_folder(Path(path)) if is_told else None
+        with appearing(Path(path), beside, force=force) as (folder, private):
             self.write(folder, format=format)
             if private is not None:
                 self.write_private(folder, private)

@@ -50,6 +50,8 @@ class Earlier:
     values: Mapping[str, Ids] = field(default_factory=dict)
     # Which sightings are of persons whose quasi-identifiers are still what their group shows.
     fits: Bools | None = None
+    # The persons of the table who were held back from the last release, and come first now.
+    held_back: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
     def n_persons(self) -> int:
