@@ -130,11 +130,15 @@ def _constants(table: Table, policy: Policy, told: Iterable[Pairs], hashes: pl.S
     seen = np.zeros(len(hashes), dtype=bool)
     for pairs in told:
         seen[pairs.persons] = True
-    rows = np.flatnonzero(seen[table.persons])
+    persons = np.flatnonzero(seen[: table.n_persons])
+    # What does not change is the same in all rows of a person.
+    rows = np.zeros(table.n_persons, dtype=np.int64)
+    rows[table.persons] = np.arange(table.n_rows)
+    rows = rows[persons]
     frames = [
         pl.DataFrame(
             {
-                "person": hashes.gather(table.persons[rows]),
+                "person": hashes.gather(persons),
                 "attribute": pl.repeat(name, rows.size, dtype=pl.String, eager=True),
                 "value": pl.Series([text or None for text in table[name].texts], dtype=pl.String).gather(
                     table[name].codes[rows]
@@ -145,8 +149,7 @@ def _constants(table: Table, policy: Policy, told: Iterable[Pairs], hashes: pl.S
         for name in policy.constant
         if name in policy.sensitive and name in table.attributes
     ]
-    constants = pl.concat([pl.DataFrame(schema=CONSTANTS), *frames]).drop_nulls("person")
-    return constants.unique(["person", "attribute"], keep="first", maintain_order=True)
+    return pl.concat([pl.DataFrame(schema=CONSTANTS), *frames]).drop_nulls("person")
 
 
 def _sightings(told: Iterable[Pairs], hashes: pl.Series) -> pl.DataFrame:
