@@ -123,8 +123,10 @@ def draw(found: Results) -> Path:
 
     colours = (pictures.BLUE, pictures.ORANGE, pictures.GREEN, pictures.PURPLE)
     with mpl.rc_context(pictures.STYLE):
-        figure = Figure(figsize=(10.5, 3.4), layout="constrained")
+        figure = Figure(figsize=(10.5, 3.8), layout="constrained")
         certain, error, held = figure.subplots(1, 3)
+        for axes in (certain, error, held):
+            axes.set(xlim=(0.5, found["quarters"] + 0.5), xlabel="quarter")
         for colour, (name, ways) in zip(colours, found["methods"].items(), strict=False):
             within = _told(found, ways["with"])
             for generations, style in ((ways["without"]["generations"], "--"), (within, "-o")):
@@ -132,10 +134,10 @@ def draw(found: Results) -> Path:
                 _line(error, generations, "query_error", style, colour, 100)
             _line(held, within, "held_back", "-o", colour, 100)
             certain.plot([], [], "-", color=colour, label=name)
-        certain.set(title="cells that are certain", xlabel="quarter", ylim=(0, None))
-        certain.legend(fontsize=7, title="dashed: without --after", title_fontsize=7)
-        error.set(title="error of counts, in %", xlabel="quarter", ylim=(0, None))
-        held.set(title="people held back, in %", xlabel="quarter", ylim=(0, 4))
+        certain.set(title="cells that are certain", ylim=(0, None))
+        figure.legend(loc="outside lower center", ncols=4, title="dashed: without --after", fontsize=8)
+        error.set(title="error of counts, in %", ylim=(0, None))
+        held.set(title="people held back, in %", ylim=(0, 4))
     return pictures.save(figure, "publish-again", DOCS / "pictures")
 
 
