@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.policy import Policy, Promise
 from manyveils.policy.check import section_problems, suggest
-from manyveils.policy.guarantees import Elimination, KnownItems
+from manyveils.policy.guarantees import Elimination, KAnonymity, KnownItems
 from manyveils.policy.promises import dependencies_of
 from manyveils.policy.rules import PrivacyRule, tellers
 from manyveils.policy.sections import Publish
@@ -31,6 +31,8 @@ METHODS = (
     "multi-sa",
     "separate",
 )
+# The share of persons expected to leave until the next release, where nothing is said.
+LEAVING = 0.1
 A = TypeVar("A")
 
 
@@ -171,7 +173,28 @@ def work_of(
     hiding = tuple(promise for promise in resolved if isinstance(promise.guarantee, KnownItems))
     promises = tuple(promise for promise in resolved if promise not in hiding)
     _refuse_hiding(method, policy, hiding, promises)
+    promises += _roomy(method, policy, table, promises)
     return Work(policy, table, promises, options, streams, progress, method.suppresses, counted, hiding)
+
+
+def _roomy(
+    method: Method, policy: Policy, table: Table, promises: tuple[Promise, ...]
+) -> tuple[Promise, ...]:
+    """Groups so large that those who leave them until the next release will differ, where one may be expected."""
+    if not method.continues or table.keys is None or table.earlier is not None:
+        return ()
+    from manyveils.promises.stints import room_to_leave  # Few tables ask for it.
+
+    # What somebody has in all her rows may be constant without a thought of further releases.
+    share = (
+        policy.publish.leaving
+        if policy.publish.leaving is not None
+        else 0.0
+        if table.persons is not None
+        else LEAVING
+    )
+    room = room_to_leave(policy, table, promises, float(share))
+    return (Promise(KAnonymity(room), policy.quasi),) if room > 1 else ()
 
 
 def _refuse_hiding(

@@ -6,7 +6,6 @@ own, large enough that those who leave them will differ. Where those who leave a
 have stayed, or all, go to the newcomers' groups with them: nobody can tell then which of them has what.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -21,7 +20,16 @@ from manyveils.policy.guarantees import KAnonymity
 from manyveils.promises.entries import Ids, distinct, examples
 from manyveils.promises.keeping import Watch, kept_by_groups
 from manyveils.promises.returning import Returning, returning_of
-from manyveils.promises.stints import LEFT, OPEN, VANISHED, Cells, Exchanges, Owed, Stints, exchanges_of
+from manyveils.promises.stints import (
+    LEFT,
+    OPEN,
+    VANISHED,
+    Cells,
+    Exchanges,
+    Stints,
+    exchanges_of,
+    room_to_leave,
+)
 from manyveils.promises.work import Work
 from manyveils.table import Table
 
@@ -31,8 +39,6 @@ Grouped = Callable[[Work, Ids], Ids]
 Watched = Callable[[Table], tuple[Watch, ...]]
 # Rounds at most.
 ROUNDS = 60
-# Of so many groups one will have to be mended once those who leave it are known.
-FAILS = 20
 # For so many who left before others are sought one by one.
 MOST_SOUGHT = 256
 REMEDY = (
@@ -111,7 +117,8 @@ class Cohorts:
         n_gone = np.count_nonzero(persons >= self.n_persons) + np.count_nonzero(
             ~self._stays & (self._last_of >= 0)
         )
-        return room_to_leave(self.exchanges.owed, n_gone / max(persons.size, 1))
+        share = n_gone / max(persons.size, 1)
+        return room_to_leave(self.work.policy, self.work.table, self.work.promises, share)
 
     def _groups(self, state: "_State") -> Ids:
         """The cohorts of those who stay, and groups of all others as the method makes them."""
@@ -353,12 +360,6 @@ class _Found:
     lacking: Ids
     stints: Stints
     cells: Cells
-
-
-def room_to_leave(owed: tuple[Owed, ...], share: float) -> int:
-    """How large a group must be for those to differ who leave it, where some share of all does: all but once in FAILS."""
-    n_leaving = max((one.n_differing(1 / FAILS) for one in owed), default=1)
-    return math.ceil(n_leaving / share) if share else 1
 
 
 def cohorts_of(

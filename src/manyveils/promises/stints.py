@@ -29,6 +29,8 @@ Bools = NDArray[np.bool_]
 A = TypeVar("A", Ids, int)
 # Where a promise does not say how many values must be possible.
 NEVER_CERTAIN = 2
+# Of so many groups one will have to be mended once those who leave it are known.
+FAILS = 20
 # How a stint ended: not at all, by leaving a group that goes on, or with the group.
 OPEN, LEFT, VANISHED = range(3)
 
@@ -111,16 +113,6 @@ class Owed:
     values: Ids
     labels: Ids
     wanted: int
-
-    def n_differing(self, chance: float) -> int:
-        """Of how many persons by chance fewer labels than are wanted with so small a chance, about."""
-        counts = np.bincount(self.labels[self.values[self.values >= 0]])
-        common = np.sort(counts)[::-1][: self.wanted - 1].sum() / max(counts.sum(), 1)
-        return (
-            self.wanted
-            if not 0 < common < 1
-            else max(math.ceil(math.log(chance) / math.log(common)), self.wanted)
-        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -314,6 +306,43 @@ def exchanges_of(policy: Policy, table: Table, promises: tuple[Promise, ...]) ->
         earlier.n_persons,
         tuple(_owed(table, earlier, *one) for one in owed),
     )
+
+
+def n_differing(counts: Ids, wanted: int) -> int:
+    """How many persons must leave together to have so many different values but once in FAILS, about.
+
+    >>> n_differing(np.array([50, 30, 20]), 2)
+    6
+    """
+    shares = counts[counts > 0] / max(int(counts.sum()), 1)
+    if shares.size < wanted:
+        return wanted
+    n = wanted
+    while _fewer(shares * n, wanted) > 1 / FAILS:
+        n += 1 + n // 16
+    return n
+
+
+def _fewer(expected: NDArray[np.float64], wanted: int) -> float:
+    """The chance that fewer values than wanted are there, each of which is expected so often."""
+    chances = np.append(1.0, np.zeros(wanted - 1))
+    for absent in np.exp(-expected).tolist():
+        chances = chances * absent + np.append(0.0, chances[:-1]) * (1 - absent)
+    return float(chances.sum())
+
+
+def room_to_leave(policy: Policy, table: Table, promises: tuple[Promise, ...], share: float) -> int:
+    """How large groups must be for those to differ who leave them, of everybody a share, where something is constant; or 1.
+
+    They should have a value more than they need, since some of them will come back.
+
+    A table may be too small for that: then there are four groups at least.
+    """
+    judged = about_constants(policy, table.of_persons(), promises)
+    n_leaving = max(
+        (n_differing(table[promise.protects[0]].counts, _wanted(promise) + 1) for promise in judged), default=0
+    )
+    return max(min(math.ceil(n_leaving / share), table.n_persons // 4), 1) if share else 1
 
 
 def _wanted(promise: Promise) -> int:
