@@ -39,6 +39,7 @@ Grouped = Callable[[Work, Ids], Ids]
 Watched = Callable[[Table], tuple[Watch, ...]]
 # Rounds at most.
 ROUNDS = 60
+NOBODY = np.zeros(0, dtype=np.int64)
 # For so many who left before others are sought one by one.
 MOST_SOUGHT = 256
 REMEDY = (
@@ -85,7 +86,13 @@ class Cohorts:
             found = self._found(groups, is_strict=is_strict)
             if found is None:
                 return groups
-            self._change(state, groups, found, turn)
+            try:
+                self._change(state, groups, found, turn)
+            except InfeasibleError:
+                # What was asked for strictly was more than what is promised.
+                if is_strict and self._found(groups, is_strict=False) is None:
+                    return groups
+                raise
         raise InfeasibleError([self._problem(f"after {ROUNDS} rounds something is still broken.")])
 
     @property
@@ -224,18 +231,25 @@ class Cohorts:
         return (ends >= 3 * self.exchanges.past.n_groups) & (ends % 3 != OPEN)
 
     def _for_guests(self, found: "_Found", person: int) -> list[Ids]:
-        """Company for those who left now, and could have exchanged with one who left before: somebody with her value."""
+        """Company for those who could have exchanged with one who left before, and have left now; or they themselves.
+
+        A guest whose group was left by whoever had the other's value goes along with these.
+        """
         cells, company = found.cells, []
+        guests = np.concatenate([cells.guests(cell) for cell in cells.of(person).tolist()])
         for owed, lacking in zip(self.exchanges.owed, found.lacking[:, person].tolist(), strict=True):
-            if not lacking:
-                continue
-            for cell in cells.of(person).tolist():
-                for guest in cells.guests(cell).tolist():
-                    own = cells.of(guest)
-                    for ended in own[self._ended_now(cells, own)].tolist():
-                        near = cells.going_on(int(cells.entries[ended]))
-                        near = near[near < self.n_persons]
-                        company.append(near[owed.values[near] == owed.values[person]][:1])
+            for guest in guests.tolist() if lacking else ():
+                own = cells.of(guest)
+                for ended in own[self._ended_now(cells, own)].tolist():
+                    near = cells.going_on(int(cells.entries[ended]))
+                    near = near[near < self.n_persons]
+                    company.append(near[owed.values[near] == owed.values[person]][:1])
+                for going in own[cells.ends[own] % 3 == OPEN].tolist():
+                    beside = cells.of_class(int(cells.entries[going]))
+                    beside = beside[self._ended_now(cells, beside)]
+                    gone = np.concatenate([NOBODY, *map(cells.singles, beside.tolist())])
+                    if guest < self.n_persons and (owed.values[gone] == owed.values[person]).any():
+                        company.append(np.array([guest]))
         return company
 
     def _for(self, found: "_Found", person: int, cell: int) -> list[Ids]:

@@ -30,7 +30,7 @@ A = TypeVar("A", Ids, int)
 # Where a promise does not say how many values must be possible.
 NEVER_CERTAIN = 2
 # Of so many groups one will have to be mended once those who leave it are known.
-FAILS = 20
+FAILS = 1000
 # How a stint ended: not at all, by leaving a group that goes on, or with the group.
 OPEN, LEFT, VANISHED = range(3)
 
@@ -153,7 +153,7 @@ class Exchanges:
         """Of every attribute, how many more values would have to be possible of each person.
 
         What is possible by way of other classes becomes less as these come apart; strictly it does not count where somebody
-        leaves a class now.
+        leaves a class now, and of who comes back, or leaves again, one value more is wanted.
         """
         lacking = np.zeros((len(self.owed), self.n_all), dtype=np.int64)
         if not cells.persons.size:
@@ -162,7 +162,7 @@ class Exchanges:
         rings, sources = np.full(cells.ends.size, True), np.full(cells.ends.size, True)
         if is_strict:
             rings, sources = is_open | is_old, is_old
-        is_new = cells.entries >= self.past.n_groups
+        is_new = is_strict & ((cells.entries >= self.past.n_groups) | ~(is_open | is_old))
         for own, owed in zip(lacking, self.owed, strict=True):
             own[:] = _lacking(owed, cells.known_by(owed.values), rings, sources, is_new)
         return lacking
@@ -209,9 +209,13 @@ class Cells:
         """The persons of a cell who are in others, too."""
         return np.setdiff1d(self.persons[self.listed == cell], self.singles(cell))
 
+    def of_class(self, entry: int) -> Ids:
+        """The cells of a class."""
+        return np.arange(*np.searchsorted(self.entries, [entry, entry + 1]))
+
     def going_on(self, entry: int) -> Ids:
         """Persons of a class who are in its groups still, and nowhere else."""
-        own = np.arange(*np.searchsorted(self.entries, [entry, entry + 1]))
+        own = self.of_class(entry)
         still = own[self.ends[own] % 3 == OPEN]
         return np.concatenate([np.zeros(0, dtype=np.int64), *map(self.singles, still.tolist())])
 
@@ -238,10 +242,7 @@ class Cells:
 
 
 def _lacking(owed: Owed, cells: Cells, rings: Bools, sources: Bools, is_new: Bools) -> Ids:
-    """How many more values of one attribute would have to be possible of each person.
-
-    Of those who come back one more: less is possible of somebody with every group that she leaves.
-    """
+    """How many more values of one attribute would have to be possible of each person: one more in new ones of several cells."""
     there = np.flatnonzero(np.diff(cells.begins))
     lists, _ = alike_lists(cells.begins, cells.listed, there)
     values, n_values = owed.values[there], owed.labels.size
@@ -312,7 +313,7 @@ def n_differing(counts: Ids, wanted: int) -> int:
     """How many persons must leave together to have so many different values but once in FAILS, about.
 
     >>> n_differing(np.array([50, 30, 20]), 2)
-    6
+    7
     """
     shares = counts[counts > 0] / max(int(counts.sum()), 1)
     if shares.size < wanted:
@@ -340,7 +341,8 @@ def room_to_leave(policy: Policy, table: Table, promises: tuple[Promise, ...], s
     """
     judged = about_constants(policy, table.of_persons(), promises)
     n_leaving = max(
-        (n_differing(table[promise.protects[0]].counts, _wanted(promise) + 1) for promise in judged), default=0
+        (n_differing(table[promise.protects[0]].counts, _wanted(promise) + 1) for promise in judged),
+        default=0,
     )
     return max(min(math.ceil(n_leaving / share), table.n_persons // 4), 1) if share else 1
 
