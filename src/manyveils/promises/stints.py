@@ -164,7 +164,7 @@ class Exchanges:
             rings, sources = is_open | is_old, is_old
         is_new = is_strict & ((cells.entries >= self.past.n_groups) | ~(is_open | is_old))
         for own, owed in zip(lacking, self.owed, strict=True):
-            own[:] = _lacking(owed, cells.known_by(owed.values), rings, sources, is_new)
+            own[:] = _lacking(owed, cells.known_by(owed.values), _Asked(rings, sources, is_new, is_strict))
         return lacking
 
 
@@ -241,8 +241,18 @@ class Cells:
         return np.searchsorted(self.classes, np.arange(self.classes[-1] + 2))
 
 
-def _lacking(owed: Owed, cells: Cells, rings: Bools, sources: Bools, is_new: Bools) -> Ids:
-    """How many more values of one attribute would have to be possible of each person: one more in new ones of several cells."""
+@dataclass(frozen=True, repr=False)
+class _Asked:
+    """Of which cells exchanges by way of other classes count, and for which; which are new, and whether more is asked of them."""
+
+    rings: Bools
+    sources: Bools
+    is_new: Bools
+    is_strict: bool
+
+
+def _lacking(owed: Owed, cells: Cells, asked: _Asked) -> Ids:
+    """How many more values of one attribute would have to be possible of each person."""
     there = np.flatnonzero(np.diff(cells.begins))
     lists, _ = alike_lists(cells.begins, cells.listed, there)
     values, n_values = owed.values[there], owed.labels.size
@@ -259,7 +269,7 @@ def _lacking(owed: Owed, cells: Cells, rings: Bools, sources: Bools, is_new: Boo
     is_guest = ~is_single[kinds_of_entries]
     guests = kinds_of_entries[is_guest]
     guests_in = _listed(cells_of_kinds[is_guest] * n_values + own[guests], guests)
-    n_new = np.bincount(kinds_of_entries, is_new[cells_of_kinds], minlength=own.size)
+    n_new = np.bincount(kinds_of_entries, asked.is_new[cells_of_kinds], minlength=own.size)
     wanted = np.where((n_new > 0) & ~is_single, owed.wanted + 1, owed.wanted)
     n_possible = exchangeable(
         list_starts,
@@ -272,13 +282,21 @@ def _lacking(owed: Owed, cells: Cells, rings: Bools, sources: Bools, is_new: Boo
         held,
         *cells.by_end,
         *guests_in,
-        rings,
-        sources,
+        asked.rings,
+        asked.sources,
         owed.labels,
         wanted,
     )
+    missing = wanted - n_possible
+    # Of whom most of her cell have her value, she is nearly certain.
+    n_of_kind = np.bincount(kind_of, minlength=own.size)
+    alone = cells_of_kinds[list_starts[:-1]]
+    sizes = np.bincount(alone[is_single], n_of_kind[is_single], minlength=cells.ends.size)
+    shares = np.bincount(values, minlength=n_values) / max(values.size, 1)
+    is_many = is_single & (2 * n_of_kind > (1 + shares[own]) * sizes[alone])
+    missing = np.where(asked.is_strict & is_many, np.maximum(missing, 1), missing)
     lacking = np.zeros(cells.n_all, dtype=np.int64)
-    lacking[there] = (wanted - n_possible)[kind_of]
+    lacking[there] = missing[kind_of]
     return lacking
 
 
