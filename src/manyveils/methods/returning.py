@@ -6,7 +6,7 @@ own, large enough that those who leave them will differ. Where those who leave a
 have stayed, or all, go to the newcomers' groups with them: nobody can tell then which of them has what.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -23,6 +23,7 @@ from manyveils.promises.returning import Returning, returning_of
 from manyveils.promises.stints import (
     LEFT,
     OPEN,
+    STRICTEST,
     VANISHED,
     Cells,
     Exchanges,
@@ -39,6 +40,8 @@ Grouped = Callable[[Work, Ids], Ids]
 Watched = Callable[[Table], tuple[Watch, ...]]
 # Rounds at most.
 ROUNDS = 60
+# Groups of those who come back are so many times as large as those of newcomers.
+WIDER = 4
 NOBODY = np.zeros(0, dtype=np.int64)
 # For so many who left before others are sought one by one.
 MOST_SOUGHT = 256
@@ -72,25 +75,27 @@ class Cohorts:
         Why: it ends only when nothing is found to be broken of the groups as they are given.
         Tested by: tests/claims/test_cohorts.py
         """
-        try:
-            return self._settled(is_strict=True)
-        except InfeasibleError:
-            return self._settled(is_strict=False)
+        for strictness in range(STRICTEST, 0, -1):
+            try:
+                return self._settled(strictness)
+            except InfeasibleError:
+                continue
+        return self._settled(0)
 
-    def _settled(self, *, is_strict: bool) -> Ids:
+    def _settled(self, strictness: int) -> Ids:
         nobody = np.zeros(self.n_persons, dtype=bool)
         state = _State(self._stays.copy(), nobody, np.arange(self.exchanges.n_last), self._room_to_leave)
         for turn in range(ROUNDS):
             self.work.progress("putting persons beside earlier releases", turn / ROUNDS)
             groups = self._groups(state)
-            found = self._found(groups, is_strict=is_strict)
+            found = self._found(groups, strictness)
             if found is None:
                 return groups
             try:
                 self._change(state, groups, found, turn)
             except InfeasibleError:
                 # What was asked for strictly was more than what is promised.
-                if is_strict and self._found(groups, is_strict=False) is None:
+                if strictness and self._found(groups, 0) is None:
                     return groups
                 raise
         raise InfeasibleError([self._problem(f"after {ROUNDS} rounds something is still broken.")])
@@ -130,16 +135,34 @@ class Cohorts:
     def _groups(self, state: "_State") -> Ids:
         """The cohorts of those who stay, and groups of all others as the method makes them."""
         groups = np.where(state.stays & ~state.held_back, state.into[self._last_of], -1)
-        fresh = np.flatnonzero(~state.stays & ~state.held_back)
-        if fresh.size:
-            own = self._apart(fresh, min(state.room, fresh.size))
-            groups[fresh] = np.where(own < 0, -1, own + self.exchanges.n_last)
+        for fresh, room in self._fresh(state):
+            own = self._apart(fresh, min(room, fresh.size))
+            groups[fresh] = np.where(own < 0, -1, own + 1 + max(int(groups.max()), self.exchanges.n_last))
         groups = _numbered_anew(groups)
         there = groups >= 0
         if not there.any():
             raise InfeasibleError([self._problem("nobody is left to be published.")])
         groups[there] = self.alike(groups)[groups[there]]
         return groups
+
+    def _fresh(self, state: "_State") -> Iterator[tuple[Ids, int]]:
+        """Those who get new groups, and how large these are: newcomers, and those who come back or move with some of them.
+
+        Whoever was seen before is told from fewer the more groups she was in, so that hers are larger.
+        """
+        is_fresh = ~state.stays & ~state.held_back
+        was_seen = np.zeros(self.exchanges.n_all, dtype=bool)
+        was_seen[self.exchanges.past.every.persons] = True
+        was_seen = was_seen[: self.n_persons]
+        back, new = np.flatnonzero(is_fresh & was_seen), np.flatnonzero(is_fresh & ~was_seen)
+        if back.size:
+            order = self.work.streams.of("newcomers beside others").permutation(new)
+            n_beside = min(max(2 * back.size, WIDER * state.room - back.size), new.size)
+            n_beside = new.size if new.size - n_beside < state.room else n_beside
+            yield np.sort(np.append(back, order[:n_beside])), WIDER * state.room
+            new = np.sort(order[n_beside:])
+        if new.size:
+            yield new, state.room
 
     def _apart(self, persons: Ids, room: int) -> Ids:
         """Groups of some persons by themselves, as the method makes them; all in one where it cannot."""
@@ -158,7 +181,7 @@ class Cohorts:
         except InfeasibleError:
             return np.zeros(persons.size, dtype=np.int64)
 
-    def _found(self, groups: Ids, *, is_strict: bool) -> "_Found | None":
+    def _found(self, groups: Ids, strictness: int) -> "_Found | None":
         """What is broken; nothing where all promises are kept."""
         n_groups = int(groups.max()) + 1
         fine = self.judged(groups, n_groups)
@@ -166,7 +189,7 @@ class Cohorts:
         own = there, groups[there]
         stints = self.exchanges.then(own, n_groups)
         cells = self.exchanges.laid_out(stints)
-        lacking = self.exchanges.lacking(cells, is_strict=is_strict)
+        lacking = self.exchanges.lacking(cells, strictness)
         unsafe: Bools = np.asarray(lacking.any(axis=0))
         if self.returning.is_believed:
             unsafe |= self.returning.judged(self.returning.parted(*own, n_groups)).unsafe

@@ -29,6 +29,8 @@ Bools = NDArray[np.bool_]
 A = TypeVar("A", Ids, int)
 # Where a promise does not say how many values must be possible.
 NEVER_CERTAIN = 2
+# How much more may be asked than is promised.
+STRICTEST = 2
 # Of so many groups one will have to be mended once those who leave it are known.
 FAILS = 1000
 # How a stint ended: not at all, by leaving a group that goes on, or with the group.
@@ -149,22 +151,25 @@ class Exchanges:
         pairs = distinct(stints.persons * max(cells.size, 1) + of_stint)
         return Cells(*np.divmod(cells, span), *np.divmod(pairs, max(cells.size, 1)), self.n_all)
 
-    def lacking(self, cells: "Cells", *, is_strict: bool) -> Ids:
+    def lacking(self, cells: "Cells", strictness: int = 0) -> Ids:
         """Of every attribute, how many more values would have to be possible of each person.
 
-        What is possible by way of other classes becomes less as these come apart; strictly it does not count where somebody
-        leaves a class now, and of who comes back, or leaves again, one value more is wanted.
+        What is possible now becomes less later. A strictness of 1 does not count exchanges by way of other classes where
+        somebody leaves a class now, and wants one value more of who comes back, or leaves again. One of 2 also wants that
+        nobody has a value that most of her cell have.
         """
         lacking = np.zeros((len(self.owed), self.n_all), dtype=np.int64)
         if not cells.persons.size:
             return lacking
         is_open, is_old = cells.ends % 3 == OPEN, cells.ends < end_of(self.past.n_groups, 0)
         rings, sources = np.full(cells.ends.size, True), np.full(cells.ends.size, True)
-        if is_strict:
+        if strictness:
             rings, sources = is_open | is_old, is_old
-        is_new = is_strict & ((cells.entries >= self.past.n_groups) | ~(is_open | is_old))
+        is_new = (strictness > 0) & ((cells.entries >= self.past.n_groups) | ~(is_open | is_old))
         for own, owed in zip(lacking, self.owed, strict=True):
-            own[:] = _lacking(owed, cells.known_by(owed.values), _Asked(rings, sources, is_new, is_strict))
+            own[:] = _lacking(
+                owed, cells.known_by(owed.values), _Asked(rings, sources, is_new, strictness == STRICTEST)
+            )
         return lacking
 
 
@@ -243,12 +248,12 @@ class Cells:
 
 @dataclass(frozen=True, repr=False)
 class _Asked:
-    """Of which cells exchanges by way of other classes count, and for which; which are new, and whether more is asked of them."""
+    """Of which cells exchanges by way of other classes count, and for which; which are new, and whether values may not prevail."""
 
     rings: Bools
     sources: Bools
     is_new: Bools
-    is_strict: bool
+    is_even: bool
 
 
 def _lacking(owed: Owed, cells: Cells, asked: _Asked) -> Ids:
@@ -289,12 +294,15 @@ def _lacking(owed: Owed, cells: Cells, asked: _Asked) -> Ids:
     )
     missing = wanted - n_possible
     # Of whom most of her cell have her value, she is nearly certain.
-    n_of_kind = np.bincount(kind_of, minlength=own.size)
-    alone = cells_of_kinds[list_starts[:-1]]
-    sizes = np.bincount(alone[is_single], n_of_kind[is_single], minlength=cells.ends.size)
+    n_of_kind = np.bincount(kind_of, minlength=own.size)[kinds_of_entries]
+    sizes = np.bincount(cells_of_kinds, n_of_kind, minlength=cells.ends.size)
+    numbers, _ = number(cells_of_kinds * n_values + own[kinds_of_entries])
+    alike = np.bincount(numbers, n_of_kind)[numbers]
     shares = np.bincount(values, minlength=n_values) / max(values.size, 1)
-    is_many = is_single & (2 * n_of_kind > (1 + shares[own]) * sizes[alone])
-    missing = np.where(asked.is_strict & is_many, np.maximum(missing, 1), missing)
+    prevails = 2 * alike > (1 + shares[own[kinds_of_entries]]) * sizes[cells_of_kinds]
+    prevails &= asked.is_new[cells_of_kinds]
+    is_many = np.bincount(kinds_of_entries, prevails, minlength=own.size) > 0
+    missing = np.where(asked.is_even & is_many, np.maximum(missing, 1), missing)
     lacking = np.zeros(cells.n_all, dtype=np.int64)
     lacking[there] = missing[kind_of]
     return lacking
