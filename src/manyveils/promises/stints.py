@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.grouping import number
+from manyveils.kernels.sightings import beliefs
 from manyveils.kernels.stints import exchangeable
 from manyveils.policy import Policy, Promise
 from manyveils.policy import guarantees as kinds
 from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.parting import Parting, parting
-from manyveils.promises.sightings import about_constants, alike_lists, listed_of
+from manyveils.promises.sightings import SMALLEST, about_constants, alike_lists, listed_of, normal
 from manyveils.table import Table
 from manyveils.table.earlier import Earlier
 
@@ -29,6 +30,8 @@ Bools = NDArray[np.bool_]
 A = TypeVar("A", Ids, int)
 # Where a promise does not say how many values must be possible.
 NEVER_CERTAIN = 2
+# Beliefs that are taken for as much as half of the doubt, since they are estimates.
+NEARLY = 0.9
 # How much more may be asked than is promised.
 STRICTEST = 2
 # Of so many groups one will have to be mended once those who leave it are known.
@@ -156,7 +159,7 @@ class Exchanges:
 
         What is possible now becomes less later. A strictness of 1 does not count exchanges by way of other classes where
         somebody leaves a class now, and wants one value more of who comes back, or leaves again. One of 2 also wants that
-        nobody has a value that most of her cell have.
+        nobody is known well.
         """
         lacking = np.zeros((len(self.owed), self.n_all), dtype=np.int64)
         if not cells.persons.size:
@@ -248,7 +251,7 @@ class Cells:
 
 @dataclass(frozen=True, repr=False)
 class _Asked:
-    """Of which cells exchanges by way of other classes count, and for which; which are new, and whether values may not prevail."""
+    """Of which cells exchanges by way of other classes count, and for which; which are new, and whether nobody may be known well."""
 
     rings: Bools
     sources: Bools
@@ -293,19 +296,34 @@ def _lacking(owed: Owed, cells: Cells, asked: _Asked) -> Ids:
         wanted,
     )
     missing = wanted - n_possible
-    # Of whom most of her cell have her value, she is nearly certain.
-    n_of_kind = np.bincount(kind_of, minlength=own.size)[kinds_of_entries]
-    sizes = np.bincount(cells_of_kinds, n_of_kind, minlength=cells.ends.size)
-    numbers, _ = number(cells_of_kinds * n_values + own[kinds_of_entries])
-    alike = np.bincount(numbers, n_of_kind)[numbers]
-    shares = np.bincount(values, minlength=n_values) / max(values.size, 1)
-    prevails = 2 * alike > (1 + shares[own[kinds_of_entries]]) * sizes[cells_of_kinds]
-    prevails &= asked.is_new[cells_of_kinds]
-    is_many = np.bincount(kinds_of_entries, prevails, minlength=own.size) > 0
-    missing = np.where(asked.is_even & is_many, np.maximum(missing, 1), missing)
+    if asked.is_even:
+        is_known = _known_well(owed, cells, kind_of, (list_starts, cells_of_kinds), own)
+        missing = np.where(is_known & (n_new > 0), np.maximum(missing, 1), missing)
     lacking = np.zeros(cells.n_all, dtype=np.int64)
     lacking[there] = missing[kind_of]
     return lacking
+
+
+def _known_well(owed: Owed, cells: Cells, kind_of: Ids, lists: tuple[Ids, Ids], own: Ids) -> Bools:
+    """Of which kinds of persons more than half of the doubt would go, if it were known what each cell has."""
+    starts, listed = lists
+    n_values, n_of_kind = owed.labels.size, np.bincount(kind_of, minlength=own.size)
+    entry_kinds = np.repeat(np.arange(own.size), np.diff(starts))
+    keys = listed * n_values + own[entry_kinds]
+    entries = distinct(keys)
+    counts = np.bincount(np.searchsorted(entries, keys), n_of_kind[entry_kinds], minlength=entries.size)
+    held_in, held = np.divmod(entries, n_values)
+    sizes = np.bincount(held_in, counts, minlength=cells.ends.size)
+    prior = np.bincount(own, n_of_kind, minlength=n_values) / n_of_kind.sum()
+    shares = np.log(counts / sizes[held_in])
+    begins = np.searchsorted(held_in, np.arange(cells.ends.size + 1))
+    most = np.zeros(own.size)
+    # Someone may take all values to be as likely as they are common, or all worlds to be as likely.
+    for base in (np.log(np.maximum(prior, SMALLEST)), np.zeros(n_values)):
+        kinds_of, possible, logs = beliefs(starts, listed, begins, held, shares - base[held], base)
+        believed, is_own = normal(kinds_of, logs, own.size), possible == own[kinds_of]
+        most[kinds_of[is_own]] = np.maximum(most[kinds_of[is_own]], believed[is_own])
+    return np.asarray(2 * most > NEARLY * (1 + prior[own]))
 
 
 def _listed(keys: Ids, items: Ids) -> tuple[Ids, Ids, Ids]:
