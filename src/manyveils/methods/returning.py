@@ -75,30 +75,26 @@ class Cohorts:
         Why: it ends only when nothing is found to be broken of the groups as they are given.
         Tested by: tests/claims/test_cohorts.py
         """
-        for strictness in range(STRICTEST, 0, -1):
-            try:
-                return self._settled(strictness)
-            except InfeasibleError:
-                continue
-        return self._settled(0)
-
-    def _settled(self, strictness: int) -> Ids:
         nobody = np.zeros(self.n_persons, dtype=bool)
         state = _State(self._stays.copy(), nobody, np.arange(self.exchanges.n_last), self._room_to_leave)
-        for turn in range(ROUNDS):
-            self.work.progress("putting persons beside earlier releases", turn / ROUNDS)
-            groups = self._groups(state)
-            found = self._found(groups, strictness)
-            if found is None:
-                return groups
-            try:
-                self._change(state, groups, found, turn)
-            except InfeasibleError:
-                # What was asked for strictly was more than what is promised.
+        settled = None
+        for strictness in range(STRICTEST + 1):
+            for _ in range(ROUNDS):
+                groups = self._groups(state)
+                found = self._found(groups, strictness)
+                if found is None:
+                    settled = groups
+                    break
                 if strictness and self._found(groups, 0) is None:
-                    return groups
-                raise
-        raise InfeasibleError([self._problem(f"after {ROUNDS} rounds something is still broken.")])
+                    settled = groups
+                try:
+                    self._change(state, groups, found, strictness)
+                except InfeasibleError:
+                    if settled is None:
+                        raise
+                    return settled
+        assert settled is not None
+        return settled
 
     @property
     def n_persons(self) -> int:
@@ -195,7 +191,7 @@ class Cohorts:
             unsafe |= self.returning.judged(self.returning.parted(*own, n_groups)).unsafe
         return None if fine.all() and not unsafe.any() else _Found(~fine, unsafe, lacking, stints, cells)
 
-    def _change(self, state: "_State", groups: Ids, found: "_Found", turn: int) -> None:
+    def _change(self, state: "_State", groups: Ids, found: "_Found", strictness: int) -> None:
         """Join cohorts, give newcomers larger groups, or hold some persons back."""
         before = state.weight
         fresh = ~state.stays & ~state.held_back
@@ -204,7 +200,10 @@ class Cohorts:
         is_little = company is not None and company.size <= self.work.limit - int(state.held_back.sum())
         if company is not None and is_little:
             lost[company] = True
-        blamed = self._blamed(found, (OPEN,) if is_little else (OPEN, LEFT, VANISHED))
+        elif strictness and company is not None:
+            lost[company[: max(self.work.limit - int((state.held_back | lost).sum()), 0)]] = True
+        # Exchanges by way of other classes become more where cohorts are joined.
+        blamed = self._blamed(found, (OPEN,) if is_little or strictness else (OPEN, LEFT, VANISHED))
         self._join(state, np.append(blamed, False)[groups])
         if not lost.any() and state.weight == before:
             # Somebody came back without whom those who left are too much alike.
@@ -217,7 +216,7 @@ class Cohorts:
         ):
             state.room *= 2
         elif lost.any():
-            self._hold_back(state, lost)
+            self._hold_back(state, lost, is_asked=not strictness)
         if state.weight == before:
             raise InfeasibleError([self._problem(self._told(found))])
 
@@ -333,13 +332,14 @@ class Cohorts:
             np.stack([np.bincount(numbers, place[stays], minlength=n) / sizes for place in self.places])
         )
 
-    def _hold_back(self, state: "_State", which: Bools) -> None:
-        """Hold back as many of some persons as may be, those last who were held back before."""
+    def _hold_back(self, state: "_State", which: Bools, *, is_asked: bool) -> None:
+        """Hold some persons back, who were held back before last; only if there is room for all, where that is asked."""
         room = self.work.limit - int(state.held_back.sum())
         persons = np.flatnonzero(which & ~state.held_back)
-        if persons.size > room:
+        if is_asked and persons.size > room:
             raise InfeasibleError([self._problem(self._too_many(persons.size, room))])
-        state.held_back[persons] = True
+        waited = np.isin(persons, self.returning.earlier.held_back)
+        state.held_back[persons[np.argsort(waited, kind="stable")][: max(room, 0)]] = True
 
     def _returners_of(self, found: "_Found") -> Bools:
         """Persons who came back now, and once left together with somebody who is unsafe."""

@@ -31,7 +31,7 @@ A = TypeVar("A", Ids, int)
 # Where a promise does not say how many values must be possible.
 NEVER_CERTAIN = 2
 # Beliefs that are taken for as much as half of the doubt, since they are estimates.
-NEARLY = 0.9
+NEARLY = 1.0
 # How much more may be asked than is promised.
 STRICTEST = 2
 # Of so many groups one will have to be mended once those who leave it are known.
