@@ -197,18 +197,18 @@ class Cohorts:
         fresh = ~state.stays & ~state.held_back
         lost = fresh & (found.unsafe[: self.n_persons] | np.append(found.broken, False)[groups])
         company = self._company(state, found)
-        is_little = company is not None and company.size <= self.work.limit - int(state.held_back.sum())
+        room = self._room(state, strictness)
+        is_little = company is not None and company.size <= room
         if company is not None and is_little:
             lost[company] = True
         elif strictness and company is not None:
-            lost[company[: max(self.work.limit - int((state.held_back | lost).sum()), 0)]] = True
+            lost[company[:room]] = True
         # Exchanges by way of other classes become more where cohorts are joined.
         blamed = self._blamed(found, (OPEN,) if is_little or strictness else (OPEN, LEFT, VANISHED))
         self._join(state, np.append(blamed, False)[groups])
         if not lost.any() and state.weight == before:
             # Somebody came back without whom those who left are too much alike.
             lost = self._returners_of(found)
-        room = self.work.limit - int(state.held_back.sum())
         if (
             found.broken[groups[fresh & (groups >= 0)]].any()
             and 2 * state.room <= fresh.sum()
@@ -216,7 +216,7 @@ class Cohorts:
         ):
             state.room *= 2
         elif lost.any():
-            self._hold_back(state, lost, is_asked=not strictness)
+            self._hold_back(state, lost, room, is_asked=not strictness)
         if state.weight == before:
             raise InfeasibleError([self._problem(self._told(found))])
 
@@ -243,7 +243,8 @@ class Cohorts:
             for cell in ended.tolist():
                 chosen += self._for(found, person, cell)
             if not ended.size:
-                chosen += self._for_guests(found, person)
+                back = self._back_from(cells, own)
+                chosen += [back] if back.size else self._for_guests(found, person)
         company = distinct(np.concatenate(chosen))
         return company[~state.held_back[company]]
 
@@ -251,6 +252,15 @@ class Cohorts:
         """Which of some cells are of those who left a group now."""
         ends = cells.ends[which]
         return (ends >= 3 * self.exchanges.past.n_groups) & (ends % 3 != OPEN)
+
+    def _back_from(self, cells: Cells, own: Ids) -> Ids:
+        """Persons of some cells who come back now."""
+        guests = np.concatenate([NOBODY, *map(cells.guests, own.tolist())])
+        came = [
+            cells.entries[cells.of(guest)].max() >= self.exchanges.past.n_groups for guest in guests.tolist()
+        ]
+        back: Ids = guests[np.array(came, dtype=bool)]
+        return back[back < self.n_persons]
 
     def _for_guests(self, found: "_Found", person: int) -> list[Ids]:
         """Company for those who could have exchanged with one who left before, and have left now; or they themselves.
@@ -332,14 +342,17 @@ class Cohorts:
             np.stack([np.bincount(numbers, place[stays], minlength=n) / sizes for place in self.places])
         )
 
-    def _hold_back(self, state: "_State", which: Bools, *, is_asked: bool) -> None:
+    def _room(self, state: "_State", strictness: int) -> int:
+        """How many more persons may be held back; for more than is promised, a quarter of them less."""
+        return max((self.work.limit * 3 // 4 if strictness else self.work.limit) - int(state.held_back.sum()), 0)
+
+    def _hold_back(self, state: "_State", which: Bools, room: int, *, is_asked: bool) -> None:
         """Hold some persons back, who were held back before last; only if there is room for all, where that is asked."""
-        room = self.work.limit - int(state.held_back.sum())
         persons = np.flatnonzero(which & ~state.held_back)
         if is_asked and persons.size > room:
             raise InfeasibleError([self._problem(self._too_many(persons.size, room))])
         waited = np.isin(persons, self.returning.earlier.held_back)
-        state.held_back[persons[np.argsort(waited, kind="stable")][: max(room, 0)]] = True
+        state.held_back[persons[np.argsort(waited, kind="stable")][:room]] = True
 
     def _returners_of(self, found: "_Found") -> Bools:
         """Persons who came back now, and once left together with somebody who is unsafe."""
@@ -357,7 +370,7 @@ class Cohorts:
 
     def _too_many(self, n: int, room: int) -> str:
         return (
-            f"{n:,} more persons would have to be held back, {max(room, 0):,} at most: beside the earlier releases too "
+            f"{n:,} more persons would have to be held back, {room:,} at most: beside the earlier releases too "
             "little would stay possible of them."
         )
 

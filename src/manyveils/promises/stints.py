@@ -158,7 +158,7 @@ class Exchanges:
         """Of every attribute, how many more values would have to be possible of each person.
 
         What is possible now becomes less later. A strictness of 1 does not count exchanges by way of other classes where
-        somebody leaves a class now, and wants one value more of who comes back, or leaves again. One of 2 also wants that
+        somebody leaves a class now, nor with guests, and wants one value more of who comes back, or leaves again. One of 2 also wants that
         nobody is known well.
         """
         lacking = np.zeros((len(self.owed), self.n_all), dtype=np.int64)
@@ -169,10 +169,9 @@ class Exchanges:
         if strictness:
             rings, sources = is_open | is_old, is_old
         is_new = (strictness > 0) & ((cells.entries >= self.past.n_groups) | ~(is_open | is_old))
+        asked = _Asked(rings, sources, is_new, strictness > 0, strictness == STRICTEST)
         for own, owed in zip(lacking, self.owed, strict=True):
-            own[:] = _lacking(
-                owed, cells.known_by(owed.values), _Asked(rings, sources, is_new, strictness == STRICTEST)
-            )
+            own[:] = _lacking(owed, cells.known_by(owed.values), asked)
         return lacking
 
 
@@ -251,11 +250,15 @@ class Cells:
 
 @dataclass(frozen=True, repr=False)
 class _Asked:
-    """Of which cells exchanges by way of other classes count, and for which; which are new, and whether nobody may be known well."""
+    """Of which cells exchanges by way of other classes count, and for which; which are new.
+
+    Exchanges may count with persons `alone` who are in one cell only; or nobody be known well, so that values are even.
+    """
 
     rings: Bools
     sources: Bools
     is_new: Bools
+    alone: bool
     is_even: bool
 
 
@@ -274,7 +277,7 @@ def _lacking(owed: Owed, cells: Cells, asked: _Asked) -> Ids:
     held_in, held = np.divmod(entries, n_values)
     starts = np.searchsorted(held_in, np.arange(cells.ends.size + 1))
     kinds_of_entries = np.repeat(np.arange(own.size), np.diff(list_starts))
-    is_guest = ~is_single[kinds_of_entries]
+    is_guest = ~is_single[kinds_of_entries] & (not asked.alone)
     guests = kinds_of_entries[is_guest]
     guests_in = _listed(cells_of_kinds[is_guest] * n_values + own[guests], guests)
     n_new = np.bincount(kinds_of_entries, asked.is_new[cells_of_kinds], minlength=own.size)
