@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.policy import Policy, Promise
 from manyveils.policy.check import section_problems, suggest
-from manyveils.policy.guarantees import Elimination, KAnonymity, KnownItems
+from manyveils.policy.guarantees import Elimination, KnownItems
 from manyveils.policy.promises import dependencies_of
 from manyveils.policy.rules import PrivacyRule, tellers
 from manyveils.policy.sections import Publish
@@ -173,28 +173,21 @@ def work_of(
     hiding = tuple(promise for promise in resolved if isinstance(promise.guarantee, KnownItems))
     promises = tuple(promise for promise in resolved if promise not in hiding)
     _refuse_hiding(method, policy, hiding, promises)
-    promises += _roomy(method, policy, table, promises)
-    return Work(policy, table, promises, options, streams, progress, method.suppresses, counted, hiding)
+    room = _room(method, policy, table, promises)
+    return Work(policy, table, promises, options, streams, progress, method.suppresses, counted, hiding, room)
 
 
-def _roomy(
-    method: Method, policy: Policy, table: Table, promises: tuple[Promise, ...]
-) -> tuple[Promise, ...]:
-    """Groups so large that those who leave them until the next release will differ, where one may be expected."""
+def _room(method: Method, policy: Policy, table: Table, promises: tuple[Promise, ...]) -> int:
+    """How many persons a group needs so that those who leave it until the next release will differ, if there may be one."""
     if not method.continues or table.keys is None or table.earlier is not None:
-        return ()
+        return 1
     from manyveils.promises.stints import room_to_leave  # Few tables ask for it.
 
-    # What somebody has in all her rows may be constant without a thought of further releases.
-    share = (
-        policy.publish.leaving
-        if policy.publish.leaving is not None
-        else 0.0
-        if table.persons is not None
-        else LEAVING
-    )
-    room = room_to_leave(policy, table, promises, float(share))
-    return (Promise(KAnonymity(room), policy.quasi),) if room > 1 else ()
+    share = policy.publish.leaving
+    if share is None:
+        # What somebody has in all her rows may be constant without a thought of further releases.
+        share = LEAVING if table.persons is None else 0.0
+    return room_to_leave(policy, table, promises, float(share))
 
 
 def _refuse_hiding(

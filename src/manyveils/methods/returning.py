@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.generalize.mondrian import Judged
-from manyveils.policy import Promise
-from manyveils.policy.guarantees import KAnonymity
 from manyveils.promises.entries import Ids, distinct, examples
 from manyveils.promises.keeping import Watch, kept_by_groups
 from manyveils.promises.returning import Returning, returning_of
@@ -40,6 +38,8 @@ Grouped = Callable[[Work, Ids], Ids]
 Watched = Callable[[Table], tuple[Watch, ...]]
 # Rounds at most.
 ROUNDS = 60
+# So many of a group are where it is; whoever is nearer to its middle than so is near in any case.
+MOST, NEXT_TO = 0.9, 0.02
 # Groups of those who come back are so many times as large as those of newcomers.
 WIDER = 4
 NOBODY = np.zeros(0, dtype=np.int64)
@@ -67,6 +67,8 @@ class Cohorts:
     alike: Callable[[Ids], Ids]
     # Where each person stands in each quasi-identifier, from 0 to 1; none where that is no matter.
     places: tuple[NDArray[np.float64], ...] = ()
+    # Whether groups are told apart by where persons stand, so that whoever moves must leave hers.
+    is_told_apart: bool = True
 
     def settled(self) -> Ids:
         """The group of every person; -1 for who is held back.
@@ -111,11 +113,10 @@ class Cohorts:
 
     @cached_property
     def _stays(self) -> Bools:
-        """Who stood in a group of the last release, and is still where it is said to be."""
-        earlier, stays = self.returning.earlier, self._last_of >= 0
-        if earlier.fits is not None:
-            moved = earlier.persons[earlier.is_last & ~earlier.fits]
-            stays[moved[moved < stays.size]] = False
+        """Who stood in a group of the last release, and still stands near the others."""
+        stays = self._last_of >= 0
+        for place in self.places if self.is_told_apart else ():
+            stays &= ~_far_off(place, self._last_of, self.exchanges.n_last)
         return stays
 
     @cached_property
@@ -170,7 +171,7 @@ class Cohorts:
             table=replace(table, attributes=of_all, reference=whole.whole),
             streams=self.work.streams.apart("beside earlier releases"),
             counted=None,
-            promises=(*self.work.promises, Promise(KAnonymity(room), self.work.quasi)),
+            room=room,
         )
         try:
             return self.grouped(work, persons)
@@ -344,7 +345,9 @@ class Cohorts:
 
     def _room(self, state: "_State", strictness: int) -> int:
         """How many more persons may be held back; for more than is promised, a quarter of them less."""
-        return max((self.work.limit * 3 // 4 if strictness else self.work.limit) - int(state.held_back.sum()), 0)
+        return max(
+            (self.work.limit * 3 // 4 if strictness else self.work.limit) - int(state.held_back.sum()), 0
+        )
 
     def _hold_back(self, state: "_State", which: Bools, room: int, *, is_asked: bool) -> None:
         """Hold some persons back, who were held back before last; only if there is room for all, where that is asked."""
@@ -418,6 +421,8 @@ def cohorts_of(
     watched: Watched,
     alike: Callable[[Ids], Ids] | None = None,
     places: tuple[NDArray[np.float64], ...] = (),
+    *,
+    is_told_apart: bool = True,
 ) -> Ids:
     """The group of every person beside earlier releases; -1 for who is held back."""
     returning = returning_of(work.policy, work.table, work.promises)
@@ -425,9 +430,8 @@ def cohorts_of(
     assert returning is not None
     assert exchanges is not None
     apart = alike or (lambda groups: np.arange(int(groups.max(initial=-1)) + 1))
-    return Cohorts(
-        work, exchanges, returning, grouped, judge_of(watched, work.table), apart, places
-    ).settled()
+    judged = judge_of(watched, work.table)
+    return Cohorts(work, exchanges, returning, grouped, judged, apart, places, is_told_apart).settled()
 
 
 def places_of(table: Table, names: tuple[str, ...], n_persons: int) -> tuple[NDArray[np.float64], ...]:
@@ -440,6 +444,27 @@ def places_of(table: Table, names: tuple[str, ...], n_persons: int) -> tuple[NDA
         ranks = (np.cumsum(counts) - counts / 2) / max(int(counts.sum()), 1)
         places.append(ranks[table[name].codes[rows]])
     return tuple(places)
+
+
+def _far_off(place: NDArray[np.float64], groups: Ids, n_groups: int) -> Bools:
+    """Who stands much farther from the middle of her group than most of it do; nobody who is in none."""
+    there = np.flatnonzero(groups >= 0)
+    off = np.zeros(groups.size, dtype=bool)
+    middle = _quantile(place[there], groups[there], n_groups, 0.5)
+    far = np.abs(place[there] - middle[groups[there]])
+    reach = _quantile(far, groups[there], n_groups, MOST)
+    off[there] = far > np.maximum(1.5 * reach, NEXT_TO)[groups[there]]
+    return off
+
+
+def _quantile(values: NDArray[np.float64], groups: Ids, n_groups: int, share: float) -> NDArray[np.float64]:
+    """The value below which so large a share of each group is; 0 for groups without any."""
+    order = np.lexsort((values, groups))
+    sizes = np.bincount(groups, minlength=n_groups)
+    places = np.cumsum(sizes) - sizes + np.floor(share * np.maximum(sizes - 1, 0)).astype(np.int64)
+    quantiles = np.zeros(n_groups)
+    quantiles[sizes > 0] = values[order[places[sizes > 0]]]
+    return quantiles
 
 
 def near_order(middles: NDArray[np.float64]) -> Ids:

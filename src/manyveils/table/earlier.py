@@ -48,8 +48,6 @@ class Earlier:
     held: Mapping[str, Held]
     # The code of each person's value of attributes that do not change, as `held` has it; -1 where it is not known.
     values: Mapping[str, Ids] = field(default_factory=dict)
-    # Which sightings are of persons whose quasi-identifiers are still what their group shows.
-    fits: Bools | None = None
     # The persons of the table who were held back from the last release, and come first now.
     held_back: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 

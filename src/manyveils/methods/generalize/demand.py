@@ -8,6 +8,7 @@ import numpy as np
 from manyveils.methods.generalize.lattice import Counted, Lattice, Node
 from manyveils.methods.generalize.leaving import Leaving, Lost
 from manyveils.methods.generalize.objectives import Objective
+from manyveils.promises.beside import Beside
 from manyveils.promises.entries import Kept
 from manyveils.promises.keeping import Watch, kept
 from manyveils.promises.sightings import AllSightings
@@ -39,7 +40,7 @@ class Demand:
     objective: Objective
     watches: tuple[Watch, ...]
     limit: int
-    sightings: AllSightings | None = None
+    sightings: AllSightings | Beside | None = None
 
     @cached_property
     def _falls(self) -> tuple[bool, ...]:

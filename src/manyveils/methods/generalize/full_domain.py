@@ -13,9 +13,10 @@ from manyveils.methods.generalize.demand import Choice, Demand
 from manyveils.methods.generalize.lattice import lattice_of
 from manyveils.methods.generalize.objectives import OBJECTIVES
 from manyveils.methods.generalize.search import Search
+from manyveils.promises.beside import Beside
 from manyveils.promises.explain import refuse
 from manyveils.promises.keeping import watch_counts
-from manyveils.promises.sightings import about_constants, sightings_of
+from manyveils.promises.sightings import AllSightings, about_constants, sightings_of
 from manyveils.promises.work import Work
 from manyveils.release.plan import LeveledView, Plan
 
@@ -50,11 +51,10 @@ class Limits:
 def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan:
     """The best node of the lattice, and the groups that are left out there."""
     refuse_valued(work, instead='recoding = "mondrian"')
-    watches = watch_counts(work, work.promises, work.sensitive, work.quasi)
+    watches = watch_counts(work, work.with_room, work.sensitive, work.quasi)
     columns, table = tuple(work.table[name] for name in work.quasi), work.counts(work.quasi)
     lattice = lattice_of(columns, table, watches)
-    constant = about_constants(work.policy, work.table, work.promises)
-    sightings = sightings_of(constant, work.table, work.sensitive)
+    sightings = _sightings(work)
     demand = Demand(lattice, OBJECTIVES[objective](lattice), watches, work.limit, sightings)
     limits = limits.for_lattice(lattice.shape, lattice.base.sizes.size)
     best, found = _optimal(work, demand) if limits == Limits() else _best(work, demand, limits)
@@ -73,6 +73,16 @@ def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan:
         **found,
     }
     return Plan((LeveledView("main", work.published, levels, left_out),), notes)
+
+
+def _sightings(work: Work) -> AllSightings | Beside | None:
+    """What several groups of a person may not tell together, of this release or of earlier ones."""
+    if work.table.earlier is not None:
+        from manyveils.promises.beside import beside_of  # Few publications ask for it.
+
+        return beside_of(work.policy, work.table, work.promises)
+    constant = about_constants(work.policy, work.table, work.promises)
+    return sightings_of(constant, work.table, work.sensitive)
 
 
 def _optimal(work: Work, demand: Demand) -> tuple[Choice, dict[str, object]]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from manyveils.kernels.persons import leave
 from manyveils.methods.generalize.lattice import Counted, Lattice
+from manyveils.promises.beside import Beside
 from manyveils.promises.crowds import Persons
 from manyveils.promises.entries import Ids, Kept
 from manyveils.promises.headcounts import Headcount, headcount
@@ -52,7 +53,7 @@ class Leaving:
     watches: tuple[Watch, ...]
     falls: tuple[bool, ...]
     limit: int
-    sightings: AllSightings | None = None
+    sightings: AllSightings | Beside | None = None
 
     def falling(self, counted: Counted) -> Lost:
         """Who goes by promises that, once broken, stay broken at every finer node; counted no further than the limit."""
