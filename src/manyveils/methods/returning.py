@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.generalize.mondrian import Judged
+from manyveils.promises.company import Company
 from manyveils.promises.entries import Ids, distinct, examples
 from manyveils.promises.keeping import Watch, kept_by_groups
 from manyveils.promises.returning import Returning, returning_of
@@ -42,9 +43,6 @@ ROUNDS = 60
 MOST, NEXT_TO = 0.9, 0.02
 # Groups of those who come back are so many times as large as those of newcomers.
 WIDER = 4
-NOBODY = np.zeros(0, dtype=np.int64)
-# For so many who left before others are sought one by one.
-MOST_SOUGHT = 256
 REMEDY = (
     "Raise suppression so that more can be held back, publish when more people have come, lower a threshold, or let "
     "the first release of a chain have larger groups (k)."
@@ -97,6 +95,11 @@ class Cohorts:
                     return settled
         assert settled is not None
         return settled
+
+    @cached_property
+    def company(self) -> Company:
+        """Who could be held back along with those who left."""
+        return Company(self.exchanges, self.n_persons)
 
     @property
     def n_persons(self) -> int:
@@ -197,7 +200,8 @@ class Cohorts:
         before = state.weight
         fresh = ~state.stays & ~state.held_back
         lost = fresh & (found.unsafe[: self.n_persons] | np.append(found.broken, False)[groups])
-        company = self._company(state, found)
+        company = self.company.of(found.cells, found.lacking)
+        company = None if company is None else company[~state.held_back[company]]
         room = self._room(state, strictness)
         is_little = company is not None and company.size <= room
         if company is not None and is_little:
@@ -228,84 +232,6 @@ class Cohorts:
         own = ends // 3 - self.exchanges.past.n_groups
         blamed[own[own >= 0]] = True
         return blamed
-
-    def _company(self, state: "_State", found: "_Found") -> Ids | None:
-        """Persons to be held back so that those who left have company: for each some who could exchange with her.
-
-        Of her class, of a value that she could have by all other groups she was in. Nobody can tell for too many.
-        """
-        unsafe = np.flatnonzero(found.lacking.any(axis=0))
-        if unsafe.size > MOST_SOUGHT:
-            return None
-        cells, chosen = found.cells, [np.zeros(0, dtype=np.int64)]
-        for person in unsafe.tolist():
-            own = cells.of(person)
-            ended = own[self._ended_now(cells, own)]
-            for cell in ended.tolist():
-                chosen += self._for(found, person, cell)
-            if not ended.size:
-                back = self._back_from(cells, own)
-                chosen += [back] if back.size else self._for_guests(found, person)
-        company = distinct(np.concatenate(chosen))
-        return company[~state.held_back[company]]
-
-    def _ended_now(self, cells: Cells, which: Ids) -> Bools:
-        """Which of some cells are of those who left a group now."""
-        ends = cells.ends[which]
-        return (ends >= 3 * self.exchanges.past.n_groups) & (ends % 3 != OPEN)
-
-    def _back_from(self, cells: Cells, own: Ids) -> Ids:
-        """Persons of some cells who come back now."""
-        guests = np.concatenate([NOBODY, *map(cells.guests, own.tolist())])
-        came = [
-            cells.entries[cells.of(guest)].max() >= self.exchanges.past.n_groups for guest in guests.tolist()
-        ]
-        back: Ids = guests[np.array(came, dtype=bool)]
-        return back[back < self.n_persons]
-
-    def _for_guests(self, found: "_Found", person: int) -> list[Ids]:
-        """Company for those who could have exchanged with one who left before, and have left now; or they themselves.
-
-        A guest whose group was left by whoever had the other's value goes along with these.
-        """
-        cells, company = found.cells, []
-        guests = np.concatenate([cells.guests(cell) for cell in cells.of(person).tolist()])
-        for owed, lacking in zip(self.exchanges.owed, found.lacking[:, person].tolist(), strict=True):
-            for guest in guests.tolist() if lacking else ():
-                own = cells.of(guest)
-                for ended in own[self._ended_now(cells, own)].tolist():
-                    near = cells.going_on(int(cells.entries[ended]))
-                    near = near[near < self.n_persons]
-                    company.append(near[owed.values[near] == owed.values[person]][:1])
-                for going in own[cells.ends[own] % 3 == OPEN].tolist():
-                    beside = cells.of_class(int(cells.entries[going]))
-                    beside = beside[self._ended_now(cells, beside)]
-                    gone = np.concatenate([NOBODY, *map(cells.singles, beside.tolist())])
-                    if guest < self.n_persons and (owed.values[gone] == owed.values[person]).any():
-                        company.append(np.array([guest]))
-        return company
-
-    def _for(self, found: "_Found", person: int, cell: int) -> list[Ids]:
-        """Of every attribute those whom one who left wants as company."""
-        cells, company = found.cells, []
-        others = [other for other in cells.of(person).tolist() if other != cell]
-        near = cells.going_on(int(cells.entries[cell]))
-        near = near[near < self.n_persons]
-        for owed, lacking in zip(self.exchanges.owed, found.lacking[:, person].tolist(), strict=True):
-            met = np.append(owed.values[cells.singles(cell)], owed.values[person])
-            fits = ~np.isin(owed.values[near], met) & (owed.values[near] >= 0)
-            for other in others:
-                fits &= np.isin(owed.values[near], owed.values[cells.singles(other)])
-            _, firsts = np.unique(owed.values[near[fits]], return_index=True)
-            company.append(near[fits][np.sort(firsts)[:lacking]])
-        return company
-
-    @cached_property
-    def _going_on(self) -> tuple[Ids, Ids]:
-        """Persons of the table who were in the last release, and where their stint began."""
-        stints = self.exchanges.past.going_on
-        here = stints.persons < self.n_persons
-        return stints.persons[here], stints.entries[here]
 
     def _join(self, state: "_State", is_broken: Bools) -> None:
         """Join cohorts that keep no promise of their own with each other, near ones first, or one with the nearest."""

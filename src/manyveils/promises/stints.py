@@ -214,7 +214,14 @@ class Cells:
 
     def guests(self, cell: int) -> Ids:
         """The persons of a cell who are in others, too."""
-        return np.setdiff1d(self.persons[self.listed == cell], self.singles(cell))
+        persons, starts = self._all_in_order
+        return np.setdiff1d(persons[starts[cell] : starts[cell + 1]], self.singles(cell))
+
+    @cached_property
+    def _all_in_order(self) -> tuple[Ids, Ids]:
+        """All persons cell after cell, and where those of each begin."""
+        order = np.argsort(self.listed, kind="stable")
+        return self.persons[order], np.searchsorted(self.listed[order], np.arange(self.ends.size + 1))
 
     def of_class(self, entry: int) -> Ids:
         """The cells of a class."""

@@ -84,8 +84,11 @@ class Leaving:
         n_lost = falling.n + self._settle(self._every, owners, asked, self.limit - falling.n)
         while self.sightings is not None and n_lost <= self.limit:
             asked = np.zeros(counted.sizes.size, dtype=bool)
-            unfit = self.sightings.unfit(owners, asked.size, self.limit - n_lost)
-            n_lost += self._leave(owners, ~unfit, asked)
+            if isinstance(self.sightings, Beside):
+                n_lost += self._go(owners, self.sightings.going(owners, asked.size), asked)
+            else:
+                unfit = self.sightings.unfit(owners, asked.size, self.limit - n_lost)
+                n_lost += self._leave(owners, ~unfit, asked)
             if not asked.any():
                 break
             n_lost += self._settle(self._every, owners, asked, self.limit - n_lost)
@@ -106,6 +109,13 @@ class Leaving:
             asked = np.zeros(asked.size, dtype=bool)
             n_lost += self._leave(owners, fine, asked)
         return n_lost
+
+    def _go(self, owners: Ids, going: Kept, asked: Kept) -> int:
+        """Let some persons go; the groups they leave are to be asked about."""
+        rows = going[self.persons.numbers[self.persons.order]] & (owners >= 0)
+        asked[owners[rows]] = True
+        owners[rows] = -1
+        return int(going.sum())
 
     def _leave(self, owners: Ids, fine: Kept, asked: Kept) -> int:
         """Let everybody go who has a row in a group that is not fine; the groups they leave are to be asked about."""
