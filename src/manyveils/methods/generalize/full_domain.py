@@ -64,9 +64,11 @@ def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromR
         try:
             best, found = _optimal(work, demand) if limits == Limits() else _best(work, demand, limits)
             break
-        except InfeasibleError:
-            if not strictness:
+        except InfeasibleError as error:
+            if work.table.earlier is None:
                 raise
+            if not strictness:
+                raise _not_beside(work) from error
     counted = lattice.roll(lattice.base, best.node)
     lost = demand.lost(counted, demand.falling(counted))
     levels = dict(zip(work.quasi, best.node, strict=True))
@@ -127,6 +129,12 @@ def _best(work: Work, demand: Demand, limits: Limits) -> tuple[Choice, dict[str,
         "gap": gap,
         "is_optimal": is_settled,
     }
+
+
+def _not_beside(work: Work) -> InfeasibleError:
+    what = "no node of the lattice keeps every promise beside the earlier releases: too many moved from label to label."
+    remedy = 'Use recoding = "mondrian", which keeps those together who stood together, or raise suppression.'
+    return InfeasibleError([Problem(f"{work.policy.name}: publish.recoding", what, remedy)])
 
 
 def _not_found(work: Work, budget: Budget) -> InfeasibleError:
