@@ -1,5 +1,6 @@
 """What all releases of a chain tell together: against every world written out in plain Python."""
 
+import time
 from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,7 +16,7 @@ from manyveils.attacks import attack
 from manyveils.attacks.adversaries import Reader
 from manyveils.attacks.chain import Follower
 from manyveils.attacks.people import members
-from manyveils.attacks.worlds import Limits
+from manyveils.attacks.worlds import Limits, Sighted, shared
 from manyveils.release import Draft, seal
 from manyveils.table import Streams, hold
 from manyveils.table.earlier import Earlier, Held

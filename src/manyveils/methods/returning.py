@@ -138,6 +138,10 @@ class Cohorts:
         for fresh, room in self._fresh(state):
             own = self._apart(fresh, min(room, fresh.size))
             groups[fresh] = np.where(own < 0, -1, own + 1 + max(int(groups.max()), self.exchanges.n_last))
+            if state.is_together:
+                # Where they keep no promise of their own, they go to the largest cohort.
+                stays = groups[state.stays & ~state.held_back]
+                groups[fresh] = np.argmax(np.bincount(stays)) if stays.size else groups.max()
         groups = _numbered_anew(groups)
         there = groups >= 0
         if not there.any():
@@ -220,6 +224,10 @@ class Cohorts:
             and lost.sum() > room / 2
         ):
             state.room *= 2
+        elif (
+            found.broken[groups[fresh & (groups >= 0)]].any() and not state.is_together and lost.sum() > room
+        ):
+            state.is_together = True
         elif lost.any():
             self._hold_back(state, lost, room, is_asked=not strictness)
         if state.weight == before:
@@ -313,18 +321,23 @@ class Cohorts:
 
 @dataclass(repr=False)
 class _State:
-    """Who stays in a cohort, who is held back, which cohorts were joined, and how large the groups of the others are at least."""
+    """Who stays in a cohort, who is held back, which cohorts were joined, and how large the groups of the others are at least.
+
+    The others may also have to go all together to a cohort.
+    """
 
     stays: Bools
     held_back: Bools
     # The last group that each last group was joined with.
     into: Ids
     room: int
+    is_together: bool = False
 
     @property
-    def weight(self) -> tuple[int, int, int, int]:
+    def weight(self) -> tuple[int, ...]:
         """What changes with every change."""
-        return int(self.stays.sum()), int(self.held_back.sum()), distinct(self.into).size, self.room
+        n_cohorts = distinct(self.into).size
+        return int(self.stays.sum()), int(self.held_back.sum()), n_cohorts, self.room, self.is_together
 
 
 @dataclass(frozen=True, repr=False)
