@@ -203,35 +203,39 @@ class Cohorts:
         """Join cohorts, give newcomers larger groups, or hold some persons back."""
         before = state.weight
         fresh = ~state.stays & ~state.held_back
-        lost = fresh & (found.unsafe[: self.n_persons] | np.append(found.broken, False)[groups])
+        lost = fresh & found.unsafe[: self.n_persons]
+        without = fresh & np.append(found.broken, False)[groups]
         company = self.company.of(found.cells, found.lacking)
         company = None if company is None else company[~state.held_back[company]]
         room = self._room(state, strictness)
         is_little = company is not None and company.size <= room
-        if company is not None and is_little:
-            lost[company] = True
-        elif strictness and company is not None:
+        if company is not None and (is_little or strictness):
             lost[company[:room]] = True
         # Exchanges by way of other classes become more where cohorts are joined.
         blamed = self._blamed(found, (OPEN,) if is_little or strictness else (OPEN, LEFT, VANISHED))
         self._join(state, np.append(blamed, False)[groups])
+        if without.any() and state.weight == before:
+            lost |= self._without_groups(state, without, room)
         if not lost.any() and state.weight == before:
             # Somebody came back without whom those who left are too much alike.
             lost = self._returners_of(found)
-        if (
-            found.broken[groups[fresh & (groups >= 0)]].any()
-            and 2 * state.room <= fresh.sum()
-            and lost.sum() > room / 2
-        ):
-            state.room *= 2
-        elif (
-            found.broken[groups[fresh & (groups >= 0)]].any() and not state.is_together and lost.sum() > room
-        ):
-            state.is_together = True
-        elif lost.any():
+        if lost.any():
             self._hold_back(state, lost, room, is_asked=not strictness)
         if state.weight == before:
             raise InfeasibleError([self._problem(self._told(found))])
+
+    def _without_groups(self, state: "_State", which: Bools, room: int) -> Bools:
+        """Give larger groups to newcomers whose own keep no promise, or all one with a cohort; or who is held back instead."""
+        n_fresh = int((~state.stays & ~state.held_back).sum())
+        if which.sum() <= room:
+            return which
+        if 2 * state.room <= n_fresh:
+            state.room *= 2
+        elif not state.is_together:
+            state.is_together = True
+        else:
+            return which
+        return np.zeros_like(which)
 
     def _blamed(self, found: "_Found", kinds: tuple[int, ...]) -> Bools:
         """Groups that keep no promise of their own, or in which stints ended of persons of whom too little is possible."""
@@ -250,7 +254,8 @@ class Cohorts:
         if not broken.any():
             return
         if present.size == 1:
-            state.stays[stays] = False
+            # There are only the others to join it.
+            state.is_together = True
             return
         order = self._near(stays, numbers, present.size)
         own = order[broken[order]]
