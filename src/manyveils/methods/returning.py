@@ -77,16 +77,21 @@ class Cohorts:
         """
         nobody = np.zeros(self.n_persons, dtype=bool)
         state = _State(self._stays.copy(), nobody, np.arange(self.exchanges.n_last), self._room_to_leave)
-        settled = None
+        settled: Ids | None = None
+        told: _Told | None = None
+        groups = self._last_of
         for strictness in range(STRICTEST + 1):
             for _ in range(ROUNDS):
-                groups = self._groups(state)
-                found = self._found(groups, strictness)
+                if told is None:
+                    groups = self._groups(state)
+                    told = self._told(groups)
+                found = self._found(told, strictness)
                 if found is None:
                     settled = groups
                     break
-                if strictness and self._found(groups, 0) is None:
+                if strictness and settled is not groups and self._found(told, 0) is None:
                     settled = groups
+                told = None
                 try:
                     self._change(state, groups, found, strictness)
                 except InfeasibleError:
@@ -185,19 +190,24 @@ class Cohorts:
         except InfeasibleError:
             return np.zeros(persons.size, dtype=np.int64)
 
-    def _found(self, groups: Ids, strictness: int) -> "_Found | None":
-        """What is broken; nothing where all promises are kept."""
+    def _told(self, groups: Ids) -> "_Told":
+        """What groups tell, however strictly it is asked."""
         n_groups = int(groups.max()) + 1
-        fine = self.judged(groups, n_groups)
         there = np.flatnonzero(groups >= 0)
         own = there, groups[there]
         stints = self.exchanges.then(own, n_groups)
-        cells = self.exchanges.laid_out(stints)
-        lacking = self.exchanges.lacking(cells, strictness)
-        unsafe: Bools = np.asarray(lacking.any(axis=0))
+        unsafe = np.zeros(self.exchanges.n_all, dtype=bool)
         if self.returning.is_believed:
-            unsafe |= self.returning.judged(self.returning.parted(*own, n_groups)).unsafe
-        return None if fine.all() and not unsafe.any() else _Found(~fine, unsafe, lacking, stints, cells)
+            unsafe = self.returning.judged(self.returning.parted(*own, n_groups)).unsafe
+        return _Told(~self.judged(groups, n_groups), unsafe, stints, self.exchanges.laid_out(stints))
+
+    def _found(self, told: "_Told", strictness: int) -> "_Found | None":
+        """What is broken; nothing where all promises are kept."""
+        lacking = self.exchanges.lacking(told.cells, strictness)
+        unsafe: Bools = told.unsafe | lacking.any(axis=0)
+        if not told.broken.any() and not unsafe.any():
+            return None
+        return _Found(told.broken, unsafe, lacking, told.stints, told.cells)
 
     def _change(self, state: "_State", groups: Ids, found: "_Found", strictness: int) -> None:
         """Join cohorts, give newcomers larger groups, or hold some persons back."""
@@ -222,7 +232,7 @@ class Cohorts:
         if lost.any():
             self._hold_back(state, lost, room, is_asked=not strictness)
         if state.weight == before:
-            raise InfeasibleError([self._problem(self._told(found))])
+            raise InfeasibleError([self._problem(self._says(found))])
 
     def _without_groups(self, state: "_State", which: Bools, room: int) -> Bools:
         """Give larger groups to newcomers whose own keep no promise, or all one with a cohort; or who is held back instead."""
@@ -316,7 +326,7 @@ class Cohorts:
             "little would stay possible of them."
         )
 
-    def _told(self, found: "_Found") -> str:
+    def _says(self, found: "_Found") -> str:
         n_gone = int(found.unsafe[self.n_persons :].sum())
         return (
             f"beside the earlier releases too little would stay possible of {int(found.unsafe.sum()):,} persons, "
@@ -343,6 +353,16 @@ class _State:
         """What changes with every change."""
         n_cohorts = distinct(self.into).size
         return int(self.stays.sum()), int(self.held_back.sum()), n_cohorts, self.room, self.is_together
+
+
+@dataclass(frozen=True, repr=False)
+class _Told:
+    """Groups that keep no promise of their own, for whom beliefs break one, and the stints and cells of all."""
+
+    broken: Bools
+    unsafe: Bools
+    stints: Stints
+    cells: Cells
 
 
 @dataclass(frozen=True, repr=False)

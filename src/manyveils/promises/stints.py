@@ -27,6 +27,7 @@ from manyveils.table import Table
 from manyveils.table.earlier import Earlier
 
 Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 A = TypeVar("A", Ids, int)
 # Where a promise does not say how many values must be possible.
 NEVER_CERTAIN = 2
@@ -307,33 +308,48 @@ def _lacking(owed: Owed, cells: Cells, asked: _Asked) -> Ids:
     )
     missing = wanted - n_possible
     if asked.is_even:
-        is_known = _known_well(owed, cells, kind_of, (list_starts, cells_of_kinds), own)
-        missing = np.where(is_known & (n_new > 0), np.maximum(missing, 1), missing)
+        changed = np.flatnonzero(n_new)
+        n_of_kind = np.bincount(kind_of, minlength=own.size)
+        every = list_starts, cells_of_kinds
+        is_known = _known_well(_held_in(every, own, n_of_kind, n_values), every, lists[example], own, changed)
+        missing[changed[is_known]] = np.maximum(missing[changed[is_known]], 1)
     lacking = np.zeros(cells.n_all, dtype=np.int64)
     lacking[there] = missing[kind_of]
     return lacking
 
 
-def _known_well(owed: Owed, cells: Cells, kind_of: Ids, lists: tuple[Ids, Ids], own: Ids) -> Bools:
-    """Of which kinds of persons more than half of the doubt would go, if it were known what each cell has."""
-    starts, listed = lists
-    n_values, n_of_kind = owed.labels.size, np.bincount(kind_of, minlength=own.size)
-    entry_kinds = np.repeat(np.arange(own.size), np.diff(starts))
-    keys = listed * n_values + own[entry_kinds]
-    entries = distinct(keys)
-    counts = np.bincount(np.searchsorted(entries, keys), n_of_kind[entry_kinds], minlength=entries.size)
-    held_in, held = np.divmod(entries, n_values)
-    sizes = np.bincount(held_in, counts, minlength=cells.ends.size)
+def _held_in(
+    lists: tuple[Ids, Ids], own: Ids, n_of_kind: Ids, n_values: int
+) -> tuple[Ids, Ids, Floats, Floats]:
+    """The values of all persons of each cell: where those of each begin, the values, their shares, and those among all."""
+    kinds_of_entries = np.repeat(np.arange(own.size), np.diff(lists[0]))
+    keys = lists[1] * n_values + own[kinds_of_entries]
+    numbers, firsts = number(keys)
+    counts = np.bincount(numbers, n_of_kind[kinds_of_entries], minlength=firsts.size)
+    order = np.argsort(keys[firsts])
+    held_in, held = np.divmod(keys[firsts][order], n_values)
+    sizes = np.bincount(held_in, counts[order])
+    begins = np.searchsorted(held_in, np.arange(sizes.size + 1))
     prior = np.bincount(own, n_of_kind, minlength=n_values) / n_of_kind.sum()
-    shares = np.log(counts / sizes[held_in])
-    begins = np.searchsorted(held_in, np.arange(cells.ends.size + 1))
-    most = np.zeros(own.size)
+    return begins, held, counts[order] / sizes[held_in], prior
+
+
+def _known_well(
+    told: tuple[Ids, Ids, Floats, Floats], lists: tuple[Ids, Ids], list_of: Ids, own: Ids, which: Ids
+) -> Bools:
+    """Of which of some kinds of persons more than half of the doubt would go, if it were known what each cell has."""
+    begins, held, shares, prior = told
+    different, firsts, number_of = np.unique(list_of[which], return_index=True, return_inverse=True)
+    listed = listed_of(*lists, which[firsts])
+    wanted = number_of * prior.size + own[which]
+    most = np.zeros(which.size)
     # Someone may take all values to be as likely as they are common, or all worlds to be as likely.
-    for base in (np.log(np.maximum(prior, SMALLEST)), np.zeros(n_values)):
-        kinds_of, possible, logs = beliefs(starts, listed, begins, held, shares - base[held], base)
-        believed, is_own = normal(kinds_of, logs, own.size), possible == own[kinds_of]
-        most[kinds_of[is_own]] = np.maximum(most[kinds_of[is_own]], believed[is_own])
-    return np.asarray(2 * most > NEARLY * (1 + prior[own]))
+    for base in (np.log(np.maximum(prior, SMALLEST)), np.zeros(prior.size)):
+        units, possible, logs = beliefs(*listed, begins, held, np.log(shares) - base[held], base)
+        believed, keys = normal(units, logs, different.size), units * prior.size + possible
+        place = np.searchsorted(keys, wanted)
+        most = np.maximum(most, believed[place])
+    return np.asarray(2 * most > NEARLY * (1 + prior[own[which]]))
 
 
 def _listed(keys: Ids, items: Ids) -> tuple[Ids, Ids, Ids]:

@@ -103,10 +103,14 @@ class Ledger:
 def hashed(names: pl.Series, key: bytes) -> pl.Series:
     """A keyed hash of every name (BLAKE2b); a missing one stays missing."""
     different = names.unique(maintain_order=True).drop_nulls()
-    digests = [
-        hashlib.blake2b(name.encode(), key=key, digest_size=HASH_BYTES).digest()
-        for name in different.to_list()
-    ]
+    keyed = hashlib.blake2b(key=key, digest_size=HASH_BYTES)
+
+    def digest_of_name(name: str) -> bytes:
+        own = keyed.copy()
+        own.update(name.encode())
+        return own.digest()
+
+    digests = [digest_of_name(name) for name in different.to_list()]
     coded = pl.DataFrame({"name": different.alias("name"), "person": pl.Series(digests, dtype=pl.Binary)})
     if len(different) == len(names):
         return coded["person"]
@@ -169,10 +173,10 @@ def write_ledger(ledger: Ledger, release: Path, private: Path) -> None:
     }
     parts = {
         "ledger.json": json.dumps(document, indent=2).encode(),
-        "sightings.parquet": _as_parquet(ledger.sightings.select(*SIGHTINGS).sort(pl.all())),
+        "sightings.parquet": _as_parquet(ledger.sightings.select(*SIGHTINGS)),
         "values.parquet": _as_parquet(ledger.values.select(*VALUES).sort("group", "attribute", "value")),
-        "held_back.parquet": _as_parquet(ledger.held_back.select(*HELD_BACK).sort("person")),
-        "constants.parquet": _as_parquet(ledger.constants.select(*CONSTANTS).sort("person", "attribute")),
+        "held_back.parquet": _as_parquet(ledger.held_back.select(*HELD_BACK)),
+        "constants.parquet": _as_parquet(ledger.constants.select(*CONSTANTS)),
     }
     number, name = tempfile.mkstemp(prefix=f".{LEDGER}.", dir=private)
     aside = Path(name)
