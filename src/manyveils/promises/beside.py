@@ -28,10 +28,10 @@ class Beside:
     returning: Returning
     strictness: int
 
-    def going(self, owners: Ids, n_owners: int) -> Bools:
+    def going(self, owners: Ids, n_owners: int, room: int | None = None) -> Bools:
         """Persons to be left out next: those for whom a promise is broken, or the group that followed those that one left.
 
-        Owners of rows are listed person after person; a negative one is nowhere.
+        Owners of rows are listed person after person; a negative one is nowhere. All are looked for, whatever room there is.
         """
         whose = self.persons.numbers[self.persons.order]
         there = owners >= 0

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,6 +112,17 @@ class Sightings:
         return list(subjects.values())
 
 
+class Told(Protocol):
+    """What several groups of a person may not tell together, of one release or of several."""
+
+    def going(self, owners: Ids, n_owners: int, room: int | None = None) -> NDArray[np.bool_]:
+        """Persons to be left out next; owners of rows are listed person after person, a negative one is nowhere.
+
+        With `room` for so many of them, the others are not looked for once there are more.
+        """
+        ...
+
+
 @dataclass(frozen=True, repr=False)
 class AllSightings:
     """The same for promises that take different things as known."""
@@ -123,6 +135,13 @@ class AllSightings:
         for sightings in self.each[1:]:
             unsafe = unsafe | sightings.unsafe(owners, n_owners, room)
         return unsafe
+
+    def going(self, owners: Ids, n_owners: int, room: int | None = None) -> NDArray[np.bool_]:
+        """Everybody with a row in a group that is unfit."""
+        persons, unfit = self.each[0].persons, self.unfit(owners, n_owners, room)
+        going = np.zeros(persons.n, dtype=bool)
+        going[persons.numbers[persons.order][(owners >= 0) & unfit[owners]]] = True
+        return going
 
     def unfit(self, owners: Ids, n_owners: int, room: int | None = None) -> Kept:
         """A group of everybody for whom some promise is broken: the one with the fewest rows of all she is seen in."""

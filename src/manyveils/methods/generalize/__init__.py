@@ -7,7 +7,6 @@ It cannot break the link between sensitive attributes of one row: see `condition
 """
 
 from dataclasses import replace
-from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -15,9 +14,8 @@ from pydantic import Field
 
 from manyveils.methods import Method, Options
 from manyveils.methods.generalize.full_domain import Limits, plan_full_domain
-from manyveils.methods.generalize.labels import alike, cut_table, label_groups
-from manyveils.methods.generalize.mondrian import Labels, cutting_of, partition
-from manyveils.methods.persons import judge_of, units_of
+from manyveils.methods.generalize.labels import cut_table, label_groups
+from manyveils.methods.generalize.mondrian import Labels
 from manyveils.promises.entries import Ids
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch
@@ -59,41 +57,11 @@ def _mondrian(work: Work) -> Drafts:
 
 
 def _continued(work: Work) -> Drafts:
-    """The same beside earlier releases: groups of whole persons, some of whom were in groups of the last one together."""
-    from manyveils.methods.returning import cohorts_of, places_of  # Few publications ask for it.
+    """The same beside earlier releases."""
+    from manyveils.methods.generalize.cohorts import groups_beside  # Few publications ask for it.
 
-    assert work.table.persons is not None
-    groups = cohorts_of(
-        work,
-        _cut,
-        lambda table: watch(work.promises, table, work.sensitive),
-        lambda groups: _alike(work, groups),
-        places_of(work.table, work.quasi, work.table.n_persons),
-    )
-    return _labelled(work, groups[work.table.persons])
-
-
-def _alike(work: Work, groups: Ids) -> Ids:
-    """A number for each group of persons, the same for those that are published alike."""
-    assert work.table.persons is not None
-    of_row = groups[work.table.persons]
-    rows = np.flatnonzero(of_row >= 0)
-    placed = replace(work, table=work.table.taking(rows))
-    return alike(placed, of_row[rows], work.options_as(GeneralizeOptions).labels)
-
-
-def _cut(work: Work, _: Ids) -> Ids:
-    """Groups of whole persons by Mondrian, without regard to earlier releases."""
     options = work.options_as(GeneralizeOptions)
-    relaxed, labels = options.cuts == "relaxed", options.labels
-    if work.table.persons is None:
-        return cut_table(work, work.with_room, work.sensitive, labels=labels, relaxed=relaxed)
-    watches = watch(work.with_room, work.table, work.sensitive)
-    people = units_of(work, "mondrian.persons")
-    columns = tuple(people.standing(work.table[name]) for name in work.quasi)
-    cutting = cutting_of(columns, tuple(map(work.n_leaves, work.quasi)), labels)
-    judged, progress = judge_of(watches, people.of_row), partial(work.progress, "cutting")
-    return partition(cutting, people.order, watches, relaxed=relaxed, progress=progress, judged=judged)
+    return _labelled(work, groups_beside(work, options.labels, relaxed=options.cuts == "relaxed"))
 
 
 def _labelled(work: Work, groups: Ids) -> Drafts:

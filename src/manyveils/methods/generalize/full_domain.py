@@ -13,10 +13,9 @@ from manyveils.methods.generalize.demand import Choice, Demand
 from manyveils.methods.generalize.lattice import lattice_of
 from manyveils.methods.generalize.objectives import OBJECTIVES
 from manyveils.methods.generalize.search import Search
-from manyveils.promises.beside import Beside
 from manyveils.promises.explain import refuse
 from manyveils.promises.keeping import watch_counts
-from manyveils.promises.sightings import AllSightings, about_constants, sightings_of
+from manyveils.promises.sightings import Told, about_constants, sightings_of
 from manyveils.promises.stints import STRICTEST
 from manyveils.promises.work import Work
 from manyveils.release.draft import Drafts
@@ -93,7 +92,7 @@ def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromR
     return FromRows(lambda own: Drafts((view.draft_of(own.table, rows),), notes))
 
 
-def _sightings(work: Work, strictness: int) -> AllSightings | Beside | None:
+def _sightings(work: Work, strictness: int) -> Told | None:
     """What several groups of a person may not tell together, of this release or of earlier ones."""
     if work.table.earlier is not None:
         from manyveils.promises.beside import beside_of  # Few publications ask for it.

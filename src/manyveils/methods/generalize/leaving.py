@@ -7,12 +7,11 @@ import numpy as np
 
 from manyveils.kernels.persons import leave
 from manyveils.methods.generalize.lattice import Counted, Lattice
-from manyveils.promises.beside import Beside
 from manyveils.promises.crowds import Persons
 from manyveils.promises.entries import Ids, Kept
 from manyveils.promises.headcounts import Headcount, headcount
 from manyveils.promises.keeping import Watch
-from manyveils.promises.sightings import AllSightings
+from manyveils.promises.sightings import Told
 
 # The share of rows that are looked at first.
 FIRST_LOOK = 32
@@ -53,7 +52,7 @@ class Leaving:
     watches: tuple[Watch, ...]
     falls: tuple[bool, ...]
     limit: int
-    sightings: AllSightings | Beside | None = None
+    sightings: Told | None = None
 
     def falling(self, counted: Counted) -> Lost:
         """Who goes by promises that, once broken, stay broken at every finer node; counted no further than the limit."""
@@ -84,11 +83,8 @@ class Leaving:
         n_lost = falling.n + self._settle(self._every, owners, asked, self.limit - falling.n)
         while self.sightings is not None and n_lost <= self.limit:
             asked = np.zeros(counted.sizes.size, dtype=bool)
-            if isinstance(self.sightings, Beside):
-                n_lost += self._go(owners, self.sightings.going(owners, asked.size), asked)
-            else:
-                unfit = self.sightings.unfit(owners, asked.size, self.limit - n_lost)
-                n_lost += self._leave(owners, ~unfit, asked)
+            going = self.sightings.going(owners, asked.size, self.limit - n_lost)
+            n_lost += self._go(owners, going, asked)
             if not asked.any():
                 break
             n_lost += self._settle(self._every, owners, asked, self.limit - n_lost)
