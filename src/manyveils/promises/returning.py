@@ -62,7 +62,7 @@ class Returning:
     Why: a value remains if every group has it, those of earlier releases, those of this one, and those that can be told
     by subtracting them: who left a group, and who came into it. It is believed in proportion to what was believed
     before, times what it gains in each group over what was expected there.
-    Tested by: tests/claims/test_returning.py
+    Tested by: tests/claims/test_chain_judged.py
     """
 
     earlier: Earlier
@@ -90,7 +90,7 @@ class Returning:
         if not self.pasts:
             return Verdict(unsafe, broken[: sorted_.n_groups])
         begins, groups, n_single = self._lists(sorted_)
-        several = np.flatnonzero((np.diff(begins) > 1) | (np.arange(begins.size - 1) < n_single))
+        several = np.flatnonzero(np.diff(begins))
         fine = np.ones(begins.size - 1, dtype=bool)
         if several.size:
             lists, firsts = alike_lists(begins, groups, several)

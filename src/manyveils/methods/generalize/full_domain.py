@@ -13,10 +13,10 @@ from manyveils.methods.generalize.demand import Choice, Demand
 from manyveils.methods.generalize.lattice import lattice_of
 from manyveils.methods.generalize.objectives import OBJECTIVES
 from manyveils.methods.generalize.search import Search
+from manyveils.promises.exchanges import STRICTEST
 from manyveils.promises.explain import refuse
 from manyveils.promises.keeping import watch_counts
 from manyveils.promises.sightings import Told, about_constants, sightings_of
-from manyveils.promises.stints import STRICTEST
 from manyveils.promises.work import Work
 from manyveils.release.draft import Drafts
 from manyveils.release.plan import FromRows, LeveledView, Plan
