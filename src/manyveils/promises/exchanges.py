@@ -288,6 +288,8 @@ def _owed(table: Table, earlier: Earlier, name: str, wanted: int, level: int) ->
     values = np.full(earlier.n_persons, -1) if known is None else known.copy()
     assert table.persons is not None
     values[table.persons] = column.codes
+    # Whose identity is missing may have been anybody, so that nothing is known of her.
+    values[earlier.hashes.is_null().to_numpy()] = -1
     labels = np.arange(n_values)
     if level:
         step = column.levels[min(level, column.levels.highest)]
