@@ -57,7 +57,7 @@ def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromR
     lattice = lattice_of(columns, table, watches)
     limits = limits.for_lattice(lattice.shape, lattice.base.sizes.size)
     # Beside earlier releases more is asked at first than is promised.
-    for strictness in range(STRICTEST - 1, -1, -1) if work.table.earlier is not None else (0,):
+    for strictness in range(STRICTEST, -1, -1) if work.table.earlier is not None else (0,):
         sightings = _sightings(work, strictness)
         demand = Demand(lattice, OBJECTIVES[objective](lattice), watches, work.limit, sightings)
         try:
