@@ -212,8 +212,10 @@ class Cohorts:
         is_little = company is not None and company.size <= room
         if company is not None and (is_little or strictness):
             lost[company[:room]] = True
-        # Exchanges by way of other classes become more where cohorts are joined.
-        blamed = self._blamed(found, (OPEN,) if is_little or strictness else (OPEN, LEFT, VANISHED))
+        # Where cohorts are joined, exchanges by way of other classes become more, and shares more like those of all.
+        is_share = bool((found.unsafe & ~found.lacking.any(axis=0)).any())
+        is_enough = (is_little or strictness > 0) and not is_share
+        blamed = self._blamed(found, (OPEN,) if is_enough else (OPEN, LEFT, VANISHED))
         self._join(state, np.append(blamed, False)[groups])
         if without.any() and state.weight == before:
             lost |= self._without_groups(state, without, room)

@@ -103,19 +103,15 @@ class Releases:
     @cached_property
     def _is_meant(self) -> Bools:
         """Which groups show the attributes."""
-        earlier = self.earlier
-        shows = np.zeros(earlier.n_groups, dtype=bool)
-        for name in self.names:
-            shows[earlier.held[name].groups] = True
-        return shows & earlier.is_shown
+        return self.earlier.telling(self.names) & self.earlier.is_shown
 
-    def _of(self, release: int) -> tuple[tuple[Ids, Ids], int, int]:
-        """Pairs of a person and her group in one release, numbered from 0; how many groups, and the first one."""
+    def _of(self, release: int) -> tuple[tuple[Ids, Ids], int]:
+        """Pairs of a person and her group in one release, numbered from 0, and how many groups there are."""
         ids = np.flatnonzero(self._is_meant & (self.earlier.release_of == release))
         numbers = np.full(self.earlier.n_groups, -1, dtype=np.int64)
         numbers[ids] = np.arange(ids.size)
         own = numbers[self.earlier.groups]
-        return (self.earlier.persons[own >= 0], own[own >= 0]), ids.size, int(ids[0]) if ids.size else 0
+        return (self.earlier.persons[own >= 0], own[own >= 0]), ids.size
 
     @property
     def last(self) -> tuple[Ids, Ids]:
@@ -132,7 +128,7 @@ class Releases:
         """The stints of all persons up to the last release."""
         past, last, n_last = NO_PAST, (NONE, NONE), 0
         for release in range(self.earlier.n_releases):
-            own, n_groups, _ = self._of(release)
+            own, n_groups = self._of(release)
             parted = parting(last, n_last, own, n_groups, self.earlier.n_persons)
             past = past.then(own, parted)
             last, n_last = own, n_groups
