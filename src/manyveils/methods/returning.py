@@ -21,7 +21,7 @@ from manyveils.promises.company import Company
 from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.exchanges import STRICTEST, Exchanges, exchanges_of, room_to_leave
 from manyveils.promises.keeping import Watch, kept_by_groups
-from manyveils.promises.returning import Returning, returning_of
+from manyveils.promises.returning import Returning, returning_of, share_promises
 from manyveils.promises.stints import LEFT, OPEN, VANISHED, Stints
 from manyveils.promises.work import Work
 from manyveils.table import Table
@@ -50,7 +50,7 @@ class Cohorts:
 
     work: Work
     exchanges: Exchanges
-    returning: Returning
+    returning: Returning | None
     grouped: Grouped
     judged: Judged
     alike: Callable[[Ids], Ids]
@@ -69,8 +69,11 @@ class Cohorts:
         nobody = np.zeros(self.n_persons, dtype=bool)
         state = _State(self._stays.copy(), nobody, np.arange(self.exchanges.n_last), self._room_to_leave)
         settled: Ids | None = None
-        told: _Told | None = None
-        groups = self._last_of
+        groups = self._groups(state)
+        first = self._told(groups)
+        if self._found(first, STRICTEST) is None:
+            return groups
+        told: _Told | None = first
         for strictness in range(STRICTEST + 1):
             for _ in range(ROUNDS):
                 if told is None:
@@ -188,8 +191,8 @@ class Cohorts:
         own = there, groups[there]
         stints = self.exchanges.then(own, n_groups)
         unsafe = np.zeros(self.exchanges.n_all, dtype=bool)
-        if self.returning.is_believed:
-            unsafe = self.returning.judged(self.returning.parted(*own, n_groups)).unsafe
+        if self.returning is not None:
+            unsafe = self.returning.judged(self.exchanges.parted(own, n_groups)).unsafe
         return _Told(~self.judged(groups, n_groups), unsafe, stints, self.exchanges.laid_out(stints))
 
     def _found(self, told: "_Told", strictness: int) -> "_Found | None":
@@ -296,7 +299,7 @@ class Cohorts:
         persons = np.flatnonzero(which & ~state.held_back)
         if is_asked and persons.size > room:
             raise InfeasibleError([self._problem(self._too_many(persons.size, room))])
-        waited = np.isin(persons, self.returning.earlier.held_back)
+        waited = np.isin(persons, self.exchanges.held_back)
         state.held_back[persons[np.argsort(waited, kind="stable")][:room]] = True
 
     def _returners_of(self, found: "_Found") -> Bools:
@@ -382,9 +385,9 @@ def cohorts_of(
     is_told_apart: bool = True,
 ) -> Ids:
     """The group of every person beside earlier releases; -1 for who is held back."""
-    returning = returning_of(work.policy, work.table, work.promises)
+    of_shares = share_promises(work.policy, work.table, work.promises)
+    returning = returning_of(work.policy, work.table, of_shares) if of_shares else None
     exchanges = exchanges_of(work.policy, work.table, work.promises)
-    assert returning is not None
     assert exchanges is not None
     apart = alike or (lambda groups: np.arange(int(groups.max(initial=-1)) + 1))
     judged = judge_of(watched, work.table)

@@ -10,7 +10,7 @@ from manyveils.promises.company import Company
 from manyveils.promises.crowds import Persons, persons_of
 from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.exchanges import Exchanges, exchanges_of
-from manyveils.promises.returning import Returning, returning_of
+from manyveils.promises.returning import Returning, returning_of, share_promises
 from manyveils.table import Table
 
 Bools = NDArray[np.bool_]
@@ -25,7 +25,7 @@ class Beside:
 
     persons: Persons
     exchanges: Exchanges
-    returning: Returning
+    returning: Returning | None
     strictness: int
 
     def going(self, owners: Ids, n_owners: int, room: int | None = None) -> Bools:
@@ -41,8 +41,8 @@ class Beside:
         cells = self.exchanges.laid_out(stints)
         lacking = self.exchanges.lacking(cells, self.strictness)
         unsafe: Bools = np.asarray(lacking.any(axis=0))
-        parted = self.returning.parted(*own, n_owners)
-        if self.returning.is_believed:
+        parted = self.exchanges.parted(own, n_owners)
+        if self.returning is not None:
             unsafe |= self.returning.judged(parted).unsafe
         here = np.zeros(unsafe.size, dtype=bool)
         here[persons] = True
@@ -66,8 +66,8 @@ def beside_of(policy: Policy, table: Table, promises: tuple[Promise, ...], stric
     """What may not be told beside the earlier releases of a table; `strictness` is that of exchanges."""
     table = table.of_persons()
     persons = persons_of(table)
-    returning, exchanges = returning_of(policy, table, promises), exchanges_of(policy, table, promises)
+    of_shares, exchanges = share_promises(policy, table, promises), exchanges_of(policy, table, promises)
+    returning = returning_of(policy, table, of_shares) if of_shares else None
     assert persons is not None
-    assert returning is not None
     assert exchanges is not None
     return Beside(persons, exchanges, returning, strictness)

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from manyveils.promises.entries import Ids, distinct
+from manyveils.promises.sightings import alike_lists
 from manyveils.promises.stints import OPEN
 
 
@@ -23,6 +24,12 @@ class Cells:
         """The same with those persons only whose value is known."""
         known = values[self.persons] >= 0
         return self if known.all() else replace(self, persons=self.persons[known], listed=self.listed[known])
+
+    @cached_property
+    def lists(self) -> tuple[Ids, Ids]:
+        """The persons who are in any cell, and a number for each of them, the same for those in the same cells."""
+        there = np.flatnonzero(np.diff(self.begins))
+        return there, alike_lists(self.begins, self.listed, there)[0]
 
     @cached_property
     def begins(self) -> Ids:

@@ -6,7 +6,7 @@ two ends. So whoever could exchange hers for enough other values is certain to n
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from manyveils.policy import guarantees as kinds
 from manyveils.promises.cells import Cells
 from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.parting import Parting, parting
-from manyveils.promises.sightings import SMALLEST, about_constants, alike_lists, listed_of, normal
+from manyveils.promises.sightings import SMALLEST, about_constants, listed_of, normal
 from manyveils.promises.stints import OPEN, Past, Releases, Stints, end_of
 from manyveils.table import Table
 from manyveils.table.earlier import Earlier
@@ -61,6 +61,8 @@ class Exchanges:
     n_last: int
     n_all: int
     owed: tuple[Owed, ...]
+    # Who of the table was held back last.
+    held_back: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def parted(self, own: tuple[Ids, Ids], n_groups: int) -> Parting:
         """How persons are sorted now; each pair of a person and a group once, by person."""
@@ -116,8 +118,7 @@ class _Asked:
 
 def _lacking(owed: Owed, cells: Cells, asked: _Asked) -> Ids:
     """How many more values of one attribute would have to be possible of each person."""
-    there = np.flatnonzero(np.diff(cells.begins))
-    lists, _ = alike_lists(cells.begins, cells.listed, there)
+    there, lists = cells.lists
     values, n_values = owed.values[there], owed.labels.size
     kind_of, example = number(lists * n_values + values)
     list_starts, cells_of_kinds = listed_of(cells.begins, cells.listed, there[example])
@@ -231,6 +232,7 @@ def exchanges_of(policy: Policy, table: Table, promises: tuple[Promise, ...]) ->
         releases.n_last,
         earlier.n_persons,
         tuple(_owed(table, earlier, *one) for one in owed),
+        earlier.held_back,
     )
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from manyveils.kernels.grouping import number
 from manyveils.kernels.sightings import beliefs
 from manyveils.policy import Policy, Promise
+from manyveils.policy.guarantees import DistinctDiversity
 from manyveils.promises.crowds import Floats
 from manyveils.promises.entries import Ids, Subject, distinct, subject_of
 from manyveils.promises.keeping import Watch, watch_each
@@ -73,11 +74,6 @@ class Returning:
     n_histories: int
     last: tuple[Ids, Ids]
     n_last: int
-
-    @property
-    def is_believed(self) -> bool:
-        """Whether some promise asks for more than how many values remain possible."""
-        return any(are_believed(past.watches) for past in self.pasts)
 
     def parted(self, persons: Ids, groups: Ids, n_groups: int) -> Parting:
         """How persons are sorted now; each pair of a person and a group once, by person."""
@@ -230,6 +226,18 @@ class Returning:
         who, left = sorted_.left
         broken[left[(wanted & ~here)[who]]] = True
         return broken
+
+
+def share_promises(policy: Policy, table: Table, promises: tuple[Promise, ...]) -> tuple[Promise, ...]:
+    """The promises about attributes that do not change that ask for more than how many values remain possible."""
+    return tuple(
+        promise
+        for promise in about_constants(policy, table.of_persons(), promises)
+        if not isinstance(promise.guarantee, DistinctDiversity)
+        or promise.guarantee.level
+        or promise.guarantee.singled_out
+        or promise.insensitive
+    )
 
 
 def returning_of(policy: Policy, table: Table, promises: tuple[Promise, ...]) -> Returning | None:
