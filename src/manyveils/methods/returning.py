@@ -30,8 +30,8 @@ Bools = NDArray[np.bool_]
 # The groups of the persons of a table as the method makes them, who are these of the whole; -1 for who is left out.
 Grouped = Callable[[Work, Ids], Ids]
 Watched = Callable[[Table], tuple[Watch, ...]]
-# Rounds at most.
-ROUNDS = 60
+# Rounds at most, and those in which more is asked for than is promised.
+ROUNDS, FEW_ROUNDS = 60, 4
 # Groups of those who come back are so many times as large as those of newcomers.
 WIDER = 4
 REMEDY = (
@@ -70,29 +70,27 @@ class Cohorts:
         state = _State(self._stays.copy(), nobody, np.arange(self.exchanges.n_last), self._room_to_leave)
         settled: Ids | None = None
         groups = self._groups(state)
-        first = self._told(groups)
-        if self._found(first, STRICTEST) is None:
+        told = self._told(groups)
+        if self._found(told, STRICTEST) is None:
             return groups
-        told: _Told | None = first
         for strictness in range(STRICTEST + 1):
-            for _ in range(ROUNDS):
-                if told is None:
-                    groups = self._groups(state)
-                    told = self._told(groups)
+            for _ in range(FEW_ROUNDS if strictness else ROUNDS):
                 found = self._found(told, strictness)
                 if found is None:
-                    settled = groups
                     break
-                if strictness and settled is not groups and self._found(told, 0) is None:
-                    settled = groups
-                told = None
                 try:
                     self._change(state, groups, found, strictness)
                 except InfeasibleError:
-                    if settled is None:
+                    if not strictness:
                         raise
-                    return settled
-        assert settled is not None
+                    break
+                groups = self._groups(state)
+                told = self._told(groups)
+            # Whatever more was asked for, what is promised must hold.
+            if settled is not groups and self._found(told, 0) is None:
+                settled = groups
+        if settled is None:
+            raise InfeasibleError([self._problem(f"something is still broken after {ROUNDS} rounds.")])
         return settled
 
     @cached_property
