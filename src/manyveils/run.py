@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from manyveils.arguments import AnyPolicy, AnyRelease, Order, Progress, read_policy, read_release, streams_of
 from manyveils.engines import is_for_spark, judge, publish_on_spark
+from manyveils.linting import lint
 from manyveils.methods import drafts_of, method_of, work_of
 from manyveils.promises.work import silent
 from manyveils.release import Release, seal
@@ -34,8 +35,9 @@ def publish(data: object, policy: AnyPolicy, seed: int | None = None) -> Release
 
 
 def make(order: Order, table: Table, restore: Restore) -> Release:
-    """Make and seal a release that has not been audited yet."""
+    """Make and seal a release that has not been audited yet, unless lint finds that it would promise nothing."""
     policy, streams = order.policy, streams_of(order.seed)
+    lint(table, policy).refuse()
     work = work_of(policy, table, streams, order.progress, options=order.options)
     drafts = drafts_of(work, method_of(policy).plan(work))
     return seal(

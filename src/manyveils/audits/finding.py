@@ -85,6 +85,8 @@ class Audit:
     persons: Mapping[str, object] = field(default_factory=dict)
     # Views of which nobody can tell whose their rows are, where somebody has several.
     untold: tuple[str, ...] = ()
+    # What lint doubts of the policy and the policy accepts.
+    accepted: tuple[Mapping[str, str], ...] = ()
 
     @property
     def kept(self) -> bool:
@@ -117,7 +119,8 @@ class Audit:
         """The audit as plain values for JSON."""
         findings = [finding.describe() for finding in self.findings]
         described = {"kept": self.kept, "persons": dict(self.persons), "findings": findings}
-        return described | ({"untold": list(self.untold)} if self.untold else {})
+        described |= {"untold": list(self.untold)} if self.untold else {}
+        return described | ({"accepted": [dict(doubt) for doubt in self.accepted]} if self.accepted else {})
 
     def _repr_html_(self) -> str:
         header = ["promise", "about", "in", "reading", "promised", "required", "measured", "kept"]

@@ -1,7 +1,7 @@
 """What is asked of a release: `manyveils audit`, `measure`, `query` and `report`."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -101,8 +101,15 @@ def show_audit(verdict: "Audit") -> None:
     else:
         names = ", ".join(sorted({finding.promise for finding in verdict.broken}))
         typer.echo(f"{len(verdict.broken)} promises are BROKEN: {names}.")
+    show_accepted(verdict.accepted)
     if verdict.untold:
         typer.echo(f"Views {', '.join(verdict.untold)}: {UNTOLD} {REMEDY}")
+
+
+def show_accepted(accepted: Sequence[Mapping[str, str]]) -> None:
+    """Say what the policy accepts although it is doubtful."""
+    for doubt in accepted:
+        typer.echo(f"Accepted by the policy ({doubt['code']}): {doubt['what']}")
 
 
 def show_persons(persons: Mapping[str, Any]) -> None:

@@ -10,10 +10,11 @@ from pydantic import BaseModel, ValidationError
 
 from manyveils.errors import Problem
 from manyveils.policy import alpha_beta_k
+from manyveils.policy.accepting import accept_problems
 from manyveils.policy.persons import NEVER_PUBLISHED, named_persons, person_problems
 from manyveils.policy.sections import COMPANIONS, LISTS, SECTIONS, AttributeSection, DateUnit, GuaranteeKeys
 
-TOP_KEYS = ("data", "attributes", "guarantee", "rules", "dependencies", "publish")
+TOP_KEYS = ("accept", "data", "attributes", "guarantee", "rules", "dependencies", "publish")
 Keys = Mapping[str, Any]
 RESERVED = "bucket"
 WHOLE_TABLE_KEYS = ("k", "joint", *alpha_beta_k.CROSS)
@@ -28,6 +29,7 @@ def check_document(document: Keys) -> Iterator[Problem]:
         yield from section_problems(model, document.get(name, {}), name)
     for name, model in LISTS.items():
         yield from _list_problems(model, document.get(name, []), name)
+    yield from accept_problems(document)
     attributes = document.get("attributes", {})
     if not isinstance(attributes, Mapping) or not attributes:
         remedy = "Add a table [attributes.NAME] with a role per column."
@@ -65,6 +67,10 @@ def _list_problems(model: type[BaseModel], entries: object, name: str) -> Iterat
 def _translate(model: type[BaseModel], entry: dict[str, Any], where: str) -> Problem:
     match entry["type"]:
         case "extra_forbidden":
+            if entry["loc"][-1] == "accept":
+                return Problem(
+                    where, "unknown key.", "It stands above all sections, in the first line of the policy."
+                )
             return Problem(where, "unknown key.", suggest(str(entry["loc"][-1]), _keys(model, entry["loc"])))
         case "missing":
             return Problem(where, "is missing.", "Add it.")

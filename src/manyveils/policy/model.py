@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.plain import as_table
+from manyveils.policy.accepting import parts_of
 from manyveils.policy.check import check_document
 from manyveils.policy.hierarchies import Lines, line_problems, read_lines, tree_lines
 from manyveils.policy.persons import named_persons
@@ -22,6 +23,9 @@ class Policy(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    accept: list[str] = Field(
+        default=[], description="findings of lint that are accepted, such as `neutral-unique: weight`"
+    )
     data: Data = Data()
     attributes: dict[str, AttributeSection]
     guarantee: GuaranteeKeys = GuaranteeKeys()
@@ -81,6 +85,11 @@ class Policy(BaseModel):
     def person(self) -> tuple[str, ...] | None:
         """The identifiers that tell persons apart; none where every row is a person, None where nothing is said."""
         return named_persons(self.data.person)
+
+    @property
+    def accepted(self) -> frozenset[tuple[str, tuple[str, ...]]]:
+        """What is accepted although lint doubts it: a kind of finding, and what it is about."""
+        return frozenset(map(parts_of, self.accept))
 
     @property
     def constant(self) -> tuple[str, ...]:

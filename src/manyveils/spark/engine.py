@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,10 @@ from manyveils.methods import Options
 from manyveils.policy import Policy
 from manyveils.release import Release
 from manyveils.spark.audit import audit_there
+from manyveils.spark.counts import Counts
 from manyveils.spark.failures import told_plainly
 from manyveils.spark.held import Held, hold_there
+from manyveils.spark.linting import lint_there
 from manyveils.spark.publish import job_of
 from manyveils.spark.release import SparkRelease
 from manyveils.spark.session import refuse_absence, session
@@ -59,6 +61,7 @@ def publish_there(
             job.write(views, folder)
         with watched(spark, "auditing", progress):
             verdict = audit_there(folder, held, policy, spark=spark, licence=licence)
+        verdict = replace(verdict, accepted=job.lint().said_accepted())
         release = SparkRelease(Release.outline(folder), folder, spark, notes=notes, key=key)
     return Published(release, verdict)
 
@@ -79,7 +82,9 @@ def audit_folder(
         _held(data, policy, spark, progress) as held,
         watched(spark, "auditing", progress),
     ):
-        return audit_there(folder, held, policy, spark=spark, licence=licence, levels=levels)
+        verdict = audit_there(folder, held, policy, spark=spark, licence=licence, levels=levels)
+        accepted = lint_there(policy, Counts(held)).said_accepted() if policy.accept else ()
+        return replace(verdict, accepted=accepted)
 
 
 @contextmanager

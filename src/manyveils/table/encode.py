@@ -33,6 +33,7 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     if frame.height == 0:
         raise DataError.at("data", "there is a header but no row.")
     names = [name for name, section in policy.attributes.items() if section.role != "identifier"]
+    repeating = _counted_as_rows(frame, policy)
     keys, frame = _keys(frame, policy), frame.select(names)
     _refuse_other_types(frame)
     frame = _as_read(frame, policy)
@@ -45,7 +46,16 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     refuse_changes(attributes, derived, persons, policy)
     inferred = tuple(name for name in names if policy.attributes[name].kind is None)
     told = keys if policy.person else None
-    return Table(attributes, frame.height, n_dropped, derived, inferred, persons=persons, keys=told)
+    return Table(
+        attributes,
+        frame.height,
+        n_dropped,
+        derived,
+        inferred,
+        persons=persons,
+        keys=told,
+        repeating=repeating,
+    )
 
 
 def _keys(frame: pl.DataFrame, policy: Policy) -> pl.DataFrame:
@@ -58,9 +68,16 @@ def _keys(frame: pl.DataFrame, policy: Policy) -> pl.DataFrame:
 
 def repeating_in(frame: pl.DataFrame, policy: Policy) -> tuple[Identifier, ...]:
     """The identifiers of a frame that repeat, so that a policy has to say who is who."""
-    keys = frame.select(policy.having("identifier"))
+    keys = frame.select(name for name in policy.having("identifier") if name in frame.columns)
     counted = identifiers_in(_as_read(keys, policy)) if keys.width else ()
     return tuple(column for column in counted if column.repeats)
+
+
+def _counted_as_rows(frame: pl.DataFrame, policy: Policy) -> tuple[Identifier, ...]:
+    """The identifiers that repeat where the policy says that every row is a person of its own."""
+    if policy.person != ():
+        return ()
+    return repeating_in(frame.select(name for name in frame.columns if alike(frame.schema[name])), policy)
 
 
 def persons_in(frame: pl.DataFrame, policy: Policy) -> Persons | None:
