@@ -106,7 +106,7 @@ def test_misspelt_role(desk, role):
     desk.policy(attributes={"age": {"role": role}})
     message = desk.refused()
     assert (
-        "attributes.age.role: must be one of 'identifier', 'quasi', 'sensitive', 'neutral' or 'choice'."
+        "attributes.age.role: must be one of 'identifier', 'quasi', 'sensitive', 'neutral', 'choice' or 'drop'."
         in message
     )
     assert "Did you mean 'quasi'?" in message

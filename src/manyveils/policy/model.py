@@ -14,7 +14,7 @@ from manyveils.plain import as_table
 from manyveils.policy.accepting import parts_of
 from manyveils.policy.check import check_document
 from manyveils.policy.hierarchies import Lines, line_problems, read_lines, tree_lines
-from manyveils.policy.persons import named_persons
+from manyveils.policy.persons import NEVER_PUBLISHED, named_persons
 from manyveils.policy.sections import AttributeSection, Data, Dependency, GuaranteeKeys, Publish, Role, Rule
 
 
@@ -99,8 +99,13 @@ class Policy(BaseModel):
     @property
     def published(self) -> tuple[str, ...]:
         """The attributes that may appear in a release, in the order of the policy."""
-        unpublished = {*self.having("identifier"), *self.having("choice")}
-        return tuple(name for name in self.attributes if name not in unpublished)
+        return tuple(name for name, body in self.attributes.items() if body.role not in NEVER_PUBLISHED)
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The attributes whose values are read, in the order of the policy; identifiers only tell persons apart."""
+        unread = ("identifier", "drop")
+        return tuple(name for name, body in self.attributes.items() if body.role not in unread)
 
     def replaced(self, **sections: Any) -> "Policy":
         """The same policy with some sections replaced; hierarchy files are found where they were."""

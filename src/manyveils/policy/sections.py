@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-Role = Literal["identifier", "quasi", "sensitive", "neutral", "choice"]
+Role = Literal["identifier", "quasi", "sensitive", "neutral", "choice", "drop"]
 Pairs = Literal["all", "consecutive"]
 DateUnit = Literal["day", "month", "quarter", "year", "decade"]
 Kind = Literal["numeric", "ordinal", "categorical"]
@@ -59,6 +59,7 @@ class Data(Section):
     missing: Literal["category", "drop", "error"] = optional("what a missing cell means", "category")
     missing_markers: list[Text] = optional("texts that stand for a missing cell, besides an empty one", [])
     delimiter: Delimiter | None = optional("of a csv file; found by itself")
+    columns: list[str] | None = optional("the columns that are read; others are left out", min_length=1)
     person: Annotated[str | list[str] | None, BeforeValidator(_name_or_names)] = optional(
         'the identifiers that tell persons apart, or "row" where every row is a person of its own'
     )

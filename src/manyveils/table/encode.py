@@ -25,6 +25,7 @@ from manyveils.table.persons import (
 )
 
 MANY_VALUES = 100_000
+FEW_COLUMNS, MOST_LISTED = 3, 12
 
 
 def encode(frame: pl.DataFrame, policy: Policy) -> Table:
@@ -32,7 +33,7 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     refuse_columns(frame.columns, policy)
     if frame.height == 0:
         raise DataError.at("data", "there is a header but no row.")
-    names = [name for name, section in policy.attributes.items() if section.role != "identifier"]
+    names = list(policy.held)
     repeating = _counted_as_rows(frame, policy)
     keys, frame = _keys(frame, policy), frame.select(names)
     _refuse_other_types(frame)
@@ -121,18 +122,39 @@ def _taken(name: str) -> DataError:
 def refuse_columns(columns: Sequence[str], policy: Policy) -> None:
     """Every attribute needs a column, and every column a role."""
     missing = [name for name in policy.attributes if name not in columns]
-    extra = [name for name in columns if name not in policy.attributes]
+    read = columns if policy.data.columns is None else policy.data.columns
+    extra = [name for name in columns if name not in policy.attributes and name in read]
     if len(missing) == len(policy.attributes):
         raise DataError([_nothing_in_common(len(columns), policy)])
     problems = [
         Problem(f"{policy.name}: attributes.{name}", "the data have no such column.", _hint(name, columns))
         for name in missing
     ]
-    remedy = 'Add [attributes.{}] with a role ("neutral" publishes it as it is).'
     problems += [
-        Problem("data", f"column {name!r} has no role.", remedy.format(toml_key(name))) for name in extra
+        Problem(f"{policy.name}: data.columns", f"leaves {name!r} out, which has a role.", "List it too.")
+        for name in policy.attributes
+        if name not in read and name in columns
     ]
-    DataError.refuse(problems)
+    problems += [
+        Problem(f"{policy.name}: data.columns", f"the data have no column {name!r}.", _hint(name, columns))
+        for name in read
+        if name not in columns and name not in policy.attributes
+    ]
+    DataError.refuse([*problems, *_without_role(extra)])
+
+
+def _without_role(names: Sequence[str]) -> Iterator[Problem]:
+    """Columns that the policy says nothing of: one by one if they are few, otherwise in one sentence."""
+    if len(names) <= FEW_COLUMNS:
+        remedy = 'Add [attributes.{}] with a role; role = "drop" leaves it out.'
+        for name in names:
+            yield Problem("data", f"column {name!r} has no role.", remedy.format(toml_key(name)))
+        return
+    listed = ", ".join(map(repr, names[:MOST_LISTED]))
+    rest = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+    remedy = "Add [attributes.NAME] with a role for each that is needed, and list the columns that are read: "
+    remedy += 'columns = ["…"] in [data] leaves out all others. manyveils init guesses a role for each.'
+    yield Problem("data", f"{len(names)} columns have no role: {listed}{rest}.", remedy)
 
 
 def _refuse_other_types(frame: pl.DataFrame) -> None:
@@ -244,7 +266,7 @@ def _refuse_many_values(domain: pl.Series, kind: Kind, attribute: AttributeSecti
         raise PolicyError.at(
             f"{policy.name}: attributes.{domain.name}",
             f"a quasi-identifier with {len(domain):,} different values and no hierarchy.",
-            'Give it one (mask = "right" for codes, a file for names), make it numeric, or set role = "identifier".',
+            'Give it one (mask = "right" for codes, a file for names), make it numeric, or leave it out: role = "drop".',
         )
 
 
