@@ -53,10 +53,10 @@ def _show(guessed: "Profile", out: Path) -> None:
     header = ["column", "type", "distinct", "missing", "unique", "role", "why"]
     show_table(f"{guessed.n_rows:,} rows", header, rows)
     _show_combinations(guessed)
+    typer.echo(f"Wrote {out}. Every guess in it has its reason beside it: read them before you publish.")
     for warning in guessed.warnings:
         typer.echo(f"Decide: {warning}")
-    typer.echo(f"Wrote {out}. Every guess in it has its reason beside it: read them before you publish.")
-    typer.echo(f"Next: manyveils publish {out} --out release")
+    typer.echo(f"Next: manyveils plan {out}")
 
 
 def _show_combinations(guessed: "Profile") -> None:

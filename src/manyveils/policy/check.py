@@ -17,6 +17,8 @@ from manyveils.policy.sections import COMPANIONS, LISTS, SECTIONS, AttributeSect
 TOP_KEYS = ("accept", "data", "attributes", "guarantee", "rules", "dependencies", "publish")
 Keys = Mapping[str, Any]
 RESERVED = "bucket"
+# What init writes in place of a role that the holder of the data has to decide.
+UNDECIDED = "?"
 WHOLE_TABLE_KEYS = ("k", "joint", *alpha_beta_k.CROSS)
 
 
@@ -74,6 +76,11 @@ def _translate(model: type[BaseModel], entry: dict[str, Any], where: str) -> Pro
             return Problem(where, "unknown key.", suggest(str(entry["loc"][-1]), _keys(model, entry["loc"])))
         case "missing":
             return Problem(where, "is missing.", "Add it.")
+        case "literal_error" if entry["input"] == UNDECIDED:
+            remedy = "Write one of {expected} in its place; the comment above it says what speaks for which."
+            return Problem(
+                where, "is not decided: manyveils init was not sure.", remedy.format(**entry["ctx"])
+            )
         case "literal_error":
             return Problem(where, f"must be one of {entry['ctx']['expected']}.", _nearest(entry))
         case "value_error":

@@ -16,13 +16,14 @@ from manyveils.profiling.guesses import guess
 from manyveils.profiling.hierarchies import Coarser, Diversity, coarser, diversity_of, rows_per_group
 from manyveils.profiling.persons import Whose, of_persons, whose
 from manyveils.profiling.policy_text import policy_text
-from manyveils.profiling.roles import Guesses, decide, name_of
+from manyveils.profiling.roles import MERE_GUESS, SELDOM_ALONE, Guesses, decide, name_of
 from manyveils.profiling.uniqueness import FoundDependency, Uniqueness, dependencies_of, uniqueness_of
 from manyveils.table import Attribute, take_in
 
 __all__ = ["Profile", "profile"]
 
 MOST_LISTED = 12
+UNPUBLISHED = ("identifier", "drop", "?")
 
 
 @dataclass(frozen=True, repr=False)
@@ -131,7 +132,7 @@ def profile(
         facts[name] = facts_of(frame[name], markers[name], tuple(all_markers))
     progress("looking at combinations", 0.0)
     guesses = {name: guess(facts[name]) for name in facts}
-    telling = [name for name in facts if guesses[name].role not in ("identifier", "neutral")]
+    telling = [name for name in facts if guesses[name].role not in (*UNPUBLISHED, "neutral")]
     dependencies = dependencies_of(_attributes(facts, telling), frame.height)
     decided = decide(facts, guesses, dependencies)
     _refuse_nothing(decided)
@@ -177,7 +178,7 @@ def _refuse_cells_as_names(frame: pl.DataFrame, place: str) -> None:
 
 
 def _refuse_nothing(decided: Guesses) -> None:
-    if all(column.role == "identifier" for column in decided.values()):
+    if all(column.role in ("identifier", "drop") for column in decided.values()):
         remedy = "Write a policy by hand if one of these guesses is wrong."
         reasons = [Problem(name, column.reason) for name, column in decided.items()]
         raise InfeasibleError([Problem("data", "no column is left to publish.", remedy), *reasons])
@@ -193,12 +194,21 @@ def _warnings(profile: Profile) -> Iterator[str]:
     if not profile.having("quasi"):
         yield "No column seems to be known to an adversary; set the role of those that are."
     yield from _warnings_of_persons(profile)
-    left_out = [name for name in profile.having("identifier") if "Left out" in profile.decided[name].reason]
-    if left_out:
-        more = len(left_out) - MOST_LISTED
-        listed = ", ".join(name_of(name) for name in left_out[:MOST_LISTED])
-        rest = f" and {more} more" if more > 0 else ""
-        yield f"Columns left out for other reasons than naming people: {listed}{rest}."
+    if undecided := profile.having("?"):
+        yield f'role = "?" in {_listed(undecided)}: publish asks for a role in its place.'
+    if guessed := [name for name, guess in profile.decided.items() if guess.reason.startswith(MERE_GUESS)]:
+        yield f"Nothing but a guess makes {_listed(guessed)} sensitive."
+    telling = [name for name in profile.having("sensitive") if profile.facts[name].alone > SELDOM_ALONE]
+    if telling:
+        yield f"Sensitive values are published as they are, and those of {_listed(telling)} tell rows apart."
+    if left_out := profile.having("drop"):
+        yield f"Columns left out for other reasons than naming people: {_listed(left_out)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in a sentence, the first of many."""
+    more = len(names) - MOST_LISTED
+    return ", ".join(map(name_of, names[:MOST_LISTED])) + (f" and {more} more" if more > 0 else "")
 
 
 def _warnings_of_persons(profile: Profile) -> Iterator[str]:

@@ -89,6 +89,9 @@ def _attribute(profile: "Profile", name: str) -> Lines:
     yield f"[attributes.{toml_key(name)}]"
     yield f"# {_summary(profile.facts[name])}"
     yield f"# {decided.reason}{_adds(profile, name)}"
+    if decided.role == "?":
+        yield '# Decide: "identifier" or "drop" if it tells people or records apart, "quasi" if somebody may know it of'
+        yield '# a person, "sensitive" if nobody may learn it.'
     yield f'role = "{decided.role}"'
     if suits is None:
         return
@@ -162,8 +165,11 @@ def _diversity(level: Diversity, whose: str = "") -> Lines:
 def _guarantee(profile: "Profile") -> Lines:
     k, reason = profile.k
     yield "[guarantee]"
-    yield f"# {reason}."
-    yield f"k = {k}"
+    if profile.having("quasi") or profile.having("?"):
+        yield f"# {reason}."
+        yield f"k = {k}"
+    else:
+        yield "# No k: no attribute is quasi, so that nobody would be hidden among others by it."
     levels = profile.diversities
     if not levels:
         return
@@ -177,7 +183,7 @@ def _dependencies(profile: "Profile") -> Iterator[Lines]:
     """What follows from what: as it stands if publishing accepts it, otherwise in a comment."""
     declared: list[Dependency] = []
     refused: list[FoundDependency] = []
-    unpublished = {*profile.having("identifier")}
+    unpublished = {name for role in ("identifier", "drop", "?") for name in profile.having(role)}
     for dependency in profile.dependencies:
         if not dependency.is_solid or unpublished & {*dependency.left, dependency.right}:
             continue

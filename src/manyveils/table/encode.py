@@ -23,6 +23,7 @@ from manyveils.table.persons import (
     refuse_changes,
     refuse_unlike,
 )
+from manyveils.table.ranges import are_ranges, lower_ends
 
 MANY_VALUES = 100_000
 FEW_COLUMNS, MOST_LISTED = 3, 12
@@ -292,6 +293,13 @@ def _code(values: pl.Series, raw: pl.Series, ordered: pl.Series, kind: Kind) -> 
 
 def _order(typed: pl.Series, kind: Kind, attribute: AttributeSection, policy: Policy) -> pl.Series:
     listed = attribute.order or [line[0] for line in policy.lines(typed.name) or ()]
+    if kind == "ordinal" and not listed and typed.dtype == pl.String and are_ranges(typed):
+        # As texts, 5-10 would come after 10-15.
+        return (
+            pl.DataFrame({"end": lower_ends(typed), "text": typed})
+            .select(pl.arg_sort_by("end", "text"))
+            .to_series()
+        )
     if kind == "numeric" or not listed:
         return typed.arg_sort()
     rank_of = {text: rank for rank, text in enumerate(listed)}
