@@ -36,6 +36,7 @@ MANIFEST_KEYS = frozenset(
         "derived",
         "secret",
         "levels",
+        "kinds",
     }
 )
 VIEW_KEYS = frozenset({"name", "bucketed", "rows", "columns", "enforces"})
