@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from manyveils.audits import Audit
     from manyveils.reading import Count
 
+# Consequences beyond the promises that are said in words; --json has all.
+MOST_TOLD = 5
 # What stands over a column, and the field of a finding that it shows.
 COLUMNS = {
     "promise": "named",
@@ -101,6 +103,8 @@ def show_audit(verdict: "Audit") -> None:
     else:
         names = ", ".join(sorted({finding.promise for finding in verdict.broken}))
         typer.echo(f"{len(verdict.broken)} promises are BROKEN: {names}.")
+    for told in verdict.not_promised[:MOST_TOLD]:
+        typer.echo(f"{told.what} {told.remedy}")
     show_accepted(verdict.accepted)
     if verdict.untold:
         typer.echo(f"Views {', '.join(verdict.untold)}: {UNTOLD} {REMEDY}")

@@ -123,11 +123,11 @@ class Manifest:
             document["secret"] = list(self.secret)
         if self.levels:
             document["levels"] = dict(self.levels)
+        if self.derived:
+            document["derived"] = {name: list(parts) for name, parts in self.derived.items()}
         if self.kinds:
             document["kinds"] = dict(self.kinds)
-        return document | (
-            {"derived": {name: list(parts) for name, parts in self.derived.items()}} if self.derived else {}
-        )
+        return document
 
 
 def parse_manifest(document: Mapping[str, Any]) -> Manifest:
