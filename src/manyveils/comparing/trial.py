@@ -27,9 +27,12 @@ from manyveils.table.encode import persons_in
 from manyveils.utility import measure
 from manyveils.utility.examples import read_held_out
 from manyveils.utility.learning import Lesson
+from manyveils.utility.portrait import relations_kept
 
 DESCRIBED = ["rows", "suppressed", "keeps_policy", "risk", "worst_attack", "utility", "attacks", "secret"]
 LEAST_ROWS = 10
+# The measures of a release that a recommendation weighs besides the preferred one.
+PRESENCE, RELATIONS = "singled_out", "relations"
 PARTS = 5
 
 
@@ -179,12 +182,18 @@ def _tried(task: Task, configuration: Configuration) -> Result:
         rows=release.rows,
         suppressed=release.suppressed,
         keeps_policy=_keeps(release, table, configuration, task.policy),
-        utility=single_numbers(measure(release, table, policy)) | learnt,
+        utility=single_numbers(measure(release, table, policy)) | _relations(release, table, policy) | learnt,
         attacks=_attacked(release, table, policy, task),
         secret=tuple(dict.fromkeys(table.home(name) for name in release.manifest.secret)),
         seconds=seconds,
         notes=(note,) if note else (),
     )
+
+
+def _relations(release: Release, table: Table, policy: Policy) -> dict[str, float]:
+    """The share of relations between attributes that survive, where there are any."""
+    kept = relations_kept(release, table, policy)
+    return {} if kept is None else {RELATIONS: kept}
 
 
 def single_numbers(utility: Mapping[str, Any]) -> dict[str, Any]:
