@@ -42,7 +42,7 @@ def test_compressed_data(desk, pack):
     """A compressed file is told to be one."""
     path = desk.folder / "people.csv"
     path.write_bytes(pack(path.read_bytes()))
-    assert "people.csv: is compressed. Unpack it first." in desk.refused()
+    assert "people.csv: is compressed. Unpack it first, or let its name end in .gz" in desk.refused()
 
 
 def test_data_name_too_long(desk):
