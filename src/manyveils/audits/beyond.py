@@ -30,10 +30,10 @@ class Beyond:
     @property
     def what(self) -> str:
         """The consequence in a sentence."""
-        learns = "is certain of" if self.is_certain else "knows more than the promised bound of"
+        certainly = f"is certain of {self.about} for some people, and " if self.is_certain else ""
         who = WHO[self.reading].format(about=self.about)
-        certainly = ", though not of all of them for certain" if self.is_certain else ""
-        return f"{who} {learns} {self.about} for people in {self.rows:,} of {self.of:,} rows{certainly}."
+        better = f"knows {self.about} better than others are promised to"
+        return f"{who} {certainly}{better} in {self.rows:,} of {self.of:,} rows."
 
     @property
     def remedy(self) -> str:
