@@ -144,7 +144,9 @@ def _in_doubt(facts: Facts) -> Guess | None:
         return None
     if facts.distinct <= MANY_OPEN and facts.share_distinct < SHARE_OPEN:
         return None
-    return Guess("?", f"Nothing says what it is, and {_differing(facts)}: do they number people or records?")
+    return Guess(
+        "?", f"Nothing says what it is, and {_differing(facts)}, so that it may number people or records"
+    )
 
 
 def _numbers_something(facts: Facts) -> bool:
