@@ -136,7 +136,8 @@ def apart(boxes: Sequence[tuple[float, float, float]]) -> list[float]:
 
 def _nearest_free(wanted: float, taken: Sequence[float]) -> float:
     def is_free(height: float) -> bool:
-        return all(abs(height - other) >= LINE_HEIGHT for other in taken)
+        # Sums of heights end in digits of chance.
+        return all(abs(height - other) >= LINE_HEIGHT - 1e-6 for other in taken)
 
     beside = [other + step for other in taken for step in (LINE_HEIGHT, -LINE_HEIGHT)]
     beside = sorted((height for height in beside if height >= 0), key=lambda height: abs(height - wanted))
