@@ -1,8 +1,8 @@
 """Public tables about people as their documentation lists them: names, shapes of values, and what each column is.
 
 Values are generated. Labels: i names people or records and is not to be published, q may be known to somebody, s is
-what nobody may learn; two letters where people of good sense differ, the likelier one first. Nothing of these tables
-was looked at when the guessing was written.
+what nobody may learn; two letters where people of good sense differ, the likelier one first. No word that the
+guessing knows was taken from here, so do not mend a wrong guess by adding a name of these tables to it.
 """
 
 from collections.abc import Callable
