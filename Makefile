@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-spark test-spark-cluster check format bench bench-spark docs notebook reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
+.PHONY: help setup demo test test-spark test-spark-cluster check format bench bench-spark generations docs notebook reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -44,6 +44,10 @@ bench: $(STAMP) ## measure speed beside the peers and write docs/benchmarks.md
 
 bench-spark: $(STAMP) ## measure the Spark engine and write its section of docs/benchmarks.md
 	$(BIN)/python -m benchmarks.spark
+
+generations: $(STAMP) ## publish a registry ten times, with and without --after, and write docs/howto/publish-again.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/python -m benchmarks.generations
 
 reproduce-alpha-beta-k: $(STAMP) ## do the (α,β,k) paper's experiments again and write docs/reproductions/alpha-beta-k.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from benchmarks import (
     adult,
+    again,
     alpha_beta_k,
     anytime,
     attacks,
@@ -39,6 +40,7 @@ PARTS: dict[str, Callable[[Setting], Iterator[Line]]] = {
     "million": bulk.lines,
     "coded": coded.lines,
     "persons": persons.lines,
+    "again": again.lines,
     "slicing": slicing.lines,
     "codip": codip.lines,
     "guardian": guardian.lines,

@@ -22,10 +22,10 @@ STYLE = {
 }
 
 
-def save(figure: Figure, name: str) -> Path:
+def save(figure: Figure, name: str, folder: Path = FOLDER) -> Path:
     """Write a picture for the page, without a date in it."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    file = FOLDER / f"{name}.svg"
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{name}.svg"
     with mpl.rc_context(STYLE):
         figure.savefig(file, format="svg", bbox_inches="tight", metadata={"Date": None})
     # The writer ends some lines with a blank.

@@ -1,22 +1,26 @@
 """What callers may give: policies, releases and seeds, read or refused."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import InitVar, dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import InitVar, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from manyveils.audits import Licence
+from manyveils.audits import Audit, Licence
 from manyveils.errors import DataError, InputError, PolicyError, Problem
-from manyveils.methods import Options, method_of, method_problems, read_options
+from manyveils.methods import Options, method_of, method_problems, read_options, refuse_breaks
 from manyveils.policy import Policy
 from manyveils.policy.model import read_document
 from manyveils.promises.work import silent
+from manyveils.reading.chain import UNTOLD, Chain, chain_of
 from manyveils.release import Release
+from manyveils.release.ledger import Link, links_of
 from manyveils.release.placements import private_folder, read_placements
-from manyveils.table import Streams
+from manyveils.table import Restore, Streams, Table, hold
 
 AnyPolicy = Policy | str | Path | Mapping[str, Any]
 AnyRelease = Release | str | Path
+# The folders of earlier releases, in any order; one may stand by itself.
+Earlier = Sequence[str | Path] | str | Path
 Progress = Callable[[str, float], None]
 
 
@@ -33,13 +37,24 @@ class Order:
     format: str | None = None
     master: str | None = None
     progress: Progress = silent
+    after: Earlier = ()
     policy: Policy = field(init=False)
     options: Options = field(init=False)
+    # The earlier releases that this one is to go on from.
+    chain: Chain | None = field(init=False)
 
     def __post_init__(self, asked: AnyPolicy) -> None:
         policy = read_policy(asked)
         object.__setattr__(self, "policy", policy)
         object.__setattr__(self, "options", read_options(policy))
+        if listed(self.after):
+            refuse_breaks(policy)
+        object.__setattr__(self, "chain", chain_for(self.after, policy))
+
+    def hold(self) -> tuple[Table, Restore]:
+        """The table, beside what earlier releases say of its persons, and how to hand frames back."""
+        table, restore = hold(self.data, self.policy)
+        return beside(self.chain, table, self.policy), restore
 
 
 def read_policy(policy: AnyPolicy) -> Policy:
@@ -81,6 +96,79 @@ def read_release(release: AnyRelease, private: str | Path | None = None) -> Rele
     elif private is not None:
         release.placements = read_placements(Path(private))
     return release
+
+
+def listed(after: Earlier) -> tuple[Path, ...]:
+    """The folders of earlier releases; one that is not in a folder cannot be told from others."""
+    several = (after,) if isinstance(after, str | Path | Release) else tuple(after)
+    if any(not isinstance(folder, str | Path) for folder in several):
+        what = "earlier releases are named by their folders, which have their ledgers beside them."
+        raise InputError.at("after", what, "Save the release, and name where it is.")
+    # "." and ".." have no name to look beside.
+    return tuple(path if path.name not in ("", "..") else path.resolve() for path in map(Path, several))
+
+
+def chain_for(after: Earlier, policy: Policy) -> Chain | None:
+    """The chain of earlier releases, if any are named; an error if it is not whole, or does not fit the policy."""
+    folders = listed(after)
+    if not folders:
+        return None
+    if not policy.person:
+        raise PolicyError.at(f"{policy.name}: data.person", "names no identifiers.", UNTOLD)
+    chain = chain_of(folders)
+    PolicyError.refuse(_unheld(chain, policy))
+    return chain
+
+
+def _unheld(chain: Chain, policy: Policy) -> Iterator[Problem]:
+    """Attributes that must not be learnt now, and that an earlier release shows without saying how often groups have them."""
+    binding = {name for name in policy.constant if policy.attributes[name].role == "sensitive"}
+    for folder, ledger in zip(chain.folders, chain.ledgers, strict=True):
+        manifest = Release.outline(folder).manifest
+        shown = {name for view in manifest.views for name in view.attributes} | {*manifest.derived}
+        for name in sorted(binding & shown - {*ledger.values["attribute"].unique()}):
+            what = f"was not sensitive when {folder.name} was published, which shows it."
+            remedy = "What both tell of it together is not protected. Give it the role it had, or publish on its own."
+            yield Problem(f"{policy.name}: attributes.{name}", what, remedy)
+
+
+def beside(chain: Chain | None, table: Table, policy: Policy) -> Table:
+    """The table with where its persons were seen before; as it is where there is no chain."""
+    if chain is None:
+        return table
+    told = chain.beside(table, policy)
+    assert told.earlier is not None
+    if not (told.earlier.persons < told.n_persons).any():
+        what = f"nobody in it was seen in {', '.join(link.name for link in chain.links)}."
+        remedy = (
+            "Name the identifiers in data.person that earlier releases were made with, or publish on its own."
+        )
+        raise DataError.at("data", what, remedy)
+    return told
+
+
+def told_beside(verdict: Audit, chain: Chain | None, links: Sequence[Link] = ()) -> Audit:
+    """The audit with the earlier releases that were looked at, and those of `links` that were not."""
+    judged = () if chain is None else chain.links
+    known = {link.digest for link in judged}
+    missing = tuple(link.name for link in links if link.digest not in known)
+    return replace(verdict, after=tuple(link.name for link in judged), without=missing)
+
+
+def published_after(release: AnyRelease, private: str | Path | None = None) -> tuple[Link, ...]:
+    """The releases that one was published after, as its own ledger says."""
+    if isinstance(release, Release):
+        return () if release.ledger is None else release.ledger.after
+    return links_of(private_folder(Path(release)) if private is None else Path(private))
+
+
+def refuse_itself(release: AnyRelease, chain: Chain | None) -> None:
+    """A release does not come after itself."""
+    if chain is None or isinstance(release, Release):
+        return
+    if Path(release).resolve() in {folder.resolve() for folder in chain.folders}:
+        what = "is named as an earlier release, too."
+        raise DataError.at(str(release), what, "Name only those that were published before it.")
 
 
 def licence_of(policy: Policy) -> Licence:

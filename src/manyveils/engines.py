@@ -10,6 +10,7 @@ from manyveils.audits import Audit, audit
 from manyveils.errors import InputError
 from manyveils.linting import lint
 from manyveils.policy import Policy
+from manyveils.reading.chain import Chain
 from manyveils.release import Release
 from manyveils.table import Table
 from manyveils.table.door import is_sparks
@@ -48,9 +49,18 @@ def judge_on_spark(
     )
 
 
+def refuse_chain_on_spark(chain: Chain | None) -> None:
+    """Where persons were seen before is looked up in this process alone."""
+    if chain is not None:
+        what = "Spark does not hold a release against earlier ones."
+        raise InputError.at("after", what, "Use the local engine.")
+
+
 def publish_on_spark(order: Order) -> Release:
     """A release that Spark makes, audited, in a folder of its own that goes when the release does."""
     from manyveils.spark.release import in_own_folder
+
+    refuse_chain_on_spark(order.chain)
 
     def write(folder: Path) -> Release:
         release, verdict = write_on_spark(order, folder)
@@ -66,6 +76,7 @@ def write_on_spark(order: Order, folder: Path) -> tuple[Release, Audit]:
 
     # A wrong seed is refused before Spark starts.
     streams_of(order.seed)
+    refuse_chain_on_spark(order.chain)
     if order.format not in (None, "parquet"):
         remedy = "Leave it out, or use the local engine."
         raise InputError.at("format", "Spark writes parquet only.", remedy)

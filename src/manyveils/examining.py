@@ -6,9 +6,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from manyveils.arguments import AnyPolicy, AnyRelease, Progress, read_policy, read_release, streams_of
+from manyveils.arguments import (
+    AnyPolicy,
+    AnyRelease,
+    Earlier,
+    Progress,
+    beside,
+    chain_for,
+    published_after,
+    read_policy,
+    read_release,
+    refuse_itself,
+    streams_of,
+    told_beside,
+)
 from manyveils.audits import Audit
-from manyveils.engines import Engine, is_for_spark, judge, judge_on_spark
+from manyveils.engines import Engine, is_for_spark, judge, judge_on_spark, refuse_chain_on_spark
 from manyveils.errors import DataError, InputError, PolicyError
 from manyveils.policy import Policy
 from manyveils.promises.work import silent
@@ -31,6 +44,7 @@ def audit(
     *,
     levels: Mapping[str, float] | None = None,
     private: str | Path | None = None,
+    after: Earlier = (),
     engine: Engine = "local",
     master: str | None = None,
     progress: Progress = silent,
@@ -39,14 +53,19 @@ def audit(
 
     `levels` are thresholds to look at besides those that are promised, such as {"k": 10}. Where persons have several
     rows, the private folder of the release (`private`; the one beside it by default) says which rows stand where,
-    which is checked before it is believed.
+    which is checked before it is believed. With `after`, the folders of earlier releases of the same people, promises
+    are judged against someone who has all of them.
     """
     policy = read_policy(policy)
+    chain = chain_for(after, policy)
+    refuse_itself(release, chain)
     if is_for_spark(data, engine, master):
+        refuse_chain_on_spark(chain)
         with _in_folder(release) as folder:
             return judge_on_spark(folder, data, policy, levels, master, progress)
-    table, _ = hold(data, policy)
-    return judge(read_release(release, private), table, policy, levels)
+    table = beside(chain, hold(data, policy)[0], policy)
+    verdict = judge(read_release(release, private), table, policy, levels)
+    return told_beside(verdict, chain, published_after(release, private))
 
 
 @contextmanager
@@ -67,21 +86,28 @@ def attack(
     only: Sequence[str] | None = None,
     seed: int | None = None,
     others: Sequence[AnyRelease] = (),
+    after: Earlier = (),
     control: object = None,
     progress: Progress = silent,
 ) -> "Attacks":
-    """Try what adversaries could do with the release; `control` has people who are known not to be in the data."""
+    """Try what adversaries could do with the release; `control` has people who are known not to be in the data.
+
+    `others` are more releases of the same people; those in `after` have ledgers, which say who was in them.
+    """
     # Loaded only here: whoever publishes need not wait for it.
     from manyveils.attacks import attack as try_attacks
 
     policy, streams = read_policy(policy), streams_of(seed)
-    table, _ = hold(data, policy)
+    chain = chain_for(after, policy)
+    refuse_itself(release, chain)
+    table = beside(chain, hold(data, policy)[0], policy)
+    several = [*others, *(() if chain is None else chain.folders)]
     return try_attacks(
         read_release(release),
         table,
         policy,
         only=only,
-        others=[read_release(other) for other in others],
+        others=[read_release(other) for other in several],
         control=None if control is None else _hold_control(control, policy),
         streams=streams,
         progress=progress,

@@ -4,17 +4,19 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from manyveils.arguments import AnyPolicy, Order, Progress
+from manyveils.arguments import AnyPolicy, Earlier, Order, Progress, listed, told_beside
 from manyveils.audits import Audit
+from manyveils.audits.timeline import Moment
 from manyveils.engines import Engine, is_for_spark, judge, write_on_spark
+from manyveils.errors import InputError
 from manyveils.keys import write_key
+from manyveils.ledgers import keep_ledger, last_moment
 from manyveils.promises.work import silent
 from manyveils.release import Release
-from manyveils.release.folder import PLACEMENTS, staged, write_text
-from manyveils.release.placements import write_placements
+from manyveils.release.folder import write_text
+from manyveils.release.ledger import appearing
 from manyveils.release.release import MANIFEST
 from manyveils.run import make
-from manyveils.table import hold
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class Published:
     audit: Audit
     folder: Path
     private: Path
+    # Who came, went and came back, where the release has a ledger.
+    moment: Moment | None = None
 
     def describe(self) -> dict[str, object]:
         """The publication as the command line tells it."""
@@ -34,7 +38,7 @@ class Published:
             "manifest": json.loads((self.folder / MANIFEST).read_text(encoding="utf-8")),
             "audit": self.audit.describe(),
             "plan": self.release.notes,
-        }
+        } | ({} if self.moment is None else {"chain": self.moment.describe()})
 
 
 def publish_to(
@@ -50,31 +54,46 @@ def publish_to(
     engine: Engine = "local",
     master: str | None = None,
     progress: Progress = silent,
+    after: Earlier = (),
 ) -> Published:
     """Publish into a folder: write aside, audit the written files, and only then let the folder appear.
 
+    `after` are the folders of earlier releases of the same people; promises then hold for whoever has all of them.
     Tables are csv unless `format` says otherwise; Spark writes parquet.
     """
-    order = Order(data, policy, seed=seed, format=format, master=master, progress=progress)
+    order = Order(data, policy, seed=seed, format=format, master=master, progress=progress, after=after)
+    _refuse_undoing(out, after)
     write = write_on_spark if is_for_spark(data, engine, master) else _write_here
     private = private or out.parent / f"{out.name}.private"
-    # Folders are prepared first, so that a place which is taken is refused before any work; the release appears last.
-    with staged(out, force=force) as folder, staged(private, force=force, mode=0o700) as aside:
+    with appearing(out, private, force=force) as (folder, aside):
+        assert aside is not None
         release, verdict = write(order, folder)
         verdict.refuse_broken()
         _write_private(aside, verdict, release, seed)
+        release.write_private(folder, aside)
         if release.key is not None:
             write_key(release.key, aside / "key.json", secret)
-    return Published(release.moved(out), verdict, out, private)
+    return Published(release.moved(out), verdict, out, private, last_moment(release, out.name, order.chain))
 
 
 def _write_here(order: Order, folder: Path) -> tuple[Release, Audit]:
-    table, restore = hold(order.data, order.policy)
+    table, restore = order.hold()
     release = make(order, table, restore)
     release.write(folder, format=order.format or "csv")
     written = Release.load(folder)
     written.placements = release.placements
-    return release, judge(written, table, order.policy)
+    verdict = judge(written, table, order.policy)
+    verdict.refuse_broken()
+    verdict = told_beside(verdict, order.chain)
+    keep_ledger(release, table, order.policy, order.chain)
+    return release, verdict
+
+
+def _refuse_undoing(out: Path, after: Earlier) -> None:
+    """A release cannot take the place of one that it comes after."""
+    if any(folder.resolve() == out.resolve() for folder in listed(after)):
+        what = "is one of the earlier releases, and would be replaced."
+        raise InputError.at(str(out), what, "Choose another place.")
 
 
 def _write_private(folder: Path, verdict: Audit, release: Release, seed: int | None) -> None:
@@ -82,5 +101,3 @@ def _write_private(folder: Path, verdict: Audit, release: Release, seed: int | N
     for name, document in documents.items():
         text = json.dumps(document, indent=2, ensure_ascii=False, default=str)
         write_text(folder / f"{name}.json", text + "\n")
-    if release.placements:
-        write_placements(release.placements, folder / PLACEMENTS)

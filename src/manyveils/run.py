@@ -5,10 +5,26 @@ Start reading here; each step is one package. `publish` walks the first half, `r
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manyveils.arguments import AnyPolicy, AnyRelease, Order, Progress, read_policy, read_release, streams_of
+from manyveils.arguments import (
+    AnyPolicy,
+    AnyRelease,
+    Earlier,
+    Order,
+    Progress,
+    beside,
+    chain_for,
+    published_after,
+    read_policy,
+    read_release,
+    refuse_itself,
+    streams_of,
+    told_beside,
+)
 from manyveils.engines import is_for_spark, judge, publish_on_spark
+from manyveils.ledgers import keep_ledger, timeline_of
 from manyveils.linting import lint
 from manyveils.methods import drafts_of, method_of, work_of
 from manyveils.promises.work import silent
@@ -20,17 +36,19 @@ if TYPE_CHECKING:
     from manyveils.reports import Report
 
 
-def publish(data: object, policy: AnyPolicy, seed: int | None = None) -> Release:
+def publish(data: object, policy: AnyPolicy, seed: int | None = None, after: Earlier = ()) -> Release:
     """Publish data under a policy; the release is audited, and a broken promise is an error instead of a release.
 
+    With `after`, the folders of earlier releases of the same people, it is kept against whoever has all of them.
     Spark publishes its own dataframes.
     """
-    order = Order(data, policy, seed=seed)
+    order = Order(data, policy, seed=seed, after=after)
     if is_for_spark(data):
         return publish_on_spark(order)
-    table, restore = hold(data, order.policy)
+    table, restore = order.hold()
     release = make(order, table, restore)
     judge(release, table, order.policy).refuse_broken()
+    keep_ledger(release, table, order.policy, order.chain)
     return release
 
 
@@ -59,29 +77,41 @@ def report(
     *,
     only: Sequence[str] | None = None,
     seed: int | None = None,
+    after: Earlier = (),
     plan: Mapping[str, Any] | None = None,
     comparison: Mapping[str, Any] | None = None,
     progress: Progress = silent,
 ) -> "Report":
     """Lay out what is promised, lost and at risk, for the owner; `only` names the attacks to try, all by default.
 
-    `plan` is how the method went about it, and `comparison` what `compare` found, if there is one.
+    `plan` is how the method went about it, and `comparison` what `compare` found, if there is one. With `after`, the
+    folders of earlier releases of the same people, it tells what someone may know who has all of them.
     """
     # Loaded only here: whoever publishes need not wait for them.
     from manyveils.attacks import attack
     from manyveils.reports import render, started
     from manyveils.utility.portrait import portrait
 
-    release, policy, streams = read_release(release), read_policy(policy), streams_of(seed)
+    policy, streams = read_policy(policy), streams_of(seed)
+    chain = chain_for(after, policy)
+    refuse_itself(release, chain)
+    links, title = published_after(release), "this" if isinstance(release, Release) else Path(release).name
+    release = read_release(release)
     document = started(release.manifest.describe(), release.notes if plan is None else plan, comparison)
     table, _ = hold(data, policy)
+    told = beside(chain, table, policy)
+    others = () if chain is None else tuple(map(read_release, chain.folders))
     # Attacks first: an unknown name is refused before any work is done.
     steps: dict[str, Callable[[], Any]] = {
-        "attack": lambda: attack(release, table, policy, only=only, streams=streams, progress=progress),
-        "audit": lambda: judge(release, table, policy),
+        "attack": lambda: attack(
+            release, told, policy, only=only, others=others, streams=streams, progress=progress
+        ),
+        "audit": lambda: told_beside(judge(release, told, policy), chain, links),
         "measure": lambda: measure(release, table, policy),
         "portrait": lambda: portrait(release, table, policy),
     }
+    if chain is not None:
+        steps["chain"] = lambda: timeline_of(release, title, told, policy, chain)
     for n_done, (name, step) in enumerate(steps.items()):
         progress("report", n_done / len(steps))
         document[name] = step().describe()

@@ -133,7 +133,7 @@ def test_words(rows, guarantee, insensitive):
 def test_many_values(rows, guarantee, insensitive):
     """Where values are too many for a table of all of them, the values of the smallest group say the same."""
     if 1 < len({row[0] for row in rows}) < len(rows):
-        with patch("manyveils.audits.sightings.FEW_VALUES", 0):
+        with patch("manyveils.audits.combining.FEW_VALUES", 0):
             checked(rows, guarantee, insensitive)
 
 

@@ -103,6 +103,15 @@ def test_tokens_need_no_form_token(door, release):
         assert client.patch(f"/releases/{release}", json={"listed": False}).status_code == 200
 
 
+def test_nothing_is_published_after_earlier_releases(door):
+    """The server keeps no ledgers, so a form that names earlier releases is refused and not taken without them."""
+    with door.as_("owner") as client:
+        files = {"policy": ("p.toml", b"x"), "data": ("d.csv", b"x")}
+        response = client.post("/jobs", data={"title": "x", "after": "release-1"}, files=files)
+    assert response.status_code == 422
+    assert "--after" in response.text
+
+
 def test_cookies(door):
     """Cookies are out of reach of scripts and other sites; off this machine they are for TLS alone."""
     from starlette.responses import Response

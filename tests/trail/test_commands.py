@@ -89,7 +89,7 @@ def test_json_of_publish(method, form):
     """With --json publishing prints one document: where things are, the manifest, the audit and the plan."""
     outcome = method.publish("--json", "--format", form)
     assert outcome.status == 0
-    assert set(outcome.document) == {"folder", "private", "manifest", "audit", "plan"}
+    assert set(outcome.document) == {"folder", "private", "manifest", "audit", "plan", "chain"}
     assert outcome.document["manifest"] == manifest_of(method.out)
 
 
@@ -124,7 +124,8 @@ def test_private_folder(method):
     method.published("--seed", 5)
     private = method.folder / "out.private"
     assert private.stat().st_mode & 0o777 == 0o700
-    assert set(contents(private)) == {"audit.json", "plan.json", "seed.json"}
+    own = {"audit.json", "plan.json", "seed.json", "placements.parquet", "ledger.zip"}
+    assert set(contents(private)) == own
     assert json.loads((private / "seed.json").read_text()) == {"seed": 5}
     assert json.loads((private / "audit.json").read_text())["kept"] is True
     other = method.folder / "elsewhere" / "secret"

@@ -6,7 +6,17 @@ A new attack is a function of a scene, and its name in `ATTACKS`.
 
 from collections.abc import Callable, Iterator, Sequence
 
-from manyveils.attacks import de_finetti, dependency, finding, groups, knowledge, minimality, secrets, several
+from manyveils.attacks import (
+    de_finetti,
+    dependency,
+    finding,
+    groups,
+    knowledge,
+    minimality,
+    secrets,
+    sequential,
+    several,
+)
 from manyveils.attacks.adversaries import Reader
 from manyveils.attacks.outcome import Attacks, Outcome
 from manyveils.attacks.scene import Scene
@@ -35,7 +45,7 @@ ATTACKS: dict[str, Callable[[Scene], Outcome]] = {
     "dependency": dependency.attack,
     "alias-frequency": secrets.alias_frequency,
     "known-pairs": secrets.known_pairs,
-    "sequential": several.sequential,
+    "sequential": sequential.sequential,
 }
 REMEDY = "Give the data that the release was made from."
 
@@ -53,10 +63,16 @@ def attack(
     streams: Streams | None = None,
     progress: Progress = lambda stage, share: None,
 ) -> Attacks:
-    """Try all attacks on a release, or some; nothing is written anywhere."""
+    """Try all attacks on a release, or some; nothing is written anywhere.
+
+    `others` are more releases of the same people; the earlier ones of a chain, whose ledgers the table was put beside,
+    come last, oldest first.
+    """
     names = _named(only)
     release, *others = (beside(published, table) for published in (release, *others))
-    releases = {"release": release} | {f"other {number}": more for number, more in enumerate(others, 1)}
+    # Whether releases of a chain are of the same people its ledgers tell, whatever values have come and gone.
+    apart = others if table.earlier is None else others[: -table.earlier.n_releases or None]
+    releases = {"release": release} | {f"other {number}": more for number, more in enumerate(apart, 1)}
     # On releases of other data attacks would find nothing.
     problems = [
         problem for where, own in releases.items() for problem in _problems(where, own, table, policy)

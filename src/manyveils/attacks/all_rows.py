@@ -7,7 +7,7 @@ though others may fit as well: this is the worst case. About what may change eac
 only row that somebody has.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +17,7 @@ from manyveils.attacks.adversaries import Adversary, Reader, shares_of
 from manyveils.attacks.beliefs import Beliefs, Known, spread_out
 from manyveils.attacks.people import Floats, Ids, People
 from manyveils.attacks.sparse_rows import Rows, normalized, stacked
+from manyveils.reading.cover import Cover
 from manyveils.reading.keys import numbered
 from manyveils.table import Table
 
@@ -71,6 +72,14 @@ def standing(reader: Reader, rows: Ids, known: Known, about: str) -> list[Groups
     Everybody in a group weighs 1.
     """
     found = []
+    for labels, cover, groups in held_by(reader, known, about):
+        own = Beliefs(spread_out(labels.shares(), cover), groups).in_codes(reader.places[about])
+        found.append((own.rows.among(reader.table[about].n_values), groups[rows]))
+    return found
+
+
+def held_by(reader: Reader, known: Known, about: str) -> Iterator[tuple[Rows, Cover, Ids]]:
+    """For every view that shows an attribute how many of each group have each label, and the group of every row, or -1."""
     for view in reader.views:
         if about not in view.attributes or not view.n_rows:
             continue
@@ -82,10 +91,8 @@ def standing(reader: Reader, rows: Ids, known: Known, about: str) -> list[Groups
         of_row, groups = placing.groups(names)
         counts = placing.counts(placing.shares(groups))
         shape = int(of_row.max(initial=-1)) + 1, column.covers[about].sizes.size
-        labels = Rows.of(csr_array((counts, (of_row, column.labels[about])), shape=shape)).shares()
-        own = Beliefs(spread_out(labels, column.covers[about]), groups).in_codes(reader.places[about])
-        found.append((own.rows.among(reader.table[about].n_values), groups[rows]))
-    return found
+        labels = Rows.of(csr_array((counts, (of_row, column.labels[about])), shape=shape))
+        yield labels, column.covers[about], groups
 
 
 def together(groups: Sequence[Groups], people: People, shares: Floats) -> Beliefs:

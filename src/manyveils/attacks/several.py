@@ -1,17 +1,17 @@
-"""Attacks on several views or releases of the same people: each is sound alone, and few tables fit them all."""
+"""Attacks on several views of the same people: each is sound alone, and few tables fit them all."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from manyveils.attacks.adversaries import Reader, shares_of
+from manyveils.attacks.adversaries import Reader
 from manyveils.attacks.beliefs import Beliefs, Known, Seen
-from manyveils.attacks.outcome import TOLERANCE, How, Outcome
+from manyveils.attacks.outcome import How, Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Tally, bound_of, founded, harm, look, outcome, protected, tally
-from manyveils.attacks.sparse_rows import Rows, normalized
+from manyveils.attacks.score import bound_of, harm, look, outcome, protected, tally
+from manyveils.attacks.sparse_rows import Rows
 from manyveils.attacks.worlds import Combined, Limits, TooMany, combined, linked, worst
 
 KNOWS = "the quasi-identifiers, or what a rule gives"
@@ -71,8 +71,7 @@ def intersection(scene: Scene) -> Outcome:
     Paper: 002 (versatile publishing), Table 2: three tables that give four tuples away together.
     """
     aims = [aim for aim in scene.aims if aim.about in scene.reader.readable and _can_be_combined(scene, aim)]
-    effort = min(max(scene.people.n / PEOPLE_PER_EFFORT, LEAST_EFFORT), MOST_EFFORT)
-    limits = Limits(kinds=MOST_KINDS, effort=effort / max(len(aims), 1))
+    limits = Limits(kinds=MOST_KINDS, effort=effort_for(scene) / max(len(aims), 1))
     comparer = Comparer(scene.reader, limits)
     tallies = [tally(scene, aim, adversary=comparer) for aim in aims]
     worlds = [comparer.worlds(aim.known, aim.about) for aim in aims]
@@ -121,69 +120,6 @@ def _alone(scene: Scene, aim: Aim) -> Floats:
     return np.maximum.reduce([np.zeros(people.n), *beliefs])
 
 
-@dataclass(frozen=True, repr=False)
-class Collector:
-    """Someone who has read several releases."""
-
-    readers: tuple[Reader, ...]
-
-    def beliefs(self, people: People, known: Known, about: str) -> Beliefs:
-        """The product of what the releases say, over how common the value is."""
-        readers = [reader for reader in self.readers if about in reader.readable]
-        beliefs = [reader.beliefs(people, known, about) for reader in readers]
-        row_of, firsts = alike([own.row_of for own in beliefs], people.n)
-        table = readers[0].table
-        counts = table[about].counts
-        share = np.maximum(counts, 1) / max(int(counts.sum()), 1)
-        if table.persons is not None:
-            share = np.maximum(shares_of(table, about), 1 / table.n_rows)
-        told = [own.of(firsts).among(counts.size) for own in beliefs]
-        rows = told[0]
-        believed = rows.beliefs
-        for number, own in enumerate(told[1:], 1):
-            gained = own.at(rows.cases, rows.values) / share[rows.values]
-            believed = believed * np.where(_is_new(own, told[:number])[rows.cases], gained, 1.0)
-        return Beliefs(normalized(rows.believing(believed), rows), row_of)
-
-
-def _is_new(rows: Rows, earlier: list[Rows]) -> Bools:
-    """Which rows differ from those of all earlier releases."""
-    is_new = np.ones(rows.n, dtype=bool)
-    for before in earlier:
-        is_new &= Rows.of(abs(rows.matrix - before.matrix)).greatest() > TOLERANCE
-    return is_new
-
-
-def sequential(scene: Scene) -> Outcome:
-    """Sequential: several releases of the same people, each sound, are played off against each other.
-
-    Knows: the quasi-identifiers, that the target is in all releases, and that her values did not change.
-    How: multiplies what each release says of her; a value that one of them rules out is out. Releases that say the same
-    of somebody may have been made from the same groups, and count once.
-    Beliefs that come true no more often than those from one release break nothing but where values are ruled out.
-    Paper: Xiao and Tao, m-invariance (2007); Byun et al. (2006).
-    """
-    name, knows = "sequential", f"{KNOWS}, and that the target is in every release"
-    if not scene.others:
-        reason = "There is one release only; give others with `others` or --other."
-        return Outcome(name, knows, "none", reason=reason)
-    collector = Collector(
-        (scene.reader, *(Reader(other, scene.table, scene.policy) for other in scene.others))
-    )
-    aims = [aim for aim in scene.aims if aim.about in scene.reader.readable]
-    alone = [tally(scene, aim) for aim in aims]
-    together = [tally(scene, aim, adversary=collector) for aim in aims]
-    tallies = [_founded(both, plain) for both, plain in zip(together, alone, strict=True)]
-    n = max(sum(plain.targets for plain in alone), 1)
-    details = {
-        "releases": 1 + len(scene.others),
-        "success_with_one": sum(plain.n_right for plain in alone) / n,
-        "certain_with_one": sum(plain.certain for plain in alone),
-    }
-    return outcome(name, knows, "estimate", tallies, details)
-
-
-def _founded(tally: Tally, plain: Tally) -> Tally:
-    """Where beliefs come true no more often than with one release, only what is ruled out for sure counts."""
-    every, alone = tally.all_rows, plain.all_rows
-    return replace(founded(tally, plain), all_rows=founded(every, alone) if every and alone else every)
+def effort_for(scene: Scene) -> float:
+    """How much work an attack on a scene may take that looks for worlds."""
+    return min(max(scene.people.n / PEOPLE_PER_EFFORT, LEAST_EFFORT), MOST_EFFORT)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 # Where somebody has several rows, and the files alone do not say whose a row is.
 UNTOLD = "the files do not tell which rows are whose, so promises about persons cannot be shown to be kept."
 REMEDY = "The private folder of the release does: keep it beside the release, or give it as private."
+# Of earlier releases that were not looked at.
+ALONE = "What they tell together with this release is not judged here; name them with --after, or after."
 Reading = Literal["marginal", "conditional", "joint", "sightings", "release"]
 
 
@@ -90,6 +92,9 @@ class Audit:
     untold: tuple[str, ...] = ()
     # What lint doubts of the policy and the policy accepts.
     accepted: tuple[Mapping[str, str], ...] = ()
+    # The earlier releases that it was judged beside, and those it was published after and judged without.
+    after: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
     @property
     def kept(self) -> bool:
@@ -125,14 +130,22 @@ class Audit:
             subject = subject.replace(derived, homes[derived])
         return subject
 
+    @property
+    def beside(self) -> str:
+        """Which earlier releases were looked at, and which were not, in words; nothing where there are none."""
+        judged = f"Judged by what it tells together with {', '.join(self.after)}." if self.after else ""
+        alone = f"It was published after {', '.join(self.without)}. {ALONE}" if self.without else ""
+        return f"{judged} {alone}".strip()
+
     def describe(self) -> dict[str, object]:
         """The audit as plain values for JSON."""
         findings = [finding.describe() for finding in self.findings]
         described = {"kept": self.kept, "persons": dict(self.persons), "findings": findings}
         if told := self.not_promised:
             described["not_promised"] = [beyond.describe() for beyond in told]
-        described |= {"untold": list(self.untold)} if self.untold else {}
-        return described | ({"accepted": [dict(doubt) for doubt in self.accepted]} if self.accepted else {})
+        described |= {"accepted": [dict(doubt) for doubt in self.accepted]} if self.accepted else {}
+        more = {name: list(getattr(self, name)) for name in ("untold", "after", "without")}
+        return described | {name: told for name, told in more.items() if told}
 
     def _repr_html_(self) -> str:
         header = ["promise", "about", "in", "reading", "promised", "required", "measured", "kept"]
@@ -141,7 +154,7 @@ class Audit:
             for f in self.findings
         ]
         verdict = "Every promise is kept." if self.kept else f"{len(self.broken)} promises are broken."
-        note = f"{verdict} {self.persons.get('note', '')}".rstrip()
+        note = " ".join(filter(None, (verdict, str(self.persons.get("note", "")), self.beside)))
         return as_table("Audit", header, rows, note=f"{note} {UNTOLD} {REMEDY}" if self.untold else note)
 
     def __repr__(self) -> str:

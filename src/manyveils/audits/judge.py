@@ -18,6 +18,7 @@ from manyveils.audits.measures import MEASURES
 from manyveils.audits.members import members_of
 from manyveils.audits.posterior import measure_beliefs, measure_target_sizes
 from manyveils.audits.set_valued import holders_in, is_one_of_many, measured_apart
+from manyveils.audits.shown import is_said_constant, sights_about
 from manyveils.audits.sightings import measure_sightings
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import WORST, Elimination, KAnonymity, KnownItems
@@ -77,24 +78,20 @@ def judge_columns(evidence: Evidence, promise: Promise, *, promised: bool) -> It
 def _seen_several_times(evidence: Evidence, promise: Promise, *, promised: bool) -> Iterator[Finding]:
     """The finding against someone who sees a person in several groups and takes the attribute not to change.
 
+    Where the table continues a chain, groups of earlier releases are among them.
     She knows what identifies the rows, and no other sensitive values of theirs. It binds where the policy says that the
     attribute does not change. Where nobody is seen several times, only then is it said
     that it holds.
     """
     [name] = promise.protects
-    is_constant = evidence.policy.attributes[evidence.table.home(name)].constant
+    is_constant = is_said_constant(evidence, name)
     shown = evidence.showing(frozenset(promise.protects))
     views = "+".join(view.name for view in shown)
     stub = replace(_stub(promise, "sightings", promised=promised and is_constant), view=views)
     if not all(evidence.is_whole(view) for view in shown):
         yield stub
         return
-    sights = [
-        sight_of(promise, view, file, known_in(view, promise, evidence))
-        for view in shown
-        for file in columns_for(promise, view, evidence)
-        if evidence.people(file)
-    ]
+    sights = sights_about(evidence, promise)
     measured = measure_sightings(evidence, promise, sights) if sights else pl.DataFrame()
     if measured is None:
         yield stub

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from manyveils.cli import attack, compare, demo, examine, init, lint, publish, serve
+from manyveils.cli import attack, compare, demo, examine, init, ledger, lint, publish, serve
 from manyveils.cli.door import show_error
 from manyveils.errors import Problem
 
@@ -57,6 +57,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
 
 for name, (command, example) in COMMANDS.items():
     app.command(name, epilog=f"Example: manyveils {name} {example}")(command)
+app.add_typer(ledger.app, name="ledger")
 app.add_typer(serve.app, name="serve")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from manyveils.cli.door import Door, Progress, open_door, show_table
-from manyveils.cli.options import AsJson, Data, Only, PolicyOption, Seed, option
+from manyveils.cli.options import After, AsJson, Data, Only, PolicyOption, Seed, option
 from manyveils.errors import InputError, ManyveilsError, Problem
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def command(
     data: Data = None,
     only: Only = None,
     other: Annotated[list[Path] | None, option("Another release of the same people; repeatable.")] = None,
+    after: After = None,
     control: Annotated[
         Path | None, option("People known not to be in the data, in the same columns.")
     ] = None,
@@ -47,19 +48,21 @@ def command(
 ) -> None:
     """Try every attack on a release: success beside guessing and beside people who are not in the data."""
     with open_door(as_json=as_json) as door:
-        InputError.refuse(_contradictions(release, other, all_methods=all_methods))
+        InputError.refuse(_contradictions(release, other, after, all_methods=all_methods))
         options: dict[str, Any] = {"only": only, "seed": seed, "control": control}
         if release is None:
             _attack_all(policy, data, options, door)
             return
         from manyveils.examining import attack
 
-        attacks = attack(release, data, policy, others=other or (), progress=door.progress, **options)
+        attacks = attack(
+            release, data, policy, others=other or (), after=after or (), progress=door.progress, **options
+        )
         door.show(attacks.describe(), lambda: _show(attacks))
 
 
 def _contradictions(
-    release: Path | None, other: list[Path] | None, *, all_methods: bool
+    release: Path | None, other: list[Path] | None, after: list[Path] | None, *, all_methods: bool
 ) -> Iterator[Problem]:
     if release is None and not all_methods:
         yield Problem("arguments", "name a release folder.", "Or give --all-methods.")
@@ -68,6 +71,9 @@ def _contradictions(
         yield Problem("arguments", what, "Leave one of them out.")
     if other and all_methods:
         what = "--other belongs to one release, but --all-methods makes several."
+        yield Problem("arguments", what, "Leave one of them out.")
+    if after and all_methods:
+        what = "--after belongs to one release, but --all-methods makes several."
         yield Problem("arguments", what, "Leave one of them out.")
 
 

@@ -10,6 +10,7 @@ import typer
 
 from manyveils.cli.door import open_door, show_table, width
 from manyveils.cli.options import (
+    After,
     AsJson,
     Data,
     Engine,
@@ -63,6 +64,7 @@ def audit(
     private: Annotated[
         Path | None, option("The private folder, which says who stands where; <release>.private by default.")
     ] = None,
+    after: After = None,
     engine: Engine = "local",
     master: Master = None,
     as_json: AsJson = False,
@@ -78,6 +80,7 @@ def audit(
             policy,
             levels=levels,
             private=private,
+            after=after or (),
             engine=engine,
             master=master,
             progress=door.progress,
@@ -118,6 +121,8 @@ def show_audit(verdict: "Audit") -> None:
     else:
         names = ", ".join(sorted({finding.promise for finding in verdict.broken}))
         typer.echo(f"{len(verdict.broken)} promises are BROKEN: {names}.")
+    if verdict.beside:
+        typer.echo(verdict.beside)
     for told in verdict.not_promised[:MOST_TOLD]:
         typer.echo(f"{told.what} {told.remedy}")
     show_accepted(verdict.accepted)
@@ -215,6 +220,7 @@ def report(
     private: Annotated[Path | None, option("Where the plan is; <release>.private by default.")] = None,
     comparison: Annotated[Path | None, option("The folder of a comparison, to show it as well.")] = None,
     only: Only = None,
+    after: After = None,
     seed: Seed = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -232,7 +238,7 @@ def report(
         _refuse_inside(target, release)
         refuse_file(target, force=force)
         if public:
-            idle = {"data": data, "comparison": comparison, "private": private, "only": only}
+            idle = {"data": data, "comparison": comparison, "private": private, "only": only, "after": after}
             what = "cannot go with --public, which uses the release alone."
             InputError.refuse(Problem(f"--{name}", what, "Drop it.") for name in idle if idle[name])
             page = public_report(release)
@@ -243,6 +249,7 @@ def report(
                 policy,
                 only=only,
                 seed=seed,
+                after=after or (),
                 plan=_read(aside / "plan.json"),
                 comparison=_read(comparison / "comparison.json", needed=True) if comparison else None,
                 progress=door.progress,

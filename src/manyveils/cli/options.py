@@ -15,6 +15,10 @@ PolicyFile = Annotated[Path, typer.Argument(help="The policy file, TOML or JSON.
 PolicyOption = Annotated[Path, option("The policy file, TOML or JSON.")]
 ReleaseFolder = Annotated[Path, typer.Argument(help="The release folder.")]
 Data = Annotated[Path | None, option("The original data, if not where the policy says.")]
+After = Annotated[
+    list[Path] | None,
+    option("An earlier release of the same people, with its private folder beside it; repeatable."),
+]
 Only = Annotated[list[str] | None, option("An attack to try, instead of all; repeatable.")]
 Seed = Annotated[int | None, option("For tests: the same seed gives the same result.", min=0)]
 Force = Annotated[bool, option("Replace an existing result.", "--force")]

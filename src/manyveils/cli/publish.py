@@ -9,10 +9,11 @@ import typer
 
 from manyveils.cli.door import Door, open_door, show_table
 from manyveils.cli.examine import show_audit, show_persons
-from manyveils.cli.options import AsJson, Data, Engine, Force, Master, PolicyFile, Seed, option
+from manyveils.cli.options import After, AsJson, Data, Engine, Force, Master, PolicyFile, Seed, option
 from manyveils.errors import InputError
 
 if TYPE_CHECKING:
+    from manyveils.audits.timeline import Moment
     from manyveils.publishing import Published
 
 MOST_LINES = 20
@@ -34,6 +35,7 @@ def publish(
             "Encrypt a graded release's key with the passphrase in this file, or in MANYVEILS_PASSPHRASE."
         ),
     ] = None,
+    after: After = None,
     engine: Engine = "local",
     master: Master = None,
     force: Force = False,
@@ -58,6 +60,7 @@ def publish(
             engine=engine,
             master=master,
             progress=door.progress,
+            after=after or (),
         )
         door.show(published.describe(), lambda: _show(published))
 
@@ -69,9 +72,20 @@ def _show(published: "Published") -> None:
         f"Published {release.rows} rows ({release.suppressed} suppressed) to {published.folder}; "
         f"audit and plan are in {private}."
     )
+    if published.moment is not None:
+        _show_moment(published.moment, is_first=not published.audit.after)
     _show_gap(release.notes)
     if release.key is not None:
         typer.echo(f"The key to what is secret is {private / 'key.json'}; keep it, and keep it to yourself.")
+
+
+def _show_moment(moment: "Moment", *, is_first: bool) -> None:
+    """Say who came and went since the release before, and who is held back."""
+    if not is_first:
+        back = f"{moment.joined:,} persons are new, {moment.returned:,} are back, {moment.left:,} are gone"
+        typer.echo(f"Since the release before, {back}.")
+    if moment.held_back:
+        typer.echo(f"{moment.held_back:,} are held back, and come first the next time.")
 
 
 def _passphrase(file: Path | None) -> str | None:
@@ -100,6 +114,7 @@ def plan(
     policy: PolicyFile,
     data: Data = None,
     seed: Seed = None,
+    after: After = None,
     find_dependencies: Annotated[
         bool, option("List what follows from what in the data, and stop.", "--find-dependencies")
     ] = False,
@@ -111,19 +126,20 @@ def plan(
             dependencies = _dependencies(policy, data)
             door.show(dependencies, lambda: _show_dependencies(dependencies))
             return
-        document = _planned(policy, data, seed, door)
+        document = _planned(policy, data, seed, after or (), door)
         door.show(document, lambda: _show_plan(document))
 
 
-def _planned(policy: Path, data: Path | None, seed: int | None, door: Door) -> dict[str, Any]:
+def _planned(
+    policy: Path, data: Path | None, seed: int | None, after: Sequence[Path], door: Door
+) -> dict[str, Any]:
     from manyveils.arguments import Order
     from manyveils.run import make
-    from manyveils.table import hold
     from manyveils.table.persons import how_counted
     from manyveils.utility import measure
 
-    order = Order(data, policy, seed=seed, progress=door.progress)
-    table, restore = hold(data, order.policy)
+    order = Order(data, policy, seed=seed, progress=door.progress, after=after)
+    table, restore = order.hold()
     release = make(order, table, restore)
     return {
         "method": release.manifest.method,

@@ -2,6 +2,7 @@
 
 from manyveils.datasets.codes import code_tree, encounter_policy, encounters, histories, history_policy
 from manyveils.datasets.inpatients import discharges
+from manyveils.datasets.insured import insured, insured_policy, write_insured
 from manyveils.datasets.papers import (
     alpha_beta_k_group,
     codip_patients,
@@ -26,6 +27,8 @@ __all__ = [
     "hospital",
     "hospital_policy",
     "hospital_sections",
+    "insured",
+    "insured_policy",
     "slicing_patients",
     "survey",
     "survey_policy",
@@ -37,5 +40,6 @@ __all__ = [
     "visit_policy",
     "visits",
     "write_hospital",
+    "write_insured",
     "write_visits",
 ]

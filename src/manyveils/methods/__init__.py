@@ -31,6 +31,8 @@ METHODS = (
     "multi-sa",
     "separate",
 )
+# The share of persons expected to leave until the next release, where nothing is said.
+LEAVING = 0.1
 A = TypeVar("A")
 
 
@@ -76,6 +78,9 @@ class Method:
     whole_cells: bool = False
     # What Spark says where a plan needs rows that may not be cut into parts.
     gap: Gap | None = None
+    # Whether it can publish after earlier releases of the same people, and if not, why.
+    continues: bool = False
+    why_not: str = ""
 
 
 def united(sets: Iterable[set[A]], together: Iterable[Iterable[A]]) -> list[set[A]]:
@@ -129,6 +134,16 @@ def refuse_rules(method: Method, policy: Policy) -> None:
         raise PolicyError.at(f"{policy.name}: rules", what, remedy)
 
 
+def refuse_breaks(policy: Policy) -> None:
+    """Methods whose releases cannot be held against earlier ones of the same people cannot go on from them."""
+    method = method_of(policy)
+    if not method.continues:
+        others = [f'"{name}"' for name in METHODS if load(name).continues]
+        what = f"method {method.name!r} cannot publish after earlier releases: {method.why_not}."
+        remedy = f"Use method = {', '.join(others[:-1])} or {others[-1]}."
+        raise PolicyError.at(f"{policy.name}: publish.method", what, remedy)
+
+
 def method_of(policy: Policy) -> Method:
     """The method the policy names."""
     return load(policy.publish.method)
@@ -158,7 +173,21 @@ def work_of(
     hiding = tuple(promise for promise in resolved if isinstance(promise.guarantee, KnownItems))
     promises = tuple(promise for promise in resolved if promise not in hiding)
     _refuse_hiding(method, policy, hiding, promises)
-    return Work(policy, table, promises, options, streams, progress, method.suppresses, counted, hiding)
+    room = _room(method, policy, table, promises)
+    return Work(policy, table, promises, options, streams, progress, method.suppresses, counted, hiding, room)
+
+
+def _room(method: Method, policy: Policy, table: Table, promises: tuple[Promise, ...]) -> int:
+    """How many persons a group needs so that those who leave it until the next release will differ, if there may be one."""
+    if not method.continues or table.keys is None or table.earlier is not None:
+        return 1
+    from manyveils.promises.stints import room_to_leave  # Few tables ask for it.
+
+    share = policy.publish.leaving
+    if share is None:
+        # What somebody has in all her rows may be constant without a thought of further releases.
+        share = LEAVING if table.persons is None else 0.0
+    return room_to_leave(policy, table, promises, float(share))
 
 
 def _refuse_hiding(

@@ -149,6 +149,12 @@ class Publish(Section):
 
     method: str = "generalize"
     suppression: Number = optional("share of rows that may be left out, rounded down", 0.0, ge=0, le=1)
+    leaving: Number | None = optional(
+        "share of persons who are expected to leave until the next release; of 0 there will be none",
+        None,
+        ge=0,
+        le=1,
+    )
 
     @property
     def options(self) -> dict[str, Any]:

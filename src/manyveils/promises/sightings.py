@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,8 @@ from manyveils.table.attributes import in_order
 
 # Beliefs are fractions: what is as near as this to its bound is refused.
 TOLERANCE = 1e-9
+# Of a value that nobody has.
+SMALLEST = 1e-300
 # Beliefs are compared as whole numbers of so many parts.
 WHOLE = 1 << 32
 # So many values at most are believed at once, unless the groups of one person have more.
@@ -81,8 +84,8 @@ class Sightings:
         several = np.flatnonzero(np.diff(begins) > 1)
         unsafe = np.zeros(self.persons.n, dtype=bool)
         if several.size:
-            lists, firsts = _alike(begins, groups, several)
-            starts, listed = _taken(begins, groups, several[firsts])
+            lists, firsts = alike_lists(begins, groups, several)
+            starts, listed = listed_of(begins, groups, several[firsts])
             room = several.size if room is None else room
             unsafe[several] = ~self._fine(starts, listed, owners, n_owners, np.bincount(lists), room)[lists]
         return unsafe
@@ -94,20 +97,11 @@ class Sightings:
             crowd = subject.crowd_in_order(owners, n_owners)
             order = in_order(crowd.owners)
             known = np.searchsorted(crowd.owners[order], np.arange(n_owners + 1)), crowd.values[order]
-            on_values = max((_wanted(watched) for watched in watches), default=0)
-            believed = [watched for watched in watches if not _wanted(watched)]
-            gains = _gains(subject, crowd, order) if believed else np.zeros(0)
-            base = np.log(np.maximum(subject.expected, 1e-300) / subject.expected.sum())
-            for first, stop in _chunks(starts, np.diff(known[0])[groups]):
-                if int(n_persons[~fine].sum()) > room:
-                    return fine
-                of_chunk = starts[first : stop + 1] - starts[first], groups[starts[first] : starts[stop]]
-                fine[first:stop] &= keep_values(*of_chunk, *known, on_values)
-                if believed:
-                    units, values, logs = beliefs(*of_chunk, *known, gains, base)
-                    weights = _normal(units, logs, stop - first)
-                    for watched in believed:
-                        fine[first:stop] &= _kept(watched, values, units, weights, stop - first)
+            gains = _gains(subject, crowd, order) if are_believed(watches) else np.zeros(0)
+            fine &= remaining_kept(
+                (starts, groups), known, gains, prior_of(subject), watches, np.where(fine, n_persons, 0), room
+            )
+            room -= int(n_persons[~fine].sum())
         return fine
 
     @cached_property
@@ -116,6 +110,17 @@ class Sightings:
         for watched, subject in self.watches:
             subjects.setdefault(id(subject), (subject, []))[1].append(watched)
         return list(subjects.values())
+
+
+class Told(Protocol):
+    """What several groups of a person may not tell together, of one release or of several."""
+
+    def going(self, owners: Ids, n_owners: int, room: int | None = None) -> NDArray[np.bool_]:
+        """Persons to be left out next; owners of rows are listed person after person, a negative one is nowhere.
+
+        With `room` for so many of them, the others are not looked for once there are more.
+        """
+        ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -130,6 +135,13 @@ class AllSightings:
         for sightings in self.each[1:]:
             unsafe = unsafe | sightings.unsafe(owners, n_owners, room)
         return unsafe
+
+    def going(self, owners: Ids, n_owners: int, room: int | None = None) -> NDArray[np.bool_]:
+        """Everybody with a row in a group that is unfit."""
+        persons, unfit = self.each[0].persons, self.unfit(owners, n_owners, room)
+        going = np.zeros(persons.n, dtype=bool)
+        going[persons.numbers[persons.order][(owners >= 0) & unfit[owners]]] = True
+        return going
 
     def unfit(self, owners: Ids, n_owners: int, room: int | None = None) -> Kept:
         """A group of everybody for whom some promise is broken: the one with the fewest rows of all she is seen in."""
@@ -181,7 +193,7 @@ def _parts(owners: Ids, known: Ids) -> tuple[Ids, int]:
     return parts, firsts.size
 
 
-def _alike(begins: Ids, groups: Ids, several: Ids) -> tuple[Ids, Ids]:
+def alike_lists(begins: Ids, groups: Ids, several: Ids) -> tuple[Ids, Ids]:
     """A number for each of some persons, the same for those with the same groups, and the first person of every number."""
     lengths = np.diff(begins)[several]
     span, order = int(groups.max()) + 1, np.argsort(-lengths, kind="stable")
@@ -195,12 +207,54 @@ def _alike(begins: Ids, groups: Ids, several: Ids) -> tuple[Ids, Ids]:
     return number(numbers)
 
 
-def _taken(begins: Ids, groups: Ids, which: Ids) -> tuple[Ids, Ids]:
+def listed_of(begins: Ids, groups: Ids, which: Ids) -> tuple[Ids, Ids]:
     """The groups of some persons, list after list."""
     lengths = np.diff(begins)[which]
     starts = np.append(0, np.cumsum(lengths))
     places = np.repeat(begins[which] - starts[:-1], lengths) + np.arange(starts[-1])
     return starts, groups[places]
+
+
+def are_believed(watches: list[Watch]) -> bool:
+    """Whether some promise asks for more than how many values remain possible."""
+    return any(not _wanted(watched) for watched in watches)
+
+
+def prior_of(subject: Subject) -> Floats:
+    """The log of the share of every value in the table."""
+    prior: Floats = np.log(np.maximum(subject.expected, SMALLEST) / subject.expected.sum())
+    return prior
+
+
+def remaining_kept(
+    lists: tuple[Ids, Ids],
+    known: tuple[Ids, Ids],
+    gains: Floats,
+    base: Floats,
+    watches: list[Watch],
+    n_persons: Ids,
+    room: int,
+) -> Kept:
+    """For which lists of groups promises about one subject are kept, until those of too many persons are found not to.
+
+    `known` says which values each group has, as the kernel `beliefs` wants it; of each, `gains` has the log of what its
+    share gains over what was expected, and `base` the log of what is believed without any group.
+    """
+    starts, groups = lists
+    fine = np.ones(starts.size - 1, dtype=bool)
+    on_values = max((_wanted(watched) for watched in watches), default=0)
+    believed = [watched for watched in watches if not _wanted(watched)]
+    for first, stop in _chunks(starts, np.diff(known[0])[groups]):
+        if int(n_persons[~fine].sum()) > room:
+            return fine
+        of_chunk = starts[first : stop + 1] - starts[first], groups[starts[first] : starts[stop]]
+        fine[first:stop] &= keep_values(*of_chunk, *known, on_values)
+        if believed:
+            units, values, logs = beliefs(*of_chunk, *known, gains, base)
+            weights = normal(units, logs, stop - first)
+            for watched in believed:
+                fine[first:stop] &= _kept(watched, values, units, weights, stop - first)
+    return fine
 
 
 def _wanted(watched: Watch) -> int:
@@ -230,7 +284,7 @@ def _chunks(starts: Ids, n_values: Ids) -> Iterator[tuple[int, int]]:
         first = stop
 
 
-def _normal(units: Ids, logs: Floats, n_units: int) -> Floats:
+def normal(units: Ids, logs: Floats, n_units: int) -> Floats:
     """Beliefs of every unit that sum up to 1."""
     largest = np.full(n_units, -np.inf)
     np.maximum.at(largest, units, logs)

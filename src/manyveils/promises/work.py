@@ -8,7 +8,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from manyveils.policy import Policy, Promise
-from manyveils.policy.guarantees import exact
+from manyveils.policy.guarantees import KAnonymity, exact
 from manyveils.promises.entries import Ids, numbered
 from manyveils.table import Streams, Table
 from manyveils.table.attributes import in_order
@@ -34,6 +34,17 @@ class Work:
     counted: Callable[[tuple[str, ...]], Table] | None = None
     # Promises that are kept by hiding values in the groups that a method has made.
     hiding: tuple[Promise, ...] = ()
+    # How many persons every group should have, so that those who leave it until the next release will differ.
+    room: int = 1
+
+    @property
+    def with_room(self) -> tuple[Promise, ...]:
+        """The promises, and that groups have room for some to leave."""
+        return (
+            (*self.promises, Promise(KAnonymity(self.room), self.policy.quasi))
+            if self.room > 1
+            else self.promises
+        )
 
     def counts(self, names: Iterable[str]) -> Table:
         """A table from which some columns can be counted together: all rows, or distinct ones with how often they occur.
@@ -73,7 +84,7 @@ class Work:
     @property
     def least_rows(self) -> int:
         """How many rows every group needs, at least."""
-        return max((promise.guarantee.least_rows for promise in self.promises), default=1)
+        return max(self.room, *(promise.guarantee.least_rows for promise in self.promises), 1)
 
     @property
     def limit(self) -> int:

@@ -35,7 +35,10 @@ class Chain:
         return self.ledgers[0].key
 
     def beside(self, table: Table, policy: Policy) -> Table:
-        """The table with where its persons were seen before; every row then has the number of its person."""
+        """The table with where its persons were seen before; every row then has the number of its person.
+
+        What is said to be constant and is not what earlier releases show of its persons is refused.
+        """
         if table.keys is None:
             raise PolicyError.at(f"{policy.name}: data.person", "names no identifiers.", UNTOLD)
         _refuse_sets(policy)
@@ -53,14 +56,37 @@ class Chain:
         order = np.lexsort((groups, numbers))
         release_of = np.repeat(np.arange(len(self.ledgers)), np.diff(offsets))
         shown = [np.arange(_n_groups(ledger)) < ledger.n_shown for ledger in self.ledgers]
+        held = self._held(table, policy, offsets)
+        values = self._values(table, policy, hashes, held)
+        _refuse_changed(table, values)
         return Earlier(
             hashes,
             numbers[order],
             groups[order],
             release_of,
             np.concatenate(shown),
-            self._held(table, policy, offsets),
+            held,
+            values,
+            held_back=_among(hashes[: table.n_persons], self.ledgers[-1].held_back),
         )
+
+    def _values(
+        self, table: Table, policy: Policy, hashes: pl.Series, held: Mapping[str, Held]
+    ) -> Mapping[str, Ids]:
+        """The code of each person's value of what does not change, from the last release that knows it."""
+        known = pl.concat([ledger.constants for ledger in self.ledgers])
+        known = known.unique(["person", "attribute"], keep="last", maintain_order=True)
+        persons = hashes.alias("person").to_frame()
+        values = {}
+        for name in (name for name in policy.constant if name in held):
+            texts = (*table[name].texts, *held[name].more)
+            codes = {"value": [text or None for text in texts], "code": range(len(texts))}
+            own = known.filter(pl.col("attribute") == name).join(
+                pl.DataFrame(codes, {"value": pl.String, "code": pl.Int64}), on="value", nulls_equal=True
+            )
+            joined = persons.join(own, on="person", how="left", maintain_order="left")
+            values[name] = joined["code"].fill_null(-1).to_numpy().astype(np.int64)
+        return values
 
     def _held(self, table: Table, policy: Policy, offsets: Ids) -> Mapping[str, Held]:
         values = pl.concat(
@@ -99,15 +125,24 @@ def _numbered(hashes: pl.Series, own: pl.Series) -> tuple[Ids, pl.Series]:
     return numbers, pl.concat([own.alias("person"), gone["person"]])
 
 
+def _among(own: pl.Series, persons: pl.DataFrame) -> Ids:
+    """The numbers of the persons of a table who are listed by their hashes."""
+    numbered = pl.DataFrame({"person": own, "number": np.arange(len(own))})
+    found: Ids = numbered.join(persons, on="person", how="semi")["number"].to_numpy()
+    return np.sort(found)
+
+
 def _held_of(values: pl.DataFrame, texts: Sequence[str]) -> Held:
     """What groups have of one attribute, in the codes of the table; values that it does not have come after."""
     own = pl.DataFrame({"value": pl.Series([text or None for text in texts], dtype=pl.String)})
     own = own.with_columns(code=np.arange(len(texts)))
     more = values.select(pl.col("value").unique()).join(own, on="value", how="anti", nulls_equal=True)
-    own = pl.concat([own, more.sort("value").with_columns(code=len(texts) + np.arange(more.height))])
+    more = more.sort("value").with_columns(code=len(texts) + np.arange(more.height))
+    own = pl.concat([own, more])
     coded = values.join(own, on="value", how="left", nulls_equal=True).sort("group", "code")
     groups, codes, weights, expected = (coded[name].to_numpy() for name in COLUMNS)
-    return Held(groups, codes, weights, expected, own.height)
+    others = tuple(text or "" for text in more["value"].to_list())
+    return Held(groups, codes, weights, expected, own.height, others)
 
 
 def _refuse_sets(policy: Policy) -> None:
@@ -117,6 +152,27 @@ def _refuse_sets(policy: Policy) -> None:
         Problem(f"{policy.name}: attributes.{name}.constant", what, "Drop constant, or multivalued.")
         for name in policy.constant
         if policy.attributes[name].multivalued and policy.attributes[name].role == "sensitive"
+    )
+
+
+def _refuse_changed(table: Table, values: Mapping[str, Ids]) -> None:
+    """What is said to be constant must be what it was."""
+    assert table.persons is not None
+    remedy = "Correct the data, or drop constant: what several releases tell of it is then not promised."
+    changed = {
+        name: np.unique(
+            table.persons[(before[table.persons] >= 0) & (before[table.persons] != table[name].codes)]
+        )
+        for name, before in values.items()
+    }
+    DataError.refuse(
+        Problem(
+            f"attributes.{name}.constant",
+            f"{who.size:,} persons had another value in an earlier release.",
+            remedy,
+        )
+        for name, who in changed.items()
+        if who.size
     )
 
 

@@ -37,6 +37,21 @@ class Recoding:
         """The published label of each code."""
         return self.labels if isinstance(self.labels, pl.Series) else pl.Series(self.labels, dtype=pl.String)
 
+    def of_rows(self, rows: NDArray[np.intp], column: Attribute) -> "Recoding":
+        """The same of some rows of those it was made for; labels cover the originals that these have."""
+        if rows.size == self.codes.size:
+            return self
+        covers = self.covers
+        if covers is not None:
+            present = pl.Series(column.texts).gather(np.unique(column.codes[rows]))
+            numbers, texts = covers
+            kept = pl.Series(texts, dtype=pl.String).is_in(present.implode()).to_numpy()
+            covers = (
+                numbers[kept],
+                tuple(text for text, is_kept in zip(texts, kept.tolist(), strict=True) if is_kept),
+            )
+        return replace(self, codes=self.codes[rows], covers=covers)
+
 
 @dataclass(frozen=True, repr=False)
 class Draft:

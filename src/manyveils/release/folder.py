@@ -1,5 +1,6 @@
 """Folders that appear whole or not at all."""
 
+import ctypes
 import os
 import shutil
 import tempfile
@@ -12,10 +13,13 @@ from manyveils.errors import InputError
 REPORT = "report.html"
 RELEASE = {"release.json", "tables", "recodings"}
 PLACEMENTS = "placements.parquet"
-LEDGER = "ledger.zip"
-PRIVATE = {"audit.json", "plan.json", "seed.json", "key.json", PLACEMENTS, LEDGER, REPORT}
+# While a release is being replaced, its own ledger stands beside the next one's.
+LEDGER, REPLACED = "ledger.zip", "ledger.replaced.zip"
+PRIVATE = {"audit.json", "plan.json", "seed.json", "key.json", PLACEMENTS, LEDGER, REPLACED, REPORT}
 DEMO = {"hospital.csv", "policy.toml"}
 DEMO_OF_VISITS = {"visits.csv", "visits.toml"}
+# What renameat2 takes: paths from the root, and an exchange.
+IN_FULL, EXCHANGE = -100, 2
 COMPARISON = {"comparison.json", "policy.toml", "frontier.svg"}
 
 
@@ -64,7 +68,7 @@ def _is_ours(target: Path) -> bool:
     if names == {REPORT}:
         # A report makes the private folder of a release that came without one.
         return target.name.endswith(".private")
-    marks = {"release.json", "audit.json", "comparison.json", PLACEMENTS, LEDGER}
+    marks = {"release.json", "audit.json", "comparison.json", PLACEMENTS, LEDGER, REPLACED}
     ours = (RELEASE, PRIVATE, COMPARISON)
     return not names or (bool(names & marks) and any(names <= kind for kind in ours))
 
@@ -145,6 +149,8 @@ def _move(folder: Path, target: Path, *, force: bool) -> None:
     if not target.exists():
         folder.rename(target)
         return
+    if _exchanged(folder, target):
+        return
     aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
     target.rename(aside / "old")
     try:
@@ -154,6 +160,17 @@ def _move(folder: Path, target: Path, *, force: bool) -> None:
         raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Whether two folders changed places in a single step, so that both are always there; only Linux knows how."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, TypeError, AttributeError):
+        return False
+    return bool(
+        rename(IN_FULL, os.fsencode(one.resolve()), IN_FULL, os.fsencode(other.resolve()), EXCHANGE) == 0
+    )
 
 
 def _flush(folder: Path) -> None:

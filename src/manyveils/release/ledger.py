@@ -5,9 +5,11 @@ import io
 import json
 import os
 import secrets
+import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +17,14 @@ from typing import Any
 import polars as pl
 
 from manyveils.errors import DataError
-from manyveils.release.folder import LEDGER
+from manyveils.release.folder import LEDGER, REPLACED, staged
 from manyveils.release.release import UNREADABLE
 
 FORMAT = "manyveils-ledger/1"
 KEY_BYTES, HASH_BYTES = 32, 16
-KEYS = {"format", "key", "after", "release", "n_shown", "n_persons", "method"}
+KEYS = {"format", "key", "number", "after", "release", "n_shown", "n_persons", "method"}
 SIGHTINGS = {"person": pl.Binary, "group": pl.Int64}
+HELD_BACK = {"person": pl.Binary}
 VALUES = {
     "group": pl.Int64,
     "attribute": pl.String,
@@ -29,12 +32,32 @@ VALUES = {
     "weight": pl.Float64,
     "expected": pl.Float64,
 }
+CONSTANTS = {"person": pl.Binary, "attribute": pl.String, "value": pl.String}
+FRAMES = {"sightings": SIGHTINGS, "values": VALUES, "held_back": HELD_BACK, "constants": CONSTANTS}
+DAMAGED = (
+    *UNREADABLE,
+    zipfile.BadZipFile,
+    KeyError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+    EOFError,
+    NotImplementedError,
+)
 START = "Start one with `manyveils ledger start`, from the release and its original."
+
+
+def fresh_key() -> bytes:
+    """A key for a chain that begins."""
+    return secrets.token_bytes(KEY_BYTES)
 
 
 @dataclass(frozen=True)
 class Link:
-    """An earlier release of a chain: what tells it from any other, and what its folder was called."""
+    """An earlier release of a chain: what tells it from any other, and what its folder was called.
+
+    Two releases may have the same files, so `digest` has the number of the ledger in it, too.
+    """
 
     digest: str
     name: str
@@ -48,6 +71,9 @@ class Ledger:
     groups are those that the release shows; further ones can be told by subtracting releases from each other.
     `values` says what groups have: `group`, `attribute`, `value` (missing for a missing one), `weight` in persons, and
     the weight `expected` by someone who has the releases before.
+    `held_back` are the persons of the original who are in no view, for whom the next release is to find a place first.
+    `constants` has what does not change of each person, by her hash: `attribute` and `value`. It makes the ledger as
+    private as the original.
     `after` are the earlier releases of the chain, oldest first. Whose identity is missing stands in no ledger.
     """
 
@@ -56,26 +82,81 @@ class Ledger:
     n_shown: int
     n_persons: int
     method: str
-    key: bytes = field(default_factory=lambda: secrets.token_bytes(KEY_BYTES))
+    key: bytes = field(default_factory=fresh_key)
     after: tuple[Link, ...] = ()
+    # Drawn once, and told by links.
+    number: str = field(default_factory=lambda: secrets.token_hex(HASH_BYTES))
+    held_back: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=HELD_BACK))
+    constants: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CONSTANTS))
 
     def without(self, names: pl.Series) -> "Ledger":
         """The ledger without some persons, who are then new to it."""
-        gone = hashed(names, self.key).drop_nulls()
-        return replace(self, sightings=self.sightings.filter(~pl.col("person").is_in(gone.implode())))
+        is_kept = ~pl.col("person").is_in(hashed(names, self.key).drop_nulls().implode())
+        return replace(
+            self,
+            sightings=self.sightings.filter(is_kept),
+            held_back=self.held_back.filter(is_kept),
+            constants=self.constants.filter(is_kept),
+        )
 
 
 def hashed(names: pl.Series, key: bytes) -> pl.Series:
     """A keyed hash of every name (BLAKE2b); a missing one stays missing."""
     different = names.unique(maintain_order=True).drop_nulls()
-    digests = [
-        hashlib.blake2b(name.encode(), key=key, digest_size=HASH_BYTES).digest()
-        for name in different.to_list()
-    ]
+    keyed = hashlib.blake2b(key=key, digest_size=HASH_BYTES)
+
+    def digest_of_name(name: str) -> bytes:
+        own = keyed.copy()
+        own.update(name.encode())
+        return own.digest()
+
+    digests = [digest_of_name(name) for name in different.to_list()]
     coded = pl.DataFrame({"name": different.alias("name"), "person": pl.Series(digests, dtype=pl.Binary)})
     if len(different) == len(names):
         return coded["person"]
     return names.alias("name").to_frame().join(coded, on="name", how="left", maintain_order="left")["person"]
+
+
+@contextmanager
+def appearing(out: Path, private: Path | None, *, force: bool = False) -> Iterator[tuple[Path, Path | None]]:
+    """Prepare a release folder and the private folder that goes with it, if there is one.
+
+    Claim: whenever the process dies, a release that is there has the ledger that belongs to it, or had none.
+    Why: the private folder comes first, with the ledger of the release that stands there until now beside the new
+    one; that goes only after the new release came.
+    Tested by: tests/trail/test_chain.py
+    """
+    if private is None:
+        with staged(out, force=force) as folder:
+            yield folder, None
+        return
+    # Folders are prepared first, so that a place which is taken is refused before any work; the release appears last.
+    with staged(out, force=force) as folder, staged(private, force=force, mode=0o700) as aside:
+        yield folder, aside
+        last = _file_of(out, private) if force else None
+        if last is not None:
+            shutil.copyfile(last, aside / REPLACED)
+    (private / REPLACED).unlink(missing_ok=True)
+
+
+def _file_of(release: Path, private: Path) -> Path | None:
+    """The ledger in a private folder that belongs to a release; None where there is none."""
+    digest = digest_of(release) if release.is_dir() else None
+    for path in (private / LEDGER, private / REPLACED):
+        document = _document(path)
+        if document and document.get("release") == digest:
+            return path
+    return None
+
+
+def _document(path: Path) -> dict[str, Any]:
+    """What a ledger says of itself; nothing where that cannot be read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            document = json.loads(archive.read("ledger.json"))
+    except DAMAGED:
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 def write_ledger(ledger: Ledger, release: Path, private: Path) -> None:
@@ -83,6 +164,7 @@ def write_ledger(ledger: Ledger, release: Path, private: Path) -> None:
     document = {
         "format": FORMAT,
         "key": ledger.key.hex(),
+        "number": ledger.number,
         "after": [[link.digest, link.name] for link in ledger.after],
         "release": digest_of(release),
         "n_shown": ledger.n_shown,
@@ -91,8 +173,10 @@ def write_ledger(ledger: Ledger, release: Path, private: Path) -> None:
     }
     parts = {
         "ledger.json": json.dumps(document, indent=2).encode(),
-        "sightings.parquet": _as_parquet(ledger.sightings.select(SIGHTINGS).sort(pl.all())),
-        "values.parquet": _as_parquet(ledger.values.select(VALUES).sort("group", "attribute", "value")),
+        "sightings.parquet": _as_parquet(ledger.sightings.select(*SIGHTINGS)),
+        "values.parquet": _as_parquet(ledger.values.select(*VALUES).sort("group", "attribute", "value")),
+        "held_back.parquet": _as_parquet(ledger.held_back.select(*HELD_BACK)),
+        "constants.parquet": _as_parquet(ledger.constants.select(*CONSTANTS)),
     }
     number, name = tempfile.mkstemp(prefix=f".{LEDGER}.", dir=private)
     aside = Path(name)
@@ -116,31 +200,41 @@ def _as_parquet(frame: pl.DataFrame) -> bytes:
 
 def read_ledger(release: Path, private: Path) -> tuple[Ledger, Link]:
     """The ledger of a release and the release as a link, if both are whole and belong together; otherwise an error."""
-    path = private / LEDGER
+    path = _file_of(release, private) or private / LEDGER
     if not path.is_file():
         raise DataError.at(str(private), f"has no ledger, so nobody knows who is in {release.name}.", START)
     try:
         with zipfile.ZipFile(path) as archive:
             document = json.loads(archive.read("ledger.json"))
-            frames = [_from_parquet(archive, name) for name in ("sightings", "values")]
+            frames = [_from_parquet(archive, name) for name in FRAMES]
         ledger = _parsed(document, *frames)
-    except (*UNREADABLE, zipfile.BadZipFile, KeyError, TypeError, AttributeError, RecursionError, EOFError):
+    except DAMAGED:
         raise DataError.at(str(path), "is damaged: it cannot be read as a ledger.", START) from None
-    link = Link(digest_of(release), release.name)
-    if document["release"] != link.digest:
+    digest = digest_of(release)
+    if document["release"] != digest:
         what = "was changed, or is another one than its ledger was written with."
         raise DataError.at(str(release), what, "Restore the release as it was published.")
-    return ledger, link
+    return ledger, Link(f"{digest}-{ledger.number}", release.name)
 
 
-def _parsed(document: Any, sightings: pl.DataFrame, values: pl.DataFrame) -> Ledger:
+def links_of(private: Path) -> tuple[Link, ...]:
+    """After which releases one was published, as the ledger in its private folder says; none where nothing can be read."""
+    try:
+        return tuple(Link(*map(str, link)) for link in _document(private / LEDGER)["after"])
+    except DAMAGED:
+        return ()
+
+
+def _parsed(document: Any, *frames: pl.DataFrame) -> Ledger:
     """The ledger, if it is one of this format; otherwise a ValueError."""
     key, after = bytes.fromhex(document["key"]), tuple(Link(*map(str, link)) for link in document["after"])
     is_ours = document["format"] == FORMAT and document.keys() == KEYS and len(key) == KEY_BYTES
-    if not is_ours or dict(sightings.schema) != SIGHTINGS or dict(values.schema) != VALUES:
+    if not is_ours or [dict(frame.schema) for frame in frames] != list(FRAMES.values()):
         raise ValueError
+    sightings, values, held_back, constants = frames
     counts = int(document["n_shown"]), int(document["n_persons"]), str(document["method"])
-    return Ledger(sightings, values, *counts, key, after)
+    number = str(document["number"])
+    return Ledger(sightings, values, *counts, key, after, number, held_back, constants)
 
 
 def _from_parquet(archive: zipfile.ZipFile, name: str) -> pl.DataFrame:

@@ -1,7 +1,6 @@
 """Where each row of the original stands in a release: in the private folder, for the publisher and the judge alone."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.errors import DataError
-from manyveils.release.folder import PLACEMENTS, staged
+from manyveils.release.folder import PLACEMENTS
 from manyveils.release.release import UNREADABLE
 
 Placements = Mapping[str, NDArray[np.int64]]
@@ -18,17 +17,6 @@ Placements = Mapping[str, NDArray[np.int64]]
 def private_folder(folder: Path) -> Path:
     """Where the private things of a release are, unless they were put elsewhere."""
     return folder.parent / f"{folder.name}.private"
-
-
-@contextmanager
-def keep_placements(placements: Placements, folder: Path, *, force: bool) -> Iterator[None]:
-    """Write placements, if there are any, into the private folder of a release that is about to appear."""
-    if not placements:
-        yield
-        return
-    with staged(private_folder(folder), force=force, mode=0o700) as aside:
-        write_placements(placements, aside / PLACEMENTS)
-        yield
 
 
 def write_placements(placements: Placements, path: Path) -> None:

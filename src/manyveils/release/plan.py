@@ -44,7 +44,13 @@ class LeveledView:
     def draft(self, table: Table) -> Draft:
         """The view of the rows at hand."""
         table = labelled(table, self.lookups)
-        rows = self._published(table)
+        return self._drafted(table, self._published(table))
+
+    def draft_of(self, table: Table, rows: NDArray[np.intp]) -> Draft:
+        """The view of some rows."""
+        return self._drafted(labelled(table, self.lookups), rows)
+
+    def _drafted(self, table: Table, rows: NDArray[np.intp]) -> Draft:
         levels = ((name, recode_to_level(table[name], level, rows)) for name, level in self.levels.items())
         recodings = {name: recoding for name, recoding in levels if recoding is not None}
         draft = Draft(self.name, (self.attributes,), rows, recodings=recodings, enforces=self.enforces)

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from manyveils.errors import DataError, Problem
 from manyveils.plain import as_table
-from manyveils.release.folder import staged, write_text
+from manyveils.release.folder import PLACEMENTS, write_text
 from manyveils.release.views import FORMAT, Manifest, View, parse_manifest, stem_of
 from manyveils.table import Restore
 
 if TYPE_CHECKING:
     from manyveils.keys import Key
     from manyveils.reading import Count, Reading
+    from manyveils.release.ledger import Ledger
 
 MANIFEST = "release.json"
 MANIFEST_KEYS = frozenset(
@@ -61,8 +62,9 @@ class Release:
 
     `notes` (how the method went about it) and `key` (what secret labels mean, if there are any) are for the publisher
     and are never saved with it. `weights` are for tables that are held as distinct rows: for how many equal published
-    rows each stands. `placements` are for the publisher alone, where persons have several rows: for every view, where
+    rows each stands. `placements` are for the publisher alone, where persons are told apart: for every view, where
     each row of the original stands (its bucket, or its line in a table without buckets), and -1 where it is left out.
+    So is the `ledger`: who was seen in which group, for the releases to come. Copies and pickles are without it.
     """
 
     def __init__(
@@ -84,7 +86,11 @@ class Release:
         self.key = key
         self.weights = dict(weights or {})
         self.placements = dict(placements or {})
+        self.ledger: Ledger | None = None
         self._restore = restore
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"ledger": None}
 
     @property
     def views(self) -> tuple[View, ...]:
@@ -124,16 +130,29 @@ class Release:
     def save(self, path: str | Path, *, format: str = "csv", force: bool = False) -> Path:  # noqa: A002
         """Write the release folder; it appears whole or not at all.
 
-        Where persons have several rows, who stands where goes into the private folder beside it, for the audit.
+        Where persons are told apart, who stands where goes into the private folder beside it, for the audit and for
+        the releases to come.
         """
-        from manyveils.release.placements import keep_placements
+        from manyveils.release.ledger import appearing
+        from manyveils.release.placements import private_folder
 
-        with (
-            staged(Path(path), force=force) as folder,
-            keep_placements(self.placements, Path(path), force=force),
-        ):
+        is_told = bool(self.placements) or self.ledger is not None
+        beside = private_folder(Path(path)) if is_told else None
+        with appearing(Path(path), beside, force=force) as (folder, private):
             self.write(folder, format=format)
+            if private is not None:
+                self.write_private(folder, private)
         return Path(path)
+
+    def write_private(self, folder: Path, private: Path) -> None:
+        """Write who stands where, and who was seen where, into the private folder that belongs to a release folder."""
+        from manyveils.release.ledger import write_ledger
+        from manyveils.release.placements import write_placements
+
+        if self.placements:
+            write_placements(self.placements, private / PLACEMENTS)
+        if self.ledger is not None:
+            write_ledger(self.ledger, folder, private)
 
     def moved(self, folder: Path) -> "Release":
         """The release after its files were moved to a folder; one in memory does not mind."""

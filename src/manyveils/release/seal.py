@@ -135,7 +135,8 @@ def seal(
 
     def outgoing(draft: Draft) -> OutgoingView:
         view = _outgoing(draft, table, rng)
-        if table.persons is not None:
+        # Where persons are named, a later release has to know where they stood.
+        if table.persons is not None or table.keys is not None:
             placements[draft.name] = _placement(draft, view, table)
         return view
 

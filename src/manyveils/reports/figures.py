@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from manyveils.reports import charts, plans
+from manyveils.reports import chain, charts, plans
 from manyveils.reports.charts import Chart, as_svg
 from manyveils.reports.frontier import frontier_picture
 
@@ -38,6 +38,7 @@ def figures(document: Plain) -> dict[str, list[Figure]]:
 
 def _figures(document: Plain) -> Iterator[Figure]:
     yield from _plan(document)
+    yield from _chain(document.get("chain", {}).get("releases", []))
     portrait = document["portrait"]
     for index, view in enumerate(portrait["group_sizes"][:MOST_VIEWS]):
         if view["bands"]:
@@ -97,6 +98,22 @@ def _attacks(document: Plain) -> Iterator[Figure]:
         if any(outcome.get("all_rows") for outcome in outcomes.values()):
             says += " Rings: the same by someone who knows all rows of a person; dots are of one row known."
         yield _figure("attacks", "Attacks beside guessing", says, charts.attacks(outcomes))
+
+
+def _chain(releases: Sequence[Plain]) -> Iterator[Figure]:
+    if not releases:
+        return
+    says = (
+        f"{len(releases)} releases of the same people, oldest first. Above the line: persons who were there before, "
+        "who joined, who returned after a release without them, and who were held back. Below it: who left."
+    )
+    yield _figure("chain", "Who came and went", says, chain.moves(releases))
+    if any(own.get("known") for own in releases):
+        says = (
+            "The strongest belief in a value of anybody who was ever published, by someone who has all releases up to "
+            "that one and takes the attribute not to change."
+        )
+        yield _figure("chain", "What may be known", says, chain.beliefs(releases))
 
 
 def _plan(document: Plain) -> Iterator[Figure]:

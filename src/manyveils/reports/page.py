@@ -75,7 +75,7 @@ GLOSSARY = {
     "l": "The fewest sensitive values that stay possible in a group; its kind says how they are counted.",
     "quasi-identifier": "What an adversary may know about a person, such as age and home.",
     "sensitive": "What nobody may learn about a person.",
-    "sightings": "Checked against somebody who sees a person in several groups and takes the attribute not to change.",
+    "sightings": "Checked against somebody who sees a person in several groups, of this release or of earlier ones, and takes the attribute not to change.",
     "suppressed": "Left out of the release.",
     "t": "How far the shares of values in a group may be from those of the whole table.",
     "view": "A published table; a release has one or more.",

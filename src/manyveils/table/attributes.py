@@ -183,6 +183,15 @@ class Table:
         starts = np.append(0, np.cumsum(np.bincount(self.persons, minlength=self.n_persons)))
         return in_order(self.persons), starts
 
+    def taking(self, rows: NDArray[np.int64]) -> "Table":
+        """The table of some rows only; dictionaries stay, and so do the numbers of persons."""
+        attributes = {name: attribute.taking(rows) for name, attribute in self.attributes.items()}
+        weights, persons = (None if of is None else of[rows] for of in (self.weights, self.persons))
+        keys = None if self.keys is None else self.keys[rows]
+        return replace(
+            self, attributes=attributes, n_rows=rows.size, weights=weights, persons=persons, keys=keys
+        )
+
     def whole(self, names: tuple[str, ...]) -> "Table":
         """A table in which these attributes can be counted together over all people."""
         return self if self.reference is None else self.reference(names)

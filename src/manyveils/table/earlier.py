@@ -1,7 +1,7 @@
 """Where persons were seen in earlier releases, by someone who has all of them: each release sorts them into groups."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -19,7 +19,7 @@ class Held:
 
     A value that the table does not have has a code of its own, after those of the table.
     `weights` counts persons, each of whom weighs 1; `expected` is what someone who had read all releases before
-    would have expected that count to be.
+    would have expected that count to be. `more` are the texts of the values that the table does not have.
     """
 
     groups: Ids
@@ -27,6 +27,7 @@ class Held:
     weights: Floats
     expected: Floats
     n_values: int
+    more: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,8 +46,10 @@ class Earlier:
     release_of: Ids
     is_shown: Bools
     held: Mapping[str, Held]
-    # Which sightings are of persons whose quasi-identifiers are still what their group shows.
-    fits: Bools | None = None
+    # The code of each person's value of attributes that do not change, as `held` has it; -1 where it is not known.
+    values: Mapping[str, Ids] = field(default_factory=dict)
+    # The persons of the table who were held back from the last release, and come first now.
+    held_back: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
     def n_persons(self) -> int:
@@ -57,6 +60,11 @@ class Earlier:
     def n_groups(self) -> int:
         """How many groups there are in all releases."""
         return self.release_of.size
+
+    @property
+    def n_releases(self) -> int:
+        """How many releases there are."""
+        return int(self.release_of.max(initial=-1)) + 1
 
     @cached_property
     def is_last(self) -> Bools:

@@ -80,7 +80,8 @@ def how_counted(table: Table, policy: Policy) -> dict[str, object]:
 
 def _note(table: Table, policy: Policy) -> str:
     if policy.person:
-        several = "no two rows are of one person" if table.persons is None else "some have several rows"
+        is_alone = table.n_persons == table.n_people
+        several = "no two rows are of one person" if is_alone else "some have several rows"
         return f"Persons are told apart by {' and '.join(policy.person)}; {several}."
     if policy.person is not None:
         return 'Every row is taken as a person of its own: the policy says person = "row".'

@@ -18,7 +18,9 @@ from scipy.sparse.csgraph import connected_components
 from manyveils.attacks.people import Floats, Ids
 from manyveils.attacks.worlds.kinds import Kinds
 
-MOST_ROUNDS = 200
+LEAST_ROUNDS, MOST_ROUNDS = 10, 200
+# So many kinds in columns are looked at before bounds are taken as they are.
+MOST_LOOKED_AT = 300_000_000
 CHOICE = 3e-6
 CELL = 5e-6
 PIVOT = 2e-7
@@ -63,8 +65,9 @@ class Effort:
 class Block:
     """Kinds that share published rows with each other and with no others.
 
-    `kinds` are their numbers, `rows[j, i]` the row of column j in which kind i stands, numbered inside the block,
-    `totals` the people in each row; every world has between `low` and `high` people of each kind.
+    `kinds` are their numbers, `rows[j, i]` the row of column j in which kind i stands, numbered inside the block, and -1
+    where it stands in none; in the first column every kind stands in one. `totals` are the people in each row; every
+    world has between `low` and `high` people of each kind.
     """
 
     kinds: Ids
@@ -82,9 +85,9 @@ class Block:
     @cached_property
     def matrix(self) -> coo_array:
         """Which kinds stand in which rows."""
-        n_columns, n_kinds = self.rows.shape
-        entries = (self.rows.ravel(), np.tile(np.arange(n_kinds), n_columns))
-        return coo_array((np.ones(self.rows.size), entries), shape=(self.totals.size, n_kinds))
+        columns, kinds = np.nonzero(self.rows >= 0)
+        entries = (self.rows[columns, kinds], kinds)
+        return coo_array((np.ones(kinds.size), entries), shape=(self.totals.size, self.size))
 
     def in_rows(self, people: NDArray[Any]) -> Ids:
         """The sum in each row of a number of people per kind, over all columns."""
@@ -94,7 +97,7 @@ class Block:
 def _in_rows(rows: NDArray[np.int64], people: NDArray[Any], n_rows: int) -> Ids:
     """The sum in each row of a number of people per kind; `rows` are those of one column, or of several."""
     weights = np.broadcast_to(people, rows.shape).ravel()
-    return np.bincount(rows.ravel(), weights=weights, minlength=n_rows).astype(np.int64)
+    return np.bincount(rows.ravel() + 1, weights=weights, minlength=n_rows + 1)[1:].astype(np.int64)
 
 
 def divided(kinds: Kinds) -> tuple[list[Block], Ids]:
@@ -114,28 +117,36 @@ def divided(kinds: Kinds) -> tuple[list[Block], Ids]:
     for members in np.split(order, cuts) if open_.size else []:
         met, local = np.unique(rows[:, members], return_inverse=True)
         local, own = local.reshape(rows.shape[0], members.size), open_[members]
+        if met[0] < 0:
+            met, local = met[1:], local - 1
         blocks.append(Block(own, local, totals[met], low[own], high[own], kinds.ways[own]))
     return blocks, settled
 
 
 def _numbers(rows: NDArray[np.int64], n_rows: int) -> Ids:
     """The block of each kind."""
-    n_columns, n_kinds = rows.shape
-    edges = (np.tile(np.arange(n_kinds), n_columns), n_kinds + rows.ravel())
+    n_kinds = rows.shape[1]
+    columns, kinds = np.nonzero(rows >= 0)
     size = n_kinds + n_rows
-    graph = coo_array((np.ones(rows.size, dtype=bool), edges), shape=(size, size))
+    edges = (kinds, n_kinds + rows[columns, kinds])
+    graph = coo_array((np.ones(kinds.size, dtype=bool), edges), shape=(size, size))
     return connected_components(graph, directed=False)[1][:n_kinds].astype(np.int64)
 
 
 def _between(kinds: Kinds) -> tuple[Ids, Ids]:
     """The least and the most people of each kind, as far as single rows tell."""
     low, n = np.zeros(kinds.size, dtype=np.int64), kinds.totals.size
-    high = np.min([kinds.totals[rows] for rows in kinds.rows], axis=0)
-    for _ in range(MOST_ROUNDS):
+    high = kinds.totals[kinds.rows[0]]
+    columns = [(np.flatnonzero(rows >= 0), rows[rows >= 0]) for rows in kinds.rows]
+    for who, rows in columns:
+        high[who] = np.minimum(high[who], kinds.totals[rows])
+    n_rounds = max(LEAST_ROUNDS, min(MOST_ROUNDS, MOST_LOOKED_AT // max(kinds.size * len(columns), 1)))
+    for _ in range(n_rounds):
         before = high.sum() - low.sum()
-        for rows in kinds.rows:
-            low = np.maximum(low, kinds.totals[rows] - _in_rows(rows, high, n)[rows] + high)
-            high = np.minimum(high, kinds.totals[rows] - _in_rows(rows, low, n)[rows] + low)
+        for who, rows in columns:
+            totals = kinds.totals[rows]
+            low[who] = np.maximum(low[who], totals - _in_rows(rows, high[who], n)[rows] + high[who])
+            high[who] = np.minimum(high[who], totals - _in_rows(rows, low[who], n)[rows] + low[who])
         if high.sum() - low.sum() == before:
             break
     return low, high

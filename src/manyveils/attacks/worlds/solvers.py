@@ -101,7 +101,7 @@ def _choices(state: State, step: _Step) -> Iterator[tuple[int, State, int]]:
 def _steps(block: Block) -> Iterator[_Step]:
     later = block.in_rows(block.high)
     for kind in _order(block).tolist():
-        rows = tuple(block.rows[:, kind].tolist())
+        rows = tuple(row for row in block.rows[:, kind].tolist() if row >= 0)
         high = int(block.high[kind])
         for row in rows:
             later[row] -= high
@@ -120,7 +120,8 @@ def _order(block: Block) -> Ids:
         row = min(waiting.tolist(), key=lambda row: (n_left[row] - 2 * begun[row], row))
         chosen = np.flatnonzero(left & (block.rows == row).any(axis=0))
         order += chosen.tolist()
-        begun[block.rows[:, chosen].ravel()] = True
+        met = block.rows[:, chosen].ravel()
+        begun[met[met >= 0]] = True
         left[chosen] = False
     return np.array(order, dtype=np.int64)
 
@@ -136,8 +137,10 @@ def fitted_people(block: Block, effort: Effort) -> Floats:
     for turn in range(MOST_ROUNDS):
         furthest = 0.0
         for rows in block.rows:
-            reached = np.bincount(rows, weights=people, minlength=totals.size)
-            factor = np.divide(totals, reached, out=np.zeros(totals.size), where=reached > 0)[rows]
+            reached = np.bincount(rows + 1, weights=people, minlength=totals.size + 1)[1:]
+            # Who stands in no row of a column has the last factor.
+            factor = np.divide(totals, reached, out=np.zeros(totals.size), where=reached > 0)
+            factor = np.append(factor, 1.0)[rows]
             people = people * factor
             furthest = max(furthest, float(np.abs(factor - 1)[people > CLOSE].max(initial=0)))
         effort.spend(SCALING * (block.rows.size + totals.size))

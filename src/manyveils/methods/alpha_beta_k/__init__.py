@@ -140,4 +140,5 @@ METHOD = Method(
         "without quasi-identifiers all rows are one group, which no task may hold",
         "Give quasi-identifiers, or use the local engine.",
     ),
+    why_not="it shows broader values in place of some sensitive ones, so groups do not say how often they have a value",
 )

@@ -47,6 +47,8 @@ def plan(work: Work) -> Plan | FromRows:
         what = "anatomize needs a sensitive attribute."
         raise PolicyError.at(work.policy.name, what, 'Use method = "generalize".')
     _families(work)
+    if work.table.earlier is not None:
+        return FromRows(_continued)
     if work.table.persons is not None:
         return FromRows(_of_persons)
     return _dealt(work) if _is_plain(work) else FromRows(_filled, from_counts=_dealt)
@@ -88,6 +90,25 @@ def _of_persons(work: Work) -> Drafts:
     from manyveils.methods.anatomize.units import bucketed  # Few tables ask for it.
 
     return _drafted(work, bucketed(work, _watches(work, work.table), *_sizes(work)))
+
+
+def _continued(work: Work) -> Drafts:
+    """Buckets of persons some of whom were in earlier releases."""
+    from manyveils.methods.returning import cohorts_of  # Few publications ask for it.
+
+    buckets = cohorts_of(work, _buckets, lambda table: _watches(work, table))
+    assert work.table.persons is not None
+    return _drafted(work, buckets[work.table.persons])
+
+
+def _buckets(work: Work, _: Ids) -> Ids:
+    """The bucket of each person, without regard to earlier releases; -1 for who is left out."""
+    [draft] = drafts_of(work, plan(work)).views
+    buckets = np.full(work.table.n_persons, -1, dtype=np.int64)
+    persons = draft.rows if work.table.persons is None else work.table.persons[draft.rows]
+    assert draft.buckets is not None
+    buckets[persons] = draft.buckets
+    return buckets
 
 
 def _watches(work: Work, table: Table) -> tuple[Watch, ...]:
@@ -260,4 +281,5 @@ METHOD = Method(
     suppresses=True,
     hides=True,
     demo={"anatomize": {"suppression": 0.02}},
+    continues=True,
 )

@@ -140,4 +140,5 @@ METHOD = Method(
         "with this anonymizer every projection would be cut by itself, and projections are cut together",
         'Use anonymizer = "full-domain", or the local engine.',
     ),
+    why_not="each of its tables puts people into groups of its own, and what these tell together over several releases is not worked out",
 )

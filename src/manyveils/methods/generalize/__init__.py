@@ -6,6 +6,7 @@ It promises any conjunction of guarantees, for any number of sensitive attribute
 It cannot break the link between sensitive attributes of one row: see `conditional`, or use another method.
 """
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from manyveils.methods import Method, Options
 from manyveils.methods.generalize.full_domain import Limits, plan_full_domain
 from manyveils.methods.generalize.labels import cut_table, label_groups
 from manyveils.methods.generalize.mondrian import Labels
+from manyveils.promises.entries import Ids
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch
 from manyveils.promises.work import Work
@@ -38,6 +40,8 @@ def plan(work: Work) -> Plan | FromRows:
     options = work.options_as(GeneralizeOptions)
     if options.recoding == "full-domain" or not work.quasi:
         return plan_full_domain(work, options.objective, Limits(options.check_limit, options.time_limit))
+    if work.table.earlier is not None:
+        return FromRows(_continued)
     return FromRows(_mondrian, InParts((work.published,), options.labels, work.sensitive))
 
 
@@ -48,15 +52,31 @@ def _mondrian(work: Work) -> Drafts:
     if breaks_as_one_group(watches, work.table.n_rows):
         raise refuse(work, watches)
     relaxed = options.cuts == "relaxed"
-    groups = cut_table(work, work.promises, work.sensitive, labels=options.labels, relaxed=relaxed)
+    groups = cut_table(work, work.with_room, work.sensitive, labels=options.labels, relaxed=relaxed)
+    return _labelled(work, groups)
+
+
+def _continued(work: Work) -> Drafts:
+    """The same beside earlier releases."""
+    from manyveils.methods.generalize.cohorts import groups_beside  # Few publications ask for it.
+
+    options = work.options_as(GeneralizeOptions)
+    return _labelled(work, groups_beside(work, options.labels, relaxed=options.cuts == "relaxed"))
+
+
+def _labelled(work: Work, groups: Ids) -> Drafts:
+    """One view of all rows that have a group, with the labels of their groups."""
+    options = work.options_as(GeneralizeOptions)
+    rows = np.flatnonzero(groups >= 0)
+    placed = work if rows.size == groups.size else replace(work, table=work.table.taking(rows))
+    recodings = label_groups(placed, groups[rows], options.labels, work.quasi)
     notes = {
         "recoding": "mondrian",
         "labels": options.labels,
         "cuts": options.cuts,
         "groups": int(groups.max()) + 1,
     }
-    recodings = label_groups(work, groups, options.labels, work.quasi)
-    draft = Draft("main", (work.published,), np.arange(work.table.n_rows), recodings=recodings)
+    draft = Draft("main", (work.published,), rows, recodings=recodings)
     return Drafts((draft,), notes)
 
 
@@ -69,4 +89,5 @@ METHOD = Method(
     tried=("mondrian",),
     hides=True,
     demo={"generalize": {"suppression": 0.02}, "generalize-mondrian": {"recoding": "mondrian"}},
+    continues=True,
 )

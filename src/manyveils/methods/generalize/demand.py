@@ -10,7 +10,7 @@ from manyveils.methods.generalize.leaving import Leaving, Lost
 from manyveils.methods.generalize.objectives import Objective
 from manyveils.promises.entries import Kept
 from manyveils.promises.keeping import Watch, kept
-from manyveils.promises.sightings import AllSightings
+from manyveils.promises.sightings import Told
 
 
 @dataclass(frozen=True, order=True)
@@ -39,7 +39,7 @@ class Demand:
     objective: Objective
     watches: tuple[Watch, ...]
     limit: int
-    sightings: AllSightings | None = None
+    sightings: Told | None = None
 
     @cached_property
     def _falls(self) -> tuple[bool, ...]:

@@ -15,9 +15,11 @@ from manyveils.methods.generalize.objectives import OBJECTIVES
 from manyveils.methods.generalize.search import Search
 from manyveils.promises.explain import refuse
 from manyveils.promises.keeping import watch_counts
-from manyveils.promises.sightings import about_constants, sightings_of
+from manyveils.promises.sightings import Told, about_constants, sightings_of
+from manyveils.promises.stints import STRICTEST
 from manyveils.promises.work import Work
-from manyveils.release.plan import LeveledView, Plan
+from manyveils.release.draft import Drafts
+from manyveils.release.plan import FromRows, LeveledView, Plan
 
 # Lattices of more nodes are searched as long as a limit allows.
 MOST_NODES = 20_000_000
@@ -47,17 +49,25 @@ class Limits:
         return {name: limit for name, limit in both.items() if limit is not None}
 
 
-def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan:
+def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromRows:
     """The best node of the lattice, and the groups that are left out there."""
     refuse_valued(work, instead='recoding = "mondrian"')
-    watches = watch_counts(work, work.promises, work.sensitive, work.quasi)
+    watches = watch_counts(work, work.with_room, work.sensitive, work.quasi)
     columns, table = tuple(work.table[name] for name in work.quasi), work.counts(work.quasi)
     lattice = lattice_of(columns, table, watches)
-    constant = about_constants(work.policy, work.table, work.promises)
-    sightings = sightings_of(constant, work.table, work.sensitive)
-    demand = Demand(lattice, OBJECTIVES[objective](lattice), watches, work.limit, sightings)
     limits = limits.for_lattice(lattice.shape, lattice.base.sizes.size)
-    best, found = _optimal(work, demand) if limits == Limits() else _best(work, demand, limits)
+    # Beside earlier releases more is asked at first than is promised.
+    for strictness in range(STRICTEST - 1, -1, -1) if work.table.earlier is not None else (0,):
+        sightings = _sightings(work, strictness)
+        demand = Demand(lattice, OBJECTIVES[objective](lattice), watches, work.limit, sightings)
+        try:
+            best, found = _optimal(work, demand) if limits == Limits() else _best(work, demand, limits)
+            break
+        except InfeasibleError as error:
+            if work.table.earlier is None:
+                raise
+            if not strictness:
+                raise _not_beside(work) from error
     counted = lattice.roll(lattice.base, best.node)
     lost = demand.lost(counted, demand.falling(counted))
     levels = dict(zip(work.quasi, best.node, strict=True))
@@ -72,7 +82,24 @@ def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan:
         "nodes": prod(lattice.shape),
         **found,
     }
-    return Plan((LeveledView("main", work.published, levels, left_out),), notes)
+    view = LeveledView("main", work.published, levels, left_out)
+    if work.table.earlier is None:
+        return Plan((view,), notes)
+    # Beside earlier releases some go whose groups stay.
+    assert lost.owners is not None
+    assert lattice.persons is not None
+    rows = np.sort(lattice.persons.order[lost.owners >= 0])
+    return FromRows(lambda own: Drafts((view.draft_of(own.table, rows),), notes))
+
+
+def _sightings(work: Work, strictness: int) -> Told | None:
+    """What several groups of a person may not tell together, of this release or of earlier ones."""
+    if work.table.earlier is not None:
+        from manyveils.promises.beside import beside_of  # Few publications ask for it.
+
+        return beside_of(work.policy, work.table, work.promises, strictness)
+    constant = about_constants(work.policy, work.table, work.promises)
+    return sightings_of(constant, work.table, work.sensitive)
 
 
 def _optimal(work: Work, demand: Demand) -> tuple[Choice, dict[str, object]]:
@@ -101,6 +128,12 @@ def _best(work: Work, demand: Demand, limits: Limits) -> tuple[Choice, dict[str,
         "gap": gap,
         "is_optimal": is_settled,
     }
+
+
+def _not_beside(work: Work) -> InfeasibleError:
+    what = "no node of the lattice keeps every promise beside the earlier releases: too many moved from label to label."
+    remedy = 'Use recoding = "mondrian", which keeps those together who stood together, or raise suppression.'
+    return InfeasibleError([Problem(f"{work.policy.name}: publish.recoding", what, remedy)])
 
 
 def _not_found(work: Work, budget: Budget) -> InfeasibleError:

@@ -11,7 +11,7 @@ from manyveils.promises.crowds import Persons
 from manyveils.promises.entries import Ids, Kept
 from manyveils.promises.headcounts import Headcount, headcount
 from manyveils.promises.keeping import Watch
-from manyveils.promises.sightings import AllSightings
+from manyveils.promises.sightings import Told
 
 # The share of rows that are looked at first.
 FIRST_LOOK = 32
@@ -52,7 +52,7 @@ class Leaving:
     watches: tuple[Watch, ...]
     falls: tuple[bool, ...]
     limit: int
-    sightings: AllSightings | None = None
+    sightings: Told | None = None
 
     def falling(self, counted: Counted) -> Lost:
         """Who goes by promises that, once broken, stay broken at every finer node; counted no further than the limit."""
@@ -83,8 +83,8 @@ class Leaving:
         n_lost = falling.n + self._settle(self._every, owners, asked, self.limit - falling.n)
         while self.sightings is not None and n_lost <= self.limit:
             asked = np.zeros(counted.sizes.size, dtype=bool)
-            unfit = self.sightings.unfit(owners, asked.size, self.limit - n_lost)
-            n_lost += self._leave(owners, ~unfit, asked)
+            going = self.sightings.going(owners, asked.size, self.limit - n_lost)
+            n_lost += self._go(owners, going, asked)
             if not asked.any():
                 break
             n_lost += self._settle(self._every, owners, asked, self.limit - n_lost)
@@ -105,6 +105,13 @@ class Leaving:
             asked = np.zeros(asked.size, dtype=bool)
             n_lost += self._leave(owners, fine, asked)
         return n_lost
+
+    def _go(self, owners: Ids, going: Kept, asked: Kept) -> int:
+        """Let some persons go; the groups they leave are to be asked about."""
+        rows = going[self.persons.numbers[self.persons.order]] & (owners >= 0)
+        asked[owners[rows]] = True
+        owners[rows] = -1
+        return int(going.sum())
 
     def _leave(self, owners: Ids, fine: Kept, asked: Kept) -> int:
         """Let everybody go who has a row in a group that is not fine; the groups they leave are to be asked about."""

@@ -296,4 +296,5 @@ METHOD = Method(
         "what comes after grading cuts rows, and grades are given to all rows at once",
         'Use then = "generalize", "anatomize", "codip" or "separate", or the local engine.',
     ),
+    why_not="its codes and grades are secret, and what two sets of them tell together is not worked out",
 )

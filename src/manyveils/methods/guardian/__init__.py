@@ -263,4 +263,5 @@ METHOD = Method(
         "with this anonymizer tables are made from rows",
         'Use anonymizer = "anatomize" or "generalize", or the local engine.',
     ),
+    why_not="each of its tables puts people into groups of its own, and what these tell together over several releases is not worked out",
 )

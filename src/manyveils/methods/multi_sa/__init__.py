@@ -165,4 +165,5 @@ METHOD = Method(
         "its search looks at the clock, so a task that is done again could choose other rows",
         "Use another method, or the local engine.",
     ),
+    why_not="its search for groups knows one table only, and cannot heed where people stood before",
 )

@@ -6,15 +6,16 @@ It promises any guarantee about what someone who knows a target's quasi-identifi
 It cannot promise anything against those who know sensitive attributes of the same column, unless `conditional` is set.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.methods import Method
-from manyveils.methods.slice.buckets import Region, cut_buckets, group_buckets, regions_of
+from manyveils.methods.slice.buckets import Region, bucket_watches, cut_buckets, group_buckets, regions_of
 from manyveils.methods.slice.layout import Layout, SliceOptions, lay_out
-from manyveils.promises.entries import Ids, distinct
+from manyveils.promises.entries import Ids, distinct, examples
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch_counts
 from manyveils.promises.work import Work, shuffled_rows
@@ -30,12 +31,37 @@ def _sliced(layout: Layout, work: Work) -> Drafts:
     order = shuffled_rows(work, "slice.order")
     regions = tuple(regions_of(work, column, order, column_k=options.column_k) for column in layout.columns)
     _refuse_double_recoding(work, regions)
+    if work.table.earlier is not None:
+        return _made(work, layout, regions, _continued(work, regions))
     if options.partition == "mondrian":
         buckets = cut_buckets(work, regions, order)
     else:
         buckets = group_buckets(work, regions, order, design=options.partition, size=options.bucket)
     _refuse_sightings(work, regions)
     return _made(work, layout, regions, buckets)
+
+
+def _continued(work: Work, regions: tuple[Region, ...]) -> Ids:
+    """Buckets of persons some of whom were in earlier releases; -1 for the rows of who is held back."""
+    from manyveils.methods.returning import cohorts_of, places_of, rows_of  # Few publications ask for it.
+
+    whole, persons = work.table, work.table.persons
+    assert persons is not None
+
+    def cut(own: Work, some: Ids) -> Ids:
+        rows = rows_of(whole, some)
+        own_regions = tuple(replace(region, of_row=region.of_row[rows]) for region in regions)
+        buckets = cut_buckets(own, own_regions, shuffled_rows(own, "slice.order"))
+        return buckets if own.table.persons is None else buckets[examples(own.table.persons, some.size)]
+
+    groups = cohorts_of(
+        work,
+        cut,
+        lambda table: bucket_watches(replace(work, table=table), regions, overlap=True),
+        places=places_of(whole, work.quasi, whole.n_persons),
+        is_told_apart=False,
+    )
+    return groups[persons]
 
 
 def _refuse_parted(work: Work, layout: Layout) -> None:
@@ -88,11 +114,15 @@ def _n_seen_apart(persons: Ids, region: Region) -> int:
 
 
 def _made(work: Work, layout: Layout, regions: tuple[Region, ...], buckets: Ids) -> Drafts:
-    recodings = {name: recoding for region in regions for name, recoding in region.recodings.items()}
-    sizes = np.bincount(buckets)
+    rows = np.flatnonzero(buckets >= 0)
+    recodings = {
+        name: recoding.of_rows(rows, work.table[name])
+        for region in regions
+        for name, recoding in region.recodings.items()
+    }
+    sizes = np.bincount(buckets[rows])
     is_single = len(layout.columns) == 1
-    rows = np.arange(work.table.n_rows)
-    draft = Draft("main", layout.columns, rows, None if is_single else buckets, recodings)
+    draft = Draft("main", layout.columns, rows, None if is_single else buckets[rows], recodings)
     notes = {
         "columns": [list(column) for column in layout.columns],
         "generalized": sorted(recodings),
@@ -119,4 +149,6 @@ def plan(work: Work) -> FromRows:
     return FromRows(partial(_sliced, layout), InParts(layout.columns, "ranges", (), notes))
 
 
-METHOD = Method("slice", "Slicing: paper 003", SliceOptions, plan, demo={"slice": {"columns": 4}})
+METHOD = Method(
+    "slice", "Slicing: paper 003", SliceOptions, plan, demo={"slice": {"columns": 4}}, continues=True
+)

@@ -109,7 +109,9 @@ def cut_buckets(work: Work, regions: tuple[Region, ...], order: Ids) -> Ids:
     if not attributes:
         return np.zeros(work.table.n_rows, dtype=np.int64)
     n_values = tuple(attribute.n_values for attribute in attributes)
-    watches, stage = bucket_watches(work, regions), "cutting buckets"
+    room = (Promise(guarantees.KAnonymity(work.room), work.quasi),) if work.room > 1 else ()
+    watches = (*bucket_watches(work, regions), *watch(room, work.table, ()))
+    stage = "cutting buckets"
     if work.table.persons is None:
         return _cut(work, cutting_of(attributes, n_values, "ranges"), order, watches, stage)
     people = units_of(work, "slice.persons")
@@ -126,13 +128,13 @@ def _cut_along(work: Work, region: Region) -> tuple[Attribute, ...]:
     return (Attribute(name, "ordinal", region.of_row.astype(np.int32), domain, Levels(())),)
 
 
-def bucket_watches(work: Work, regions: tuple[Region, ...]) -> tuple[Watch, ...]:
+def bucket_watches(work: Work, regions: tuple[Region, ...], *, overlap: bool = False) -> tuple[Watch, ...]:
     """What every bucket must keep for those who find a region of a judged column in it.
 
     Labels may overlap, as `*` does with any other; a target then matches several buckets. So do the values of a person
-    that stand beside those by which she came into a bucket.
+    that stand beside those by which she came into a bucket, and buckets of persons who stay together.
     """
-    if work.table.persons is not None or any(region.recodings for region in regions):
+    if overlap or work.table.persons is not None or any(region.recodings for region in regions):
         work = replace(work, promises=tuple(promise.for_mixtures() for promise in work.promises))
     return tuple(
         watched

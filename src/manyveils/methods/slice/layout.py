@@ -218,11 +218,13 @@ def lay_out(work: Work, options: SliceOptions) -> Layout:
 def _clustered(
     work: Work, names: Names, distance: Matrix, n_columns: int | Literal["auto"]
 ) -> Iterator[set[str]]:
-    """Clusters of attributes; what does not change for somebody with several rows has a column of its own.
+    """Clusters of attributes; what does not change for somebody with several rows has a column of its own, and with names.
 
-    Beside quasi-identifiers, whoever knows several of her rows would see it in several places.
+    Beside quasi-identifiers, whoever knows several of her rows, in one release or in several, would see it in several
+    places.
     """
-    constant = set() if work.table.persons is None else {*work.policy.constant} & {*work.policy.sensitive}
+    is_followed = work.table.persons is not None or work.room > 1
+    constant = {*work.policy.constant} & {*work.policy.sensitive} if is_followed else set()
     if n_columns == 1 or constant == {*names}:
         constant = set()
     rest = np.array([number for number, name in enumerate(names) if name not in constant])

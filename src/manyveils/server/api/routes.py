@@ -193,6 +193,9 @@ async def submit(request: Request, person: Someone) -> jobs.Job:
 
 def submit_form(worker: jobs.Worker, person: Person, form: FormData) -> jobs.Job:
     """Queue what a form has uploaded."""
+    if "after" in form:
+        what = "the server does not publish after earlier releases."
+        raise InputError.at("after", what, "Use manyveils publish --after, where their private folders are.")
     texts = {"title": form.get("title"), "format": form.get("format", "csv")}
     if not all(isinstance(text, str) for text in texts.values()):
         raise InputError.at("title", "must be given as a text.")

@@ -1,0 +1,89 @@
+"""A chain release by release: who came, went and came back, and what somebody who has all of them may know."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+import polars as pl
+
+from manyveils.audits.combining import remaining
+from manyveils.audits.earlier import before_of, gains_before
+from manyveils.audits.signatures import signatures_in
+from manyveils.policy import Policy
+from manyveils.reading.keys import Floats
+from manyveils.release.ledger import Ledger
+from manyveils.table import Table
+from manyveils.table.earlier import Earlier
+
+
+@dataclass(frozen=True)
+class Known:
+    """What may be known at most of one attribute that does not change: how many values remain, and how far one is believed."""
+
+    attribute: str
+    values: int
+    belief: float
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One release of a chain: how many persons its original has, who of them are new or back, and who is not in it.
+
+    Whose identity is missing is counted among all persons alone.
+    """
+
+    release: str
+    method: str
+    persons: int
+    joined: int
+    returned: int
+    left: int
+    held_back: int
+    known: tuple[Known, ...] = field(default=())
+
+    def describe(self) -> dict[str, object]:
+        """The release as plain values for JSON; what may be known only where it was worked out."""
+        told = asdict(self)
+        return told if self.known else {key: value for key, value in told.items() if key != "known"}
+
+
+def moments(names: Sequence[str], ledgers: Sequence[Ledger]) -> Iterator[Moment]:
+    """The releases of a chain, oldest first, by their ledgers alone."""
+    ever = last = pl.DataFrame(schema={"person": pl.Binary})
+    for name, ledger in zip(names, ledgers, strict=True):
+        # Who only left a group that a release shows is not in the release.
+        here = ledger.sightings.filter(pl.col("group") < ledger.n_shown).select("person").unique()
+        known, stayed = (here.join(others, on="person", how="semi").height for others in (ever, last))
+        counts = ledger.n_persons, here.height - known, known - stayed, last.height - stayed
+        yield Moment(name, ledger.method, *counts, ledger.held_back.height)
+        ever, last = pl.concat([ever, here]).unique(), here
+
+
+def known_after(earlier: Earlier, table: Table, policy: Policy) -> Iterator[tuple[Known, ...]]:
+    """What may be known of anybody after each release of a chain, of the attributes that do not change."""
+    names = [name for name in policy.sensitive if name in earlier.held and policy.attributes[name].constant]
+    told = {name: list(_known_of(name, earlier, table)) for name in names}
+    for release in range(int(earlier.release_of.max(initial=-1)) + 1):
+        yield tuple(own for name in names if (own := told[name][release]) is not None)
+
+
+def _known_of(name: str, earlier: Earlier, table: Table) -> Iterator[Known | None]:
+    held = earlier.held[name]
+    before = before_of(earlier, held, is_constant=True)
+    gains = gains_before(before, held, held.n_values)
+    prior = _prior(table, name, held.n_values)
+    for release in range(int(earlier.release_of.max(initial=-1)) + 1):
+        pairs = before.pairs.within(earlier.release_of <= release)
+        values, belief = held.n_values + 1, 0.0
+        for number, _, share in remaining(signatures_in(pairs, earlier.n_persons), gains, prior):
+            n_values = np.bincount(number)
+            values = min(values, int(n_values[n_values > 0].min(initial=values)))
+            belief = max(belief, float(share.max(initial=0.0)))
+        yield Known(name, values, belief) if belief else None
+
+
+def _prior(table: Table, name: str, n_values: int) -> Floats:
+    """How common values are in the table; one that it has no more is taken to be as rare as can be."""
+    counts = np.zeros(n_values)
+    counts[: table[name].n_values] = table[name].counts
+    return np.maximum(counts / max(table.n_people, 1), 1 / max(table.n_persons, 1))

@@ -1,0 +1,48 @@
+"""Mondrian beside earlier releases: who stood together stays together, and the others are cut into groups of their own."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from manyveils.methods.generalize.labels import alike, cut_table
+from manyveils.methods.generalize.mondrian import Labels, cutting_of, partition
+from manyveils.methods.persons import judge_of, units_of
+from manyveils.methods.returning import cohorts_of, places_of
+from manyveils.promises.entries import Ids
+from manyveils.promises.keeping import watch
+from manyveils.promises.work import Work
+
+
+def groups_beside(work: Work, labels: Labels, *, relaxed: bool) -> Ids:
+    """The group of each row, which is that of its person; -1 where she is held back."""
+    assert work.table.persons is not None
+    groups = cohorts_of(
+        work,
+        lambda own, _: _cut(own, labels, relaxed=relaxed),
+        lambda table: watch(work.promises, table, work.sensitive),
+        lambda groups: _alike(work, groups, labels),
+        places_of(work.table, work.quasi, work.table.n_persons),
+    )
+    return groups[work.table.persons]
+
+
+def _alike(work: Work, groups: Ids, labels: Labels) -> Ids:
+    """A number for each group of persons, the same for those that are published alike."""
+    assert work.table.persons is not None
+    of_row = groups[work.table.persons]
+    rows = np.flatnonzero(of_row >= 0)
+    placed = replace(work, table=work.table.taking(rows))
+    return alike(placed, of_row[rows], labels)
+
+
+def _cut(work: Work, labels: Labels, *, relaxed: bool) -> Ids:
+    """Groups of whole persons by Mondrian, without regard to earlier releases."""
+    if work.table.persons is None:
+        return cut_table(work, work.with_room, work.sensitive, labels=labels, relaxed=relaxed)
+    watches = watch(work.with_room, work.table, work.sensitive)
+    people = units_of(work, "mondrian.persons")
+    columns = tuple(people.standing(work.table[name]) for name in work.quasi)
+    cutting = cutting_of(columns, tuple(map(work.n_leaves, work.quasi)), labels)
+    judged, progress = judge_of(watches, people.of_row), partial(work.progress, "cutting")
+    return partition(cutting, people.order, watches, relaxed=relaxed, progress=progress, judged=judged)

@@ -1,0 +1,494 @@
+"""Groups of persons some of whom were in earlier releases: who stood together stays together, and others stand apart.
+
+What can be told by subtracting one release from another is who left a group and who came into it. So nobody is put
+into a group beside those who stood together before. Newcomers, and those who come back or moved, get groups of their
+own, large enough that those who leave them will differ. Where those who leave a group differ too little, some who would
+have stayed, or all, go to the newcomers' groups with them: nobody can tell then which of them has what.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.errors import InfeasibleError, Problem
+from manyveils.methods.generalize.mondrian import Judged
+from manyveils.promises.company import Company
+from manyveils.promises.entries import Ids, distinct, examples
+from manyveils.promises.keeping import Watch, kept_by_groups
+from manyveils.promises.returning import Returning, returning_of
+from manyveils.promises.stints import (
+    LEFT,
+    OPEN,
+    STRICTEST,
+    VANISHED,
+    Cells,
+    Exchanges,
+    Stints,
+    exchanges_of,
+    room_to_leave,
+)
+from manyveils.promises.work import Work
+from manyveils.table import Table
+
+Bools = NDArray[np.bool_]
+# The groups of the persons of a table as the method makes them, who are these of the whole; -1 for who is left out.
+Grouped = Callable[[Work, Ids], Ids]
+Watched = Callable[[Table], tuple[Watch, ...]]
+# Rounds at most.
+ROUNDS = 60
+# So many of a group are where it is; whoever is nearer to its middle than so is near in any case.
+MOST, NEXT_TO = 0.9, 0.02
+# Groups of those who come back are so many times as large as those of newcomers.
+WIDER = 4
+REMEDY = (
+    "Raise suppression so that more can be held back, publish when more people have come, lower a threshold, or let "
+    "the first release of a chain have larger groups (k)."
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Cohorts:
+    """How persons are put into groups beside earlier releases.
+
+    `grouped` puts the persons of a table into groups as the method does without earlier releases; `judged` says which
+    groups of persons keep every promise of their own, and `alike` numbers groups of persons as they are published.
+    """
+
+    work: Work
+    exchanges: Exchanges
+    returning: Returning
+    grouped: Grouped
+    judged: Judged
+    alike: Callable[[Ids], Ids]
+    # Where each person stands in each quasi-identifier, from 0 to 1; none where that is no matter.
+    places: tuple[NDArray[np.float64], ...] = ()
+    # Whether groups are told apart by where persons stand, so that whoever moves must leave hers.
+    is_told_apart: bool = True
+
+    def settled(self) -> Ids:
+        """The group of every person; -1 for who is held back.
+
+        Claim: all groups keep every promise, and so does what can be told of anybody from all releases.
+        Why: it ends only when nothing is found to be broken of the groups as they are given.
+        Tested by: tests/claims/test_cohorts.py
+        """
+        nobody = np.zeros(self.n_persons, dtype=bool)
+        state = _State(self._stays.copy(), nobody, np.arange(self.exchanges.n_last), self._room_to_leave)
+        settled: Ids | None = None
+        told: _Told | None = None
+        groups = self._last_of
+        for strictness in range(STRICTEST + 1):
+            for _ in range(ROUNDS):
+                if told is None:
+                    groups = self._groups(state)
+                    told = self._told(groups)
+                found = self._found(told, strictness)
+                if found is None:
+                    settled = groups
+                    break
+                if strictness and settled is not groups and self._found(told, 0) is None:
+                    settled = groups
+                told = None
+                try:
+                    self._change(state, groups, found, strictness)
+                except InfeasibleError:
+                    if settled is None:
+                        raise
+                    return settled
+        assert settled is not None
+        return settled
+
+    @cached_property
+    def company(self) -> Company:
+        """Who could be held back along with those who left."""
+        return Company(self.exchanges, self.n_persons)
+
+    @property
+    def n_persons(self) -> int:
+        """How many persons the table has."""
+        return self.work.table.n_persons
+
+    @cached_property
+    def _last_of(self) -> Ids:
+        """The last group of each person, one of them if there were several; -1 where there was none."""
+        groups = np.full(self.exchanges.n_all, -1, dtype=np.int64)
+        persons, last = self.exchanges.last
+        groups[persons[::-1]] = last[::-1]
+        return groups[: self.n_persons]
+
+    @cached_property
+    def _stays(self) -> Bools:
+        """Who stood in a group of the last release, and still stands near the others."""
+        stays = self._last_of >= 0
+        for place in self.places if self.is_told_apart else ():
+            stays &= ~_far_off(place, self._last_of, self.exchanges.n_last)
+        return stays
+
+    @cached_property
+    def _room_to_leave(self) -> int:
+        """How large new groups are, if as large a share leaves them as has left those of the last release."""
+        persons, _ = self.exchanges.last
+        n_gone = np.count_nonzero(persons >= self.n_persons) + np.count_nonzero(
+            ~self._stays & (self._last_of >= 0)
+        )
+        share = n_gone / max(persons.size, 1)
+        return room_to_leave(self.work.policy, self.work.table, self.work.promises, share)
+
+    def _groups(self, state: "_State") -> Ids:
+        """The cohorts of those who stay, and groups of all others as the method makes them."""
+        groups = np.where(state.stays & ~state.held_back, state.into[self._last_of], -1)
+        for fresh, room in self._fresh(state):
+            own = self._apart(fresh, min(room, fresh.size))
+            groups[fresh] = np.where(own < 0, -1, own + 1 + max(int(groups.max()), self.exchanges.n_last))
+            if state.is_together:
+                # Where they keep no promise of their own, they go to the largest cohort.
+                stays = groups[state.stays & ~state.held_back]
+                groups[fresh] = np.argmax(np.bincount(stays)) if stays.size else groups.max()
+        groups = _numbered_anew(groups)
+        there = groups >= 0
+        if not there.any():
+            raise InfeasibleError([self._problem("nobody is left to be published.")])
+        groups[there] = self.alike(groups)[groups[there]]
+        return groups
+
+    def _fresh(self, state: "_State") -> Iterator[tuple[Ids, int]]:
+        """Those who get new groups, and how large these are: newcomers, and those who come back or move with some of them.
+
+        Whoever was seen before is told from fewer the more groups she was in, so that hers are larger.
+        """
+        is_fresh = ~state.stays & ~state.held_back
+        was_seen = np.zeros(self.exchanges.n_all, dtype=bool)
+        was_seen[self.exchanges.past.every.persons] = True
+        was_seen = was_seen[: self.n_persons]
+        back, new = np.flatnonzero(is_fresh & was_seen), np.flatnonzero(is_fresh & ~was_seen)
+        if back.size:
+            order = self.work.streams.of("newcomers beside others").permutation(new)
+            n_beside = min(max(2 * back.size, WIDER * state.room - back.size), new.size)
+            n_beside = new.size if new.size - n_beside < state.room else n_beside
+            yield np.sort(np.append(back, order[:n_beside])), WIDER * state.room
+            new = np.sort(order[n_beside:])
+        if new.size:
+            yield new, state.room
+
+    def _apart(self, persons: Ids, room: int) -> Ids:
+        """Groups of some persons by themselves, as the method makes them; all in one where it cannot."""
+        whole = self.work.table
+        table = some_persons(whole, persons)
+        of_all = {name: replace(one, of_all=whole[name].counts) for name, one in table.attributes.items()}
+        work = replace(
+            self.work,
+            table=replace(table, attributes=of_all, reference=whole.whole),
+            streams=self.work.streams.apart("beside earlier releases"),
+            counted=None,
+            room=room,
+        )
+        try:
+            return self.grouped(work, persons)
+        except InfeasibleError:
+            return np.zeros(persons.size, dtype=np.int64)
+
+    def _told(self, groups: Ids) -> "_Told":
+        """What groups tell, however strictly it is asked."""
+        n_groups = int(groups.max()) + 1
+        there = np.flatnonzero(groups >= 0)
+        own = there, groups[there]
+        stints = self.exchanges.then(own, n_groups)
+        unsafe = np.zeros(self.exchanges.n_all, dtype=bool)
+        if self.returning.is_believed:
+            unsafe = self.returning.judged(self.returning.parted(*own, n_groups)).unsafe
+        return _Told(~self.judged(groups, n_groups), unsafe, stints, self.exchanges.laid_out(stints))
+
+    def _found(self, told: "_Told", strictness: int) -> "_Found | None":
+        """What is broken; nothing where all promises are kept."""
+        lacking = self.exchanges.lacking(told.cells, strictness)
+        unsafe: Bools = told.unsafe | lacking.any(axis=0)
+        if not told.broken.any() and not unsafe.any():
+            return None
+        return _Found(told.broken, unsafe, lacking, told.stints, told.cells)
+
+    def _change(self, state: "_State", groups: Ids, found: "_Found", strictness: int) -> None:
+        """Join cohorts, give newcomers larger groups, or hold some persons back."""
+        before = state.weight
+        fresh = ~state.stays & ~state.held_back
+        lost = fresh & found.unsafe[: self.n_persons]
+        without = fresh & np.append(found.broken, False)[groups]
+        company = self.company.of(found.cells, found.lacking)
+        company = None if company is None else company[~state.held_back[company]]
+        room = self._room(state, strictness)
+        is_little = company is not None and company.size <= room
+        if company is not None and (is_little or strictness):
+            lost[company[:room]] = True
+        # Exchanges by way of other classes become more where cohorts are joined.
+        blamed = self._blamed(found, (OPEN,) if is_little or strictness else (OPEN, LEFT, VANISHED))
+        self._join(state, np.append(blamed, False)[groups])
+        if without.any() and state.weight == before:
+            lost |= self._without_groups(state, without, room)
+        if not lost.any() and state.weight == before:
+            # Somebody came back without whom those who left are too much alike.
+            lost = self._returners_of(found)
+        if lost.any():
+            self._hold_back(state, lost, room, is_asked=not strictness)
+        if state.weight == before:
+            raise InfeasibleError([self._problem(self._says(found))])
+
+    def _without_groups(self, state: "_State", which: Bools, room: int) -> Bools:
+        """Give larger groups to newcomers whose own keep no promise, or all one with a cohort; or who is held back instead."""
+        n_fresh = int((~state.stays & ~state.held_back).sum())
+        if which.sum() <= room:
+            return which
+        if 2 * state.room <= n_fresh:
+            state.room *= 2
+        elif not state.is_together:
+            state.is_together = True
+        else:
+            return which
+        return np.zeros_like(which)
+
+    def _blamed(self, found: "_Found", kinds: tuple[int, ...]) -> Bools:
+        """Groups that keep no promise of their own, or in which stints ended of persons of whom too little is possible."""
+        blamed, stints = found.broken.copy(), found.stints
+        ends = stints.ends[found.unsafe[stints.persons] & np.isin(stints.ends % 3, kinds)]
+        own = ends // 3 - self.exchanges.past.n_groups
+        blamed[own[own >= 0]] = True
+        return blamed
+
+    def _join(self, state: "_State", is_broken: Bools) -> None:
+        """Join cohorts that keep no promise of their own with each other, near ones first, or one with the nearest."""
+        stays = state.stays & ~state.held_back
+        cohorts = state.into[self._last_of[stays]]
+        present, numbers = np.unique(cohorts, return_inverse=True)
+        broken = np.bincount(numbers, is_broken[stays], minlength=present.size) > 0
+        if not broken.any():
+            return
+        if present.size == 1:
+            # There are only the others to join it.
+            state.is_together = True
+            return
+        order = self._near(stays, numbers, present.size)
+        own = order[broken[order]]
+        if own.size == 1:
+            # So many of the nearest that it becomes twice as large.
+            place = int(np.flatnonzero(order == own[0])[0])
+            near = order[np.argsort(np.abs(np.arange(order.size) - place), kind="stable")]
+            sizes = np.bincount(numbers, minlength=present.size)[near]
+            own = near[: 1 + max(int(np.searchsorted(np.cumsum(sizes[1:]), sizes[0])) + 1, 1)]
+            heads = np.zeros(own.size, dtype=np.int64)
+        else:
+            # The last one of an odd number stands beside the pair before it.
+            heads = np.minimum(np.arange(own.size) // 2, own.size // 2 - 1) * 2
+        into = np.arange(self.exchanges.n_last)
+        into[present[own]] = present[own[heads]]
+        state.into = into[state.into]
+
+    def _near(self, stays: Bools, numbers: Ids, n: int) -> Ids:
+        """All cohorts in an order in which near ones stand together."""
+        if not self.places:
+            return np.arange(n)
+        sizes = np.bincount(numbers, minlength=n)
+        return near_order(
+            np.stack([np.bincount(numbers, place[stays], minlength=n) / sizes for place in self.places])
+        )
+
+    def _room(self, state: "_State", strictness: int) -> int:
+        """How many more persons may be held back; for more than is promised, a quarter of them less."""
+        return max(
+            (self.work.limit * 3 // 4 if strictness else self.work.limit) - int(state.held_back.sum()), 0
+        )
+
+    def _hold_back(self, state: "_State", which: Bools, room: int, *, is_asked: bool) -> None:
+        """Hold some persons back, who were held back before last; only if there is room for all, where that is asked."""
+        persons = np.flatnonzero(which & ~state.held_back)
+        if is_asked and persons.size > room:
+            raise InfeasibleError([self._problem(self._too_many(persons.size, room))])
+        waited = np.isin(persons, self.returning.earlier.held_back)
+        state.held_back[persons[np.argsort(waited, kind="stable")][:room]] = True
+
+    def _returners_of(self, found: "_Found") -> Bools:
+        """Persons who came back now, and once left together with somebody who is unsafe."""
+        stints = found.stints
+        cells = stints.entries * (int(stints.ends.max()) + 1) + stints.ends
+        touched = np.isin(cells, cells[found.unsafe[stints.persons]])
+        came = np.zeros(self.exchanges.n_all, dtype=bool)
+        came[stints.persons[stints.entries >= self.exchanges.past.n_groups]] = True
+        back = np.zeros(self.exchanges.n_all, dtype=bool)
+        back[stints.persons[touched]] = True
+        return (back & came)[: self.n_persons]
+
+    def _problem(self, what: str) -> Problem:
+        return Problem(f"{self.work.policy.name}: publish.suppression", what, REMEDY)
+
+    def _too_many(self, n: int, room: int) -> str:
+        return (
+            f"{n:,} more persons would have to be held back, {room:,} at most: beside the earlier releases too "
+            "little would stay possible of them."
+        )
+
+    def _says(self, found: "_Found") -> str:
+        n_gone = int(found.unsafe[self.n_persons :].sum())
+        return (
+            f"beside the earlier releases too little would stay possible of {int(found.unsafe.sum()):,} persons, "
+            f"{n_gone:,} of whom are gone."
+        )
+
+
+@dataclass(repr=False)
+class _State:
+    """Who stays in a cohort, who is held back, which cohorts were joined, and how large the groups of the others are at least.
+
+    The others may also have to go all together to a cohort.
+    """
+
+    stays: Bools
+    held_back: Bools
+    # The last group that each last group was joined with.
+    into: Ids
+    room: int
+    is_together: bool = False
+
+    @property
+    def weight(self) -> tuple[int, ...]:
+        """What changes with every change."""
+        n_cohorts = distinct(self.into).size
+        return int(self.stays.sum()), int(self.held_back.sum()), n_cohorts, self.room, self.is_together
+
+
+@dataclass(frozen=True, repr=False)
+class _Told:
+    """Groups that keep no promise of their own, for whom beliefs break one, and the stints and cells of all."""
+
+    broken: Bools
+    unsafe: Bools
+    stints: Stints
+    cells: Cells
+
+
+@dataclass(frozen=True, repr=False)
+class _Found:
+    """Groups that keep no promise of their own, persons for whom one is broken, and the stints of all.
+
+    `lacking` says of every attribute how many more values would have to be possible of each person.
+    """
+
+    broken: Bools
+    unsafe: Bools
+    lacking: Ids
+    stints: Stints
+    cells: Cells
+
+
+def cohorts_of(
+    work: Work,
+    grouped: Grouped,
+    watched: Watched,
+    alike: Callable[[Ids], Ids] | None = None,
+    places: tuple[NDArray[np.float64], ...] = (),
+    *,
+    is_told_apart: bool = True,
+) -> Ids:
+    """The group of every person beside earlier releases; -1 for who is held back."""
+    returning = returning_of(work.policy, work.table, work.promises)
+    exchanges = exchanges_of(work.policy, work.table, work.promises)
+    assert returning is not None
+    assert exchanges is not None
+    apart = alike or (lambda groups: np.arange(int(groups.max(initial=-1)) + 1))
+    judged = judge_of(watched, work.table)
+    return Cohorts(work, exchanges, returning, grouped, judged, apart, places, is_told_apart).settled()
+
+
+def places_of(table: Table, names: tuple[str, ...], n_persons: int) -> tuple[NDArray[np.float64], ...]:
+    """Where persons stand in each of some attributes: the rank of a value of theirs among all, from 0 to 1."""
+    assert table.persons is not None
+    rows = examples(table.persons, n_persons)
+    places = []
+    for name in names:
+        counts = table[name].counts
+        ranks = (np.cumsum(counts) - counts / 2) / max(int(counts.sum()), 1)
+        places.append(ranks[table[name].codes[rows]])
+    return tuple(places)
+
+
+def _far_off(place: NDArray[np.float64], groups: Ids, n_groups: int) -> Bools:
+    """Who stands much farther from the middle of her group than most of it do; nobody who is in none."""
+    there = np.flatnonzero(groups >= 0)
+    off = np.zeros(groups.size, dtype=bool)
+    middle = _quantile(place[there], groups[there], n_groups, 0.5)
+    far = np.abs(place[there] - middle[groups[there]])
+    reach = _quantile(far, groups[there], n_groups, MOST)
+    off[there] = far > np.maximum(1.5 * reach, NEXT_TO)[groups[there]]
+    return off
+
+
+def _quantile(values: NDArray[np.float64], groups: Ids, n_groups: int, share: float) -> NDArray[np.float64]:
+    """The value below which so large a share of each group is; 0 for groups without any."""
+    order = np.lexsort((values, groups))
+    sizes = np.bincount(groups, minlength=n_groups)
+    places = np.cumsum(sizes) - sizes + np.floor(share * np.maximum(sizes - 1, 0)).astype(np.int64)
+    quantiles = np.zeros(n_groups)
+    quantiles[sizes > 0] = values[order[places[sizes > 0]]]
+    return quantiles
+
+
+def near_order(middles: NDArray[np.float64]) -> Ids:
+    """An order of points in which near ones stand together: halved again and again where they are spread most.
+
+    >>> near_order(np.array([[0.0, 9.0, 1.0, 8.0]]))
+    array([0, 2, 3, 1])
+    """
+    n = middles.shape[1]
+    order, starts = np.arange(n), np.zeros(1, dtype=np.int64)
+    while starts.size < n:
+        stops = np.append(starts[1:], n)
+        listed = middles[:, order]
+        spread = np.maximum.reduceat(listed, starts, axis=1) - np.minimum.reduceat(listed, starts, axis=1)
+        widest = np.repeat(np.argmax(spread, axis=0), stops - starts)
+        part = np.repeat(np.arange(starts.size), stops - starts)
+        order = order[np.lexsort((listed[widest, np.arange(n)], part))]
+        starts = distinct(np.append(starts, (starts + stops) // 2))
+    return order
+
+
+def some_persons(table: Table, persons: Ids) -> Table:
+    """The rows of some persons, who are numbered in their order."""
+    assert table.persons is not None
+    rows = rows_of(table, persons)
+    numbers = np.full(table.n_persons, -1, dtype=np.int64)
+    numbers[persons] = np.arange(persons.size)
+    whose = numbers[table.persons[rows]]
+    is_plain = whose.size == persons.size and bool((whose == np.arange(whose.size)).all())
+    return replace(table.taking(rows), persons=None if is_plain else whose, keys=None, earlier=None)
+
+
+def rows_of(table: Table, persons: Ids) -> Ids:
+    """The rows of some persons."""
+    assert table.persons is not None
+    is_meant = np.zeros(table.n_persons, dtype=bool)
+    is_meant[persons] = True
+    return np.flatnonzero(is_meant[table.persons])
+
+
+def judge_of(watched: Watched, table: Table) -> Judged:
+    """What says which groups of persons keep every promise of their own; whoever has none is in no group.
+
+    Where nobody has several rows, rows are counted, which is quicker.
+    """
+    persons = table.persons
+    assert persons is not None
+    if table.n_persons < table.n_rows:
+        watches = watched(table)
+        return lambda groups, n_groups: kept_by_groups(watches, groups[persons], n_groups)
+    return partial(_judged_by_rows, watched(replace(table, persons=None)), persons)
+
+
+def _judged_by_rows(watches: tuple[Watch, ...], persons: Ids, groups: Ids, n_groups: int) -> Bools:
+    # Rows without a group are counted in one of their own, which is not judged.
+    owners = np.where(groups < 0, n_groups, groups)[persons]
+    return kept_by_groups(watches, owners, n_groups + 1)[:n_groups]
+
+
+def _numbered_anew(groups: Ids) -> Ids:
+    present = np.bincount(groups + 1, minlength=1) > 0
+    present[0] = False
+    return np.where(groups < 0, -1, (np.cumsum(present) - 1)[groups + 1])

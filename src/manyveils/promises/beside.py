@@ -1,0 +1,73 @@
+"""Who is to be left out of groups of rows so that what they tell beside earlier releases keeps the promises."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyveils.policy import Policy, Promise
+from manyveils.promises.company import Company
+from manyveils.promises.crowds import Persons, persons_of
+from manyveils.promises.entries import Ids, distinct
+from manyveils.promises.returning import Returning, returning_of
+from manyveils.promises.stints import Exchanges, exchanges_of
+from manyveils.table import Table
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, repr=False)
+class Beside:
+    """Promises about attributes that do not change, to persons some of whom were in earlier releases.
+
+    `strictness` is that of exchanges.
+    """
+
+    persons: Persons
+    exchanges: Exchanges
+    returning: Returning
+    strictness: int
+
+    def going(self, owners: Ids, n_owners: int, room: int | None = None) -> Bools:
+        """Persons to be left out next: those for whom a promise is broken, or the group that followed those that one left.
+
+        Owners of rows are listed person after person; a negative one is nowhere. All are looked for, whatever room there is.
+        """
+        whose = self.persons.numbers[self.persons.order]
+        there = owners >= 0
+        persons, groups = np.divmod(distinct(whose[there] * n_owners + owners[there]), max(n_owners, 1))
+        own = persons, groups
+        stints = self.exchanges.then(own, n_owners)
+        cells = self.exchanges.laid_out(stints)
+        lacking = self.exchanges.lacking(cells, self.strictness)
+        unsafe: Bools = np.asarray(lacking.any(axis=0))
+        parted = self.returning.parted(*own, n_owners)
+        if self.returning.is_believed:
+            unsafe |= self.returning.judged(parted).unsafe
+        here = np.zeros(unsafe.size, dtype=bool)
+        here[persons] = True
+        if (unsafe & here).any():
+            return (unsafe & here)[: self.persons.n]
+        company = Company(self.exchanges, self.persons.n).of(cells, lacking)
+        if company is not None and here[company].any():
+            going = np.zeros(unsafe.size, dtype=bool)
+            going[company] = True
+            return (going & here)[: self.persons.n]
+        who, left = parted.left
+        blamed = np.zeros(n_owners, dtype=bool)
+        blamed[left[unsafe[who]]] = True
+        # Where nothing that is left out would help, nobody may stay.
+        going = here if unsafe.any() and not blamed.any() else np.zeros(unsafe.size, dtype=bool)
+        going[persons[blamed[groups]]] = True
+        return going[: self.persons.n]
+
+
+def beside_of(policy: Policy, table: Table, promises: tuple[Promise, ...], strictness: int) -> Beside:
+    """What may not be told beside the earlier releases of a table; `strictness` is that of exchanges."""
+    table = table.of_persons()
+    persons = persons_of(table)
+    returning, exchanges = returning_of(policy, table, promises), exchanges_of(policy, table, promises)
+    assert persons is not None
+    assert returning is not None
+    assert exchanges is not None
+    return Beside(persons, exchanges, returning, strictness)
