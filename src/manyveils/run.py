@@ -26,7 +26,7 @@ from manyveils.arguments import (
 from manyveils.engines import is_for_spark, judge, publish_on_spark
 from manyveils.ledgers import keep_ledger, timeline_of
 from manyveils.linting import lint
-from manyveils.methods import drafts_of, method_of, work_of
+from manyveils.methods import drafts_of, method_of, unused_suppression, work_of
 from manyveils.promises.work import silent
 from manyveils.release import Release, seal
 from manyveils.table import Restore, Table, hold
@@ -63,7 +63,7 @@ def make(order: Order, table: Table, restore: Restore) -> Release:
         table,
         policy,
         restore,
-        notes=drafts.notes,
+        notes={**drafts.notes, **({} if table.earlier else unused_suppression(policy))},
         rng=streams.of("seal.buckets"),
         promises=(*work.promises, *work.hiding),
         key=drafts.key,

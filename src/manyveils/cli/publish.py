@@ -74,6 +74,8 @@ def _show(published: "Published") -> None:
     )
     if published.moment is not None:
         _show_moment(published.moment, is_first=not published.audit.after)
+    if "suppression" in release.notes:
+        typer.echo(release.notes["suppression"])
     _show_gap(release.notes)
     if release.key is not None:
         typer.echo(f"The key to what is secret is {private / 'key.json'}; keep it, and keep it to yourself.")

@@ -121,8 +121,13 @@ def _meaning_problems(document: Keys, attributes: Keys) -> Iterator[Problem]:
     general = section if isinstance(section, Mapping) else {}
     yield from _guarantee_problems(general, general, "guarantee")
     bodies = {name: body for name, body in attributes.items() if isinstance(body, Mapping)}
+    protected = _protected_by_rules(document)
     for name, body in bodies.items():
         yield from _attribute_problems(name, body, general)
+        if body.get("insensitive") and body.get("role") != "sensitive" and name not in protected:
+            what = "belongs to attributes that are sensitive or that a rule protects."
+            remedy = 'Set role = "sensitive" or drop it.'
+            yield Problem(f"attributes.{name}.insensitive", what, remedy)
     for where, names in _named_attributes(document, general):
         for name in (name for name in names if name not in attributes):
             yield Problem(where, f"attribute {name!r} is not described.", suggest(name, list(attributes)))
@@ -139,6 +144,19 @@ def _meaning_problems(document: Keys, attributes: Keys) -> Iterator[Problem]:
         yield Problem("guarantee.known_items", what, "Set multivalued of an attribute, or drop it.")
 
 
+def _protected_by_rules(document: Keys) -> set[str]:
+    """What rules protect, and what tells of it by a dependency, which is then protected like it."""
+    names = set()
+    for section, key in (("rules", "protect"), ("dependencies", "from")) if document.get("rules") else ():
+        entries = document.get(section)
+        for entry in entries if isinstance(entries, list) else ():
+            named = entry.get(key) if isinstance(entry, Mapping) else None
+            names |= {
+                name for name in (named if isinstance(named, list) else [named]) if isinstance(name, str)
+            }
+    return names
+
+
 def _attribute_problems(name: str, attribute: Keys, general: Keys) -> Iterator[Problem]:
     where = f"attributes.{name}"
     if name == RESERVED:
@@ -146,7 +164,7 @@ def _attribute_problems(name: str, attribute: Keys, general: Keys) -> Iterator[P
         yield Problem(where, what, "Rename the column.")
     if isinstance(attribute.get("hierarchy"), Mapping):
         yield from _hierarchy_problems(attribute["hierarchy"], f"{where}.hierarchy")
-    for key in ("multivalued", "insensitive", "guarantee"):
+    for key in ("multivalued", "guarantee"):
         if attribute.get(key) and attribute.get("role") != "sensitive":
             what = "belongs to sensitive attributes only."
             yield Problem(f"{where}.{key}", what, 'Set role = "sensitive" or drop it.')

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from manyveils.audits import Audit, Licence
 from manyveils.errors import InputError, Problem
-from manyveils.methods import Options
+from manyveils.methods import Options, unused_suppression
 from manyveils.policy import Policy
 from manyveils.release import Release
 from manyveils.spark.audit import audit_there
@@ -62,7 +62,9 @@ def publish_there(
         with watched(spark, "auditing", progress):
             verdict = audit_there(folder, held, policy, spark=spark, licence=licence)
         verdict = replace(verdict, accepted=job.lint().said_accepted())
-        release = SparkRelease(Release.outline(folder), folder, spark, notes=notes, key=key)
+        release = SparkRelease(
+            Release.outline(folder), folder, spark, notes={**notes, **unused_suppression(policy)}, key=key
+        )
     return Published(release, verdict)
 
 
