@@ -3,7 +3,7 @@
 import codecs
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.errors import DataError, Problem
+from manyveils.errors import DataError, InputError, Problem
 from manyveils.table.packed import Source, source_of
 
 Restore = Callable[[pl.DataFrame], Any]
@@ -71,6 +71,13 @@ def _unchanged(frame: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
+RESTORERS: Mapping[str, Restore] = {
+    "polars": _unchanged,
+    "pandas": pl.DataFrame.to_pandas,
+    "pyarrow": pl.DataFrame.to_arrow,
+}
+
+
 def _refuse_repeated_names(data: Any) -> None:
     if isinstance(data, pl.LazyFrame):
         return
@@ -91,7 +98,14 @@ def _unreadable(error: Exception) -> DataError:
 
 def _restorer(data: object) -> Restore:
     library = type(data).__module__.partition(".")[0]
-    return {"pandas": pl.DataFrame.to_pandas, "pyarrow": pl.DataFrame.to_arrow}.get(library, _unchanged)
+    return RESTORERS.get(library, _unchanged)
+
+
+def restorer_of(library: str) -> Restore:
+    """How to hand back dataframes of a library that is named."""
+    if library not in RESTORERS:
+        raise InputError.at("kind", f"must be one of {', '.join(RESTORERS)}.")
+    return RESTORERS[library]
 
 
 def read_file(path: Path, *, delimiter: str | None = None) -> pl.DataFrame:
