@@ -39,7 +39,7 @@ def frames(draw):
 def written(frame):
     try:
         return mv.profile(frame).policy_text()
-    except mv.InfeasibleError:
+    except mv.DataError:
         return None
 
 

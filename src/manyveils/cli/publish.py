@@ -133,7 +133,7 @@ def plan(
 
 
 def _planned(
-    policy: Path, data: Path | None, seed: int | None, after: Sequence[Path], door: Door
+    policy: Path, data: Path | str | None, seed: int | None, after: Sequence[Path], door: Door
 ) -> dict[str, Any]:
     from manyveils.arguments import Order
     from manyveils.run import make
@@ -239,7 +239,7 @@ def _thinned(entries: Sequence[Any]) -> list[Any]:
     return [entries[round(line * step)] for line in range(MOST_LINES)]
 
 
-def _dependencies(file: Path, data: Path | None) -> dict[str, Any]:
+def _dependencies(file: Path, data: Path | str | None) -> dict[str, Any]:
     """List exact dependencies with one or two attributes on the left, and what each means for the rules."""
     from manyveils.arguments import read_policy
     from manyveils.policy.promises import rules_of

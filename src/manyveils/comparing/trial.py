@@ -111,7 +111,7 @@ class Task:
     """What all configurations share; the data are read and coded once for all of them."""
 
     policy: Policy
-    data: Path | pl.DataFrame | None
+    data: Path | str | pl.DataFrame | None
     seed: int | None = None
     attacks: tuple[str, ...] = ()
     learn: str | None = None
@@ -136,10 +136,12 @@ class Task:
         return Lesson(table, self.policy, self.learn, read_held_out(tested, table, self.policy))
 
 
-def split(data: Path | pl.DataFrame | None, policy: Policy, seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+def split(
+    data: Path | str | pl.DataFrame | None, policy: Policy, seed: int
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Four fifths of the persons to publish, and a random fifth to test on, who are then not in the release."""
     source = policy.source if data is None else data
-    frame, _ = take_in(source, delimiter=policy.data.delimiter)
+    frame, _ = take_in(source, policy.data)
     if frame.height < LEAST_ROWS:
         what = f"{frame.height} rows are too few to hold some out."
         raise DataError.at("learn", what, f"{LEAST_ROWS} are needed.")

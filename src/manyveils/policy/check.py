@@ -164,6 +164,9 @@ def _attribute_problems(name: str, attribute: Keys, general: Keys) -> Iterator[P
         yield Problem(where, what, "Rename the column.")
     if isinstance(attribute.get("hierarchy"), Mapping):
         yield from _hierarchy_problems(attribute["hierarchy"], f"{where}.hierarchy")
+        if attribute["hierarchy"].get("known") and attribute.get("multivalued"):
+            what = "is for attributes with one value in a cell."
+            yield Problem(f"{where}.hierarchy.known", what, "Use a file or a tree.")
     for key in ("multivalued", "guarantee"):
         if attribute.get(key) and attribute.get("role") != "sensitive":
             what = "belongs to sensitive attributes only."
@@ -202,7 +205,7 @@ def _terms_problems(attribute: Keys, own: Keys, where: str) -> Iterator[Problem]
 
 def _hierarchy_problems(hierarchy: Keys, where: str) -> Iterator[Problem]:
     if len(hierarchy) != 1:
-        yield Problem(where, "needs exactly one of file, widths, mask, tree, dates.")
+        yield Problem(where, "needs exactly one of file, widths, mask, tree, dates, known.")
     widths, dates = hierarchy.get("widths"), hierarchy.get("dates")
     if isinstance(widths, list) and not _is_nested(widths):
         what = "each width must be a larger multiple of the one before."

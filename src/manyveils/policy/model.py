@@ -54,9 +54,12 @@ class Policy(BaseModel):
         return cls(**read_document(path), _folder=path.parent, _name=path.name)
 
     @property
-    def source(self) -> Path | None:
-        """Where the policy says the data are."""
-        return self._folder / self.data.source if self.data.source else None
+    def source(self) -> Path | str | None:
+        """Where the policy says the data are: a path, or the address of a database."""
+        source = self.data.source
+        if source is None or "://" in source:
+            return source
+        return self._folder / source if source else None
 
     @property
     def name(self) -> str:

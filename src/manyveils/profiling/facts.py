@@ -11,7 +11,7 @@ from manyveils.errors import InputError
 from manyveils.policy import Policy
 from manyveils.profiling.words import CODES, NUMBERS, POSTCODES, says
 from manyveils.table import Attribute, encode
-from manyveils.table.kinds import NUMBER
+from manyveils.table.kinds import NUMBER, have_commas
 from manyveils.table.levels import are_dates
 from manyveils.table.ranges import are_ranges
 
@@ -145,6 +145,11 @@ def facts_of(values: pl.Series, markers: Mapping[str, int], missing_markers: Seq
 def _encoded(values: pl.Series, missing_markers: Sequence[str]) -> Attribute:
     """The column as publishing would code it; postcodes stay texts."""
     section: dict[str, object] = {"role": "neutral"}
+    if values.dtype == pl.String:
+        told = values.drop_nulls().unique()
+        if have_commas(told.filter(~told.is_in(["", *missing_markers]) & ~told.str.contains(NUMBER))):
+            # Publishing asks whether they are numbers; until then they are texts.
+            section["kind"] = "categorical"
     if says(values.name, POSTCODES):
         section["kind"] = "categorical"
         values = values.cast(pl.String) if values.dtype.is_integer() else values

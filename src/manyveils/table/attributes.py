@@ -282,7 +282,11 @@ def _refuse_unfit(
     unlisted = sum(part not in listed for part in parts.to_list()) if listed else 0
     if unlisted:
         what = f"misses {unlisted} of {len(parts)} values."
-        raise PolicyError.at(f"{policy.name}: {where}.hierarchy", what, "Add a line for each.")
+        raise PolicyError.at(
+            f"{policy.name}: {where}.hierarchy",
+            what,
+            "Add a line for each; `manyveils complete` writes them down.",
+        )
     sizes = _sizes_of_levels(parts, lines)
     level = attribute.level or 0
     if level >= len(sizes):

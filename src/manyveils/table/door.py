@@ -12,7 +12,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.errors import DataError, InputError, Problem
+from manyveils.policy.sections import Data
+from manyveils.table.foreign import READERS, from_address, is_address
 from manyveils.table.packed import Source, source_of
+from manyveils.table.spelling import NOT_UTF8, in_utf8, refuse_rare_delimiter, spelled_out
 
 Restore = Callable[[pl.DataFrame], Any]
 Numbers = NDArray[np.int64]
@@ -22,10 +25,15 @@ HEADER_BYTES = 1 << 20
 CHUNK = 1 << 24
 
 
-def take_in(data: object, *, delimiter: str | None = None) -> tuple[pl.DataFrame, Restore]:
-    """Read a path or a dataframe, and say how to hand back one of the same kind (Polars for a path)."""
+def take_in(data: object, form: Data | None = None) -> tuple[pl.DataFrame, Restore]:
+    """Read a path, a connection string or a dataframe, and say how to hand back one of the same kind (Polars for a path).
+
+    `form` says how it is written, as the section [data] of a policy does.
+    """
+    if isinstance(data, str) and is_address(data):
+        return from_address(data, form or Data()), _unchanged
     if isinstance(data, str | Path):
-        return read_file(Path(data), delimiter=delimiter), _unchanged
+        return read_file(Path(data), form), _unchanged
     if is_sparks(data):
         remedy = "Publish and audit take it; elsewhere give toPandas() of it, or of a sample."
         raise DataError.at("data", "a Spark dataframe is not collected here.", remedy)
@@ -108,14 +116,14 @@ def restorer_of(library: str) -> Restore:
     return RESTORERS[library]
 
 
-def read_file(path: Path, *, delimiter: str | None = None) -> pl.DataFrame:
-    """Read csv (every cell as text), parquet or arrow/feather, packed or not, by the file's ending."""
+def read_file(path: Path, form: Data | None = None) -> pl.DataFrame:
+    """Read csv (every cell as text), parquet, arrow/feather, packed or not, or another program's file, by its ending."""
     try:
         if not path.exists():
             raise DataError.at(str(path), "there is no such data file.", "Check the path, or give --data.")
         if path.is_dir():
             raise DataError.at(str(path), "is a folder.", "Name a csv, parquet or arrow file.")
-        return _read(source_of(path), delimiter)
+        return _read(source_of(path), form or Data())
     except OSError as error:
         raise DataError.at(str(path), f"cannot be read ({error.strerror or type(error).__name__}).") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
@@ -123,7 +131,9 @@ def read_file(path: Path, *, delimiter: str | None = None) -> pl.DataFrame:
         raise DataError.at(str(path), "is damaged or not of the kind its ending says.") from None
 
 
-def _read(source: Source, delimiter: str | None) -> pl.DataFrame:
+def _read(source: Source, form: Data) -> pl.DataFrame:
+    if source.suffix in READERS:
+        return spelled_out(READERS[source.suffix](source, form), form)
     match source.suffix:
         case ".parquet" | ".pq":
             return pl.read_parquet(source.path if source.content is None else source.open(), glob=False)
@@ -132,7 +142,7 @@ def _read(source: Source, delimiter: str | None) -> pl.DataFrame:
             with source.open() as file:
                 return pl.read_ipc(file)
         case _:
-            return _read_csv(source, delimiter)
+            return spelled_out(_read_csv(in_utf8(source, form), form.delimiter), form)
 
 
 def _read_csv(source: Source, delimiter: str | None) -> pl.DataFrame:
@@ -160,7 +170,7 @@ def _names_in(source: Source, delimiter: str | None) -> tuple[list[str], str]:
     start = _start(source)
     if not start.strip():
         raise DataError.at(str(source), "is empty.", "It needs a header line and rows.")
-    delimiter = delimiter or _find_delimiter(start.split("\n", 1)[0])
+    delimiter = delimiter or _find_delimiter(source, start.split("\n", 1)[0])
     names = _header(source, start, delimiter)
     DataError.refuse(problem.within(str(source)) for problem in _header_problems(names))
     return names, delimiter
@@ -168,8 +178,7 @@ def _names_in(source: Source, delimiter: str | None) -> tuple[list[str], str]:
 
 def _damaged(path: Source, message: str = "") -> DataError:
     if "utf-8" in message.lower():
-        remedy = "Save it as UTF-8 (for example with iconv -t UTF-8)."
-        return DataError.at(str(path), "is not valid UTF-8.", remedy)
+        return DataError.at(str(path), "is not valid UTF-8.", NOT_UTF8)
     what = "is not a well-formed csv file: quotes are not closed or rows differ."
     return DataError.at(str(path), what, "Correct the quotes.")
 
@@ -186,7 +195,7 @@ def _start(path: Source) -> str:
         # Decoded in steps, because the last character may be cut in two.
         return codecs.getincrementaldecoder("utf-8-sig")().decode(start)
     except UnicodeDecodeError:
-        raise DataError.at(str(path), "is not valid UTF-8.", "Save it as UTF-8.") from None
+        raise DataError.at(str(path), "is not valid UTF-8.", NOT_UTF8) from None
 
 
 def _header(path: Source, start: str, delimiter: str) -> list[str]:
@@ -201,9 +210,11 @@ def _header(path: Source, start: str, delimiter: str) -> list[str]:
     return names
 
 
-def _find_delimiter(header: str) -> str:
+def _find_delimiter(source: Source, header: str) -> str:
     """The delimiter that a header line has most of, outside quotes."""
     outside_quotes = "".join(header.split('"')[::2])
+    if not any(mark in outside_quotes for mark in DELIMITERS):
+        refuse_rare_delimiter(source, outside_quotes)
     return max(DELIMITERS, key=outside_quotes.count)
 
 

@@ -8,6 +8,8 @@ import polars as pl
 
 from manyveils.errors import DataError, InputError, PolicyError, Problem
 from manyveils.plain import toml_key
+from manyveils.policy.hierarchies import TOP
+from manyveils.policy.known import known_lines
 from manyveils.policy.model import Policy
 from manyveils.policy.sections import AttributeSection, Kind
 from manyveils.table.attributes import Attribute, Table, bits_of
@@ -326,6 +328,14 @@ def _levels(
         return written(texts, lines, where=where, counts=counts, has_missing=has_missing)
     if hierarchy is None:
         return value_or_top(texts)
+    if hierarchy.known:
+        lines, unknown = known_lines(hierarchy.known, texts)
+        if unknown and not lines:
+            what = f"{hierarchy.known} knows none of {len(unknown)} values."
+            raise PolicyError.at(where, what, "Use another hierarchy, or a file.")
+        counts = np.bincount(codes, minlength=len(texts))
+        lines = lines or ((TOP, TOP),)
+        return written(texts, lines, where=where, counts=counts, has_missing=has_missing)
     if hierarchy.dates:
         return dated(texts, hierarchy.dates, where=where, has_missing=has_missing)
     if hierarchy.mask:
