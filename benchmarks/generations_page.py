@@ -61,7 +61,8 @@ def _ten(found: Results) -> str:
     for name, ways in found["methods"].items():
         without, within = ways["without"]["generations"][-1], _told(found, ways["with"])
         last = within[-1] if within else {}
-        told = (f"{last[key]:,}" if last else NOT_YET for key in ("certain", "broken", "adversary"))
+        none = _missing(ways["with"])
+        told = (f"{last[key]:,}" if last else none for key in ("certain", "broken", "adversary"))
         rows.append((f"`{name}`", f"{without['certain']:,}", f"{without['adversary']:,}", *told))
     headings = (
         "method",
@@ -93,7 +94,7 @@ def _cost_rows(found: Results) -> Iterator[tuple[str, ...]]:
     for name, ways in found["methods"].items():
         within = _told(found, ways["with"])
         if not within:
-            yield f"`{name}`", *(NOT_YET,) * 5
+            yield f"`{name}`", *(_missing(ways["with"]),) * 5
             continue
         held = [own["held_back"] for own in within]
         errors = (mean(own["query_error"] for own in way) for way in (ways["without"]["generations"], within))
@@ -114,6 +115,11 @@ def _told(found: Results, way: Results) -> list[Results]:
     return generations if len(generations) == found["quarters"] else []
 
 
+def _missing(way: Results) -> str:
+    """Why there are no numbers: the quarter that was refused, if one was."""
+    return f"refused in quarter {len(way['generations']) + 1}" if way["refused"] else NOT_YET
+
+
 def draw(found: Results) -> Path:
     """Certain cells, the error of counts and people held back, quarter by quarter: dashed without the chain."""
     import matplotlib as mpl
@@ -128,7 +134,7 @@ def draw(found: Results) -> Path:
         for axes in (certain, error, held):
             axes.set(xlim=(0.5, found["quarters"] + 0.5), xlabel="quarter")
         for colour, (name, ways) in zip(colours, found["methods"].items(), strict=False):
-            within = _told(found, ways["with"])
+            within = ways["with"]["generations"]
             for generations, style in ((ways["without"]["generations"], "--"), (within, "-o")):
                 _line(certain, generations, "adversary", style, colour)
                 _line(error, generations, "query_error", style, colour, 100)

@@ -52,13 +52,18 @@ def _held_back(release: Release, table: Table, ledger: Ledger) -> pl.DataFrame:
         persons = np.unique(rows if table.persons is None else table.persons[rows])
         if not persons.size:
             return pl.DataFrame(schema=HELD_BACK)
-        hashes = persons_hashed(table, ledger.key).gather(persons)
+        hashes = _hashes(table, ledger.key).gather(persons)
     else:
-        hashes = persons_hashed(table, ledger.key)
+        hashes = _hashes(table, ledger.key)
     if not left_out and not ledger.n_shown:
         return pl.DataFrame(schema=HELD_BACK)
     names = hashes.drop_nulls().alias("person").to_frame()
     return names if left_out else names.join(ledger.sightings, on="person", how="anti")
+
+
+def _hashes(table: Table, key: bytes) -> pl.Series:
+    """The hash of each person of a table; those of a chain are known."""
+    return persons_hashed(table, key) if table.earlier is None else table.earlier.hashes[: table.n_persons]
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from manyveils.policy.guarantees import (
     NumericSpread,
     RecursiveDiversity,
 )
+from manyveils.promises.returning import returning_of
 from manyveils.reading.chain import Chain, chain_of
 from manyveils.reading.evidence import Evidence
 from manyveils.release import Draft, seal
@@ -241,6 +242,34 @@ def test_chains_with_many_values(drawn, guarantee):
     """Where values are too many for a table of all of them, the values of the smallest group say the same."""
     with patch("manyveils.audits.combining.FEW_VALUES", 0), patch("manyveils.audits.earlier.MOST_BELIEFS", 3):
         judged(drawn, guarantee, frozenset())
+
+
+@settings(deadline=None, max_examples=300)
+@given(drawn=releases(), guarantee=guarantees, insensitive=harmless)
+def test_what_makers_find_safe_is_kept(drawn, guarantee, insensitive):
+    """Where makers find nobody unsafe beside earlier releases, the judge finds every promise kept."""
+    values, generations = drawn
+    wanted = policy()
+    made, _ = published(values, generations, wanted)
+    if len(made) < 2:
+        return
+    known_of(made)
+    release, table, about = made[-1]
+    promise = Promise(guarantee, ("q", "r"), ("s",), insensitive)
+    rows = generations_of(generations, made)
+    number = {own[0]: int(person) for own, person in zip(rows, table.persons, strict=True)}
+    pairs = sorted((number[person], group) for group, own in enumerate(about.groups) for person in own)
+    persons, groups = (np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True))
+    returning = returning_of(wanted, table, (promise,))
+    verdict = returning.judged(returning.parted(persons, groups, len(about.groups)))
+    [finding] = [
+        own
+        for own in judge(Evidence(release, table, wanted), promise, promised=True)
+        if own.reading == "sightings"
+    ]
+    event(f"safe: {not verdict.unsafe.any()}")
+    assert finding.kept or verdict.unsafe.any()
+    assert verdict.broken.any() == verdict.unsafe.any()
 
 
 def published_by_hand(releases, *, kind="categorical", constant=True, guarantee=None):

@@ -100,6 +100,9 @@ def exchangeable(
     list_starts: np.ndarray,
     lists: np.ndarray,
     own: np.ndarray,
+    alike: np.ndarray,
+    alike_starts: np.ndarray,
+    alike_values: np.ndarray,
     classes: np.ndarray,
     ends: np.ndarray,
     class_starts: np.ndarray,
@@ -123,7 +126,10 @@ def exchangeable(
     Ends are numbered from 0, and `cells_of_end` lists the cells of each from `end_starts` on. Of each cell and value that
     others have, `cell · values + value` in `guest_keys`, `guests` lists their kinds.
 
-    A person may take a value if in each of her cells somebody takes hers in return who is in no other. In one of her
+    Kinds with equal cells have one number in `alike`; `alike_values` lists the values of these, from `alike_starts` on.
+
+    A person may take the value of somebody who is in the same cells. Or one that somebody in each of her cells has who is
+    in no other, and takes hers in return. In one of her
     cells it may be a guest, in whose other cells somebody takes hers; or one of her class who ended otherwise, if
     persons of other classes who ended as these exchange values in a ring that gives both ends back what they had; this
     where `rings` says so of her cell, and `sources` of that one's.
@@ -136,6 +142,10 @@ def exchangeable(
         first, stop = list_starts[kind], list_starts[kind + 1]
         seen[labels[own[kind]]] = kind
         n_possible = 1
+        for entry in range(alike_starts[alike[kind]], alike_starts[alike[kind] + 1]):
+            if seen[labels[alike_values[entry]]] != kind:
+                seen[labels[alike_values[entry]]] = kind
+                n_possible += 1
         for entry in range(starts[lists[first]], starts[lists[first] + 1]):
             value = values[entry]
             if n_possible >= wanted[kind] or seen[labels[value]] == kind:
@@ -194,5 +204,5 @@ def exchangeable(
                     if reached[value] and n_possible < wanted[kind]:
                         seen[labels[value]] = kind
                         n_possible += 1
-        found[kind] = n_possible
+        found[kind] = min(n_possible, wanted[kind])
     return found

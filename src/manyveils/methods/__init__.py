@@ -1,7 +1,7 @@
 """Ways to make views: each method is one file or folder, found by its name in the policy."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from manyveils.policy.guarantees import Elimination, KnownItems
 from manyveils.policy.promises import dependencies_of
 from manyveils.policy.rules import PrivacyRule, tellers
 from manyveils.policy.sections import Publish
+from manyveils.promises.sightings import about_constants
 from manyveils.promises.work import Work as Work
 from manyveils.promises.work import silent
 from manyveils.release.draft import Drafts
@@ -185,6 +186,9 @@ def work_of(
     promises = tuple(promise for promise in resolved if promise not in hiding)
     _refuse_hiding(method, policy, hiding, promises)
     room = _room(method, policy, table, promises)
+    if table.earlier is not None and not about_constants(policy, table, promises):
+        # Earlier releases bind nothing of what may change.
+        table = replace(table, earlier=None)
     return Work(policy, table, promises, options, streams, progress, method.suppresses, counted, hiding, room)
 
 
@@ -192,7 +196,7 @@ def _room(method: Method, policy: Policy, table: Table, promises: tuple[Promise,
     """How many persons a group needs so that those who leave it until the next release will differ, if there may be one."""
     if not method.continues or table.keys is None or table.earlier is not None:
         return 1
-    from manyveils.promises.stints import room_to_leave  # Few tables ask for it.
+    from manyveils.promises.exchanges import room_to_leave  # Few tables ask for it.
 
     share = policy.publish.leaving
     if share is None:

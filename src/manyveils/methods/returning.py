@@ -15,21 +15,14 @@ from numpy.typing import NDArray
 
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.generalize.mondrian import Judged
+from manyveils.methods.nearness import far_off, near_order
+from manyveils.promises.cells import Cells
 from manyveils.promises.company import Company
-from manyveils.promises.entries import Ids, distinct, examples
+from manyveils.promises.entries import Ids, distinct
+from manyveils.promises.exchanges import STRICTEST, Exchanges, exchanges_of, room_to_leave
 from manyveils.promises.keeping import Watch, kept_by_groups
 from manyveils.promises.returning import Returning, returning_of
-from manyveils.promises.stints import (
-    LEFT,
-    OPEN,
-    STRICTEST,
-    VANISHED,
-    Cells,
-    Exchanges,
-    Stints,
-    exchanges_of,
-    room_to_leave,
-)
+from manyveils.promises.stints import LEFT, OPEN, VANISHED, Stints
 from manyveils.promises.work import Work
 from manyveils.table import Table
 
@@ -39,8 +32,6 @@ Grouped = Callable[[Work, Ids], Ids]
 Watched = Callable[[Table], tuple[Watch, ...]]
 # Rounds at most.
 ROUNDS = 60
-# So many of a group are where it is; whoever is nearer to its middle than so is near in any case.
-MOST, NEXT_TO = 0.9, 0.02
 # Groups of those who come back are so many times as large as those of newcomers.
 WIDER = 4
 REMEDY = (
@@ -124,7 +115,7 @@ class Cohorts:
         """Who stood in a group of the last release, and still stands near the others."""
         stays = self._last_of >= 0
         for place in self.places if self.is_told_apart else ():
-            stays &= ~_far_off(place, self._last_of, self.exchanges.n_last)
+            stays &= ~far_off(place, self._last_of, self.exchanges.n_last)
         return stays
 
     @cached_property
@@ -221,8 +212,10 @@ class Cohorts:
         is_little = company is not None and company.size <= room
         if company is not None and (is_little or strictness):
             lost[company[:room]] = True
-        # Exchanges by way of other classes become more where cohorts are joined.
-        blamed = self._blamed(found, (OPEN,) if is_little or strictness else (OPEN, LEFT, VANISHED))
+        # Where cohorts are joined, exchanges by way of other classes become more, and shares more like those of all.
+        is_share = bool((found.unsafe & ~found.lacking.any(axis=0)).any())
+        is_enough = (is_little or strictness > 0) and not is_share
+        blamed = self._blamed(found, (OPEN,) if is_enough else (OPEN, LEFT, VANISHED))
         self._join(state, np.append(blamed, False)[groups])
         if without.any() and state.weight == before:
             lost |= self._without_groups(state, without, room)
@@ -396,58 +389,6 @@ def cohorts_of(
     apart = alike or (lambda groups: np.arange(int(groups.max(initial=-1)) + 1))
     judged = judge_of(watched, work.table)
     return Cohorts(work, exchanges, returning, grouped, judged, apart, places, is_told_apart).settled()
-
-
-def places_of(table: Table, names: tuple[str, ...], n_persons: int) -> tuple[NDArray[np.float64], ...]:
-    """Where persons stand in each of some attributes: the rank of a value of theirs among all, from 0 to 1."""
-    assert table.persons is not None
-    rows = examples(table.persons, n_persons)
-    places = []
-    for name in names:
-        counts = table[name].counts
-        ranks = (np.cumsum(counts) - counts / 2) / max(int(counts.sum()), 1)
-        places.append(ranks[table[name].codes[rows]])
-    return tuple(places)
-
-
-def _far_off(place: NDArray[np.float64], groups: Ids, n_groups: int) -> Bools:
-    """Who stands much farther from the middle of her group than most of it do; nobody who is in none."""
-    there = np.flatnonzero(groups >= 0)
-    off = np.zeros(groups.size, dtype=bool)
-    middle = _quantile(place[there], groups[there], n_groups, 0.5)
-    far = np.abs(place[there] - middle[groups[there]])
-    reach = _quantile(far, groups[there], n_groups, MOST)
-    off[there] = far > np.maximum(1.5 * reach, NEXT_TO)[groups[there]]
-    return off
-
-
-def _quantile(values: NDArray[np.float64], groups: Ids, n_groups: int, share: float) -> NDArray[np.float64]:
-    """The value below which so large a share of each group is; 0 for groups without any."""
-    order = np.lexsort((values, groups))
-    sizes = np.bincount(groups, minlength=n_groups)
-    places = np.cumsum(sizes) - sizes + np.floor(share * np.maximum(sizes - 1, 0)).astype(np.int64)
-    quantiles = np.zeros(n_groups)
-    quantiles[sizes > 0] = values[order[places[sizes > 0]]]
-    return quantiles
-
-
-def near_order(middles: NDArray[np.float64]) -> Ids:
-    """An order of points in which near ones stand together: halved again and again where they are spread most.
-
-    >>> near_order(np.array([[0.0, 9.0, 1.0, 8.0]]))
-    array([0, 2, 3, 1])
-    """
-    n = middles.shape[1]
-    order, starts = np.arange(n), np.zeros(1, dtype=np.int64)
-    while starts.size < n:
-        stops = np.append(starts[1:], n)
-        listed = middles[:, order]
-        spread = np.maximum.reduceat(listed, starts, axis=1) - np.minimum.reduceat(listed, starts, axis=1)
-        widest = np.repeat(np.argmax(spread, axis=0), stops - starts)
-        part = np.repeat(np.arange(starts.size), stops - starts)
-        order = order[np.lexsort((listed[widest, np.arange(n)], part))]
-        starts = distinct(np.append(starts, (starts + stops) // 2))
-    return order
 
 
 def some_persons(table: Table, persons: Ids) -> Table:

@@ -9,8 +9,8 @@ from manyveils.policy import Policy, Promise
 from manyveils.promises.company import Company
 from manyveils.promises.crowds import Persons, persons_of
 from manyveils.promises.entries import Ids, distinct
+from manyveils.promises.exchanges import Exchanges, exchanges_of
 from manyveils.promises.returning import Returning, returning_of
-from manyveils.promises.stints import Exchanges, exchanges_of
 from manyveils.table import Table
 
 Bools = NDArray[np.bool_]

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from manyveils.promises.cells import Cells
 from manyveils.promises.entries import Ids, distinct
-from manyveils.promises.stints import OPEN, Cells, Exchanges
+from manyveils.promises.exchanges import Exchanges
+from manyveils.promises.stints import OPEN
 
 NOBODY = np.zeros(0, dtype=np.int64)
 # For so many persons at most company is sought, one after another.

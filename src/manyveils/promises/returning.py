@@ -62,7 +62,7 @@ class Returning:
     Why: a value remains if every group has it, those of earlier releases, those of this one, and those that can be told
     by subtracting them: who left a group, and who came into it. It is believed in proportion to what was believed
     before, times what it gains in each group over what was expected there.
-    Tested by: tests/claims/test_returning.py
+    Tested by: tests/claims/test_chain_judged.py
     """
 
     earlier: Earlier
@@ -90,7 +90,7 @@ class Returning:
         if not self.pasts:
             return Verdict(unsafe, broken[: sorted_.n_groups])
         begins, groups, n_single = self._lists(sorted_)
-        several = np.flatnonzero((np.diff(begins) > 1) | (np.arange(begins.size - 1) < n_single))
+        several = np.flatnonzero(np.diff(begins))
         fine = np.ones(begins.size - 1, dtype=bool)
         if several.size:
             lists, firsts = alike_lists(begins, groups, several)
@@ -239,17 +239,20 @@ def returning_of(policy: Policy, table: Table, promises: tuple[Promise, ...]) ->
         return None
     of_persons = table.of_persons()
     judged = about_constants(policy, of_persons, promises)
-    begins = np.searchsorted(earlier.persons, np.arange(earlier.n_persons + 1))
+    # Other attributes may be shown in groups of their own.
+    tells = earlier.telling({promise.protects[0] for promise in judged})
+    persons, groups = (own[tells[earlier.groups]] for own in (earlier.persons, earlier.groups))
+    begins = np.searchsorted(persons, np.arange(earlier.n_persons + 1))
     seen = np.flatnonzero(np.diff(begins))
     histories, firsts = np.full(earlier.n_persons, -1, dtype=np.int64), np.zeros(0, dtype=np.int64)
     if seen.size:
-        histories[seen], firsts = alike_lists(begins, earlier.groups, seen)
-    lists = listed_of(begins, earlier.groups, seen[firsts])
-    is_last = earlier.is_last
+        histories[seen], firsts = alike_lists(begins, groups, seen)
+    lists = listed_of(begins, groups, seen[firsts])
     numbers = np.full(earlier.n_groups, -1, dtype=np.int64)
-    ids = np.flatnonzero(earlier.is_shown & (earlier.release_of == earlier.release_of.max(initial=-1)))
+    ids = np.flatnonzero(tells & earlier.is_shown & (earlier.release_of == earlier.n_releases - 1))
     numbers[ids] = np.arange(ids.size)
-    last = earlier.persons[is_last], numbers[earlier.groups[is_last]]
+    is_last = numbers[groups] >= 0
+    last = persons[is_last], numbers[groups[is_last]]
     names = dict.fromkeys(promise.protects for promise in judged)
     pasts = tuple(
         _past_of([one for one in judged if one.protects == protects], of_persons, earlier, lists, numbers)

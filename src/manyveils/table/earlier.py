@@ -1,6 +1,6 @@
 """Where persons were seen in earlier releases, by someone who has all of them: each release sorts them into groups."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -65,6 +65,13 @@ class Earlier:
     def n_releases(self) -> int:
         """How many releases there are."""
         return int(self.release_of.max(initial=-1)) + 1
+
+    def telling(self, names: Collection[str]) -> Bools:
+        """Which groups tell of some of the attributes."""
+        tells = np.zeros(self.n_groups, dtype=bool)
+        for name in names:
+            tells[self.held[name].groups] = True
+        return tells
 
     @cached_property
     def is_last(self) -> Bools:

@@ -147,6 +147,7 @@ def _between(kinds: Kinds) -> tuple[Ids, Ids]:
             totals = kinds.totals[rows]
             low[who] = np.maximum(low[who], totals - _in_rows(rows, high[who], n)[rows] + high[who])
             high[who] = np.minimum(high[who], totals - _in_rows(rows, low[who], n)[rows] + low[who])
-        if high.sum() - low.sum() == before:
+        # Where no world agrees with all rows, bounds would go on passing each other.
+        if high.sum() - low.sum() == before or (low > high).any():
             break
-    return low, high
+    return np.minimum(low, high), high

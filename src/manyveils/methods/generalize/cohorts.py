@@ -7,8 +7,9 @@ import numpy as np
 
 from manyveils.methods.generalize.labels import alike, cut_table
 from manyveils.methods.generalize.mondrian import Labels, cutting_of, partition
+from manyveils.methods.nearness import places_of
 from manyveils.methods.persons import judge_of, units_of
-from manyveils.methods.returning import cohorts_of, places_of
+from manyveils.methods.returning import cohorts_of
 from manyveils.promises.entries import Ids
 from manyveils.promises.keeping import watch
 from manyveils.promises.work import Work

@@ -13,10 +13,10 @@ from manyveils.methods.generalize.demand import Choice, Demand
 from manyveils.methods.generalize.lattice import lattice_of
 from manyveils.methods.generalize.objectives import OBJECTIVES
 from manyveils.methods.generalize.search import Search
+from manyveils.promises.exchanges import STRICTEST
 from manyveils.promises.explain import refuse
 from manyveils.promises.keeping import watch_counts
 from manyveils.promises.sightings import Told, about_constants, sightings_of
-from manyveils.promises.stints import STRICTEST
 from manyveils.promises.work import Work
 from manyveils.release.draft import Drafts
 from manyveils.release.plan import FromRows, LeveledView, Plan
@@ -57,7 +57,7 @@ def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromR
     lattice = lattice_of(columns, table, watches)
     limits = limits.for_lattice(lattice.shape, lattice.base.sizes.size)
     # Beside earlier releases more is asked at first than is promised.
-    for strictness in range(STRICTEST - 1, -1, -1) if work.table.earlier is not None else (0,):
+    for strictness in range(STRICTEST, -1, -1) if work.table.earlier is not None else (0,):
         sightings = _sightings(work, strictness)
         demand = Demand(lattice, OBJECTIVES[objective](lattice), watches, work.limit, sightings)
         try:

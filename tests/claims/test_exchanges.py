@@ -9,16 +9,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from manyveils.kernels import compiling
+from manyveils.promises.exchanges import STRICTEST, Exchanges, Owed, n_differing
 from manyveils.promises.parting import parting
-from manyveils.promises.stints import (
-    NO_PAST,
-    NONE,
-    STRICTEST,
-    Exchanges,
-    Owed,
-    Stints,
-    n_differing,
-)
+from manyveils.promises.stints import NO_PAST, NONE, Stints
 
 VALUES = 3
 

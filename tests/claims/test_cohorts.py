@@ -1,0 +1,159 @@
+"""Releases of the same people, one after another: nothing becomes certain, who stood together stays so, few are held back."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import manyveils as mv
+from manyveils.datasets import insured, insured_policy
+from manyveils.methods.nearness import far_off
+from manyveils.promises.parting import parting
+from manyveils.publishing import publish_to
+from tests.kit.chain_adversary import certain, read
+
+METHODS = [
+    {"method": "anatomize"},
+    {"method": "slice"},
+    {"method": "generalize", "recoding": "mondrian"},
+    {"method": "separate"},
+]
+
+
+def chain(tmp_path, frames, policy):
+    """Publish quarter after quarter, each after all before it; who stands where in each."""
+    done, places = [], []
+    for number, frame in enumerate(frames):
+        published = publish_to(policy, tmp_path / f"q{number}", data=frame, seed=number, after=done)
+        done.append(published.folder)
+        places.append((published, pl.read_parquet(published.private / "placements.parquet")))
+    return done, places
+
+
+def seen_by_adversary(places, frames, policy, about):
+    """What the plain adversary reads, who knows in which group everybody is."""
+    seen = []
+    for (published, place), frame in zip(places, frames, strict=True):
+        people = {
+            row["person"]: {name: str(row[name]) for name in policy.quasi}
+            for row in frame.iter_rows(named=True)
+        }
+        (view,) = (view.name for view in published.release.views if any(about in own for own in view.columns))
+        where = dict(zip(frame["person"].to_list(), place[view].to_list(), strict=True))
+        seen.append(read(published.folder, people, about, where))
+    return seen
+
+
+@pytest.mark.parametrize("publish", METHODS, ids=lambda publish: publish["method"])
+def test_nothing_becomes_certain(tmp_path, publish):
+    """Over four quarters neither the attack nor a plain adversary is certain of anything that does not change."""
+    policy = insured_policy(publish={**publish, "suppression": 0.02})
+    frames = [insured(600, quarter) for quarter in range(1, 5)]
+    done, places = chain(tmp_path, frames, policy)
+    for about in policy.constant:
+        found = certain(seen_by_adversary(places, frames, policy, about))
+        assert (found.by_intersecting, found.by_subtracting, found.by_all) == ({}, {}, {})
+    found = mv.attack(done[-1], frames[-1], policy, only=["sequential"], after=done[:-1])["sequential"]
+    assert (found.certain, found.promised, found.details["certain_gone"]) == (0, 0, 0)
+    assert all(published.release.manifest.suppressed <= 12 for published, _ in places)
+    assert mv.audit(done[-1], frames[-1], policy, after=done[:-1]).kept
+
+
+def test_who_stood_together_stays_together(tmp_path):
+    """Nobody new comes into a bucket of those who stay; only whole buckets join each other."""
+    policy = insured_policy(publish={"method": "anatomize", "suppression": 0.02})
+    frames = [insured(1000, quarter) for quarter in (1, 2)]
+    _, places = chain(tmp_path, frames, policy)
+    groups = [
+        dict(zip(frame["person"].to_list(), place["main"].to_list(), strict=True))
+        for (_, place), frame in zip(places, frames, strict=True)
+    ]
+    stay = [person for person, group in groups[1].items() if group >= 0 and groups[0].get(person, -1) >= 0]
+    now = {}
+    for person in stay:
+        now.setdefault(groups[0][person], set()).add(groups[1][person])
+    assert all(len(own) == 1 for own in now.values())
+    of_old = {next(iter(own)) for own in now.values()}
+    new = [group for person, group in groups[1].items() if person not in groups[0] and group >= 0]
+    assert new
+    assert not of_old & set(new)
+
+
+def test_a_release_depends_on_its_seed_alone(tmp_path):
+    """The same data, chain and seed make the same files."""
+    policy = insured_policy(publish={"method": "anatomize", "suppression": 0.02})
+    first = publish_to(policy, tmp_path / "first", data=insured(400, 1), seed=1)
+    twice = [
+        publish_to(
+            policy,
+            tmp_path / name,
+            data=insured(400, 2).sample(fraction=1, shuffle=True, seed=n),
+            seed=5,
+            after=[first.folder],
+        )
+        for n, name in enumerate(("a", "b"))
+    ]
+    tables = [sorted(path.read_bytes() for path in published.folder.glob("*.csv")) for published in twice]
+    assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize("publish", METHODS, ids=lambda publish: publish["method"])
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_any_people_end_in_a_release_or_in_one_of_our_errors(tmp_path_factory, publish, data):
+    """Small, odd tables whose people come and go: either a release that the audit confirms and nothing is certain in, or why not."""
+    folder = tmp_path_factory.mktemp("chain")
+    text = st.sampled_from(["", " ", "é", "0", "*", "a,b", None])
+    n = data.draw(st.integers(3, 30))
+    people = [
+        (f"p{i}", data.draw(text), data.draw(st.sampled_from("uvwx")), data.draw(text)) for i in range(n)
+    ]
+    policy = {
+        "data": {"person": "p"},
+        "attributes": {
+            "p": {"role": "identifier"},
+            "q": {"role": "quasi", "kind": "categorical"},
+            "s": {"role": "sensitive", "kind": "categorical", "constant": True},
+            "c": {"role": "sensitive", "kind": "categorical"},
+        },
+        "guarantee": {"k": 2, "l": 2},
+        "publish": {**publish, "suppression": 0.5, "leaving": data.draw(st.sampled_from([0, 0.2]))},
+    }
+    done = []
+    for number in range(3):
+        here = data.draw(st.lists(st.sampled_from(people), min_size=1, unique=True))
+        frame = pl.DataFrame(
+            here, {"p": pl.String, "q": pl.String, "s": pl.String, "c": pl.String}, orient="row"
+        )
+        try:
+            published = publish_to(
+                mv.Policy(**policy), Path(folder) / str(number), data=frame, seed=1, after=done
+            )
+        except (mv.InfeasibleError, mv.DataError, mv.PolicyError):
+            continue
+        assert published.audit.kept
+        if done:
+            found = mv.attack(published.folder, frame, mv.Policy(**policy), only=["sequential"], after=done)
+            assert found["sequential"].by_attribute.get("s", {}).get("certain", 0) == 0
+        done.append(published.folder)
+
+
+def test_who_stands_far_off_moved():
+    """Whoever is much farther from the middle of her group than most is far off; where all are spread, nobody is."""
+    place = np.array([*np.linspace(0.1, 0.2, 20), 0.9, *np.linspace(0, 1, 20), 0.5])
+    groups = np.array([0] * 21 + [1] * 20 + [-1])
+    assert np.flatnonzero(far_off(place, groups, 2)).tolist() == [20]
+
+
+def test_groups_are_followed_by_where_most_went():
+    """A group goes on where most of it went, or where its first person did; others left it, and came."""
+    last = np.array([0, 1, 2, 3, 4, 5]), np.array([0, 0, 0, 1, 1, 2])
+    own = np.array([0, 1, 2, 3, 6]), np.array([0, 0, 1, 1, 0])
+    parted = parting(last, 3, own, 2, 7)
+    assert parted.successors.tolist() == [0, 1, -1]
+    assert [column.tolist() for column in parted.left] == [[2, 4], [0, 1]]
+    assert parted.is_new.tolist() == [False, False, True, False, True]
+    assert parted.is_split.tolist() == [True, True]
