@@ -22,6 +22,7 @@ from manyveils.cli.options import (
     Seed,
     option,
 )
+from manyveils.cli.words import measure_means, promises_mean
 from manyveils.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -115,6 +116,8 @@ def show_audit(verdict: "Audit") -> None:
             columns = _columns(part)
             lines = [[row.shown(field) for field in columns.values()] for row in part]
             show_table(title, list(columns), lines)
+    for line in promises_mean(row.worst.promise for row in rows):
+        typer.echo(line)
     show_persons(verdict.persons)
     if verdict.kept:
         typer.echo("Every promise is kept.")
@@ -178,7 +181,8 @@ def _show_utility(utility: Mapping[str, Any]) -> None:
         if isinstance(values, dict)
         for part, value in values.items()
     ]
-    show_table("Utility", ["measure", "value"], single + by_part)
+    rows = [[key, value, measure_means(str(key))] for key, value in single + by_part]
+    show_table("Utility", ["measure", "value", "is"], rows)
 
 
 def query(

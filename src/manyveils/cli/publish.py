@@ -10,6 +10,7 @@ import typer
 from manyveils.cli.door import Door, open_door, show_table
 from manyveils.cli.examine import show_audit, show_persons
 from manyveils.cli.options import After, AsJson, Data, Engine, Force, Master, PolicyFile, Seed, option
+from manyveils.cli.words import measure_means
 from manyveils.errors import InputError
 
 if TYPE_CHECKING:
@@ -167,8 +168,8 @@ def _show_plan(document: Mapping[str, Any]) -> None:
     show_table("Views", ["view", "columns", "bucketed", "rows"], rows)
     _show_notes(document["notes"])
     _show_gap(document["notes"])
-    utility = [[key, _in_one_line(value)] for key, value in document["utility"].items()]
-    show_table("Expected utility", ["measure", "value"], utility)
+    utility = [[key, _in_one_line(value), measure_means(key)] for key, value in document["utility"].items()]
+    show_table("Expected utility", ["measure", "value", "is"], utility)
     kinds = [f"{name} {kind}" for name, kind in document["inferred_kinds"].items()]
     if kinds:
         typer.echo(f"Kinds inferred from the data: {', '.join(kinds)}.")
