@@ -82,13 +82,19 @@ def merged(low: Mapping[str, Any], high: Mapping[str, Any]) -> dict[str, Any]:
 
 def toml(document: Mapping[str, Any]) -> str:
     """Write sections as TOML, each table inside a section on a line of its own."""
-    lines = []
+    lines = [_keys({name: entry for name, entry in document.items() if _is_plain_list(entry)})]
     for name, section in document.items():
+        if _is_plain_list(section):
+            continue
         if isinstance(section, list):
             lines += [f"[[{name}]]\n" + _keys(entry) for entry in section]
         else:
             lines.append(f"[{name}]\n" + _keys(section))
     return "\n".join(lines)
+
+
+def _is_plain_list(section: object) -> bool:
+    return isinstance(section, list) and not any(isinstance(entry, Mapping) for entry in section)
 
 
 def _keys(table: Mapping[str, Any]) -> str:

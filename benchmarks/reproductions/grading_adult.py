@@ -120,6 +120,7 @@ def attributes(tree: Tree = TAXONOMY) -> dict[str, dict[str, Any]]:
 def policy(choosing: Choosing, grading: Grading) -> mv.Policy:
     """A policy that grades; the row's number is published so that rows can be compared, and never learned from."""
     return mv.Policy(
+        accept=[f"neutral-unique: {ROW}"],
         attributes={**attributes(choosing.tree), CHOICE: {"role": "choice"}, ROW: {"role": "neutral"}},
         publish={"method": "grade", "categories": grading.categories, "spacing": grading.spacing},
     )

@@ -1,12 +1,14 @@
 """Who does the work: this process, or Spark, which is imported only when it is asked for."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from manyveils.arguments import Order, Progress, licence_of, streams_of
 from manyveils.audits import Audit, audit
 from manyveils.errors import InputError
+from manyveils.linting import lint
 from manyveils.policy import Policy
 from manyveils.reading.chain import Chain
 from manyveils.release import Release
@@ -29,7 +31,10 @@ def is_for_spark(data: object, engine: Engine = "local", master: str | None = No
 
 def judge(release: Release, table: Table, policy: Policy, levels: Levels = None) -> Audit:
     """Derive every promise again in this process, from the release and the original alone."""
-    return audit(release, table, policy, licence=licence_of(policy), levels=levels)
+    accepted = lint(table, policy).said_accepted() if policy.accept else ()
+    return replace(
+        audit(release, table, policy, licence=licence_of(policy), levels=levels), accepted=accepted
+    )
 
 
 def judge_on_spark(

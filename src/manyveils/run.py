@@ -25,7 +25,8 @@ from manyveils.arguments import (
 )
 from manyveils.engines import is_for_spark, judge, publish_on_spark
 from manyveils.ledgers import keep_ledger, timeline_of
-from manyveils.methods import drafts_of, method_of, work_of
+from manyveils.linting import lint
+from manyveils.methods import drafts_of, method_of, unused_suppression, work_of
 from manyveils.promises.work import silent
 from manyveils.release import Release, seal
 from manyveils.table import Restore, Table, hold
@@ -52,8 +53,9 @@ def publish(data: object, policy: AnyPolicy, seed: int | None = None, after: Ear
 
 
 def make(order: Order, table: Table, restore: Restore) -> Release:
-    """Make and seal a release that has not been audited yet."""
+    """Make and seal a release that has not been audited yet, unless lint finds that it would promise nothing."""
     policy, streams = order.policy, streams_of(order.seed)
+    lint(table, policy).refuse()
     work = work_of(policy, table, streams, order.progress, options=order.options)
     drafts = drafts_of(work, method_of(policy).plan(work))
     return seal(
@@ -61,7 +63,7 @@ def make(order: Order, table: Table, restore: Restore) -> Release:
         table,
         policy,
         restore,
-        notes=drafts.notes,
+        notes={**drafts.notes, **({} if table.earlier else unused_suppression(policy))},
         rng=streams.of("seal.buckets"),
         promises=(*work.promises, *work.hiding),
         key=drafts.key,

@@ -196,3 +196,42 @@ def test_rows_of_a_label_go_in_proportion():
     """What is left out of a label comes from all its values, as far as whole rows allow."""
     gone = shared_out(np.array([3, 4]), np.array([0, 1, 0, 1]), np.array([4, 6, 2, 2]))
     assert gone.tolist() == [2, 3, 1, 1]
+
+
+def shares(*counts):
+    """A table in which values of the sensitive attributes occur so often, independently of each other."""
+    rng = np.random.default_rng(5)
+    columns = {"q": [str(row % 40) for row in range(sum(counts[0]))]}
+    for name, each in zip("st", counts, strict=False):
+        columns[name] = rng.permutation(np.repeat(np.arange(len(each)).astype(str), each)).tolist()
+    return pl.DataFrame(columns)
+
+
+@pytest.mark.parametrize(
+    "guarantee", [{"l": 2}, {"l": 3}, {"t": 0.3}, {"k": 5, "l": 2}, {"l": 2, "l_kind": "entropy"}]
+)
+@pytest.mark.parametrize("share", [0.02, 0.05, 0.2])
+def test_allowed_suppression_loses_nobody_without_need(guarantee, share):
+    """Where all can be published, nobody is left out because some may be."""
+    frame = shares([540, 350, 110], [300, 200, 100, 100, 80, 80, 60, 50, 30])
+    policy = policy_for(frame, {"method": "anatomize"}, **guarantee)
+    allowed = policy_for(frame, {"method": "anatomize", "suppression": share}, **guarantee)
+    assert mv.publish(frame, policy, seed=1).suppressed == 0
+    assert mv.publish(frame, allowed, seed=1).suppressed == 0
+
+
+def test_suppression_is_used_where_it_must_be():
+    """Where not all can be published, as few rows are left out as must be."""
+    frame = shares([520, 300, 180])
+    policy = policy_for(frame, {"method": "anatomize", "suppression": 0.05}, l=2, l_kind="frequency")
+    assert mv.publish(frame, policy, seed=1).suppressed == 40
+
+
+def test_buckets_do_not_grow_for_a_few_rows():
+    """Where publishing all takes buckets more than ten times as large, the few rows in the way are left out."""
+    frame, guarantee = shares([500, 490, 10]), {"t": 0.02}
+    whole = mv.publish(frame, policy_for(frame, {"method": "anatomize"}, **guarantee), seed=1)
+    policy = policy_for(frame, {"method": "anatomize", "suppression": 0.05}, **guarantee)
+    spared = mv.publish(frame, policy, seed=1)
+    assert (whole.suppressed, spared.suppressed) == (0, 20)
+    assert spared.notes["buckets"] > 10 * whole.notes["buckets"]

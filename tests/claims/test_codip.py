@@ -423,7 +423,12 @@ def test_neutral_attributes_stand_in_one_table():
     }
     release = mv.publish(
         frame,
-        {"attributes": described, "guarantee": {"k": 2}, "publish": {"method": "codip", "beta": 0}},
+        {
+            "accept": ["near-copy: note + s1"],
+            "attributes": described,
+            "guarantee": {"k": 2},
+            "publish": {"method": "codip", "beta": 0},
+        },
         seed=1,
     )
     assert [view.attributes for view in release.views] == [("age", "s0"), ("age", "s1", "note")]
@@ -537,6 +542,7 @@ def test_any_roles(anonymizer, roles, sensitive):
     release = mv.publish(
         frame,
         {
+            "accept": ["no-quasi: k"],
             "attributes": described,
             "guarantee": {"k": 2},
             "publish": {"method": "codip", "anonymizer": anonymizer},

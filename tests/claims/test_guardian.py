@@ -364,6 +364,8 @@ def crowds(draw):
         for order in draw(st.lists(st.permutations(others), max_size=2))
     ]
     policy = {
+        "accept": ["no-quasi: k", "no-sensitive: l"]
+        + [f"neutral-unique: {name}" for name in names if ROLES[name] == "neutral"],
         "attributes": {name: {"role": ROLES[name], "kind": "categorical"} for name in names},
         "guarantee": {
             "k": draw(st.integers(2, 4)),

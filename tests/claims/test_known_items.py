@@ -240,7 +240,10 @@ def test_buckets_that_nobody_finds_hide_nothing():
         {"u": range(12), "d": ["a|b", "a", "b", "c", "c", "a", "b", "c", "a", "b", "c", "a"]}
     )
     policy = mv.Policy(
-        attributes=attributes, guarantee={"k": 2, "known_items": 1}, publish={"method": "anatomize"}
+        accept=["no-quasi: k", "neutral-unique: u"],
+        attributes=attributes,
+        guarantee={"k": 2, "known_items": 1},
+        publish={"method": "anatomize"},
     )
     assert mv.publish(frame, policy, seed=1).notes["values_hidden"] == 0
 

@@ -40,6 +40,7 @@ def people():
 def policy(publish):
     """Groups of five, no illness in more than half of one; some rows may go."""
     return mv.Policy(
+        accept=["free-text: note"],
         attributes={
             "city": {"role": "quasi", "kind": "categorical", "hierarchy": {"tree": TREE}},
             "ill": {"role": "sensitive", "kind": "categorical"},

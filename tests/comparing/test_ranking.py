@@ -1,5 +1,7 @@
 """Order, frontier and recommendation, on results made by hand."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -206,3 +208,44 @@ def test_unknown_preference():
     assert read_preference("query_error") is QUERIES
     with pytest.raises(mv.InputError, match="Did you mean 'learning'"):
         read_preference("learnin")
+
+
+def measured(name, presence, relations, *, error=0.5, risk=0.0):
+    """A result whose presence and relations were measured."""
+    found = result(name, error=error, risk=risk)
+    return replace(found, utility={**found.utility, "singled_out": presence, "relations": relations})
+
+
+def test_presence_and_relations_are_weighed():
+    """What shows everybody's presence, or keeps no relation, is not recommended while there is another, and the reason says why."""
+    found = advice(
+        [
+            measured("shown", 1.0, 0.6, error=0.1),
+            measured("torn", 0.0, 0.0, error=0.2),
+            measured("sound", 0.2, 0.5),
+        ]
+    )
+    assert found.name == "sound"
+    assert "shown is better (0.1), but it shows the presence of all of the people." in found.reason
+    assert (
+        "torn is better (0.2), but it keeps hardly any of the relations between attributes." in found.reason
+    )
+    assert "What it gives up: it shows the presence of 20 % of the people; of the relations" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("presence", "relations", "name"), [(0.89, 0.11, "first"), (0.9, 0.5, "second"), (0.5, 0.1, "second")]
+)
+def test_where_presence_and_relations_begin_to_count(presence, relations, name):
+    """Nine tenths of the people are too many, and a tenth of the relations is too little."""
+    assert (
+        advice([measured("first", presence, relations, error=0.1), measured("second", 0.0, 0.9)]).name == name
+    )
+
+
+def test_without_a_better_one_it_is_said():
+    """Where only such a way is within the risk, it is recommended with what it gives up, and the least risky other is named."""
+    found = advice([measured("torn", 0.0, 0.0), measured("leaky", 0.0, 0.8, risk=0.4, error=0.1)])
+    assert found.name == "torn"
+    assert "of the relations between attributes it keeps hardly any." in found.reason
+    assert "leaky is the least risky that gives up neither; there, linkage is right for 40 %" in found.reason

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manyveils.errors import DataError
+from manyveils.policy.sections import Data
 from manyveils.table import door
 
 SHORT, LONG = "Zq7x,30,Zq7city0", "Zq7x,30,Zq7city0,Zq7ill0,Zq7more"
@@ -42,7 +43,7 @@ def test_compressed_data(desk, pack):
     """A compressed file is told to be one."""
     path = desk.folder / "people.csv"
     path.write_bytes(pack(path.read_bytes()))
-    assert "people.csv: is compressed. Unpack it first." in desk.refused()
+    assert "people.csv: is compressed. Unpack it first, or let its name end in .gz" in desk.refused()
 
 
 def test_data_name_too_long(desk):
@@ -183,9 +184,15 @@ def test_not_utf8(desk, place):
 
 
 def test_utf16(desk):
-    """A file saved as UTF-16 is refused with the way out."""
+    """A file saved as UTF-16 marks itself and is read; without its mark it is refused with the way out."""
     desk.data(table(desk).encode("utf-16"))
-    assert "Save it as UTF-8" in desk.refused()
+    assert desk.publish().status == 0
+    desk.data(table_in_latin1(desk))
+    assert "save it as UTF-8" in desk.refused("plan", desk.policy())
+
+
+def table_in_latin1(desk):
+    return "name,age,city,illness\nZq7x,30,Zq7ö,Zq7ü\n".encode("latin-1")
 
 
 def test_byte_order_mark(desk):
@@ -253,7 +260,7 @@ def test_well_formed_is_read_as_written(tmp_path_factory, rows, chunk, end, blan
     path.write_bytes(text.getvalue().encode())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(door, "CHUNK", chunk)
-        found = door.read_file(path, delimiter=",")
+        found = door.read_file(path, Data(delimiter=","))
     assert [[cell or "" for cell in row] for row in found.rows()] == rows
 
 
@@ -273,7 +280,7 @@ def test_ragged_is_never_read(tmp_path_factory, widths, chunk, cell, end, ended)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(door, "CHUNK", chunk)
         try:
-            height = door.read_file(path, delimiter=",").height
+            height = door.read_file(path, Data(delimiter=",")).height
         except DataError:
             height = None
     assert height == (len(widths) if set(widths) == {3} else None)

@@ -85,8 +85,13 @@ def test_two_parents_in_a_tree(desk):
 
 
 def test_listed_twice(desk):
-    """A value that is listed twice with the same parents is counted."""
-    assert "1 values are listed more than once" in refusal(desk, SOUND + "Zq7city0;A;*\n")
+    """A line of a file that stands there twice is fine; a leaf that stands twice in a group of a tree is counted."""
+    desk.data(SOUND + "Zq7city0;A;*\n", "cities.csv")
+    desk.policy(attributes={"city": {"hierarchy": {"file": "cities.csv"}}})
+    desk.published()
+    tree = {"A": ["Zq7city0", "Zq7city1", "Zq7city0"], "B": ["Zq7city2"]}
+    desk.policy(attributes={"city": {"hierarchy": {"tree": tree}}})
+    assert "1 values are listed more than once" in desk.refused("plan", desk.folder / "policy.toml")
 
 
 def test_depths(desk):

@@ -173,3 +173,27 @@ def test_labels(skewed, method):
         attributes={"illness": TREE},
     )
     skewed.published()
+
+
+@pytest.mark.parametrize("method", ["guardian", "separate"])
+def test_advice_for_a_rule(skewed, method):
+    """A value of what a rule protects can be marked as insensitive, as the message advises, and then all is kept."""
+    skewed.document["rules"] = [{"given": ["age"], "protect": "illness"}]
+    roles = {name: {"role": "neutral"} for name in ("age", "city", "illness", "pay")}
+    skewed.document["attributes"] |= roles
+    accept = ["neutral-unique: age"]
+    asked = {"publish": {"method": method}, "guarantee": {"k": None, "l": 2}, "accept": accept}
+    skewed.policy(**asked)
+    assert "Mark the value as insensitive." in skewed.refused(status=1)
+    skewed.policy(**asked, attributes={"illness": {"role": "neutral", "insensitive": ["Zq7ill0"]}})
+    skewed.published()
+
+
+def test_suppression_that_is_not_used(desk):
+    """Where a method leaves nobody out, plan and publish say that the suppression allowed is not used; elsewhere not."""
+    desk.policy(publish={"method": "generalize", "recoding": "mondrian", "suppression": 0.25})
+    plan, publish = desk.run("plan", desk.folder / "policy.toml"), desk.publish()
+    assert "suppression = 0.25 is not used" in " ".join(plan.stdout.split())
+    assert "suppression = 0.25 is not used" in publish.stdout
+    desk.policy(publish={"method": "generalize", "suppression": 0.25})
+    assert "is not used" not in desk.publish("--force").stdout

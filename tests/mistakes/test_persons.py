@@ -29,6 +29,7 @@ def several(desk):
         "illness": {"role": "sensitive"},
         "blood": {"role": "neutral"},
     }
+    desk.document["accept"] = ["neutral-unique: blood"]
     desk.policy()
     return desk
 
@@ -209,6 +210,7 @@ def test_an_identifier_called_row(several):
 def test_rows_are_taken_as_persons(desk):
     """Where no attribute is an identifier, publish, plan, audit and report say that rows are taken as persons."""
     desk.document["attributes"]["name"] = {"role": "neutral"}
+    desk.document["accept"] = ["neutral-unique: name"]
     policy = desk.policy()
     line = (
         "Every row is taken as a person of its own: the policy names no identifier that tells persons apart."

@@ -106,7 +106,7 @@ def test_misspelt_role(desk, role):
     desk.policy(attributes={"age": {"role": role}})
     message = desk.refused()
     assert (
-        "attributes.age.role: must be one of 'identifier', 'quasi', 'sensitive', 'neutral' or 'choice'."
+        "attributes.age.role: must be one of 'identifier', 'quasi', 'sensitive', 'neutral', 'choice' or 'drop'."
         in message
     )
     assert "Did you mean 'quasi'?" in message
@@ -180,7 +180,10 @@ def test_keys_of_sensitive_attributes(desk):
     """Keys that only make sense for sensitive attributes are refused elsewhere."""
     desk.policy(attributes={"city": {"insensitive": ["x"], "guarantee": {"l": 2}, "order": ["x"]}})
     message = desk.refused()
-    assert "attributes.city.insensitive: belongs to sensitive attributes only." in message
+    assert (
+        "attributes.city.insensitive: belongs to attributes that are sensitive or that a rule protects."
+        in message
+    )
     assert "attributes.city.guarantee: belongs to sensitive attributes only." in message
     assert "attributes.city.order: goes with kind" in message
 

@@ -39,7 +39,7 @@ def frames(draw):
 def written(frame):
     try:
         return mv.profile(frame).policy_text()
-    except mv.InfeasibleError:
+    except mv.DataError:
         return None
 
 
@@ -88,8 +88,8 @@ def test_always_the_same(frame):
     ids=["hospital", "tumours", "discharges", "slicing", "codip", "versatile"],
 )
 def test_embedded_tables(frame):
-    """The policy of every embedded table publishes it as it stands."""
-    text = mv.profile(frame).policy_text()
+    """The policy of every embedded table publishes it, once somebody has decided what it asks for."""
+    text = mv.profile(frame).policy_text().replace('role = "?"', 'role = "quasi"')
     assert unexplained(text) == []
     assert mv.publish(frame, tomllib.loads(text), seed=1).rows == frame.height
 

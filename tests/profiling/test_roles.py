@@ -1,10 +1,13 @@
 """Roles: what each is guessed from, and that every guess has a reason."""
 
+import tomllib
+
 import numpy as np
 import polars as pl
 import pytest
 
 import manyveils as mv
+from manyveils.table import hold
 
 N = 200
 RNG = np.random.default_rng(5)
@@ -30,7 +33,7 @@ def roles(**columns):
         ("x", [f"00000000-0000-4000-8000-{n:012x}" for n in range(N)], "UUIDs"),
         ("x", [str(n) for n in range(5, 5 + N)], "numbers the rows"),
         ("x", [f"q{n * 7919 % 1000}" for n in range(N)], "nearly identifies the row"),
-        ("serial no", [str(n * 7919 % 1000) for n in range(N)], "a number of records"),
+        ("serial no", [str(n * 7919 % 1000) for n in range(N)], "a key of records"),
         ("patient_no", drawn(range(1000, 1020)), "somebody's name or number"),
         ("customerID", drawn(range(1000, 1020)), "somebody's name or number"),
         ("patient_name", drawn("abcdefgh"), "somebody's name or number"),
@@ -43,7 +46,7 @@ def roles(**columns):
 def test_not_published(name, values, said):
     """Names, formats, counters, nearly unique columns and free text are not published, with the reason."""
     [decided] = roles(**{name: values}).values()
-    assert decided.role == "identifier"
+    assert decided.role == ("drop" if decided.reason.startswith("Left out") else "identifier")
     assert said in decided.reason
 
 
@@ -112,14 +115,14 @@ def test_what_known_columns_decide_is_left_out():
         {"zip": zips, "income": [str(int(z) % 3) for z in zips], "illness": drawn("abcd", 3000)}
     )
     found = mv.profile(frame).decided
-    assert found["income"].role == "identifier"
+    assert found["income"].role == "drop"
     assert "follows from zip" in found["income"].reason
 
 
 def test_neutral_tells_nothing():
     """Only a column with the same value in every row is neutral; a sensitive one is then left out."""
     found = roles(constant=["x"] * N, disease=["flu"] * N, other=drawn("ab"))
-    assert [each.role for each in found.values()] == ["neutral", "identifier", "quasi"]
+    assert [each.role for each in found.values()] == ["neutral", "drop", "quasi"]
 
 
 def test_wide_tables_keep_a_dozen():
@@ -153,7 +156,7 @@ def test_what_decides_a_sensitive_column_and_most_rows_is_left_out():
     """A column from which a sensitive one follows is not published as it is if most rows stand alone by it."""
     numbers = [n if n < 140 else n - (n - 140) // 2 - 1 for n in range(N)]
     decided = roles(measured=[f"{n / 8:.3f}" for n in numbers], income=[str(n * 7919 % 11) for n in numbers])
-    assert decided["measured"].role == "identifier"
+    assert decided["measured"].role == "drop"
     assert "are unique by it alone" in decided["measured"].reason
 
 
@@ -168,9 +171,9 @@ def test_rows_that_a_sensitive_value_tells_apart_are_counted():
     assert "finds the row" not in mv.profile(few).policy_text()
 
 
-@pytest.mark.parametrize(("n_keys", "role"), [(100, "quasi"), (101, "identifier")])
+@pytest.mark.parametrize(("n_keys", "role"), [(50, "quasi"), (100, "?"), (101, "identifier")])
 def test_keys_that_several_rows_share(n_keys, role):
-    """A column called id tells records apart if it has more than a hundred values, though every one comes again."""
+    """A column called id tells records apart if it has more than a hundred values that come again; with fewer it is asked about."""
     keys = [str(n % n_keys) for n in range(3 * n_keys)]
     frame = pl.DataFrame({"shop_id": keys, "diagnosis": drawn("abc", 3 * n_keys)})
     assert mv.profile(frame).decided["shop_id"].role == role
@@ -182,4 +185,106 @@ def test_numbers_of_visits_are_no_dates():
     """A column called visit that numbers rows is left out; one of dates is what an adversary may know."""
     numbers = mv.profile(mv.datasets.visits(300))
     dates = mv.profile(mv.datasets.visits(300).with_columns(visit=pl.col("date")))
-    assert (numbers.decided["visit"].role, dates.decided["visit"].role) == ("identifier", "quasi")
+    assert (numbers.decided["visit"].role, dates.decided["visit"].role) == ("drop", "quasi")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("readmitted", ["NO", "<30", ">30"], "sensitive"),
+        ("insulin", ["No", "Up", "Down", "Steady"], "sensitive"),
+        ("atorvastatin", ["No", "Up", "Down", "Steady"], "sensitive"),
+        ("max_glu_serum", ["None", "Norm", ">200", ">300"], "sensitive"),
+        ("injury severity", ["none", "minor", "fatal"], "sensitive"),
+        ("time_in_hospital", range(1, 15), "quasi"),
+        ("person number", range(1, 7), "identifier"),
+    ],
+)
+def test_friction(name, values, role):
+    """Lab results, drugs and injuries are sensitive, a stay is no place, and the number of a person names her."""
+    [decided] = roles(**{name: drawn(values)}).values()
+    assert decided.role == role
+    assert "place" not in decided.reason
+
+
+def test_keys_that_repeat_are_asked_about():
+    """Numbers of any length that come again are published under no guess, and the policy asks for a role."""
+    keys = [str(key) for key in np.random.default_rng(3).choice(10**9, 1_500) // 10 ** (np.arange(1_500) % 5)]
+    frame = pl.DataFrame(
+        {"code_z": keys * 2, "age": drawn(range(20, 60), 3_000), "income": drawn("lmh", 3_000)}
+    )
+    found = mv.profile(frame)
+    assert found.decided["code_z"].role in ("?", "identifier", "drop")
+    frame = pl.DataFrame({"zz": drawn(range(300), 3_000), "age": drawn(range(20, 60), 3_000)})
+    found = mv.profile(frame)
+    assert found.decided["zz"].role == "?"
+    assert "# Decide:" in found.policy_text()
+    with pytest.raises(
+        mv.PolicyError, match=r"attributes\.zz\.role: is not decided: manyveils init was not sure"
+    ):
+        mv.Policy(**tomllib.loads(found.policy_text()))
+
+
+def test_columns_alike_leave_room_for_others():
+    """Of twenty drugs with the same values and other sensitive columns, the others are kept; what is constant is not."""
+    drugs = {f"drug{n}": drawn(["No", "Up", "Down"]) for n in range(20)}
+    constant = {"hiv": ["no"] * (N - 2) + ["yes"] * 2}
+    others = {"readmitted": drawn(["NO", "<30", ">30"]), "income": drawn("lmh")}
+    found = mv.profile(pl.DataFrame(constant | drugs | others)).having("sensitive")
+    assert {"readmitted", "income"} <= set(found)
+    assert "hiv" not in found
+
+
+def test_families_share_what_they_are():
+    """Columns whose names begin alike, or that have the same texts, are sensitive where others of them are."""
+    found = roles(
+        sp_cancer=drawn("12"),
+        sp_stroke=drawn("12"),
+        sp_xyz=drawn("12"),
+        insulin=drawn("abc"),
+        statin_use=drawn("abc"),
+        metformin=drawn("abc"),
+        qqq=drawn("abc"),
+        other=drawn("12"),
+    )
+    assert [found[name].role for name in ("sp_xyz", "qqq", "other")] == ["sensitive", "sensitive", "quasi"]
+
+
+def test_codes_are_not_cut_into_intervals():
+    """Whole numbers whose name says that they are codes are categorical; amounts and counts are numeric."""
+    frame = pl.DataFrame(
+        {
+            "admission_type_id": drawn(range(1, 30)),
+            "county code": drawn(range(1, 90)),
+            "weight": drawn(range(40, 120)),
+            "diag": drawn(range(200, 900, 9)),
+        }
+    )
+    attributes = tomllib.loads(mv.profile(frame).policy_text())["attributes"]
+    kinds = {name: attribute.get("kind") for name, attribute in attributes.items()}
+    assert kinds == {
+        "admission_type_id": "categorical",
+        "county code": "categorical",
+        "weight": "numeric",
+        "diag": "categorical",
+    }
+    assert "widths" not in attributes["county code"].get("hierarchy", {})
+
+
+def test_ranges_are_in_order():
+    """Ages in ranges are ordinal, and published in the order of the ranges, not of their letters."""
+    ranges = ["[0-5)", "[5-10)", "[10-50)", "[50-100)"]
+    frame = pl.DataFrame({"age": drawn(ranges), "ill": drawn("abc")})
+    text = mv.profile(frame).policy_text()
+    assert tomllib.loads(text)["attributes"]["age"]["kind"] == "ordinal"
+    table, _ = hold(frame, mv.Policy(**tomllib.loads(text)))
+    assert list(table["age"].texts) == ranges
+
+
+def test_a_number_inside_a_household_is_no_person():
+    """A repeating identifier with six values for thousands of rows tells no persons apart."""
+    frame = pl.DataFrame({"person_number": drawn(range(1, 7), 3_000), "income": drawn("lmh", 3_000)})
+    found = mv.profile(frame)
+    assert found.decided["person_number"].role == "identifier"
+    assert found.whose is not None
+    assert found.whose.name is None

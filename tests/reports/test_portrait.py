@@ -251,7 +251,8 @@ def test_what_has_no_room_is_counted():
     names = [f"n{i}" for i in range(n_neutral)] + [f"s{i}" for i in range(n_sensitive)]
     data = pl.DataFrame({name: [(i + place) % 3 for i in range(30)] for place, name in enumerate(names)})
     roles = {name: {"role": "sensitive" if name[0] == "s" else "neutral"} for name in names}
-    rules = mv.Policy(attributes=roles, guarantee={"l": 2}, publish={"method": "separate"})
+    accepted = [f"near-copy: {one} + {other}" for one in names[:n_neutral] for other in names[n_neutral:]]
+    rules = mv.Policy(accept=accepted, attributes=roles, guarantee={"l": 2}, publish={"method": "separate"})
     release = mv.publish(data, rules, seed=1)
     for drawn in (portrait(release, hold(data, rules)[0], rules), public_portrait(release)):
         assert len(drawn.shares) + drawn.left_out["shares"] == n_sensitive

@@ -101,6 +101,32 @@ def test_parquet_and_json(worker, house, tmp_path):
     assert "tables/main.parquet" in files
 
 
+def test_roles_that_make_a_promise_void(worker, house):
+    """A job under a policy that lint doubts fails with the findings and no cell; what is accepted stands in its audit."""
+    neutral = POLICY.replace('role = "identifier"', 'role = "neutral"')
+    failed = over(worker, house, submit(worker, house, policy=neutral))
+    assert failed.state == "failed"
+    assert "attributes.name: it is published as it is, and 24 of 24 persons are the only ones" in failed.error
+    assert "Zq7" not in failed.error
+    done = over(worker, house, submit(worker, house, policy=f'accept = ["neutral-unique: name"]\n{neutral}'))
+    assert done.state == "done", done.error
+    assert [doubt["code"] for doubt in done.audit["accepted"]] == ["neutral-unique: name"]
+
+
+def test_what_was_not_promised_stands_above_the_list(worker, house):
+    """The audit of a job says what those who know more learn, before the release is listed."""
+    rows = "age,illness,drug\n" + "".join(f"{20 + n % 4},ill{n % 3},drug{n % 3}\n" for n in range(24))
+    policy = "".join(
+        f'[attributes.{name}]\nrole = "{role}"\n'
+        for name, role in (("age", "quasi"), ("illness", "sensitive"), ("drug", "sensitive"))
+    )
+    done = over(
+        worker, house, submit(worker, house, policy=f"{policy}[guarantee]\nk = 2\nl = 2\n", data=rows)
+    )
+    assert done.state == "done", done.error
+    assert {told["about"] for told in done.audit["not_promised"]} == {"illness", "drug"}
+
+
 def test_a_promise_that_cannot_be_kept(worker, house):
     """A job that cannot keep its promise fails with the reason, which quotes no cell and no path; no release is left."""
     failed = over(

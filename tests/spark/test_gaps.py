@@ -41,7 +41,8 @@ def sections(publish, roles=("quasi", "quasi")):
     attributes = {name: {"role": role} for name, role in zip(("age", "sex"), roles, strict=True)}
     attributes |= {name: {"role": "sensitive", "kind": "categorical"} for name in ("ill", "pay")}
     guarantee = {} if publish["method"] == "grade" and "then" not in publish else {"k": 2}
-    return {"attributes": attributes, "guarantee": guarantee, "publish": publish}
+    accepted = ["no-quasi: k"]
+    return {"accept": accepted, "attributes": attributes, "guarantee": guarantee, "publish": publish}
 
 
 def variants():

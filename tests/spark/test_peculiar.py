@@ -63,6 +63,7 @@ def policy(way, missing="category"):
     """The policy of the odd table."""
     publish, guarantee = way
     return mv.Policy(
+        accept=["neutral-unique: c0", "no-quasi: k"],
         attributes=ATTRIBUTES,
         guarantee=guarantee,
         publish=publish,

@@ -11,7 +11,7 @@ METHODS = {
     "separate": {"method": "separate"},
 }
 HIDDEN = ("name", "record", "choice")
-TOP_KEYS = ["format", "method", "rows", "suppressed", "promises", "views", "recodings", "derived"]
+TOP_KEYS = ["format", "method", "rows", "suppressed", "promises", "views", "recodings", "derived", "kinds"]
 
 
 @pytest.fixture(params=METHODS)

@@ -27,9 +27,7 @@ def test_from_data_to_release(fresh):
     policy = fresh.folder / "policy.toml"
     made = fresh.run("init", fresh.folder / "people.csv", "-o", policy)
     assert made.status == 0, made.said
-    assert f"Next: manyveils publish {policy} --out release" in made.stdout.replace("\n", " ").replace(
-        "  ", " "
-    )
+    assert f"Next: manyveils plan {policy}" in made.stdout.replace("\n", " ").replace("  ", " ")
     loaded = Policy.load(policy)
     assert loaded.data.source == "people.csv"
     assert loaded.having("identifier") == ("name",)
@@ -114,3 +112,27 @@ def test_warnings_are_shown(desk):
     made = desk.run("init", data, "-o", desk.folder / "new.toml")
     assert "Decide: No column seems sensitive" in made.stdout
     assert "# Decide: No column seems sensitive" in (desk.folder / "new.toml").read_text(encoding="utf-8")
+
+
+KEYS = {"encounter", "patient", "person", "visit", "record", "name"}
+
+
+@pytest.mark.parametrize("name", ["encounters", "visits", "survey"])
+def test_from_file_to_release_by_the_edits_it_asks_for(desk, name):
+    """Tables of different shape go from file to release by init, the decisions it asks for, and publish; no key is in any."""
+    from manyveils import datasets
+
+    (desk.folder / "policy.toml").unlink()
+    frame = getattr(datasets, name)(1_500)
+    frame.write_csv(desk.folder / "people.csv")
+    policy = desk.folder / "policy.toml"
+    made = desk.run("init", desk.folder / "people.csv", "-o", policy, "--json")
+    assert made.status == 0, made.said
+    text = policy.read_text(encoding="utf-8")
+    if 'role = "?"' in text:
+        assert "is not decided" in desk.refused()
+        policy.write_text(text.replace('role = "?"', 'role = "drop"'), encoding="utf-8")
+    out = desk.published("--format", "parquet")
+    released = {name for path in out.rglob("*.parquet") for name in pl.read_parquet(path).columns}
+    assert released
+    assert not released & KEYS

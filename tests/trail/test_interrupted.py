@@ -10,6 +10,7 @@ import time
 import pytest
 
 import manyveils as mv
+from manyveils.release.preparing import MACHINE, clear_leftovers
 
 SLOW = textwrap.dedent("""
     import sys, time
@@ -64,11 +65,42 @@ def test_killed(desk, delay):
     time.sleep(delay)
     process.kill()
     process.communicate(timeout=60)
+    left = {path for path in desk.folder.iterdir() if path.name.startswith(".")}
     visible = {path.name for path in desk.folder.iterdir() if not path.name.startswith(".")}
     assert visible <= {"people.csv", "policy.toml", "out", "out.private"}
     if desk.out.exists():
         assert mv.audit(desk.out, None, desk.folder / "policy.toml").kept
     assert desk.publish("--force").status == 0
+    assert not any(path.name.startswith(".") for path in desk.folder.iterdir()), left
+
+
+def test_living_run_keeps_its_folder(desk):
+    """Another run to the same place clears nothing that a living process prepares; once that is killed, it does."""
+    process = started(desk)
+    hidden = {path.name for path in desk.folder.iterdir() if path.name.startswith(".out.")}
+    assert hidden
+    process.send_signal(signal.SIGSTOP)
+    clear_leftovers(desk.out)
+    clear_leftovers(desk.folder / "out.private")
+    assert {path.name for path in desk.folder.iterdir() if path.name.startswith(".out.")} == hidden
+    process.kill()
+    process.communicate(timeout=60)
+    clear_leftovers(desk.out)
+    clear_leftovers(desk.folder / "out.private")
+    assert not any(path.name.startswith(".out.") for path in desk.folder.iterdir())
+
+
+def test_only_folders_of_that_name_are_cleared(desk):
+    """Hidden folders of other names, of other machines and links stay as they are."""
+    kept = [".out", ".out.old.abcdefgh", ".out.0.abcdefgh", f".other.{MACHINE}.abcdefgh", f".out.{MACHINE}.x"]
+    for name in kept:
+        (desk.folder / name).mkdir()
+    (desk.folder / f".out.{MACHINE}.linked00").symlink_to(desk.folder / ".out")
+    dead = desk.folder / f".out.{MACHINE}.abcdefgh"
+    dead.mkdir()
+    clear_leftovers(desk.out)
+    assert not dead.exists()
+    assert all((desk.folder / name).is_dir() for name in [*kept, f".out.{MACHINE}.linked00"])
 
 
 def test_terminated(desk):

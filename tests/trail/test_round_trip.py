@@ -29,7 +29,10 @@ def policy(method, role):
     """One role for every column but the sensitive one, and a first one that is a quasi-identifier."""
     attributes = {name: {"role": role} for name in COLUMNS}
     attributes |= {"whole": {"role": "quasi"}, "illness": {"role": "sensitive"}}
-    return mv.Policy(attributes=attributes, guarantee={"k": 2, "l": 2}, publish={"method": method})
+    accepted = ["near-copy: flag + illness"]
+    return mv.Policy(
+        accept=accepted, attributes=attributes, guarantee={"k": 2, "l": 2}, publish={"method": method}
+    )
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])

@@ -3,10 +3,13 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from manyveils.errors import BrokenPromise, Problem
 from manyveils.plain import as_table
+
+if TYPE_CHECKING:
+    from manyveils.audits.beyond import Beyond
 
 # Where somebody has several rows, and the files alone do not say whose a row is.
 UNTOLD = "the files do not tell which rows are whose, so promises about persons cannot be shown to be kept."
@@ -87,6 +90,8 @@ class Audit:
     persons: Mapping[str, object] = field(default_factory=dict)
     # Views of which nobody can tell whose their rows are, where somebody has several.
     untold: tuple[str, ...] = ()
+    # What lint doubts of the policy and the policy accepts.
+    accepted: tuple[Mapping[str, str], ...] = ()
     # The earlier releases that it was judged beside, and those it was published after and judged without.
     after: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
@@ -100,6 +105,13 @@ class Audit:
     def broken(self) -> tuple[Finding, ...]:
         """The promised findings that are not kept."""
         return tuple(finding for finding in self.findings if finding.promised and not finding.kept)
+
+    @property
+    def not_promised(self) -> "tuple[Beyond, ...]":
+        """What those who know more than the promises speak of learn of people, the heaviest first."""
+        from manyveils.audits.beyond import beyond
+
+        return beyond(self.findings, int(str(self.persons.get("rows", 0))), self._named)
 
     def refuse_broken(self) -> None:
         """Raise an error that says which promises are broken, and by how much, if any is."""
@@ -129,6 +141,9 @@ class Audit:
         """The audit as plain values for JSON."""
         findings = [finding.describe() for finding in self.findings]
         described = {"kept": self.kept, "persons": dict(self.persons), "findings": findings}
+        if told := self.not_promised:
+            described["not_promised"] = [beyond.describe() for beyond in told]
+        described |= {"accepted": [dict(doubt) for doubt in self.accepted]} if self.accepted else {}
         more = {name: list(getattr(self, name)) for name in ("untold", "after", "without")}
         return described | {name: told for name, told in more.items() if told}
 

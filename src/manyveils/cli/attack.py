@@ -151,7 +151,7 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.3g} %"
 
 
-def _attack_all(file: Path, data: Path | None, options: dict[str, Any], door: Door) -> None:
+def _attack_all(file: Path, data: Path | str | None, options: dict[str, Any], door: Door) -> None:
     from manyveils.arguments import read_policy
     from manyveils.comparing.trial import first_problem
     from manyveils.examining import attack

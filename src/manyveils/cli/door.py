@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 INTERRUPTED, FAULT = 130, 70
+WITHOUT_TERMINAL = 140
 HEADINGS = {
     "PolicyError": "The policy has problems:",
     "DataError": "The data have problems:",
@@ -100,20 +101,37 @@ def show_json(document: object) -> None:
     typer.echo(json.dumps(plain(document), indent=2, ensure_ascii=False))
 
 
+def width() -> int:
+    """How many letters a line has room for; where nobody looks, room enough for most tables."""
+    from rich.console import Console
+
+    return Console().width if sys.stdout.isatty() else WITHOUT_TERMINAL
+
+
 def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a readable table."""
     from rich.console import Console
 
-    Console(width=None if sys.stdout.isatty() else 140).print(_table(title, header, rows))
+    Console(width=width()).print(_table(title, header, rows))
 
 
 def _table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> "Table":
     from rich.table import Table
 
-    table = Table(*header, title=title, title_justify="left", title_style="bold", header_style="bold")
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    for place, name in enumerate(header):
+        # Where there is no room, texts go on in the next line; a number is never cut in two, nor cut off.
+        are_numbers = all(row[place] is None or isinstance(row[place], int | float) for row in rows)
+        table.add_column(
+            name, overflow="fold", no_wrap=False, min_width=_widest(rows, place) if are_numbers else None
+        )
     for row in rows:
         table.add_row(*(_cell(entry) for entry in row))
     return table
+
+
+def _widest(rows: Sequence[Sequence[object]], place: int) -> int:
+    return max((len(_cell(row[place])) for row in rows), default=0)
 
 
 @contextmanager

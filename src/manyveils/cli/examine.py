@@ -1,14 +1,14 @@
 """What is asked of a release: `manyveils audit`, `measure`, `query` and `report`."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manyveils.cli.door import open_door, show_table
+from manyveils.cli.door import open_door, show_table, width
 from manyveils.cli.options import (
     After,
     AsJson,
@@ -22,25 +22,36 @@ from manyveils.cli.options import (
     Seed,
     option,
 )
+from manyveils.cli.words import measure_means, promises_mean
 from manyveils.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from manyveils.audits import Audit
+    from manyveils.audits import Audit, Finding
+    from manyveils.audits.grouped import Row
     from manyveils.reading import Count
 
+# Consequences beyond the promises that are said in words; --json has all.
+MOST_TOLD = 5
 # What stands over a column, and the field of a finding that it shows.
 COLUMNS = {
     "promise": "named",
     "of": "attribute",
     "view": "view",
     "reading": "reading",
-    "promised": "promised",
     "required": "required",
     "measured": "measured",
     "kept": "kept",
-    "worst group": "worst_group_size",
+    "smallest": "worst_group_size",
     "groups short": "groups_short",
     "rows short": "rows_short",
+}
+# Without these a table fits a terminal of a hundred letters and a few; --json has them.
+WIDE = ("worst_group_size", "groups_short")
+FULL, NARROW = 140, 110
+PARTS: "Mapping[str, Callable[[Finding], bool]]" = {
+    "Promised": lambda finding: finding.promised and finding.reading != "release",
+    "What holds for every release": lambda finding: finding.promised and finding.reading == "release",
+    "Not promised": lambda finding: not finding.promised,
 }
 
 
@@ -94,10 +105,19 @@ def _level(text: str) -> tuple[str, float]:
 def show_audit(verdict: "Audit") -> None:
     """Print findings as a table, promises first, and the verdict in words."""
     from manyveils.audits.finding import REMEDY, UNTOLD
+    from manyveils.audits.grouped import grouped
 
-    findings = sorted(verdict.findings, key=lambda finding: not finding.promised)
-    rows = [[getattr(finding, field) for field in COLUMNS.values()] for finding in findings]
-    show_table("Audit", list(COLUMNS), rows)
+    rows = grouped(verdict)
+    for title, belongs in PARTS.items():
+        part = [row for row in rows if belongs(row.worst)]
+        if part and width() < NARROW:
+            typer.echo("\n".join([title, *(f"  {row}" for row in part)]))
+        elif part:
+            columns = _columns(part)
+            lines = [[row.shown(field) for field in columns.values()] for row in part]
+            show_table(title, list(columns), lines)
+    for line in promises_mean(row.worst.promise for row in rows):
+        typer.echo(line)
     show_persons(verdict.persons)
     if verdict.kept:
         typer.echo("Every promise is kept.")
@@ -106,8 +126,27 @@ def show_audit(verdict: "Audit") -> None:
         typer.echo(f"{len(verdict.broken)} promises are BROKEN: {names}.")
     if verdict.beside:
         typer.echo(verdict.beside)
+    for told in verdict.not_promised[:MOST_TOLD]:
+        typer.echo(f"{told.what} {told.remedy}")
+    show_accepted(verdict.accepted)
     if verdict.untold:
         typer.echo(f"Views {', '.join(verdict.untold)}: {UNTOLD} {REMEDY}")
+
+
+def _columns(rows: "Sequence[Row]") -> dict[str, str]:
+    """The columns that say something of these lines, as far as there is room."""
+    room = WIDE if width() < FULL else ()
+    return {
+        title: field
+        for title, field in COLUMNS.items()
+        if field not in room and any(row.shown(field) not in ("", None) for row in rows)
+    }
+
+
+def show_accepted(accepted: Sequence[Mapping[str, str]]) -> None:
+    """Say what the policy accepts although it is doubtful."""
+    for doubt in accepted:
+        typer.echo(f"Accepted by the policy ({doubt['code']}): {doubt['what']}")
 
 
 def show_persons(persons: Mapping[str, Any]) -> None:
@@ -142,7 +181,8 @@ def _show_utility(utility: Mapping[str, Any]) -> None:
         if isinstance(values, dict)
         for part, value in values.items()
     ]
-    show_table("Utility", ["measure", "value"], single + by_part)
+    rows = [[key, value, measure_means(str(key))] for key, value in single + by_part]
+    show_table("Utility", ["measure", "value", "is"], rows)
 
 
 def query(

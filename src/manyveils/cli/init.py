@@ -1,12 +1,12 @@
 """`manyveils init`: look at the data and write a commented policy to start from."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from manyveils.cli.door import open_door, show_table
-from manyveils.cli.options import AsJson, Force, option
+from manyveils.cli.options import AsJson, Force, option, place_of
 from manyveils.errors import InputError
 
 if TYPE_CHECKING:
@@ -14,11 +14,25 @@ if TYPE_CHECKING:
 
 
 def command(
-    data: Annotated[Path, typer.Argument(help="The data: csv, parquet or arrow/feather.")],
+    data: Annotated[
+        Any,
+        typer.Argument(
+            help="The data: a file (csv, parquet, arrow, Excel, SPSS, Stata, SAS, DuckDB), or the address of a database.",
+            parser=place_of,
+            metavar="DATA",
+        ),
+    ],
     out: Annotated[Path, option("Where the policy is written.", "--out", "-o")] = Path("policy.toml"),
     delimiter: Annotated[
         str | None, option("What separates the fields of a csv file, if not , ; | tab.")
     ] = None,
+    encoding: Annotated[str | None, option("The encoding of a csv file, if not UTF-8.")] = None,
+    decimal: Annotated[str | None, option("What stands before decimals, if not a point.")] = None,
+    thousands: Annotated[str | None, option("What stands between thousands.")] = None,
+    dates: Annotated[str | None, option("The order of day, month and year: dmy, mdy or ymd.")] = None,
+    sheet: Annotated[str | None, option("The sheet of a spreadsheet.")] = None,
+    table: Annotated[str | None, option("The table of a database.")] = None,
+    query: Annotated[str | None, option("What a database is asked, instead of a table.")] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -29,17 +43,21 @@ def command(
 
         _refuse_place(out, data)
         refuse_file(out, force=force)
-        guessed = profile(data, delimiter=delimiter, progress=door.progress)
-        write_file(out, guessed.policy_text(path_from(out.parent, data)), force=force)
+        form = {"encoding": encoding, "decimal": decimal, "thousands": thousands, "dates": dates}
+        form |= {"sheet": sheet, "table": table, "query": query}
+        told = {key: value for key, value in form.items() if value is not None}
+        guessed = profile(data, delimiter=delimiter, form=told, progress=door.progress)
+        seen = data if isinstance(data, str) else path_from(out.parent, data)
+        write_file(out, guessed.policy_text(seen), force=force)
         door.show({"policy": str(out), "profile": guessed.describe()}, lambda: _show(guessed, out))
 
 
-def _refuse_place(out: Path, data: Path) -> None:
+def _refuse_place(out: Path, data: Path | str) -> None:
     if out.suffix.lower() != ".toml":
         raise InputError.at(str(out), "a policy is written as TOML.", "End its name in .toml.")
     if not out.parent.is_dir():
         raise InputError.at(str(out), "its folder does not exist.", "Make it first.")
-    if out.exists() and data.exists() and out.samefile(data):
+    if isinstance(data, Path) and out.exists() and data.exists() and out.samefile(data):
         raise InputError.at(str(out), "is the data file itself.", "Choose another name.")
 
 
@@ -53,10 +71,10 @@ def _show(guessed: "Profile", out: Path) -> None:
     header = ["column", "type", "distinct", "missing", "unique", "role", "why"]
     show_table(f"{guessed.n_rows:,} rows", header, rows)
     _show_combinations(guessed)
+    typer.echo(f"Wrote {out}. Every guess in it has its reason beside it: read them before you publish.")
     for warning in guessed.warnings:
         typer.echo(f"Decide: {warning}")
-    typer.echo(f"Wrote {out}. Every guess in it has its reason beside it: read them before you publish.")
-    typer.echo(f"Next: manyveils publish {out} --out release")
+    typer.echo(f"Next: manyveils plan {out}")
 
 
 def _show_combinations(guessed: "Profile") -> None:

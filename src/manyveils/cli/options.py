@@ -6,15 +6,26 @@ from typing import Annotated, Any, Literal
 import typer
 
 
-def option(text: str, *names: str, min: float | None = None) -> Any:  # noqa: A002
+def option(text: str, *names: str, min: float | None = None, **how: Any) -> Any:  # noqa: A002
     """An option of a command with its help; flags have a name, or they would have a negative too."""
-    return typer.Option(*names, help=text, min=min)
+    return typer.Option(*names, help=text, min=min, **how)
 
 
 PolicyFile = Annotated[Path, typer.Argument(help="The policy file, TOML or JSON.")]
 PolicyOption = Annotated[Path, option("The policy file, TOML or JSON.")]
 ReleaseFolder = Annotated[Path, typer.Argument(help="The release folder.")]
-Data = Annotated[Path | None, option("The original data, if not where the policy says.")]
+
+
+def place_of(text: str | Path) -> Path | str:
+    """Where data are: a path, or the address of a database, which is no path."""
+    return text if isinstance(text, str) and "://" in text else Path(text)
+
+
+# A path or an address; typer knows no unions.
+Data = Annotated[
+    Any,
+    option("The original data, if not where the policy says.", parser=place_of, metavar="PATH"),
+]
 After = Annotated[
     list[Path] | None,
     option("An earlier release of the same people, with its private folder beside it; repeatable."),

@@ -10,6 +10,7 @@ import typer
 from manyveils.cli.door import Door, open_door, show_table
 from manyveils.cli.examine import show_audit, show_persons
 from manyveils.cli.options import After, AsJson, Data, Engine, Force, Master, PolicyFile, Seed, option
+from manyveils.cli.words import measure_means
 from manyveils.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ def _show(published: "Published") -> None:
     )
     if published.moment is not None:
         _show_moment(published.moment, is_first=not published.audit.after)
+    if "suppression" in release.notes:
+        typer.echo(release.notes["suppression"])
     _show_gap(release.notes)
     if release.key is not None:
         typer.echo(f"The key to what is secret is {private / 'key.json'}; keep it, and keep it to yourself.")
@@ -131,7 +134,7 @@ def plan(
 
 
 def _planned(
-    policy: Path, data: Path | None, seed: int | None, after: Sequence[Path], door: Door
+    policy: Path, data: Path | str | None, seed: int | None, after: Sequence[Path], door: Door
 ) -> dict[str, Any]:
     from manyveils.arguments import Order
     from manyveils.run import make
@@ -165,8 +168,8 @@ def _show_plan(document: Mapping[str, Any]) -> None:
     show_table("Views", ["view", "columns", "bucketed", "rows"], rows)
     _show_notes(document["notes"])
     _show_gap(document["notes"])
-    utility = [[key, _in_one_line(value)] for key, value in document["utility"].items()]
-    show_table("Expected utility", ["measure", "value"], utility)
+    utility = [[key, _in_one_line(value), measure_means(key)] for key, value in document["utility"].items()]
+    show_table("Expected utility", ["measure", "value", "is"], utility)
     kinds = [f"{name} {kind}" for name, kind in document["inferred_kinds"].items()]
     if kinds:
         typer.echo(f"Kinds inferred from the data: {', '.join(kinds)}.")
@@ -237,7 +240,7 @@ def _thinned(entries: Sequence[Any]) -> list[Any]:
     return [entries[round(line * step)] for line in range(MOST_LINES)]
 
 
-def _dependencies(file: Path, data: Path | None) -> dict[str, Any]:
+def _dependencies(file: Path, data: Path | str | None) -> dict[str, Any]:
     """List exact dependencies with one or two attributes on the left, and what each means for the rules."""
     from manyveils.arguments import read_policy
     from manyveils.policy.promises import rules_of

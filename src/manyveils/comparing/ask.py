@@ -19,6 +19,7 @@ from manyveils.policy import Policy
 from manyveils.policy.check import suggest
 from manyveils.promises.work import silent
 from manyveils.table import take_in
+from manyveils.table.foreign import is_address
 
 SoFar = Callable[[Comparison, int], None]
 
@@ -100,8 +101,10 @@ def _problems(
         yield Problem("workers", "must be a whole number, at least 1.")
 
 
-def _source(data: object, policy: Policy) -> Path | pl.DataFrame | None:
-    """The data as they can be sent to other processes; a path is read there again."""
+def _source(data: object, policy: Policy) -> Path | str | pl.DataFrame | None:
+    """The data as they can be sent to other processes; a path or an address is read there again."""
     if data is None or isinstance(data, Path):
         return data
-    return Path(data) if isinstance(data, str) else take_in(data, delimiter=policy.data.delimiter)[0]
+    if isinstance(data, str):
+        return data if is_address(data) else Path(data)
+    return take_in(data, policy.data)[0]

@@ -126,7 +126,7 @@ class Comparison:
 
     def picture(self) -> str | None:
         """The frontier as SVG, for a page or by itself; None if no configuration has both numbers."""
-        from manyveils.reports.charts import frontier_picture
+        from manyveils.reports.frontier import frontier_picture
 
         return frontier_picture(self.describe())
 

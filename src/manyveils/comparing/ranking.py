@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from manyveils.comparing.trial import Result
+from manyveils.comparing.trial import PRESENCE, RELATIONS, Result
 from manyveils.errors import InputError
 from manyveils.policy.check import suggest
 
 LEARNING = "learning"
 # Shares that differ by less are equal: sums in another order differ in their last digits.
 TOLERANCE = 1e-9
+# Where so many people's presence is shown, k hides nobody; where so few relations are left, columns are all there is.
+NEARLY_EVERYBODY, HARDLY_ANY = 0.9, 0.1
+MOST_NAMED = 3
 BEYOND = "beyond guessing and beyond people outside the data"
 
 
@@ -127,7 +130,8 @@ def recommend(
     ranked = [result for result in keeping if preference.value(result) is not None]
     if not ranked:
         return Recommendation(None, _why_none(results, keeping, preference, policy_name))
-    within = [result for result in ranked if result.risk is None or result.risk <= limit + TOLERANCE]
+    bearable = [result for result in ranked if result.risk is None or result.risk <= limit + TOLERANCE]
+    within = [result for result in bearable if not _shortcoming(result)] or bearable
     chosen = within[0] if within else min(ranked, key=lambda result: rounded(result.risk or 0.0))
     shown = preference.shown(chosen)
     promises = f"the promises of {policy_name}"
@@ -150,6 +154,8 @@ def recommend(
         reason,
         *_ties(chosen, within, preference),
         *_better(chosen, results, preference, policy_name),
+        *_given_up(chosen),
+        *_instead(chosen, ranked),
     ]
     is_attacked = ranked[0].risk is not None
     ignored = tuple(_ignored(preference, untried, is_attacked=is_attacked))
@@ -191,9 +197,55 @@ def _better(chosen: Result, results: Sequence[Result], preference: Preference, p
     weaker = f"does not keep what {policy_name} promises"
     return [
         f"{result.name} is better ({preference.shown(result)}), "
-        f"but {_gain(result) if result.keeps_policy else weaker}."
-        for result in above[:3]
+        f"but {_against(result, chosen) if result.keeps_policy else weaker}."
+        for result in above[:MOST_NAMED]
     ]
+
+
+def _against(result: Result, chosen: Result) -> str:
+    """What speaks against a result that is better by the preference: presence and relations, or else attacks."""
+    shortcoming = _shortcoming(result)
+    return shortcoming if shortcoming and not _shortcoming(chosen) else _gain(result)
+
+
+def _shortcoming(result: Result) -> str:
+    """What nobody should give up unasked, in words: hidden presence, and any relation between attributes."""
+    presence, relations = result.utility.get(PRESENCE), result.utility.get(RELATIONS)
+    if presence is not None and presence >= NEARLY_EVERYBODY:
+        return f"it shows the presence of {_share(presence)} of the people"
+    if relations is not None and relations <= HARDLY_ANY:
+        return f"it keeps {_share(relations)} of the relations between attributes"
+    return ""
+
+
+def _given_up(chosen: Result) -> list[str]:
+    """What is given up by taking the chosen one, where that was measured."""
+    given = []
+    if chosen.utility.get(PRESENCE):
+        given.append(f"it shows the presence of {_share(chosen.utility[PRESENCE])} of the people")
+    if (kept := chosen.utility.get(RELATIONS)) is not None:
+        given.append(f"of the relations between attributes it keeps {_share(kept)}")
+    return [f"What it gives up: {'; '.join(given)}."] if given else []
+
+
+def _instead(chosen: Result, ranked: Sequence[Result]) -> list[str]:
+    """The least risky way that gives up neither, where the chosen one gives up presence or relations."""
+    others = [result for result in ranked if not _shortcoming(result)]
+    if not _shortcoming(chosen) or not others:
+        return []
+    least = min(others, key=lambda result: rounded(result.risk or 0.0))
+    return [f"{least.name} is the least risky that gives up neither; there, {_gain(least)}."]
+
+
+def _share(share: float) -> str:
+    """A share of a whole.
+
+    >>> _share(1.0), _share(0.0437), _share(0.0001)
+    ('all', '4.4 %', 'hardly any')
+    """
+    if share >= 0.9995:
+        return "all"
+    return "hardly any" if share < 0.001 else f"{100 * share:.2g} %"
 
 
 def _gain(result: Result) -> str:

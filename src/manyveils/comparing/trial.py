@@ -27,9 +27,12 @@ from manyveils.table.encode import persons_in
 from manyveils.utility import measure
 from manyveils.utility.examples import read_held_out
 from manyveils.utility.learning import Lesson
+from manyveils.utility.portrait import relations_kept
 
 DESCRIBED = ["rows", "suppressed", "keeps_policy", "risk", "worst_attack", "utility", "attacks", "secret"]
 LEAST_ROWS = 10
+# The measures of a release that a recommendation weighs besides the preferred one.
+PRESENCE, RELATIONS = "singled_out", "relations"
 PARTS = 5
 
 
@@ -108,7 +111,7 @@ class Task:
     """What all configurations share; the data are read and coded once for all of them."""
 
     policy: Policy
-    data: Path | pl.DataFrame | None
+    data: Path | str | pl.DataFrame | None
     seed: int | None = None
     attacks: tuple[str, ...] = ()
     learn: str | None = None
@@ -133,10 +136,12 @@ class Task:
         return Lesson(table, self.policy, self.learn, read_held_out(tested, table, self.policy))
 
 
-def split(data: Path | pl.DataFrame | None, policy: Policy, seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+def split(
+    data: Path | str | pl.DataFrame | None, policy: Policy, seed: int
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Four fifths of the persons to publish, and a random fifth to test on, who are then not in the release."""
     source = policy.source if data is None else data
-    frame, _ = take_in(source, delimiter=policy.data.delimiter)
+    frame, _ = take_in(source, policy.data)
     if frame.height < LEAST_ROWS:
         what = f"{frame.height} rows are too few to hold some out."
         raise DataError.at("learn", what, f"{LEAST_ROWS} are needed.")
@@ -179,12 +184,18 @@ def _tried(task: Task, configuration: Configuration) -> Result:
         rows=release.rows,
         suppressed=release.suppressed,
         keeps_policy=_keeps(release, table, configuration, task.policy),
-        utility=single_numbers(measure(release, table, policy)) | learnt,
+        utility=single_numbers(measure(release, table, policy)) | _relations(release, table, policy) | learnt,
         attacks=_attacked(release, table, policy, task),
         secret=tuple(dict.fromkeys(table.home(name) for name in release.manifest.secret)),
         seconds=seconds,
         notes=(note,) if note else (),
     )
+
+
+def _relations(release: Release, table: Table, policy: Policy) -> dict[str, float]:
+    """The share of relations between attributes that survive, where there are any."""
+    kept = relations_kept(release, table, policy)
+    return {} if kept is None else {RELATIONS: kept}
 
 
 def single_numbers(utility: Mapping[str, Any]) -> dict[str, Any]:

@@ -65,6 +65,8 @@ class Method:
     secret: bool = False
     # Whether leaving out single rows can make a promise keepable.
     suppresses: bool = False
+    # Whether it leaves anybody out with such options, if the policy allows it.
+    leaves_out: Callable[[Any], bool] = lambda _: False
     # Other ways to publish with it: a name, as in `compare --methods generalize:mondrian`, and keys of [publish].
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     # The variants that are tried beside its defaults wherever all methods are.
@@ -157,6 +159,15 @@ def read_options(policy: Policy) -> Options:
     refuse_rules(method, policy)
     refuse_ties(method, policy)
     return method.options.model_validate(policy.publish.options)
+
+
+def unused_suppression(policy: Policy) -> dict[str, str]:
+    """A note where the policy allows suppression and the method leaves nobody out."""
+    if not policy.publish.suppression or method_of(policy).leaves_out(read_options(policy)):
+        return {}
+    share, method = f"{policy.publish.suppression:g}", policy.publish.method
+    told = f"suppression = {share} is not used: with these keys, {method} leaves nobody out."
+    return {"suppression": told}
 
 
 def work_of(

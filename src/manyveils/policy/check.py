@@ -10,12 +10,15 @@ from pydantic import BaseModel, ValidationError
 
 from manyveils.errors import Problem
 from manyveils.policy import alpha_beta_k
+from manyveils.policy.accepting import accept_problems
 from manyveils.policy.persons import NEVER_PUBLISHED, named_persons, person_problems
 from manyveils.policy.sections import COMPANIONS, LISTS, SECTIONS, AttributeSection, DateUnit, GuaranteeKeys
 
-TOP_KEYS = ("data", "attributes", "guarantee", "rules", "dependencies", "publish")
+TOP_KEYS = ("accept", "data", "attributes", "guarantee", "rules", "dependencies", "publish")
 Keys = Mapping[str, Any]
 RESERVED = "bucket"
+# What init writes in place of a role that the holder of the data has to decide.
+UNDECIDED = "?"
 WHOLE_TABLE_KEYS = ("k", "joint", *alpha_beta_k.CROSS)
 
 
@@ -28,6 +31,7 @@ def check_document(document: Keys) -> Iterator[Problem]:
         yield from section_problems(model, document.get(name, {}), name)
     for name, model in LISTS.items():
         yield from _list_problems(model, document.get(name, []), name)
+    yield from accept_problems(document)
     attributes = document.get("attributes", {})
     if not isinstance(attributes, Mapping) or not attributes:
         remedy = "Add a table [attributes.NAME] with a role per column."
@@ -65,9 +69,18 @@ def _list_problems(model: type[BaseModel], entries: object, name: str) -> Iterat
 def _translate(model: type[BaseModel], entry: dict[str, Any], where: str) -> Problem:
     match entry["type"]:
         case "extra_forbidden":
+            if entry["loc"][-1] == "accept":
+                return Problem(
+                    where, "unknown key.", "It stands above all sections, in the first line of the policy."
+                )
             return Problem(where, "unknown key.", suggest(str(entry["loc"][-1]), _keys(model, entry["loc"])))
         case "missing":
             return Problem(where, "is missing.", "Add it.")
+        case "literal_error" if entry["input"] == UNDECIDED:
+            remedy = "Write one of {expected} in its place; the comment above it says what speaks for which."
+            return Problem(
+                where, "is not decided: manyveils init was not sure.", remedy.format(**entry["ctx"])
+            )
         case "literal_error":
             return Problem(where, f"must be one of {entry['ctx']['expected']}.", _nearest(entry))
         case "value_error":
@@ -108,8 +121,13 @@ def _meaning_problems(document: Keys, attributes: Keys) -> Iterator[Problem]:
     general = section if isinstance(section, Mapping) else {}
     yield from _guarantee_problems(general, general, "guarantee")
     bodies = {name: body for name, body in attributes.items() if isinstance(body, Mapping)}
+    protected = _protected_by_rules(document)
     for name, body in bodies.items():
         yield from _attribute_problems(name, body, general)
+        if body.get("insensitive") and body.get("role") != "sensitive" and name not in protected:
+            what = "belongs to attributes that are sensitive or that a rule protects."
+            remedy = 'Set role = "sensitive" or drop it.'
+            yield Problem(f"attributes.{name}.insensitive", what, remedy)
     for where, names in _named_attributes(document, general):
         for name in (name for name in names if name not in attributes):
             yield Problem(where, f"attribute {name!r} is not described.", suggest(name, list(attributes)))
@@ -126,6 +144,19 @@ def _meaning_problems(document: Keys, attributes: Keys) -> Iterator[Problem]:
         yield Problem("guarantee.known_items", what, "Set multivalued of an attribute, or drop it.")
 
 
+def _protected_by_rules(document: Keys) -> set[str]:
+    """What rules protect, and what tells of it by a dependency, which is then protected like it."""
+    names = set()
+    for section, key in (("rules", "protect"), ("dependencies", "from")) if document.get("rules") else ():
+        entries = document.get(section)
+        for entry in entries if isinstance(entries, list) else ():
+            named = entry.get(key) if isinstance(entry, Mapping) else None
+            names |= {
+                name for name in (named if isinstance(named, list) else [named]) if isinstance(name, str)
+            }
+    return names
+
+
 def _attribute_problems(name: str, attribute: Keys, general: Keys) -> Iterator[Problem]:
     where = f"attributes.{name}"
     if name == RESERVED:
@@ -133,7 +164,10 @@ def _attribute_problems(name: str, attribute: Keys, general: Keys) -> Iterator[P
         yield Problem(where, what, "Rename the column.")
     if isinstance(attribute.get("hierarchy"), Mapping):
         yield from _hierarchy_problems(attribute["hierarchy"], f"{where}.hierarchy")
-    for key in ("multivalued", "insensitive", "guarantee"):
+        if attribute["hierarchy"].get("known") and attribute.get("multivalued"):
+            what = "is for attributes with one value in a cell."
+            yield Problem(f"{where}.hierarchy.known", what, "Use a file or a tree.")
+    for key in ("multivalued", "guarantee"):
         if attribute.get(key) and attribute.get("role") != "sensitive":
             what = "belongs to sensitive attributes only."
             yield Problem(f"{where}.{key}", what, 'Set role = "sensitive" or drop it.')
@@ -171,7 +205,7 @@ def _terms_problems(attribute: Keys, own: Keys, where: str) -> Iterator[Problem]
 
 def _hierarchy_problems(hierarchy: Keys, where: str) -> Iterator[Problem]:
     if len(hierarchy) != 1:
-        yield Problem(where, "needs exactly one of file, widths, mask, tree, dates.")
+        yield Problem(where, "needs exactly one of file, widths, mask, tree, dates, known.")
     widths, dates = hierarchy.get("widths"), hierarchy.get("dates")
     if isinstance(widths, list) and not _is_nested(widths):
         what = "each width must be a larger multiple of the one before."

@@ -28,7 +28,8 @@ def read_lines(path: Path) -> Lines:
         raise PolicyError.at(str(path), f"cannot be read as UTF-8 text ({type(error).__name__}).") from None
     except csv.Error:
         raise PolicyError.at(str(path), "is not made of lines separated by `;`.") from None
-    return lines
+    # A line that stands there twice says nothing else.
+    return tuple(dict.fromkeys(lines))
 
 
 def tree_lines(tree: Mapping[str, Any]) -> Lines:

@@ -11,9 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.plain import as_table
+from manyveils.policy.accepting import parts_of
 from manyveils.policy.check import check_document
 from manyveils.policy.hierarchies import Lines, line_problems, read_lines, tree_lines
-from manyveils.policy.persons import named_persons
+from manyveils.policy.persons import NEVER_PUBLISHED, named_persons
 from manyveils.policy.sections import AttributeSection, Data, Dependency, GuaranteeKeys, Publish, Role, Rule
 
 
@@ -22,6 +23,9 @@ class Policy(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    accept: list[str] = Field(
+        default=[], description="findings of lint that are accepted, such as `neutral-unique: weight`"
+    )
     data: Data = Data()
     attributes: dict[str, AttributeSection]
     guarantee: GuaranteeKeys = GuaranteeKeys()
@@ -50,9 +54,12 @@ class Policy(BaseModel):
         return cls(**read_document(path), _folder=path.parent, _name=path.name)
 
     @property
-    def source(self) -> Path | None:
-        """Where the policy says the data are."""
-        return self._folder / self.data.source if self.data.source else None
+    def source(self) -> Path | str | None:
+        """Where the policy says the data are: a path, or the address of a database."""
+        source = self.data.source
+        if source is None or "://" in source:
+            return source
+        return self._folder / source if source else None
 
     @property
     def name(self) -> str:
@@ -83,6 +90,11 @@ class Policy(BaseModel):
         return named_persons(self.data.person)
 
     @property
+    def accepted(self) -> frozenset[tuple[str, tuple[str, ...]]]:
+        """What is accepted although lint doubts it: a kind of finding, and what it is about."""
+        return frozenset(map(parts_of, self.accept))
+
+    @property
     def constant(self) -> tuple[str, ...]:
         """The attributes that do not change from row to row of a person."""
         return tuple(name for name, attribute in self.attributes.items() if attribute.constant)
@@ -90,8 +102,13 @@ class Policy(BaseModel):
     @property
     def published(self) -> tuple[str, ...]:
         """The attributes that may appear in a release, in the order of the policy."""
-        unpublished = {*self.having("identifier"), *self.having("choice")}
-        return tuple(name for name in self.attributes if name not in unpublished)
+        return tuple(name for name, body in self.attributes.items() if body.role not in NEVER_PUBLISHED)
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The attributes whose values are read, in the order of the policy; identifiers only tell persons apart."""
+        unread = ("identifier", "drop")
+        return tuple(name for name, body in self.attributes.items() if body.role not in unread)
 
     def replaced(self, **sections: Any) -> "Policy":
         """The same policy with some sections replaced; hierarchy files are found where they were."""

@@ -8,7 +8,7 @@ from manyveils.errors import Problem
 Keys = Mapping[str, Any]
 # As a text it always means that rows are persons; an attribute of that name is meant by a list that names it.
 ROW = "row"
-NEVER_PUBLISHED = ("identifier", "choice")
+NEVER_PUBLISHED = ("identifier", "choice", "drop")
 
 
 def named_persons(said: object) -> tuple[str, ...] | None:

@@ -1,10 +1,13 @@
 """The sections of a policy, key by key, as pydantic models; meaning that spans sections is in `check`."""
 
+import codecs
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-Role = Literal["identifier", "quasi", "sensitive", "neutral", "choice"]
+from manyveils.policy.known import SHORT
+
+Role = Literal["identifier", "quasi", "sensitive", "neutral", "choice", "drop"]
 Pairs = Literal["all", "consecutive"]
 DateUnit = Literal["day", "month", "quarter", "year", "decade"]
 Kind = Literal["numeric", "ordinal", "categorical"]
@@ -20,6 +23,13 @@ def _one_plain_character(value: str) -> str:
     if len(value) != 1 or not value.isascii() or value in '"\r\n':
         raise ValueError("must be one ASCII character, and neither a quote nor a line end")
     return value
+
+
+def _encoding(value: str | None) -> str | None:
+    try:
+        return value if value is None else codecs.lookup(value).name
+    except LookupError:
+        raise ValueError("must be an encoding that Python knows, such as latin-1") from None
 
 
 def _name_or_names(value: Any) -> Any:
@@ -55,10 +65,23 @@ class Section(BaseModel):
 class Data(Section):
     """Where the rows are and what an empty cell means."""
 
-    source: str | None = optional("csv, parquet or arrow/feather file, relative to the policy")
+    source: str | None = optional(
+        "csv, parquet, arrow/feather, Excel, SPSS, Stata, SAS or DuckDB file, relative to the policy, or the address of a database"
+    )
+    sheet: str | None = optional("of a spreadsheet; needed where it has several")
+    table: str | None = optional("of a database; needed where it has several", min_length=1)
+    query: str | None = optional("of a database, instead of a table", min_length=1)
+    labels: bool = optional("whether values of SPSS, Stata and SAS files are replaced by their labels", True)
+    encoding: Annotated[str | None, AfterValidator(_encoding)] = optional("of a csv file; UTF-8 by itself")
+    decimal: Literal[",", "."] | None = optional("what stands before decimals in texts")
+    thousands: Literal[",", ".", " ", "'", "\u00a0", "\u202f"] | None = optional(
+        "what stands between thousands in texts"
+    )
+    dates: Literal["dmy", "mdy", "ymd"] | None = optional("the order of day, month and year in texts")
     missing: Literal["category", "drop", "error"] = optional("what a missing cell means", "category")
     missing_markers: list[Text] = optional("texts that stand for a missing cell, besides an empty one", [])
     delimiter: Delimiter | None = optional("of a csv file; found by itself")
+    columns: list[str] | None = optional("the columns that are read; others are left out", min_length=1)
     person: Annotated[str | list[str] | None, BeforeValidator(_name_or_names)] = optional(
         'the identifiers that tell persons apart, or "row" where every row is a person of its own'
     )
@@ -72,6 +95,16 @@ class Hierarchy(Section):
     mask: Literal["right", "left"] | None = optional("which end of the text is masked first")
     tree: dict[str, Any] | None = optional("groups of values, groups of groups", min_length=1)
     dates: list[DateUnit] | None = optional("parts of the calendar, each coarser than the last", min_length=1)
+    known: Literal["icd10", "icd9", "countries", "nuts", "ages", "dates", "postcodes"] | None = optional(
+        "one that everybody shares"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_full(cls, keys: Any) -> Any:
+        """Hierarchies that are other keys in short, in full."""
+        is_short = isinstance(keys, dict) and len(keys) == 1 and keys.get("known") in SHORT
+        return dict(SHORT[keys["known"]]) if is_short else keys
 
 
 class GuaranteeKeys(Section):

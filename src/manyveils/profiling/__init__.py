@@ -2,27 +2,31 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import polars as pl
 
-from manyveils.errors import DataError, InfeasibleError, InputError, Problem
+from manyveils.errors import DataError, InputError, Problem
 from manyveils.plain import as_table
-from manyveils.policy.check import RESERVED
+from manyveils.policy.check import RESERVED, section_problems
+from manyveils.policy.sections import Data
+from manyveils.profiling.beside import hierarchies_beside
 from manyveils.profiling.facts import Facts, facts_of, markers_in
 from manyveils.profiling.guesses import guess
 from manyveils.profiling.hierarchies import Coarser, Diversity, coarser, diversity_of, rows_per_group
 from manyveils.profiling.persons import Whose, of_persons, whose
 from manyveils.profiling.policy_text import policy_text
-from manyveils.profiling.roles import Guesses, decide, name_of
+from manyveils.profiling.roles import MERE_GUESS, SELDOM_ALONE, Guesses, decide, name_of
 from manyveils.profiling.uniqueness import FoundDependency, Uniqueness, dependencies_of, uniqueness_of
 from manyveils.table import Attribute, take_in
+from manyveils.table.foreign import is_address
 
 __all__ = ["Profile", "profile"]
 
 MOST_LISTED = 12
+UNPUBLISHED = ("identifier", "drop", "?")
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,7 +41,9 @@ class Profile:
     markers: Mapping[str, int]
     whose: Whose | None = None
     source: Path | None = None
-    delimiter: str | None = None
+    form: Data = field(default_factory=Data)
+    # The files beside the data that hold hierarchies.
+    beside: Mapping[str, str] = field(default_factory=dict)
 
     def having(self, role: str) -> tuple[str, ...]:
         """The columns of one role, in the order of the table."""
@@ -113,15 +119,25 @@ def _silent(stage: str, share: float) -> None:
 
 
 def profile(
-    data: object, *, delimiter: str | None = None, progress: Callable[[str, float], None] = _silent
+    data: object,
+    *,
+    delimiter: str | None = None,
+    form: Mapping[str, str] | None = None,
+    progress: Callable[[str, float], None] = _silent,
 ) -> Profile:
     """Look at a table (a path, or pandas, Polars or PyArrow data) and guess a role for every column, with reasons.
 
-    The `delimiter` of a csv file is found by itself if it is one of , ; | and tab.
+    The `delimiter` of a csv file is found by itself if it is one of , ; | and tab. `form` says how else data are
+    written, by keys of [data]: encoding, decimal, thousands, dates, sheet, table, query.
     """
-    path = Path(data) if isinstance(data, str | Path) else None
+    path = Path(data) if isinstance(data, str | Path) and not is_address(data) else None
     _refuse_delimiter(delimiter)
-    frame, _ = take_in(data if path is None else path, delimiter=delimiter)
+    keys = {
+        key: value for key, value in {"delimiter": delimiter, **(form or {})}.items() if value is not None
+    }
+    InputError.refuse(section_problems(Data, keys, "form"))
+    written = Data.model_validate(keys)
+    frame, _ = take_in(data if path is None else path, written)
     _refuse(frame, path)
     markers = {name: markers_in(frame[name]) for name in frame.columns}
     all_markers = sum(map(Counter, markers.values()), Counter())
@@ -131,7 +147,7 @@ def profile(
         facts[name] = facts_of(frame[name], markers[name], tuple(all_markers))
     progress("looking at combinations", 0.0)
     guesses = {name: guess(facts[name]) for name in facts}
-    telling = [name for name in facts if guesses[name].role not in ("identifier", "neutral")]
+    telling = [name for name in facts if guesses[name].role not in (*UNPUBLISHED, "neutral")]
     dependencies = dependencies_of(_attributes(facts, telling), frame.height)
     decided = decide(facts, guesses, dependencies)
     _refuse_nothing(decided)
@@ -139,7 +155,16 @@ def profile(
     uniqueness = uniqueness_of(_attributes(facts, known), frame.height)
     persons = whose(frame, facts, decided, tuple(all_markers))
     return Profile(
-        frame.height, facts, decided, uniqueness, dependencies, all_markers, persons, path, delimiter
+        frame.height,
+        facts,
+        decided,
+        uniqueness,
+        dependencies,
+        all_markers,
+        persons,
+        path,
+        written,
+        {} if path is None else hierarchies_beside(path, facts),
     )
 
 
@@ -177,10 +202,10 @@ def _refuse_cells_as_names(frame: pl.DataFrame, place: str) -> None:
 
 
 def _refuse_nothing(decided: Guesses) -> None:
-    if all(column.role == "identifier" for column in decided.values()):
+    if all(column.role in ("identifier", "drop") for column in decided.values()):
         remedy = "Write a policy by hand if one of these guesses is wrong."
         reasons = [Problem(name, column.reason) for name, column in decided.items()]
-        raise InfeasibleError([Problem("data", "no column is left to publish.", remedy), *reasons])
+        raise DataError([Problem("data", "no column is left to publish.", remedy), *reasons])
 
 
 def _warnings(profile: Profile) -> Iterator[str]:
@@ -193,12 +218,21 @@ def _warnings(profile: Profile) -> Iterator[str]:
     if not profile.having("quasi"):
         yield "No column seems to be known to an adversary; set the role of those that are."
     yield from _warnings_of_persons(profile)
-    left_out = [name for name in profile.having("identifier") if "Left out" in profile.decided[name].reason]
-    if left_out:
-        more = len(left_out) - MOST_LISTED
-        listed = ", ".join(name_of(name) for name in left_out[:MOST_LISTED])
-        rest = f" and {more} more" if more > 0 else ""
-        yield f"Columns left out for other reasons than naming people: {listed}{rest}."
+    if undecided := profile.having("?"):
+        yield f'role = "?" in {_listed(undecided)}: publish asks for a role in its place.'
+    if guessed := [name for name, guess in profile.decided.items() if guess.reason.startswith(MERE_GUESS)]:
+        yield f"Nothing but a guess makes {_listed(guessed)} sensitive."
+    telling = [name for name in profile.having("sensitive") if profile.facts[name].alone > SELDOM_ALONE]
+    if telling:
+        yield f"Sensitive values are published as they are, and those of {_listed(telling)} tell rows apart."
+    if left_out := profile.having("drop"):
+        yield f"Columns left out for other reasons than naming people: {_listed(left_out)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in a sentence, the first of many."""
+    more = len(names) - MOST_LISTED
+    return ", ".join(map(name_of, names[:MOST_LISTED])) + (f" and {more} more" if more > 0 else "")
 
 
 def _warnings_of_persons(profile: Profile) -> Iterator[str]:

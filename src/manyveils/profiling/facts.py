@@ -9,15 +9,20 @@ import polars as pl
 
 from manyveils.errors import InputError
 from manyveils.policy import Policy
-from manyveils.profiling.words import NUMBERS, POSTCODES, says
+from manyveils.profiling.words import CODES, NUMBERS, POSTCODES, says
 from manyveils.table import Attribute, encode
-from manyveils.table.kinds import NUMBER
+from manyveils.table.kinds import NUMBER, have_commas
 from manyveils.table.levels import are_dates
+from manyveils.table.ranges import are_ranges
 
-Type = Literal["whole number", "decimal", "date", "true or false", "code", "category", "text", "unreadable"]
+Type = Literal[
+    "whole number", "decimal", "date", "true or false", "range", "code", "category", "text", "unreadable"
+]
 
 # Whole numbers with so few values are as likely codes as amounts.
 FEW_VALUES = 10
+# A name that speaks of codes makes codes of whole numbers with up to so many values.
+MANY_CODES = 2_000
 WRITTEN = ("?", "NA", "N/A", "n/a", "na", "#N/A", "-", "--", ".", "NULL", "null", "NaN", "nan", "Nan")
 # What people write where a value is missing; fields of some files begin with a blank.
 MARKERS = tuple(blank + text for text in WRITTEN for blank in ("", " "))
@@ -48,6 +53,7 @@ class Form:
 
     identifies: str | None = None
     is_date: bool = False
+    is_range: bool = False
     has_time: bool = False
     year_last: bool = False
     year_first: bool = False
@@ -139,6 +145,11 @@ def facts_of(values: pl.Series, markers: Mapping[str, int], missing_markers: Seq
 def _encoded(values: pl.Series, missing_markers: Sequence[str]) -> Attribute:
     """The column as publishing would code it; postcodes stay texts."""
     section: dict[str, object] = {"role": "neutral"}
+    if values.dtype == pl.String:
+        told = values.drop_nulls().unique()
+        if have_commas(told.filter(~told.is_in(["", *missing_markers]) & ~told.str.contains(NUMBER))):
+            # Publishing asks whether they are numbers; until then they are texts.
+            section["kind"] = "categorical"
     if says(values.name, POSTCODES):
         section["kind"] = "categorical"
         values = values.cast(pl.String) if values.dtype.is_integer() else values
@@ -149,16 +160,23 @@ def _encoded(values: pl.Series, missing_markers: Sequence[str]) -> Attribute:
 def _type(attribute: Attribute, present: pl.Series, form: Form) -> Type:
     if present.dtype.is_numeric():
         is_whole = present.dtype.is_integer() or bool((present == present.round()).all())
-        if is_whole and len(present) <= FEW_VALUES and not says(attribute.name, NUMBERS):
+        if is_whole and not says(attribute.name, NUMBERS) and _are_numbered(attribute.name, present):
             return "code"
         return "whole number" if is_whole else "decimal"
     if present.dtype == pl.Boolean:
         return "true or false"
     if form.is_date or form.is_other_date or present.dtype in (pl.Date, pl.Datetime):
         return "date"
+    if form.is_range:
+        return "range"
     if form.is_free_text:
         return "text"
     return "code" if form.code_length else "category"
+
+
+def _are_numbered(name: str, present: pl.Series) -> bool:
+    """Whether whole numbers are codes: there are few, or the name says so and there are not too many."""
+    return len(present) <= FEW_VALUES or (says(name, CODES) and len(present) <= MANY_CODES)
 
 
 def _counts_rows(attribute: Attribute, present: pl.Series) -> bool:
@@ -189,6 +207,7 @@ def form_of(domain: pl.Series) -> Form:
     length = int(lengths[0]) if len(lengths) == 1 else None
     return Form(
         identifies=next((form for form, pattern in FORMS.items() if _have_form(sample, pattern)), None),
+        is_range=are_ranges(domain),
         is_date=bool(are_dates(sample).all()) and bool(are_dates(domain).all()),
         has_time=bool((sample.str.len_chars() > len("2000-01-01")).any()),
         year_last=_have_form(sample, YEAR_LAST),

@@ -8,8 +8,8 @@ from manyveils.profiling import words
 from manyveils.profiling.facts import Facts
 from manyveils.profiling.words import QUASI, SENSITIVE, says, topic_of
 
-# "open" is a column that neither name nor shape tells anything of.
-Guessed = Role | Literal["open"]
+# "open" is a column that neither name nor shape tells anything of; "?" is one that its holder has to decide.
+Guessed = Role | Literal["open", "?"]
 
 NEARLY_UNIQUE = 0.95
 MOSTLY_DIFFERENT = 0.5
@@ -23,6 +23,9 @@ FEW_ROWS_EACH = 10
 LONG_NUMBER = 6
 # Texts of which there are more than this, nearly all different, number something and are not categories.
 FEW_TEXTS = 50
+# Numbers and texts of which nothing is known may be somebody's where they are so many, or so many for the rows.
+MANY_OPEN = 1_000
+SHARE_OPEN = 0.1
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,8 @@ def guess(facts: Facts) -> Guess:
         or _names_a_person(facts)
         or _by_topic(facts)
         or _stands_out(facts)
-        or Guess("open", "Neither its name nor its values say what it is")
+        or _in_doubt(facts)
+        or Guess("open", "Nothing says what it is")
     )
 
 
@@ -60,7 +64,7 @@ def _nothing_to_publish(facts: Facts) -> Guess | None:
 
 
 def _left_out(why: str) -> Guess:
-    return Guess("identifier", f"Left out, because {why}")
+    return Guess("drop", f"Left out, because {why}")
 
 
 def _names_a_person(facts: Facts) -> Guess | None:
@@ -93,11 +97,11 @@ def _says_whose(facts: Facts) -> bool:
 
 
 def _by_topic(facts: Facts) -> Guess | None:
-    sensitive, quasi = topic_of(facts.name, SENSITIVE), topic_of(facts.name, QUASI)
+    sensitive, quasi = _sensitive(facts.name), _quasi(facts.name)
     if (sensitive or quasi) and (left_out := _free_text(facts)):
         return left_out
     # A number of a visit is no date.
-    if (sensitive or quasi == "a date") and _numbers_something(facts):
+    if (sensitive or quasi in ("a date", "a stay or a visit")) and _numbers_something(facts):
         suggested = sensitive or quasi
         return _left_out(
             f"its name suggests {suggested}, but it nearly identifies the row: {_differing(facts)}"
@@ -106,9 +110,43 @@ def _by_topic(facts: Facts) -> Guess | None:
         return Guess("sensitive", f"Its name suggests {sensitive}", sensitive)
     if says(facts.name, words.SURVEY_WEIGHTS):
         return _left_out(f"it seems to be a survey's weight, and {unique_by_it(facts)}")
+    if quasi and _is_text_key(facts):
+        return _left_out(f"its name suggests {quasi}, but {_differing(facts)}, as if it named people")
     if quasi:
         return Guess("quasi", f"Its name suggests {quasi}, which an adversary may know", quasi)
     return None
+
+
+def _sensitive(name: str) -> str | None:
+    """What is sensitive about a name; a name of a drug tells of health."""
+    if name.strip().lower() in words.OUTCOMES:
+        return "an outcome"
+    return topic_of(name, SENSITIVE) or ("health" if words.names_a_drug(name) else None)
+
+
+def _quasi(name: str) -> str | None:
+    """What somebody may know, by a name; how long something was is none of the things that it is said of."""
+    topic = topic_of(name, QUASI)
+    if topic in ("place", "a date", "a stay or a visit") and says(name, words.DURATIONS):
+        return "how long or how often something was"
+    return topic
+
+
+def _is_text_key(facts: Facts) -> bool:
+    """Whether most cells of texts that are no dates, ranges or codes of one length differ."""
+    is_text = facts.type == "category" and facts.form.separator is None
+    return is_text and facts.distinct > FEW_TEXTS and facts.share_distinct >= MOSTLY_DIFFERENT
+
+
+def _in_doubt(facts: Facts) -> Guess | None:
+    """Ask about what may number somebody who comes again: nothing is published by a guess that may do so."""
+    if facts.type in ("decimal", "date", "range", "true or false") or facts.distinct <= FEW_TEXTS:
+        return None
+    if facts.distinct <= MANY_OPEN and facts.share_distinct < SHARE_OPEN:
+        return None
+    return Guess(
+        "?", f"Nothing says what it is, and {_differing(facts)}, so that it may number people or records"
+    )
 
 
 def _numbers_something(facts: Facts) -> bool:

@@ -9,7 +9,7 @@ from typing import Literal
 import polars as pl
 
 from manyveils.policy.sections import Kind
-from manyveils.profiling.facts import Facts
+from manyveils.profiling.facts import FEW_VALUES, Facts
 from manyveils.profiling.guesses import percent
 
 # The first interval is about a twentieth of the range; the last is below the range itself.
@@ -44,6 +44,10 @@ def coarser(facts: Facts) -> Coarser:
         return _other_dates(facts) if facts.form.is_other_date else _dates(facts)
     if facts.type in ("whole number", "decimal"):
         return _intervals(facts)
+    if facts.type == "range":
+        return Coarser(
+            "ordinal", "Every cell is a range, in the order of where ranges begin", None, NO_HIERARCHY
+        )
     return _codes(facts) if facts.type == "code" else Coarser(None, "", None, NO_HIERARCHY)
 
 
@@ -84,6 +88,8 @@ def _codes(facts: Facts) -> Coarser:
     length = facts.form.code_length
     if length is None:
         few = f"Numbers with only {facts.distinct} values are taken as codes without an order"
+        if facts.distinct > FEW_VALUES:
+            few = "Its name says that its numbers are codes, which have no order"
         return Coarser("categorical", few, None, NO_HIERARCHY)
     reason = f"All codes have {length} characters, and the first ones usually say most"
     return Coarser("categorical", "Codes are not amounts", '{ mask = "right" }', reason)

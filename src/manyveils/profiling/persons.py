@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from manyveils.policy import Policy
 from manyveils.profiling import words
 from manyveils.profiling.facts import Facts
-from manyveils.profiling.guesses import MOSTLY_DIFFERENT
+from manyveils.profiling.guesses import FEW_KEYS, MOSTLY_DIFFERENT, Guess
 from manyveils.profiling.roles import Guesses, name_of
 from manyveils.profiling.words import IDENTIFIERS, WEAK_IDENTIFIERS, says, topic_of
 from manyveils.table.encode import persons_in, repeating_in
@@ -50,20 +50,25 @@ def whose(
     frame: pl.DataFrame, facts: Mapping[str, Facts], decided: Guesses, markers: Sequence[str]
 ) -> Whose | None:
     """Who is who in a table; None where no identifier repeats, so that nothing has to be said."""
-    roles = {name: {"role": guess.role} for name, guess in decided.items()}
+    roles = {name: {"role": _told_as(guess)} for name, guess in decided.items()}
     policy = Policy(data={"missing_markers": list(markers)}, attributes=roles)
     unlike = [name for name in policy.having("identifier") if not alike(frame.schema[name])]
     comparable = policy.replaced(attributes={name: roles[name] for name in roles if name not in unlike})
     repeats = repeating_in(frame, comparable)
-    candidates = [column for column in repeats if _rank(column, facts, decided) is not None]
+    candidates = [column for column in repeats if _rank(column, facts) is not None]
     if not candidates:
         names = [*unlike, *(column.name for column in repeats)]
         return Whose(None, _none_fits(names), frame.height) if names else None
-    best = min(candidates, key=lambda column: (_rank(column, facts, decided), -column.n_different))
+    best = min(candidates, key=lambda column: (_rank(column, facts), -column.n_different))
     named = comparable.replaced(data={"missing_markers": list(markers), "person": best.name})
     persons = persons_in(frame.drop(unlike), named)
     assert persons is not None
     return _told_by(best, persons, facts, decided)
+
+
+def _told_as(guess: Guess) -> str:
+    """The role under which a column is looked at; one that is not decided tells nobody apart."""
+    return "drop" if guess.role in ("?", "open") else guess.role
 
 
 def _told_by(
@@ -83,10 +88,13 @@ def _none_fits(names: Sequence[str]) -> str:
     return f"Not all cells of {listed} differ, but nothing there seems to tell persons apart"
 
 
-def _rank(column: Identifier, facts: Mapping[str, Facts], decided: Guesses) -> int | None:
+def _rank(column: Identifier, facts: Mapping[str, Facts]) -> int | None:
     """How well a column seems to tell persons apart, the best first; None where it does not."""
-    name, reason = column.name, decided[column.name].reason
-    if column.n_different < 2 or "eft out" in reason or says(name, words.BESIDE):
+    name = column.name
+    if column.n_different < 2 or says(name, words.BESIDE):
+        return None
+    # The number of a person within a household or a car tells no two households apart.
+    if column.n_different <= FEW_KEYS and column.n_different * FEW_KEYS < column.n_present:
         return None
     topic = topic_of(name, IDENTIFIERS)
     if topic in SHARED:

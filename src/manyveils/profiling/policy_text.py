@@ -1,6 +1,7 @@
 """A profile written as a policy: every setting has its reason in a comment above it."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from manyveils.plain import toml_key, toml_text
@@ -23,7 +24,7 @@ def policy_text(profile: "Profile", source: str | None) -> str:
     sections = [
         _head(profile),
         _data(profile, source),
-        *(_attribute(profile, name) for name in profile.facts),
+        *(_attribute(profile, name, source) for name in profile.facts),
         _guarantee(profile),
         *_dependencies(profile),
         _publish(profile),
@@ -48,14 +49,26 @@ def _head(profile: "Profile") -> Lines:
             yield f"# The most telling {title}: {', '.join(map(name_of, telling.names))}: {percent(telling.alone)}"
 
 
+FORM = {
+    "delimiter": "What stands between fields.",
+    "encoding": "How letters are written as bytes.",
+    "decimal": "What stands before decimals.",
+    "thousands": "What stands between thousands.",
+    "dates": "The order of day, month and year.",
+    "sheet": "The sheet of the file.",
+    "table": "The table of the database.",
+    "query": "What the database is asked.",
+}
+
+
 def _data(profile: "Profile", source: str | None) -> Lines:
     yield "[data]"
     if source is not None:
         yield "# The data, seen from this file."
         yield f"source = {toml_text(source)}"
-    if profile.delimiter is not None:
-        yield "# What stands between fields."
-        yield f"delimiter = {toml_text(profile.delimiter)}"
+    for key, value in profile.form.model_dump(exclude_unset=True).items():
+        yield f"# {FORM[key]}"
+        yield f"{key} = {toml_text(value)}"
     yield from _person(profile)
     lacking = sum(facts.missing > 0 for facts in profile.facts.values())
     missing = f"Cells are missing in {lacking} of the columns" if lacking else "No cell is missing"
@@ -84,20 +97,27 @@ def _person(profile: "Profile") -> Lines:
     yield f"person = {toml_text(whose.name)}"
 
 
-def _attribute(profile: "Profile", name: str) -> Lines:
+def _attribute(profile: "Profile", name: str, source: str | None) -> Lines:
     decided, suits = profile.decided[name], profile.coarsenings.get(name)
     yield f"[attributes.{toml_key(name)}]"
     yield f"# {_summary(profile.facts[name])}"
     yield f"# {decided.reason}{_adds(profile, name)}"
+    if decided.role == "?":
+        yield '# Decide: "identifier" or "drop" if it tells people or records apart, "quasi" if somebody may know it of'
+        yield '# a person, "sensitive" if nobody may learn it.'
     yield f'role = "{decided.role}"'
     if suits is None:
         return
     if suits.kind:
         yield f"# {suits.kind_reason}."
         yield f'kind = "{suits.kind}"'
-    if decided.role == "quasi":
+    if decided.role in ("quasi", "sensitive") and name in profile.beside and source is not None:
+        yield "# A hierarchy lies beside the data, and lists every value."
+        file = (PurePosixPath(source).parent / profile.beside[name]).as_posix()
+        yield f"hierarchy = {{ file = {toml_text(file)} }}"
+    elif decided.role == "quasi":
         yield f"# {suits.reason}."
-    if decided.role == "quasi" and suits.hierarchy:
+    if decided.role == "quasi" and suits.hierarchy and name not in profile.beside:
         yield f"hierarchy = {suits.hierarchy}"
     if profile.whose is not None and name in profile.whose.constants:
         yield f"# None of the {profile.whose.n_several:,} persons with several rows has two values."
@@ -126,7 +146,7 @@ def _summary(facts: Facts) -> str:
 
 def _nearly_numbers(facts: Facts) -> str:
     if facts.form.has_decimal_comma:
-        return " Numbers with a decimal comma are texts here: with a point they would be numeric."
+        return ' Numbers with a decimal comma are texts here: decimal = "," in [data] makes them numeric, kind = "categorical" keeps them.'
     if not facts.form.words_among_numbers:
         return ""
     return f" Numbers but for {facts.form.words_among_numbers} texts: in missing_markers they would make it numeric."
@@ -162,8 +182,11 @@ def _diversity(level: Diversity, whose: str = "") -> Lines:
 def _guarantee(profile: "Profile") -> Lines:
     k, reason = profile.k
     yield "[guarantee]"
-    yield f"# {reason}."
-    yield f"k = {k}"
+    if profile.having("quasi") or profile.having("?"):
+        yield f"# {reason}."
+        yield f"k = {k}"
+    else:
+        yield "# No k: no attribute is quasi, so that nobody would be hidden among others by it."
     levels = profile.diversities
     if not levels:
         return
@@ -177,7 +200,7 @@ def _dependencies(profile: "Profile") -> Iterator[Lines]:
     """What follows from what: as it stands if publishing accepts it, otherwise in a comment."""
     declared: list[Dependency] = []
     refused: list[FoundDependency] = []
-    unpublished = {*profile.having("identifier")}
+    unpublished = {name for role in ("identifier", "drop", "?") for name in profile.having(role)}
     for dependency in profile.dependencies:
         if not dependency.is_solid or unpublished & {*dependency.left, dependency.right}:
             continue

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from manyveils.profiling.facts import Facts
+from manyveils.profiling.families import family_of, with_families
 from manyveils.profiling.guesses import MANY_VALUES, MOSTLY_DIFFERENT, Guess, Guessed, percent, unique_by_it
 from manyveils.profiling.hierarchies import coarser
 from manyveils.profiling.uniqueness import Found, solid_pairs
@@ -27,7 +28,7 @@ Pairs = Sequence[tuple[str, str]]
 def decide(facts: AllFacts, guesses: Guesses, dependencies: Found) -> Guesses:
     """A role for every column; nothing becomes neutral that tells rows apart."""
     pairs = solid_pairs(dependencies)
-    settled = _telling(_tied(guesses, pairs), facts)
+    settled = _telling(_tied(with_families(guesses, facts), pairs), facts)
     settled = _some_sensitive(settled, facts, pairs)
     settled = _fewer_sensitive(settled, facts, pairs)
     settled = _open_as_quasi(settled)
@@ -64,7 +65,7 @@ def _tied_pair(settled: Guesses, left: str, right: str) -> dict[str, Guess]:
             return {right: Guess("sensitive", f"It follows from {name_of(left)}, which is sensitive")}
         case "quasi", "sensitive":
             reason = f"Left out, because it seems sensitive, but follows from {name_of(left)}, which an adversary may know"
-            return {right: Guess("identifier", f"{reason}, so nothing could be promised of it")}
+            return {right: Guess("drop", f"{reason}, so nothing could be promised of it")}
         case _:
             return {}
 
@@ -76,7 +77,7 @@ def _telling(guesses: Guesses, facts: AllFacts) -> Guesses:
         for name in _having(guesses, "sensitive")
         if not guesses[name].topic and facts[name].alone >= MOSTLY_DIFFERENT
     }
-    return _changed(guesses, "identifier", reasons)
+    return _changed(guesses, "drop", reasons)
 
 
 def name_of(name: str) -> str:
@@ -96,20 +97,21 @@ def _some_sensitive(guesses: Guesses, facts: AllFacts, pairs: Pairs) -> Guesses:
 
 
 def _fewer_sensitive(guesses: Guesses, facts: AllFacts, pairs: Pairs) -> Guesses:
+    """One of each family of columns first, so that twenty alike leave room for others."""
     names = _having(guesses, "sensitive")
 
-    def rank(name: str) -> tuple[bool, bool]:
-        return _follows(name, names, pairs), facts[name].commonest >= NEARLY_CONSTANT
+    turns = dict(zip(names, _turns([family_of(facts[name]) for name in names]), strict=True))
+
+    def rank(name: str) -> tuple[bool, bool, int]:
+        return facts[name].commonest >= NEARLY_CONSTANT, _follows(name, names, pairs), turns[name]
 
     return _fewer(guesses, sorted(names, key=rank), "sensitive", MOST_SENSITIVE)
 
 
 def _fewer(guesses: Guesses, ranked: Sequence[str], role: str, most: int) -> Guesses:
-    """Leave out the columns beyond a number; why they would be published otherwise is still said."""
-    more = f"Left out, because {len(ranked)} columns seem {role} and {most} are kept"
-    more += "; set the role to publish it"
-    reasons = {name: f"{guesses[name].reason}. {more}" for name in ranked[most:]}
-    return _changed(guesses, "identifier", reasons)
+    """Leave out the columns beyond a number, in few words: they are many."""
+    more = f"Left out: {len(ranked)} columns seem {role} and {most} are kept"
+    return _changed(guesses, "drop", dict.fromkeys(ranked[most:], more))
 
 
 def _follows(name: str, among: Sequence[str], pairs: Pairs) -> bool:
@@ -121,7 +123,7 @@ def _follows(name: str, among: Sequence[str], pairs: Pairs) -> bool:
 
 
 def _open_as_quasi(guesses: Guesses) -> Guesses:
-    careful = "; the careful guess is that an adversary may know it"
+    careful = ", so that somebody may know it"
     reasons = {name: guesses[name].reason + careful for name in _having(guesses, "open")}
     return _changed(guesses, "quasi", reasons)
 
@@ -129,12 +131,12 @@ def _open_as_quasi(guesses: Guesses) -> Guesses:
 def _readable(guesses: Guesses, facts: AllFacts) -> Guesses:
     """Leave out quasi-identifiers with very many values and nothing that could group them."""
     reasons = {
-        name: f"{guesses[name].reason}. Left out, because {facts[name].distinct:,} values without a hierarchy "
+        name: f"Left out, because {facts[name].distinct:,} values without a hierarchy "
         f"cannot be grouped ({percent(facts[name].alone)} of the rows are unique by it)"
         for name in _having(guesses, "quasi")
         if facts[name].distinct > MANY_VALUES and not _can_be_grouped(facts[name])
     }
-    return _changed(guesses, "identifier", reasons)
+    return _changed(guesses, "drop", reasons)
 
 
 def _can_be_grouped(facts: Facts) -> bool:
@@ -143,18 +145,26 @@ def _can_be_grouped(facts: Facts) -> bool:
 
 
 def _fewer_quasi(guesses: Guesses, facts: AllFacts, pairs: Pairs) -> Guesses:
-    """Those whose names say so first, one of each topic, then a second of each; of the rest the least telling."""
+    """Those whose names say so first, one of each topic, then a second of each; of the rest the least telling.
+
+    Whatever nearly everybody has the same of comes last: it is of no use, and marks those who have another.
+    """
     names = _having(guesses, "quasi")
     turns = dict(zip(names, _turns([guesses[name].topic for name in names]), strict=True))
 
-    def rank(name: str) -> tuple[bool, bool, float]:
-        is_named = bool(guesses[name].topic)
-        return not is_named, _follows(name, names, pairs), turns[name] if is_named else facts[name].distinct
+    def rank(name: str) -> tuple[bool, bool, bool, float]:
+        is_named, is_idle = bool(guesses[name].topic), facts[name].commonest >= NEARLY_CONSTANT
+        return (
+            is_idle,
+            not is_named,
+            _follows(name, names, pairs),
+            turns[name] if is_named else facts[name].distinct,
+        )
 
     return _fewer(guesses, sorted(names, key=rank), "quasi", MOST_QUASI)
 
 
-def _turns(topics: Sequence[str]) -> list[int]:
+def _turns(topics: Sequence[object]) -> list[int]:
     """How many times each topic has come before.
 
     >>> _turns(["age", "place", "place", "age"])

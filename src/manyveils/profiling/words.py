@@ -10,6 +10,8 @@ Topics = Mapping[str, str]
 
 # A word of this length or longer also stands for those that begin with it: diagnos-is, diagnos-ed.
 STEM = 5
+# Names of drugs are long; shorter words with their endings are others.
+LONG_WORD = 8
 
 
 def _words(listed: str) -> tuple[str, ...]:
@@ -19,59 +21,90 @@ def _words(listed: str) -> tuple[str, ...]:
 # Enough by themselves.
 IDENTIFIERS: Topics = {
     "a person's name": "surname lastname firstname forename fullname middlename maidenname initials "
-    "nachname vorname prenom apellido cognome achternaam voornaam",
+    "nachname vorname prenom apellido cognome achternaam voornaam sobrenome imie nazwisko",
     "an e-mail address": "email emails emailaddress mail courriel correo",
-    "a phone number": "phone telephone mobile cellphone fax tel telefon handy",
+    "a phone number": "phone telephone mobile cellphone fax tel telefon handy telefono movil",
     "an official number": "ssn passport nino nhs mrn iban bsn dni curp cpf aadhaar socialsecurity "
-    "taxid steuernummer personnummer licenseplate driverlicense license licence vin "
-    "sozialversicherungsnummer versicherungsnummer",
+    "taxid steuernummer personnummer licenseplate driverlicense license licence vin pesel insee matricule "
+    "sozialversicherungsnummer versicherungsnummer personalnummer ausweisnummer",
     "an account": "username userid login accountnumber creditcard cardnumber",
-    "an address": "address street adresse strasse hausnummer calle indirizzo adres",
+    "an address": "address street adresse strasse hausnummer calle indirizzo adres direccion endereco",
     "a device or a web page": "ip ipaddress url imei mac cookie deviceid token barcode twitter "
     "facebook instagram linkedin",
-    "a key of records": "uuid guid rowid recordid patientid personid",
+    "a key of records": "uuid guid rowid recordid patientid personid serialno caseno casenumber caseid "
+    "sequencenumber recordnumber aktenzeichen pernum perno personnumber pid uid subjid hhid",
 }
 # Enough where most rows differ, or where the whole name is one of them.
 WEAK_IDENTIFIERS: Topics = {
-    "a name": "name names nom nombre nome naam",
-    "a number of records": "id ids identifier number nr no num key record account index nummer numero "
-    "serial reference",
+    "a name": "name names nom nombre nome naam first last",
+    "a number of records": "id ids identifier number nr no nbr num key record account index nummer numero "
+    "serial reference ref ",
 }
 SENSITIVE: Topics = {
-    "health": "diagnos diag drg disease ill illness condition symptom treatment therapy drug drugs "
-    "medication medicine hiv aids cancer tumor tumour histology topography mental mortality disab "
-    "pregnan blood health sick sickness absence icd icd9 icd10 procedure surgery smoker smoking "
-    "alcohol bmi cholesterol glucose allerg survival infect krank behinder maladie enfermedad malattia "
-    "ziekte drem dphy deye dear dvet ddrs dout dis suicid abuse viral hba1c a1c",
-    "money": "income salary wage wages earning revenue capital dividend debt loan credit wealth asset "
+    "health": "diagnos diag diagnosa dx drg ccs disease ill illness condition symptom treatment therapy drug "
+    "drugs medication medicine medical medikation hiv aids cancer tumor tumour histology topography mental mortality "
+    "disab pregnan blood health sick sickness absence icd icd9 icd10 procedure surgery smoker smoking smoke "
+    "alcohol alc drink bmi cholesterol glucose allerg survival infect krank behinder maladie enfermedad malattia "
+    "ziekte drem dphy deye dear dvet ddrs dout dis suicid abuse viral hba1c a1c a1cresult "
+    "readmi relapse recurren complicat insulin diabet hypertens hipertens cardio cardiac heart stroke asthma asma "
+    "pneumon neumon obes copd renal kidney liver hepat depress anxiety psychiat psychol dementia alzheim arthrit "
+    "covid vaccin lab labs biopsy serum triglycer hemoglob haemoglob creatinin platelet hematocrit systolic "
+    "diastolic pulse heartrate oxygen ecg mri dose dosage prescri death dead died deceas decease morta fatal "
+    "survived surviv injur inj injury severity sev wound trauma intensive icu intubat ventilat inpatient outpatient "
+    "emergency disposition tobacco tabac tabaq rauch embaraz schwanger grossesse handicap impair fracture pain "
+    "stillbirth",
+    "money": "income inc salary wage wages earning revenue capital dividend debt loan credit wealth asset "
     "tax taxes benefit poverty balance pay einkommen gehalt lohn revenu salaire ingreso sueldo reddito "
-    "stipendio inkomen pincp povpip wagp hincp",
-    "an insurance or a claim": "insur claim claims versicherung assurance seguro",
+    "stipendio inkomen pincp povpip wagp hincp amount amnt amt charge charges cost costs fare fee price paid "
+    "payment reimb expens savings mortgage bonus pension kosten betrag montant importe coste precio "
+    "interest premium purchase spend spent",
+    "an insurance or a claim": "insur claim claims versicherung assurance seguro assicuraz payer payor",
     "an occupation": "occupation industry unemploy beruf indp occp naicsp",
     "a belief or a membership": "religi faith belief politic party union vote voted orientation sexual "
-    "sexuality gewerkschaft partei",
-    "the law": "crime criminal offence offense arrest convict prison sentence",
-    "a judgement": "score grade grades rating performance gpa iq evaluation",
+    "sexuality gewerkschaft partei syndicat sindicat religion konfession",
+    "the law": "crime criminal offence offense arrest convict prison sentence jail felony misdemean recid victim "
+    "prior priors probation custody parole violat ",
+    "a judgement": "score grade grades rating performance gpa iq evaluation satisfact mark marks exam fail failure "
+    "failures default churn attrition dismiss complain zeugnis ",
+    "relations": "divorced affair",
 }
+# Whole names that tables for learning give to what is to be predicted.
+OUTCOMES = ("y", "class", "target", "label", "outcome", "response", "result")
+# Endings of the international names of drugs, as in metformin, simvastatin and lisinopril.
+DRUGS = re.compile(
+    r"(formin|gliptin|glitazone|glinide|glipizide|glyburide|statin|sartan|dipine|olol|prazole|cillin|mycin|oxetine"
+    r"|azepam|azolam|afloxacin|floxacin|mab|tinib|vir|thiazide|butamide|propamide|zolamide|carbose|codone|morphine)$"
+)
 QUASI: Topics = {
-    "age": "age ages agep alter edad eta leeftijd",
-    "birth": "birth birthday born dob yob geburt naissance nacimiento nascita",
+    "age": "age ages agep alter edad eta leeftijd idade wiek",
+    "birth": "birth birthday born dob yob geburt naissance nacimiento nascita nascimento geboorte",
     "sex": "sex gender geschlecht sexe sexo sesso geslacht",
-    "origin": "race ethnic hispanic hisp rac1p national citizen ancestry language native origin "
-    "immigra staatsang",
+    "origin": "race ethnic hispanic hisp rac1p national nacional citizen ancestry language native origin foreign "
+    "immigra migra staatsang sprache langue idioma",
     "place": "zip zipcode postcode postal postalcode postleitzahl plz lat lon lng gps city town county "
-    "state country region district province municipal residence location latitude longitude puma "
-    "hospital clinic ort stadt land ville pays ciudad pais citta gemeente density area",
+    "state country region district province municip residence resid location latitude longitude puma "
+    "hospital clinic ort wohnort stadt land bundesland ville pays ciudad pais citta gemeente gemeinde density area "
+    "facility ward urban rural entidad departement canton commune comuna borough tract distance",
+    "how long or how often something was": "duration lengthofstay los stay",
     "family": "marital married marriage relationship household family child children spouse msp mar "
-    "noc npf familienstand",
-    "schooling": "education edu school schooling degree student enroll bildung",
-    "work": "job workclass worker employ profession work hours department",
-    "housing": "housing house home rent tenure",
+    "noc npf familienstand famil partner dependents sibling siblings kids enfants hijos figli kinder "
+    "civil conjug guardian mother father",
+    "schooling": "education educ edu school schooling degree student enroll bildung qualif diploma escolar",
+    "work": "job workclass worker employ profession work hours department role position seniority business "
+    "company employer title",
+    "housing": "housing house home rent tenure ownership tenant",
     "military service": "veteran veterans military",
-    "a date": "date datum fecha year month admission admitted discharge visit",
+    "a date": "date dates datum fecha year month timestamp dt",
+    "a stay or a visit": "admission admitted admit discharge disch visit aufnahme entlass",
     "the body": "height weight hair eyecolor",
+    "a possession or a service": "car vehicle telephone internet",
 }
-SURVEY_WEIGHTS = _words("fnlwgt wgt pwgtp wgtp sampleweight surveyweight instanceweight")
+# Words that make a name one of durations and counts, whatever else stands in it.
+DURATIONS = _words("time duration length days hours minutes weeks months los")
+SURVEY_WEIGHTS = _words("fnlwgt wgt pwgtp wgtp wt pwt sampleweight surveyweight instanceweight")
+CODES = _words(
+    "code codes cd type typ kind category cat class group flag indicator ident icd icd9 icd10 drg ccs id diag status"
+)
 NUMBERS = _words(
     "age agep num number count n hours weeks days years months size persons members children score grade "
     "level amount total noc npf"
@@ -93,7 +126,7 @@ BESIDE = _words(
     "doctor physician nurse mother father parent spouse contact owner driver guardian staff insurance claim case "
     "encounter visit shop store clinic hospital school company employer"
 )
-KEYS = _words("id ids no nr number num key nummer numero")
+KEYS = _words("id ids no nr nbr number num key nummer numero")
 NAMES = _words(WEAK_IDENTIFIERS["a name"])
 KEYS_OF_PEOPLE = (
     *(person + key for person in PEOPLE for key in (*KEYS, *NAMES)),
@@ -131,6 +164,15 @@ def topic_of(name: str, topics: Topics) -> str | None:
         ):
             return topic
     return None
+
+
+def names_a_drug(name: str) -> bool:
+    """Whether a name has the name of a drug in it, as far as their endings tell.
+
+    >>> names_a_drug("metformin"), names_a_drug("glimepiride-pioglitazone"), names_a_drug("origin")
+    (True, True, False)
+    """
+    return any(len(word) >= LONG_WORD and DRUGS.search(word) for word in words_of(name))
 
 
 def says(name: str, listed: tuple[str, ...]) -> bool:

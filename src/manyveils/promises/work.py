@@ -36,6 +36,8 @@ class Work:
     hiding: tuple[Promise, ...] = ()
     # How many persons every group should have, so that those who leave it until the next release will differ.
     room: int = 1
+    # Whether nobody may be left out, whatever the policy allows.
+    leaves_nobody: bool = False
 
     @property
     def with_room(self) -> tuple[Promise, ...]:
@@ -89,7 +91,8 @@ class Work:
     @property
     def limit(self) -> int:
         """How many persons may be suppressed, with all their rows: the suppression share of them, rounded down."""
-        return int(exact(self.policy.publish.suppression) * self.table.n_persons)
+        share = 0 if self.leaves_nobody else self.policy.publish.suppression
+        return int(exact(share) * self.table.n_persons)
 
 
 def shuffled_rows(work: Work, purpose: str) -> Ids:

@@ -11,6 +11,7 @@ import polars as pl
 
 from manyveils.errors import InputError, Problem
 from manyveils.policy.hierarchies import Lines
+from manyveils.reading.asked import in_originals
 from manyveils.reading.columns import Masks
 from manyveils.reading.counting import TooMany, bounds, share
 from manyveils.reading.cover import Cover
@@ -105,7 +106,9 @@ class Reading:
         self._refuse_originals(secret)
         estimate = self._fine_enough(conditions)
         manifest = self.release.manifest
-        masks = masks_of(conditions, estimate.domains, manifest.derived, manifest.levels)
+        masks = masks_of(
+            in_originals(conditions, estimate), estimate.domains, manifest.derived, manifest.levels
+        )
         return replace(self.count_of(masks, estimate), compares_codes=bool(secret))
 
     def _fine_enough(self, conditions: Sequence[Condition]) -> Estimate:

@@ -119,7 +119,7 @@ def _holds(condition: Condition, domain: Domain) -> Mask:
         case "=" | "in":
             return np.logical_or.reduce([_equal(domain, value) for value in condition.values]) & ~missing
         case "!=":
-            return ~_equal(domain, condition.values[0]) & ~missing
+            return ~np.logical_or.reduce([_equal(domain, value) for value in condition.values]) & ~missing
         case "between":
             low, high = condition.values
             return _compared(domain, ">=", low) & _compared(domain, "<=", high) & ~missing

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from manyveils.errors import InputError
+from manyveils.release.preparing import clear_leftovers, prepared
 
 REPORT = "report.html"
 RELEASE = {"release.json", "tables", "recodings"}
@@ -25,12 +26,16 @@ COMPARISON = {"comparison.json", "policy.toml", "frontier.svg"}
 
 @contextmanager
 def staged(target: Path, *, force: bool = False, mode: int = 0o755) -> Iterator[Path]:
-    """Prepare a folder beside the target and move it there at the end; on any failure nothing is left."""
+    """Prepare a folder beside the target and move it there at the end; on any failure nothing is left.
+
+    What killed runs left there is cleared.
+    """
     refuse_existing(target, force=force)
     new_parents = [parent for parent in target.parents if not parent.exists()]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        clear_leftovers(target)
+        folder, lock = prepared(target)
     except OSError as error:
         _remove_empty(new_parents)
         raise _unwritable(target, error) from None
@@ -43,6 +48,8 @@ def staged(target: Path, *, force: bool = False, mode: int = 0o755) -> Iterator[
         raise _unwritable(target, error) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
         _remove_empty(new_parents)
 
 

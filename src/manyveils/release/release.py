@@ -18,6 +18,7 @@ from manyveils.plain import as_table
 from manyveils.release.folder import PLACEMENTS, write_text
 from manyveils.release.views import FORMAT, Manifest, View, parse_manifest, stem_of
 from manyveils.table import Restore
+from manyveils.table.door import restorer_of
 
 if TYPE_CHECKING:
     from manyveils.keys import Key
@@ -37,6 +38,7 @@ MANIFEST_KEYS = frozenset(
         "derived",
         "secret",
         "levels",
+        "kinds",
     }
 )
 VIEW_KEYS = frozenset({"name", "bucketed", "rows", "columns", "enforces"})
@@ -122,9 +124,24 @@ class Release:
         """For how many published rows conditions hold, such as "age >= 20 and disease = 'Flu'": an estimate, low and high."""
         return self.reading.count(query)
 
-    def sample(self, n: int, seed: int | None = None) -> Any:
-        """Draw synthetic rows from the distribution the release implies, as a dataframe of the kind that came in."""
-        return self._restore(self.reading.sample(n, seed))
+    def sample(self, n: int | None = None, seed: int | None = None) -> Any:
+        """Draw synthetic rows from the distribution the release implies, as many as are published unless `n` says otherwise.
+
+        They are a dataframe of the kind that came in.
+        """
+        return self._restore(self.reading.sample(self.rows if n is None else n, seed))
+
+    def recode(self, data: object, view: str | None = None) -> Any:
+        """Apply the release's recoding to new rows, for models that were trained on it; other columns stay as they are.
+
+        What no published label covers is missing. `view` is needed where several views recode. The rows come back as
+        the kind of dataframe that they came in as.
+        """
+        from manyveils.reading.recoding import recoded
+        from manyveils.table import take_in
+
+        frame, restore = take_in(data)
+        return restore(recoded(self, frame, view))
 
     def save(self, path: str | Path, *, format: str = "csv", force: bool = False) -> Path:  # noqa: A002
         """Write the release folder; it appears whole or not at all.
@@ -177,9 +194,13 @@ class Release:
         )
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a release folder; files the manifest does not list are refused."""
+    def load(cls, path: str | Path, kind: str = "polars") -> Self:
+        """Read a release folder; files the manifest does not list are refused.
+
+        Tables and samples are dataframes of `kind`: polars, pandas or pyarrow.
+        """
         outline = cls.outline(path)
+        outline._restore = restorer_of(kind)
         files = {file.table: file for view in outline.views for file in view.files}
         outline.frames = {
             table: read_table(file, files[table].types) for table, file in table_files(Path(path)).items()

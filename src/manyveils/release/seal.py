@@ -87,6 +87,7 @@ def list_views(
         recodings={key: recoding_names.of(key[0], (key[1],)) for key in recodings},
         secret=tuple(name for name in table.attributes if name in secret),
         levels=levels_of(policy),
+        kinds=_kinds_of(listed, table, secret),
     )
     return Release(manifest, {}, recodings)
 
@@ -176,6 +177,16 @@ def without_absent(draft: Draft, table: Table) -> Draft:
     }
     columns = (tuple(name for name in column if name not in absent) for column in draft.columns)
     return replace(draft, columns=tuple(column for column in columns if column)) if absent else draft
+
+
+def _kinds_of(views: Sequence[View], table: Table, secret: set[str]) -> dict[str, str]:
+    """The kinds of published attributes, in the order of the table; what is secret or 0/1 by its name needs none."""
+    shown = {name for view in views for name in view.attributes} - secret
+    return {
+        name: attribute.kind
+        for name, attribute in table.attributes.items()
+        if name in shown and table.atom(name) is None
+    }
 
 
 def _shown_bits(views: Sequence[View], table: Table) -> dict[str, tuple[str, ...]]:

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
+
+from manyveils.policy.sections import Kind
 
 FORMAT = "manyveils-release/1"
 LONGEST = 100
@@ -100,6 +102,8 @@ class Manifest:
     secret: tuple[str, ...] = ()
     # Multi-valued attributes whose values are labels of a level of their hierarchy.
     levels: Mapping[str, int] = field(default_factory=dict)
+    # Whether the values of a published attribute are amounts, ranks or names; codes are names, whatever they look like.
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     def describe(self, suffix: str = "csv") -> dict[str, object]:
         """The manifest as `release.json` holds it."""
@@ -119,9 +123,11 @@ class Manifest:
             document["secret"] = list(self.secret)
         if self.levels:
             document["levels"] = dict(self.levels)
-        return document | (
-            {"derived": {name: list(parts) for name, parts in self.derived.items()}} if self.derived else {}
-        )
+        if self.derived:
+            document["derived"] = {name: list(parts) for name, parts in self.derived.items()}
+        if self.kinds:
+            document["kinds"] = dict(self.kinds)
+        return document
 
 
 def parse_manifest(document: Mapping[str, Any]) -> Manifest:
@@ -139,6 +145,7 @@ def parse_manifest(document: Mapping[str, Any]) -> Manifest:
         },
         secret=_texts(document.get("secret", [])),
         levels={str(name): int(level) for name, level in document.get("levels", {}).items()},
+        kinds={str(name): _kind(kind) for name, kind in document.get("kinds", {}).items()},
     )
 
 
@@ -161,6 +168,12 @@ def _rule(enforces: Any) -> Mapping[str, Any] | None:
     if rule != enforces or not isinstance(rule["protect"], str) or not isinstance(rule["l"], int | None):
         raise ValueError("not a rule")
     return rule
+
+
+def _kind(value: object) -> str:
+    if value not in get_args(Kind):
+        raise ValueError("not a kind")
+    return str(value)
 
 
 def _tables(values: object) -> tuple[Mapping[str, Any], ...]:

@@ -8,7 +8,8 @@ from typing import Any
 from markupsafe import Markup
 
 from manyveils.reports import chain, charts, plans
-from manyveils.reports.charts import Chart, as_svg, frontier_picture
+from manyveils.reports.charts import Chart, as_svg
+from manyveils.reports.frontier import frontier_picture
 
 MOST_TABLES = 40
 MOST_VIEWS = 6

@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from manyveils.plain import plain, readable
+from manyveils.reports.consequences import consequences_of
 from manyveils.reports.figures import figures, named_columns
 
 Plain = Mapping[str, Any]
@@ -47,6 +48,16 @@ MEASURES = {
     "kl_unseen": "the share of original rows that the release takes for impossible",
     "query_error": "how wrong a count over the release is, on average, relative to the true one",
     "query_error_median": "the same error, at the median instead of the mean",
+}
+# What the kinds of promises come to, with what they require.
+PROMISED = {
+    "k-anonymity": "nobody stands in a group of fewer than {}",
+    "distinct-l-diversity": "{} values or more stay possible in every group",
+    "frequency-l-diversity": "no value is likelier than one in {}",
+    "entropy-l-diversity": "every group is as uncertain as {} equally likely values",
+    "t-closeness": "shares of values in a group differ from those of all by {} at most",
+    "alpha-k-anonymity": "no value is likelier than {}",
+    "linkability": "no value is believed with more than {}",
 }
 # What only the owner's page speaks of.
 OWNERS = {"attack", "broken", "conditional", "control", "guessing", "interval"}
@@ -106,6 +117,7 @@ def render(document: Plain) -> Report:
         named_columns=named_columns,
         public=public,
         verdict=verdict_of(document),
+        consequences=consequences_of(document),
         measures=MEASURES,
         glossary={term: meaning for term, meaning in GLOSSARY.items() if term not in _unspoken(document)},
     )
@@ -181,6 +193,8 @@ def verdict_of(document: Plain) -> Plain:
         "own": indices(lambda finding: finding["promised"] and finding["reading"] == "release"),
         "others": indices(lambda finding: not finding["promised"]),
         "broken": indices(lambda finding: finding["promised"] and not finding["kept"]),
+        "others_open": any(not finding["promised"] and not finding["kept"] for finding in findings),
+        "promised": _promised(document),
         "joined": indices(_is_joined),
         "applying": applying,
         "beyond": standing("broken"),
@@ -195,6 +209,21 @@ def _unspoken(document: Plain) -> set[str]:
     readings = {finding["reading"] for finding in document.get("audit", {}).get("findings", [])}
     unspoken = {"sightings"} - readings
     return unspoken | OWNERS if document.get("public") else unspoken
+
+
+def _promised(document: Plain) -> dict[str, list[str]]:
+    """What is promised, in words, and of which attributes, in the order of the audit."""
+    promised: dict[str, list[str]] = {}
+    derived = document["manifest"].get("derived", {})
+    homes = {name: home for home, names in derived.items() for name in names}
+    for finding in document.get("audit", {}).get("findings", []):
+        if finding["promised"] and finding["reading"] != "release":
+            kind, required = finding["promise"], readable(finding["required"])
+            words = PROMISED[kind].format(required) if kind in PROMISED else f"at {required}"
+            about = promised.setdefault(f"{words} ({kind})", [])
+            name = homes.get(finding["attribute"], finding["attribute"])
+            about += [name] if name and name not in about else []
+    return promised
 
 
 def _is_joined(finding: Plain) -> bool:

@@ -113,5 +113,5 @@ def _too_many() -> Problem:
     return Problem(
         "data",
         f"all columns together have more than {MOST_VALUES:,} different values, which do not fit the driver.",
-        'Set role = "identifier" for columns that need not be published, or round numbers before publishing.',
+        'Set role = "drop" for columns that need not be published, or round numbers before publishing.',
     )

@@ -2,19 +2,21 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from manyveils.audits import Audit, Licence
 from manyveils.errors import InputError, Problem
-from manyveils.methods import Options
+from manyveils.methods import Options, unused_suppression
 from manyveils.policy import Policy
 from manyveils.release import Release
 from manyveils.spark.audit import audit_there
+from manyveils.spark.counts import Counts
 from manyveils.spark.failures import told_plainly
 from manyveils.spark.held import Held, hold_there
+from manyveils.spark.linting import lint_there
 from manyveils.spark.publish import job_of
 from manyveils.spark.release import SparkRelease
 from manyveils.spark.session import refuse_absence, session
@@ -59,7 +61,10 @@ def publish_there(
             job.write(views, folder)
         with watched(spark, "auditing", progress):
             verdict = audit_there(folder, held, policy, spark=spark, licence=licence)
-        release = SparkRelease(Release.outline(folder), folder, spark, notes=notes, key=key)
+        verdict = replace(verdict, accepted=job.lint().said_accepted())
+        release = SparkRelease(
+            Release.outline(folder), folder, spark, notes={**notes, **unused_suppression(policy)}, key=key
+        )
     return Published(release, verdict)
 
 
@@ -79,7 +84,9 @@ def audit_folder(
         _held(data, policy, spark, progress) as held,
         watched(spark, "auditing", progress),
     ):
-        return audit_there(folder, held, policy, spark=spark, licence=licence, levels=levels)
+        verdict = audit_there(folder, held, policy, spark=spark, licence=licence, levels=levels)
+        accepted = lint_there(policy, Counts(held)).said_accepted() if policy.accept else ()
+        return replace(verdict, accepted=accepted)
 
 
 @contextmanager

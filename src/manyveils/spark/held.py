@@ -78,7 +78,7 @@ def hold_there(rows: "DataFrame", policy: Policy, *, is_csv: bool = False) -> He
     """Collect the dictionaries of all columns in one pass, and number the rows' values by them in another."""
     refuse_columns(rows.columns, policy)
     _refuse_types(rows, policy)
-    published = [name for name, attribute in policy.attributes.items() if attribute.role != "identifier"]
+    published = list(policy.held)
     is_missing = _missing_cells(rows, policy)
     refuse_several(rows, published, policy, is_missing)
     chosen = rows.select(*as_texts(published, is_missing))
@@ -139,7 +139,7 @@ def _refuse_types(rows: "DataFrame", policy: Policy) -> None:
             "Cast them to texts, numbers, dates or true and false, or drop the column.",
         )
         for name, kind in rows.dtypes
-        if name in policy.attributes and policy.attributes[name].role != "identifier" and not _is_plain(kind)
+        if name in policy.held and not _is_plain(kind)
     ]
     if problems:
         raise DataError(problems)

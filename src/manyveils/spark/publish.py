@@ -6,6 +6,7 @@ from pathlib import Path
 
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.keys.key import Key
+from manyveils.linting import Lint
 from manyveils.methods import Method, Options, Work, method_of, plan_of_counts, work_of
 from manyveils.policy import Policy
 from manyveils.promises.explain import breaks_as_one_group, refuse
@@ -17,6 +18,7 @@ from manyveils.spark.apply import bucketed, leveled, made_in_parts
 from manyveils.spark.counts import Counts
 from manyveils.spark.held import Held
 from manyveils.spark.joined import joined, noted_together
+from manyveils.spark.linting import lint_there
 from manyveils.spark.parts import cuts_of, make_parts
 from manyveils.spark.write import write_sorted
 from manyveils.table import Streams
@@ -39,6 +41,7 @@ class Job:
         if self.work.hiding:
             what = "values of known items are hidden group by group, and Spark makes groups where nobody sees them whole."
             raise PolicyError.at(f"{self.policy.name}: guarantee.known_items", what, "Use the local engine.")
+        self.lint().refuse()
         plan = method.plan(self.work)
         decided = plan_of_counts(self.work, plan)
         if decided is not None:
@@ -48,6 +51,10 @@ class Job:
             raise InfeasibleError([_not_there(self.policy, method)])
         view, notes = self._in_parts(plan)
         return iter((view,)), notes, None
+
+    def lint(self) -> Lint:
+        """Doubts about the policy."""
+        return lint_there(self.policy, self.counts)
 
     def _carried_out(self, plan: Plan) -> Iterator[OutgoingView]:
         for view in plan.views:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from manyveils.errors import DataError, Problem
+from manyveils.errors import DataError, PolicyError, Problem
 from manyveils.policy import Policy
 from manyveils.table.door import read_header
 
@@ -25,6 +25,7 @@ STRICT = {
     "columnPruning": "false",
     "unescapedQuoteHandling": "RAISE_ERROR",
 }
+FORMS = ("sheet", "table", "query", "encoding", "decimal", "thousands", "dates")
 # What Spark takes for a pattern of names, unless a backslash stands before it.
 PATTERN = re.compile(r"([\\*?\[\]{}])")
 # Folders that say which of the files beside them count.
@@ -50,6 +51,7 @@ def source_of(data: object, policy: Policy, spark: "SparkSession") -> Source:
         remedy = "Set it or give --data."
         raise DataError([Problem(policy.name, "data.source is not set and no data were given.", remedy)])
     path = Path(str(source))
+    _refuse_forms(policy)
     files = sorted(_files(path))
     _refuse_names(files)
     kinds = {file.suffix.lower() in PARQUET for file in files}
@@ -95,6 +97,14 @@ def _refuse_links(path: Path, links: list[Path]) -> None:
     if n_strange:
         what = f"has {n_strange} links to folders or to nowhere, which are not followed."
         raise DataError([Problem(str(path), what, "Remove them, or put what they lead to in their place.")])
+
+
+def _refuse_forms(policy: Policy) -> None:
+    """Refuse what says of a file how it is written and the local engine alone understands."""
+    keys = [key for key in FORMS if getattr(policy.data, key) is not None]
+    if keys:
+        what = f"Spark reads csv in UTF-8 and parquet, and knows nothing of {', '.join(keys)}."
+        raise PolicyError.at(f"{policy.name}: data", what, "Use the local engine, or write parquet first.")
 
 
 def _refuse_names(files: list[Path]) -> None:

@@ -17,5 +17,5 @@ def hold(data: object, policy: Policy) -> tuple[Table, Restore]:
     if source is None:
         what = "data.source is not set and no data were given."
         raise DataError.at(policy.name, what, "Set it or give --data.")
-    frame, restore = take_in(source, delimiter=policy.data.delimiter)
+    frame, restore = take_in(source, policy.data)
     return encode(frame, policy), restore

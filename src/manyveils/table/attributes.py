@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,9 @@ from manyveils.policy.model import Policy
 from manyveils.policy.sections import AttributeSection, Kind
 from manyveils.table.earlier import Earlier
 from manyveils.table.levels import Codes, Levels, value_or_top
+
+if TYPE_CHECKING:
+    from manyveils.table.persons import Identifier
 
 MANY_BITS = 1_000
 # What Python takes for white space.
@@ -152,6 +156,8 @@ class Table:
     # The identifiers that tell persons apart, for the ledger alone; and where persons were seen in earlier releases.
     keys: pl.DataFrame | None = None
     earlier: Earlier | None = None
+    # Identifiers that repeat although every row is said to be a person of its own.
+    repeating: "tuple[Identifier, ...]" = ()
 
     def __getitem__(self, name: str) -> Attribute:
         return self.attributes[name]
@@ -276,7 +282,11 @@ def _refuse_unfit(
     unlisted = sum(part not in listed for part in parts.to_list()) if listed else 0
     if unlisted:
         what = f"misses {unlisted} of {len(parts)} values."
-        raise PolicyError.at(f"{policy.name}: {where}.hierarchy", what, "Add a line for each.")
+        raise PolicyError.at(
+            f"{policy.name}: {where}.hierarchy",
+            what,
+            "Add a line for each; `manyveils complete` writes them down.",
+        )
     sizes = _sizes_of_levels(parts, lines)
     level = attribute.level or 0
     if level >= len(sizes):

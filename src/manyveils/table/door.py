@@ -3,7 +3,7 @@
 import codecs
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.errors import DataError, Problem
+from manyveils.errors import DataError, InputError, Problem
+from manyveils.policy.sections import Data
+from manyveils.table.foreign import READERS, from_address, is_address
+from manyveils.table.packed import Source, source_of
+from manyveils.table.spelling import NOT_UTF8, in_utf8, refuse_rare_delimiter, spelled_out
 
 Restore = Callable[[pl.DataFrame], Any]
 Numbers = NDArray[np.int64]
@@ -21,10 +25,15 @@ HEADER_BYTES = 1 << 20
 CHUNK = 1 << 24
 
 
-def take_in(data: object, *, delimiter: str | None = None) -> tuple[pl.DataFrame, Restore]:
-    """Read a path or a dataframe, and say how to hand back one of the same kind (Polars for a path)."""
+def take_in(data: object, form: Data | None = None) -> tuple[pl.DataFrame, Restore]:
+    """Read a path, a connection string or a dataframe, and say how to hand back one of the same kind (Polars for a path).
+
+    `form` says how it is written, as the section [data] of a policy does.
+    """
+    if isinstance(data, str) and is_address(data):
+        return from_address(data, form or Data()), _unchanged
     if isinstance(data, str | Path):
-        return read_file(Path(data), delimiter=delimiter), _unchanged
+        return read_file(Path(data), form), _unchanged
     if is_sparks(data):
         remedy = "Publish and audit take it; elsewhere give toPandas() of it, or of a sample."
         raise DataError.at("data", "a Spark dataframe is not collected here.", remedy)
@@ -70,6 +79,13 @@ def _unchanged(frame: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
+RESTORERS: Mapping[str, Restore] = {
+    "polars": _unchanged,
+    "pandas": pl.DataFrame.to_pandas,
+    "pyarrow": pl.DataFrame.to_arrow,
+}
+
+
 def _refuse_repeated_names(data: Any) -> None:
     if isinstance(data, pl.LazyFrame):
         return
@@ -90,17 +106,24 @@ def _unreadable(error: Exception) -> DataError:
 
 def _restorer(data: object) -> Restore:
     library = type(data).__module__.partition(".")[0]
-    return {"pandas": pl.DataFrame.to_pandas, "pyarrow": pl.DataFrame.to_arrow}.get(library, _unchanged)
+    return RESTORERS.get(library, _unchanged)
 
 
-def read_file(path: Path, *, delimiter: str | None = None) -> pl.DataFrame:
-    """Read csv (every cell as text), parquet or arrow/feather, by the file's ending."""
+def restorer_of(library: str) -> Restore:
+    """How to hand back dataframes of a library that is named."""
+    if library not in RESTORERS:
+        raise InputError.at("kind", f"must be one of {', '.join(RESTORERS)}.")
+    return RESTORERS[library]
+
+
+def read_file(path: Path, form: Data | None = None) -> pl.DataFrame:
+    """Read csv (every cell as text), parquet, arrow/feather, packed or not, or another program's file, by its ending."""
     try:
         if not path.exists():
             raise DataError.at(str(path), "there is no such data file.", "Check the path, or give --data.")
         if path.is_dir():
             raise DataError.at(str(path), "is a folder.", "Name a csv, parquet or arrow file.")
-        return _read(path, delimiter)
+        return _read(source_of(path), form or Data())
     except OSError as error:
         raise DataError.at(str(path), f"cannot be read ({error.strerror or type(error).__name__}).") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
@@ -108,27 +131,30 @@ def read_file(path: Path, *, delimiter: str | None = None) -> pl.DataFrame:
         raise DataError.at(str(path), "is damaged or not of the kind its ending says.") from None
 
 
-def _read(path: Path, delimiter: str | None) -> pl.DataFrame:
-    match path.suffix.lower():
+def _read(source: Source, form: Data) -> pl.DataFrame:
+    if source.suffix in READERS:
+        return spelled_out(READERS[source.suffix](source, form), form)
+    match source.suffix:
         case ".parquet" | ".pq":
-            return pl.read_parquet(path, glob=False)
+            return pl.read_parquet(source.path if source.content is None else source.open(), glob=False)
         case ".arrow" | ".feather" | ".ipc":
             # By its name it would be taken for a pattern.
-            with path.open("rb") as file:
+            with source.open() as file:
                 return pl.read_ipc(file)
         case _:
-            return _read_csv(path, delimiter)
+            return spelled_out(_read_csv(in_utf8(source, form), form.delimiter), form)
 
 
-def _read_csv(path: Path, delimiter: str | None) -> pl.DataFrame:
-    names, delimiter = read_header(path, delimiter)
-    n_records, blank = _check_shape(path, n_fields=len(names), delimiter=delimiter)
+def _read_csv(source: Source, delimiter: str | None) -> pl.DataFrame:
+    names, delimiter = _names_in(source, delimiter)
+    n_records, blank = _check_shape(source, n_fields=len(names), delimiter=delimiter)
+    content = source.path if source.content is None else source.content
     try:
-        frame = pl.read_csv(path, separator=delimiter, infer_schema=False, new_columns=names, glob=False)
+        frame = pl.read_csv(content, separator=delimiter, infer_schema=False, new_columns=names, glob=False)
     except pl.exceptions.ComputeError as error:
-        raise _damaged(path, str(error)) from None
+        raise _damaged(source, str(error)) from None
     if frame.height != n_records - 1:
-        raise _damaged(path)
+        raise _damaged(source)
     # A blank line is nobody; the reader makes it a row of missing cells.
     # With one column only it is a missing cell.
     is_person = ~np.isin(np.arange(frame.height), blank - 1)
@@ -137,37 +163,42 @@ def _read_csv(path: Path, delimiter: str | None) -> pl.DataFrame:
 
 def read_header(path: Path, delimiter: str | None = None) -> tuple[list[str], str]:
     """The columns' names, and what is between them; names that are missing or there twice are refused."""
-    start = _start(path)
+    return _names_in(Source(path, path.name), delimiter)
+
+
+def _names_in(source: Source, delimiter: str | None) -> tuple[list[str], str]:
+    start = _start(source)
     if not start.strip():
-        raise DataError.at(str(path), "is empty.", "It needs a header line and rows.")
-    delimiter = delimiter or _find_delimiter(start.split("\n", 1)[0])
-    names = _header(path, start, delimiter)
-    DataError.refuse(problem.within(str(path)) for problem in _header_problems(names))
+        raise DataError.at(str(source), "is empty.", "It needs a header line and rows.")
+    delimiter = delimiter or _find_delimiter(source, start.split("\n", 1)[0])
+    names = _header(source, start, delimiter)
+    DataError.refuse(problem.within(str(source)) for problem in _header_problems(names))
     return names, delimiter
 
 
-def _damaged(path: Path, message: str = "") -> DataError:
+def _damaged(path: Source, message: str = "") -> DataError:
     if "utf-8" in message.lower():
-        remedy = "Save it as UTF-8 (for example with iconv -t UTF-8)."
-        return DataError.at(str(path), "is not valid UTF-8.", remedy)
+        return DataError.at(str(path), "is not valid UTF-8.", NOT_UTF8)
     what = "is not a well-formed csv file: quotes are not closed or rows differ."
     return DataError.at(str(path), what, "Correct the quotes.")
 
 
-def _start(path: Path) -> str:
+def _start(path: Source) -> str:
     """The beginning of the file, long enough to hold the header."""
-    with path.open("rb") as file:
+    with path.open() as file:
         start = file.read(HEADER_BYTES)
     if start.startswith((b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd")):
-        raise DataError.at(str(path), "is compressed.", "Unpack it first.")
+        raise DataError.at(
+            str(path), "is compressed.", "Unpack it first, or let its name end in .gz, .zst or .zip."
+        )
     try:
         # Decoded in steps, because the last character may be cut in two.
         return codecs.getincrementaldecoder("utf-8-sig")().decode(start)
     except UnicodeDecodeError:
-        raise DataError.at(str(path), "is not valid UTF-8.", "Save it as UTF-8.") from None
+        raise DataError.at(str(path), "is not valid UTF-8.", NOT_UTF8) from None
 
 
-def _header(path: Path, start: str, delimiter: str) -> list[str]:
+def _header(path: Source, start: str, delimiter: str) -> list[str]:
     """The column names; a quoted one may hold a line end."""
     try:
         names = next(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter))
@@ -179,9 +210,11 @@ def _header(path: Path, start: str, delimiter: str) -> list[str]:
     return names
 
 
-def _find_delimiter(header: str) -> str:
+def _find_delimiter(source: Source, header: str) -> str:
     """The delimiter that a header line has most of, outside quotes."""
     outside_quotes = "".join(header.split('"')[::2])
+    if not any(mark in outside_quotes for mark in DELIMITERS):
+        refuse_rare_delimiter(source, outside_quotes)
     return max(DELIMITERS, key=outside_quotes.count)
 
 
@@ -200,11 +233,11 @@ def _header_problems(names: list[str]) -> Iterator[Problem]:
         yield Problem("header", f"{n_nameless} columns have no name.", "Name them.")
 
 
-def _check_shape(path: Path, *, n_fields: int, delimiter: str) -> tuple[int, Numbers]:
+def _check_shape(path: Source, *, n_fields: int, delimiter: str) -> tuple[int, Numbers]:
     """Refuse rows with too few or too many fields, which readers fill up in silence; count records, list blank ones."""
     wrong, first, blank = 0, 0, []
     n_records, fields, quoted, empty = 0, 1, False, True
-    with path.open("rb") as file:
+    with path.open() as file:
         while chunk := file.read(CHUNK):
             counts, fields, quoted, empty = _fields_per_record(
                 chunk, delimiter, fields, quoted=quoted, empty=empty

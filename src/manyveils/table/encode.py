@@ -8,6 +8,8 @@ import polars as pl
 
 from manyveils.errors import DataError, InputError, PolicyError, Problem
 from manyveils.plain import toml_key
+from manyveils.policy.hierarchies import TOP
+from manyveils.policy.known import known_lines
 from manyveils.policy.model import Policy
 from manyveils.policy.sections import AttributeSection, Kind
 from manyveils.table.attributes import Attribute, Table, bits_of
@@ -23,8 +25,10 @@ from manyveils.table.persons import (
     refuse_changes,
     refuse_unlike,
 )
+from manyveils.table.ranges import are_ranges, lower_ends
 
 MANY_VALUES = 100_000
+FEW_COLUMNS, MOST_LISTED = 3, 12
 
 
 def encode(frame: pl.DataFrame, policy: Policy) -> Table:
@@ -32,7 +36,8 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     refuse_columns(frame.columns, policy)
     if frame.height == 0:
         raise DataError.at("data", "there is a header but no row.")
-    names = [name for name, section in policy.attributes.items() if section.role != "identifier"]
+    names = list(policy.held)
+    repeating = _counted_as_rows(frame, policy)
     keys, frame = _keys(frame, policy), frame.select(names)
     _refuse_other_types(frame)
     frame = _as_read(frame, policy)
@@ -45,7 +50,16 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     refuse_changes(attributes, derived, persons, policy)
     inferred = tuple(name for name in names if policy.attributes[name].kind is None)
     told = keys if policy.person else None
-    return Table(attributes, frame.height, n_dropped, derived, inferred, persons=persons, keys=told)
+    return Table(
+        attributes,
+        frame.height,
+        n_dropped,
+        derived,
+        inferred,
+        persons=persons,
+        keys=told,
+        repeating=repeating,
+    )
 
 
 def _keys(frame: pl.DataFrame, policy: Policy) -> pl.DataFrame:
@@ -58,9 +72,16 @@ def _keys(frame: pl.DataFrame, policy: Policy) -> pl.DataFrame:
 
 def repeating_in(frame: pl.DataFrame, policy: Policy) -> tuple[Identifier, ...]:
     """The identifiers of a frame that repeat, so that a policy has to say who is who."""
-    keys = frame.select(policy.having("identifier"))
+    keys = frame.select(name for name in policy.having("identifier") if name in frame.columns)
     counted = identifiers_in(_as_read(keys, policy)) if keys.width else ()
     return tuple(column for column in counted if column.repeats)
+
+
+def _counted_as_rows(frame: pl.DataFrame, policy: Policy) -> tuple[Identifier, ...]:
+    """The identifiers that repeat where the policy says that every row is a person of its own."""
+    if policy.person != ():
+        return ()
+    return repeating_in(frame.select(name for name in frame.columns if alike(frame.schema[name])), policy)
 
 
 def persons_in(frame: pl.DataFrame, policy: Policy) -> Persons | None:
@@ -104,18 +125,39 @@ def _taken(name: str) -> DataError:
 def refuse_columns(columns: Sequence[str], policy: Policy) -> None:
     """Every attribute needs a column, and every column a role."""
     missing = [name for name in policy.attributes if name not in columns]
-    extra = [name for name in columns if name not in policy.attributes]
+    read = columns if policy.data.columns is None else policy.data.columns
+    extra = [name for name in columns if name not in policy.attributes and name in read]
     if len(missing) == len(policy.attributes):
         raise DataError([_nothing_in_common(len(columns), policy)])
     problems = [
         Problem(f"{policy.name}: attributes.{name}", "the data have no such column.", _hint(name, columns))
         for name in missing
     ]
-    remedy = 'Add [attributes.{}] with a role ("neutral" publishes it as it is).'
     problems += [
-        Problem("data", f"column {name!r} has no role.", remedy.format(toml_key(name))) for name in extra
+        Problem(f"{policy.name}: data.columns", f"leaves {name!r} out, which has a role.", "List it too.")
+        for name in policy.attributes
+        if name not in read and name in columns
     ]
-    DataError.refuse(problems)
+    problems += [
+        Problem(f"{policy.name}: data.columns", f"the data have no column {name!r}.", _hint(name, columns))
+        for name in read
+        if name not in columns and name not in policy.attributes
+    ]
+    DataError.refuse([*problems, *_without_role(extra)])
+
+
+def _without_role(names: Sequence[str]) -> Iterator[Problem]:
+    """Columns that the policy says nothing of: one by one if they are few, otherwise in one sentence."""
+    if len(names) <= FEW_COLUMNS:
+        remedy = 'Add [attributes.{}] with a role; role = "drop" leaves it out.'
+        for name in names:
+            yield Problem("data", f"column {name!r} has no role.", remedy.format(toml_key(name)))
+        return
+    listed = ", ".join(map(repr, names[:MOST_LISTED]))
+    rest = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+    remedy = "Add [attributes.NAME] with a role for each that is needed, and list the columns that are read: "
+    remedy += 'columns = ["…"] in [data] leaves out all others. manyveils init guesses a role for each.'
+    yield Problem("data", f"{len(names)} columns have no role: {listed}{rest}.", remedy)
 
 
 def _refuse_other_types(frame: pl.DataFrame) -> None:
@@ -227,7 +269,7 @@ def _refuse_many_values(domain: pl.Series, kind: Kind, attribute: AttributeSecti
         raise PolicyError.at(
             f"{policy.name}: attributes.{domain.name}",
             f"a quasi-identifier with {len(domain):,} different values and no hierarchy.",
-            'Give it one (mask = "right" for codes, a file for names), make it numeric, or set role = "identifier".',
+            'Give it one (mask = "right" for codes, a file for names), make it numeric, or leave it out: role = "drop".',
         )
 
 
@@ -253,6 +295,13 @@ def _code(values: pl.Series, raw: pl.Series, ordered: pl.Series, kind: Kind) -> 
 
 def _order(typed: pl.Series, kind: Kind, attribute: AttributeSection, policy: Policy) -> pl.Series:
     listed = attribute.order or [line[0] for line in policy.lines(typed.name) or ()]
+    if kind == "ordinal" and not listed and typed.dtype == pl.String and are_ranges(typed):
+        # As texts, 5-10 would come after 10-15.
+        return (
+            pl.DataFrame({"end": lower_ends(typed), "text": typed})
+            .select(pl.arg_sort_by("end", "text"))
+            .to_series()
+        )
     if kind == "numeric" or not listed:
         return typed.arg_sort()
     rank_of = {text: rank for rank, text in enumerate(listed)}
@@ -279,6 +328,14 @@ def _levels(
         return written(texts, lines, where=where, counts=counts, has_missing=has_missing)
     if hierarchy is None:
         return value_or_top(texts)
+    if hierarchy.known:
+        lines, unknown = known_lines(hierarchy.known, texts)
+        if unknown and not lines:
+            what = f"{hierarchy.known} knows none of {len(unknown)} values."
+            raise PolicyError.at(where, what, "Use another hierarchy, or a file.")
+        counts = np.bincount(codes, minlength=len(texts))
+        lines = lines or ((TOP, TOP),)
+        return written(texts, lines, where=where, counts=counts, has_missing=has_missing)
     if hierarchy.dates:
         return dated(texts, hierarchy.dates, where=where, has_missing=has_missing)
     if hierarchy.mask:

@@ -10,6 +10,9 @@ NUMBER = r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
 WHOLE = r"^\s*[+-]?[0-9]{1,18}\s*$"
 # Leading zeros and more digits than a number keeps: such texts are codes, and as numbers would change.
 CODE = r"^\s*[+-]?(0[0-9]|[0-9]{19})"
+# Numbers with commas, before decimals or between thousands; a plain whole number before the comma could be either.
+COMMA = r"^\s*[+-]?[0-9]{1,3}(?:\.?[0-9]{3})*,[0-9]+\s*$|^\s*[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\s*$"
+LACKING = ("na", "n/a", "#n/a", "-", "--", ".", "?", "null", "none", "missing", "unknown")
 NOT_FINITE = r"^\s*(?i)[+-]?(nan|inf|infinity)\s*$"
 
 
@@ -25,7 +28,9 @@ def typed(values: pl.Series, domain: pl.Series, attribute: AttributeSection) -> 
     if attribute.kind is None and attribute.hierarchy is not None and attribute.hierarchy.dates:
         # With the year first, texts are in the order of time.
         return "ordinal", domain
-    is_masked = attribute.hierarchy is not None and attribute.hierarchy.mask is not None
+    is_masked = attribute.hierarchy is not None and bool(
+        attribute.hierarchy.mask or attribute.hierarchy.known
+    )
     others = domain.filter(~domain.str.contains(NUMBER))
     not_finite = others.filter(others.str.contains(NOT_FINITE))
     if len(not_finite) == len(others):
@@ -35,12 +40,41 @@ def typed(values: pl.Series, domain: pl.Series, attribute: AttributeSection) -> 
         what = f"{n_rows} of {len(values)} cells are not numbers."
         remedy = 'Correct them, list them in missing_markers, or set kind = "categorical".'
         raise DataError.at(f"data: {values.name}", what, remedy)
+    if attribute.kind is None and attribute.hierarchy is None:
+        _ask(values, domain, others)
     is_code = is_masked or domain.str.contains(CODE).any()
     if attribute.kind == "numeric" or (len(domain) and not len(others) and not is_code):
         numbers = _numbers(domain)
         _refuse_not_finite(values, domain.filter(~numbers.is_finite()))
         return "numeric", numbers
     return "categorical", domain
+
+
+def _ask(values: pl.Series, domain: pl.Series, others: pl.Series) -> None:
+    """Ask about texts that may be numbers, instead of taking them for categories in silence."""
+    remedy = 'If they are categories, set kind = "categorical".'
+    if _lack_some(domain, others):
+        n_rows = int(values.is_in(others.to_list()).sum())
+        what = f"all cells are numbers, but for {n_rows} of {len(values)} that seem to say that one is missing (such as NA)."
+        raise DataError.at(f"data: {values.name}", what, f"List these in missing_markers of [data]. {remedy}")
+    if have_commas(others):
+        what = "cells seem to be numbers with commas in them, before decimals or between thousands."
+        which = 'Set decimal = "," or thousands = "," in [data].'
+        raise DataError.at(f"data: {values.name}", what, f"{which} {remedy}")
+
+
+def _lack_some(domain: pl.Series, others: pl.Series) -> bool:
+    small = others.str.strip_chars().str.to_lowercase()
+    return 0 < len(others) < len(domain) and bool(small.is_in(LACKING).all())
+
+
+def have_commas(others: pl.Series) -> bool:
+    """Whether texts that are no plain numbers are numbers with commas, all of them.
+
+    >>> have_commas(pl.Series(["1,5", "2.000,25"])), have_commas(pl.Series(["1,5", "a"]))
+    (True, False)
+    """
+    return len(others) > 0 and bool(others.str.contains(COMMA).all())
 
 
 def _numbers(domain: pl.Series) -> pl.Series:

@@ -116,7 +116,7 @@ def written(
     unlisted = [code for code, text in enumerate(texts) if text not in line_of]
     if unlisted:
         what = f"misses {len(unlisted)} of {len(texts)} values ({int(counts[unlisted].sum())} rows)."
-        raise PolicyError.at(where, what, "Add a line for each.")
+        raise PolicyError.at(where, what, "Add a line for each; `manyveils complete` writes them down.")
     levels = []
     for level in range(depth - 1):
         labels = [line_of[text][level] for text in texts]
@@ -180,7 +180,7 @@ def dated(texts: Sequence[str], units: Sequence[DateUnit], *, where: str, has_mi
     n_others = int((~are_dates(pl.Series(dates, dtype=pl.String))).sum())
     if n_others:
         what = f"{n_others} of {len(dates)} values are not dates."
-        remedy = "Write them as 2024-12-31, list them in missing_markers, or use a tree."
+        remedy = "Write them as 2024-12-31, say in which order they are by dates in [data], list them in missing_markers, or use a tree."
         raise PolicyError.at(where, what, remedy)
     lines = tuple((date, *(LABELS[unit](date) for unit in units), TOP) for date in dates)
     lines = lines or (("", *("" for _ in units), TOP),)

@@ -90,4 +90,5 @@ METHOD = Method(
     hides=True,
     demo={"generalize": {"suppression": 0.02}, "generalize-mondrian": {"recoding": "mondrian"}},
     continues=True,
+    leaves_out=lambda options: options.recoding == "full-domain",
 )

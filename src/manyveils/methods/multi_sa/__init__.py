@@ -161,6 +161,7 @@ METHOD = Method(
     plan,
     takes_rules=True,
     suppresses=True,
+    leaves_out=lambda _: True,
     gap=Gap(
         "its search looks at the clock, so a task that is done again could choose other rows",
         "Use another method, or the local engine.",

@@ -156,8 +156,10 @@ def one_job(number: str, request: Request, keeper: KeeperOf, person: PersonHere)
     """One job: how far it is, or the audit of what it made."""
     job = jobs.job(keeper, person, number[:100])
     release = catalogue.item(keeper, person, job.release) if job.release else None
-    findings = (job.audit or {}).get("findings", [])
-    return show(request, "job.html", job=job, release=release, findings=findings)
+    audit = job.audit or {}
+    told = {"beyond": audit.get("not_promised", []), "accepted": audit.get("accepted", [])}
+    findings = audit.get("findings", [])
+    return show(request, "job.html", job=job, release=release, findings=findings, **told)
 
 
 @router.post("/releases/{release}/listed")

@@ -17,6 +17,8 @@ from manyveils.utility.portrait.values import Shown
 # A picture of more cannot be read, and each takes time.
 MOST_ATTRIBUTES = 16
 MOST_SHARES = 24
+# Weaker associations are hardly there.
+FAINT = 0.05
 # Groups are counted size by size if their sizes differ by less than this, and otherwise between these edges.
 FEW_SIZES = 12
 EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000, 1_000_000, 10_000_000)
@@ -60,6 +62,27 @@ def portrait(release: Release, table: Table, policy: Policy) -> Portrait:
         values.associations_compared(release, table, _first_of(published, protected, {*comparison.quasi})),
         _left_out(hidden, published),
     )
+
+
+def relations_kept(release: Release, table: Table, policy: Policy) -> float | None:
+    """The share of the associations between attributes that the release keeps; None where the original has none.
+
+    Associations that the release makes up are no gain, and those below `FAINT` in the original are none.
+    """
+    release, table = without_secrets(release, table)
+    seen = release.reading.estimate.domains.keys() & table.attributes.keys()
+    published = [name for name in policy.published if set(table.expand((name,))) <= seen]
+    drawn = values.associations_compared(
+        release, table, _first_of(published, {*policy.sensitive}, {*policy.quasi})
+    )
+    before, after = (
+        np.triu(np.array(drawn[side]).reshape(-1, len(published[:MOST_ATTRIBUTES])), 1)
+        for side in ("before", "after")
+    )
+    is_there = before >= FAINT
+    if not is_there.any():
+        return None
+    return float(np.minimum(before, after)[is_there].sum() / before[is_there].sum())
 
 
 def public_portrait(release: Release) -> Portrait:

@@ -22,7 +22,7 @@ MOST_DERIVED = 16
 RANKS = 8
 # For an attribute, or each of its derived ones, the bin of every row and the number of bins.
 Binned = dict[str, list[tuple[Ids, int]]]
-MISSING = "missing"
+MISSING, NO_NUMBER = "missing", "not a number"
 LONGEST_WHOLE = 1e12
 HUGE, FINEST = 1e300, 1e-9
 
@@ -68,12 +68,15 @@ def by_width(texts: Sequence[str], numbers: Floats, *, most: int) -> Scale:
     width = round_width(float(known.max() - known.min()), most)
     first, last = _step(float(known.min()), width), _step(float(known.max()), width)
     labels = _ranges(first, last, width, whole=bool((known == np.round(known)).all()))
+    # An empty cell is missing, and any other that is no number is not.
+    others = {text for text, number in zip(texts, numbers.tolist(), strict=True) if np.isnan(number)}
+    beside = (*((MISSING,) if "" in others else ()), *((NO_NUMBER,) if others - {""} else ()))
+    place_of = {text: len(labels) + (beside.index(NO_NUMBER) if text else 0) for text in others}
     bin_of = {
-        text: _step(number, width) - first if not np.isnan(number) else len(labels)
+        text: place_of[text] if text in others else _step(number, width) - first
         for text, number in zip(texts, numbers.tolist(), strict=True)
     }
-    missing = (MISSING,) if np.isnan(numbers).any() else ()
-    return Scale((*labels, *missing), bin_of)
+    return Scale((*labels, *beside), bin_of)
 
 
 def has_ranges(numbers: Floats) -> bool:
@@ -161,7 +164,14 @@ def shares_alone(release: Release, name: str) -> Shown:
         order = sorted(release.manifest.derived[name], key=lambda derived: -_presence(release, derived))
         return _by_atom(release, name, order[:MOST_BARS])
     domain = release.reading.estimate.domains[name]
-    return _after(release, name, _scale(domain.texts, numbers_of(domain), _estimated(release, name)))
+    return _after(release, name, _scale(domain.texts, _numbers(release, name), _estimated(release, name)))
+
+
+def _numbers(release: Release, name: str) -> Floats | None:
+    """The values as numbers, if the release says that they are amounts; codes that look like numbers are names."""
+    if release.manifest.kinds.get(name, "numeric") != "numeric":
+        return None
+    return numbers_of(release.reading.estimate.domains[name])
 
 
 def numbers_of(domain: Domain) -> Floats | None:
@@ -236,7 +246,9 @@ def associations_alone(release: Release, names: Sequence[str]) -> Shown:
     binned: Binned = {}
     for name in names:
         domain, codes = release.reading.estimate.domains[name], release.reading.drawn[name]
-        scale = _coarse(domain.texts, numbers_of(domain), np.bincount(codes, minlength=len(domain.texts)))
+        scale = _coarse(
+            domain.texts, _numbers(release, name), np.bincount(codes, minlength=len(domain.texts))
+        )
         binned[name] = [(scale.of(domain.texts)[codes], len(scale.bins))]
     return {"attributes": list(names), "after": _matrix(binned, n_people=release.rows)}
 

@@ -1,0 +1,28 @@
+"""Doubts about a policy whose rows stay with Spark."""
+
+from manyveils.linting import Lint, lint
+from manyveils.policy import Policy
+from manyveils.spark.counts import Counts, TooManyError
+from manyveils.table import Table
+
+
+def lint_there(policy: Policy, counts: Counts) -> Lint:
+    """Doubts about the policy; attributes together are only looked at if their counts fit the driver."""
+    found = [lint(table, policy) for table in (Table({}, 1), *_tables(policy, counts))]
+    doubts = dict.fromkeys(doubt for part in found for doubt in part.doubts)
+    return Lint(tuple(doubts), tuple(policy.accept), policy.name)
+
+
+def _tables(policy: Policy, counts: Counts) -> list[Table]:
+    held = counts.held.sketch.attributes
+    neutral, sensitive = (
+        tuple(name for name in names if name in held)
+        for names in (policy.having("neutral"), policy.sensitive)
+    )
+    alone = [(name,) for name in (*neutral, *sensitive)]
+    if not neutral:
+        return list(map(counts.of, alone))
+    try:
+        return [counts.of((*neutral, *sensitive))]
+    except TooManyError:
+        return list(map(counts.of, alone))
