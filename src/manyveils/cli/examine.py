@@ -221,6 +221,10 @@ def report(
         option("The page; by default in the private folder, or beside the release with --public."),
     ] = None,
     public: Annotated[bool, option("A page to ship: from the release alone.", "--public")] = False,
+    certificate: Annotated[
+        bool,
+        option("One page for an ethics board, to print and sign, instead of the report.", "--certificate"),
+    ] = False,
     private: Annotated[Path | None, option("Where the plan is; <release>.private by default.")] = None,
     comparison: Annotated[Path | None, option("The folder of a comparison, to show it as well.")] = None,
     only: Only = None,
@@ -239,10 +243,19 @@ def report(
         release = release.absolute() if not release.name else release
         aside = private or release.with_name(f"{release.name}.private")
         target = out or (release.with_name(f"{release.name}.html") if public else aside / REPORT)
+        if certificate:
+            target = out or release.with_name(f"{release.name}.certificate.html")
         _refuse_inside(target, release)
         refuse_file(target, force=force)
         if public:
-            idle = {"data": data, "comparison": comparison, "private": private, "only": only, "after": after}
+            idle = {
+                "certificate": certificate,
+                "data": data,
+                "comparison": comparison,
+                "private": private,
+                "only": only,
+                "after": after,
+            }
             what = "cannot go with --public, which uses the release alone."
             InputError.refuse(Problem(f"--{name}", what, "Drop it.") for name in idle if idle[name])
             page = public_report(release)
@@ -258,6 +271,13 @@ def report(
                 comparison=_read(comparison / "comparison.json", needed=True) if comparison else None,
                 progress=door.progress,
             )
+        if certificate:
+            from manyveils.cli.certificate import certified
+
+            write_file(target, certified(page, release), force=force, mode=0o600)
+            told = {"file": str(target), **page.document}
+            door.show(told, lambda: typer.echo(f"The certificate is {target}."))
+            return
         # What compares with the original is for the owner's eyes.
         write_file(target, page.html, force=force, mode=0o644 if public else 0o600)
         words = f"The {'public ' if public else ''}report is {target}."
