@@ -66,8 +66,11 @@ class Cohorts:
         Why: it ends only when nothing is found to be broken of the groups as they are given.
         Tested by: tests/claims/test_cohorts.py
         """
-        nobody = np.zeros(self.n_persons, dtype=bool)
-        state = _State(self._stays.copy(), nobody, np.arange(self.exchanges.n_last), self._room_to_leave)
+        # Whose identity is missing may have been here before.
+        nameless = self.exchanges.nameless[: self.n_persons].copy()
+        if nameless.sum() > self.work.limit:
+            raise InfeasibleError([self._problem(self._without_names(int(nameless.sum())))])
+        state = _State(self._stays.copy(), nameless, np.arange(self.exchanges.n_last), self._room_to_leave)
         settled: Ids | None = None
         groups = self._groups(state)
         told = self._told(groups)
@@ -176,6 +179,7 @@ class Cohorts:
             streams=self.work.streams.apart("beside earlier releases"),
             counted=None,
             room=room,
+            leaves_nobody=True,
         )
         try:
             return self.grouped(work, persons)
@@ -313,6 +317,12 @@ class Cohorts:
 
     def _problem(self, what: str) -> Problem:
         return Problem(f"{self.work.policy.name}: publish.suppression", what, REMEDY)
+
+    def _without_names(self, n: int) -> str:
+        return (
+            f"{n:,} persons have no identity, so that nobody knows whether they were here before; they are held back, "
+            f"{self.work.limit:,} at most."
+        )
 
     def _too_many(self, n: int, room: int) -> str:
         return (

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.kernels.grouping import number
 from manyveils.kernels.sightings import beliefs
 from manyveils.kernels.stints import exchangeable
@@ -61,7 +62,8 @@ class Exchanges:
     n_last: int
     n_all: int
     owed: tuple[Owed, ...]
-    # Who of the table was held back last.
+    # Of whom nobody knows who they are; and who of the table was held back last.
+    nameless: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool))
     held_back: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def parted(self, own: tuple[Ids, Ids], n_groups: int) -> Parting:
@@ -226,14 +228,34 @@ def exchanges_of(policy: Policy, table: Table, promises: tuple[Promise, ...]) ->
         dict.fromkeys((promise.protects[0], _wanted(promise), promise.guarantee.level) for promise in judged)
     )
     releases = Releases(earlier, {name for name, _, _ in owed})
+    _refuse_unfollowed(policy, judged, releases.n_apart)
     return Exchanges(
         releases.past,
         releases.last,
         releases.n_last,
         earlier.n_persons,
-        tuple(_owed(table, earlier, *one) for one in owed),
+        tuple(_owed(policy, table, earlier, *one) for one in owed),
+        earlier.hashes.is_null().to_numpy(),
         earlier.held_back,
     )
+
+
+def _refuse_unfollowed(policy: Policy, judged: tuple[Promise, ...], n_apart: int) -> None:
+    """Refuse what is not worked out over several releases: combinations, and persons in several groups of one release."""
+    PolicyError.refuse(
+        Problem(
+            f"{policy.name}: guarantee.joint",
+            f"{' and '.join(promise.protects)} are constant, and what several releases tell of a combination is not "
+            "worked out.",
+            "Drop it from joint.",
+        )
+        for promise in dict.fromkeys(judged)
+        if len(promise.protects) > 1
+    )
+    if n_apart:
+        what = f"{n_apart:,} persons stood in several groups of one earlier release, and nobody works out what that tells."
+        remedy = "Begin the chain with a method that keeps all rows of a person in one group: anatomize, slice or separate."
+        raise InfeasibleError([Problem(f"{policy.name}: publish.method", what, remedy)])
 
 
 def n_differing(counts: Ids, wanted: int) -> int:
@@ -284,7 +306,7 @@ def _wanted(promise: Promise) -> int:
     )
 
 
-def _owed(table: Table, earlier: Earlier, name: str, wanted: int, level: int) -> Owed:
+def _owed(policy: Policy, table: Table, earlier: Earlier, name: str, wanted: int, level: int) -> Owed:
     column, n_values = table[name], earlier.held[name].n_values
     known = earlier.values.get(name)
     values = np.full(earlier.n_persons, -1) if known is None else known.copy()
@@ -295,8 +317,11 @@ def _owed(table: Table, earlier: Earlier, name: str, wanted: int, level: int) ->
     labels = np.arange(n_values)
     if level:
         step = column.levels[min(level, column.levels.highest)]
-        # A value that the table does not have anymore is taken for one of its labels, which says less of it.
-        labels = np.append(step.label_of, np.zeros(n_values - column.n_values, dtype=np.int64)).astype(
-            np.int64
-        )
+        above = {line[0]: line[min(level, len(line) - 1)] for line in policy.lines(name) or ()}
+        numbers = {label or "": number for number, label in enumerate(step.labels)}
+        gone = [numbers.get(above.get(text, "")) for text in earlier.held[name].more]
+        if None in gone:
+            what = f"{gone.count(None):,} values of earlier releases have no label in its hierarchy."
+            raise PolicyError.at(f"{policy.name}: attributes.{name}.hierarchy", what, "Add them.")
+        labels = np.append(step.label_of, np.array(gone, dtype=np.int64)).astype(np.int64)
     return Owed(values, labels, wanted)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from manyveils.errors import InfeasibleError, Problem
 from manyveils.kernels.grouping import number
 from manyveils.kernels.sightings import beliefs
 from manyveils.policy import Policy, Promise
-from manyveils.policy.guarantees import DistinctDiversity
+from manyveils.policy.guarantees import Disclosure, DistinctDiversity, Likeness
 from manyveils.promises.crowds import Floats
 from manyveils.promises.entries import Ids, Subject, distinct, subject_of
 from manyveils.promises.keeping import Watch, watch_each
@@ -247,6 +248,7 @@ def returning_of(policy: Policy, table: Table, promises: tuple[Promise, ...]) ->
         return None
     of_persons = table.of_persons()
     judged = about_constants(policy, of_persons, promises)
+    _refuse_gone(policy, table, earlier, judged)
     # Other attributes may be shown in groups of their own.
     tells = earlier.telling({promise.protects[0] for promise in judged})
     persons, groups = (own[tells[earlier.groups]] for own in (earlier.persons, earlier.groups))
@@ -267,6 +269,19 @@ def returning_of(policy: Policy, table: Table, promises: tuple[Promise, ...]) ->
         for protects in names
     )
     return Returning(earlier, of_persons.n_persons, pasts, histories, firsts.size, last, ids.size)
+
+
+def _refuse_gone(policy: Policy, table: Table, earlier: Earlier, judged: tuple[Promise, ...]) -> None:
+    """Refuse to compare with a table what it has no more of: nothing is as much as any multiple of nothing."""
+    problems = []
+    for promise in judged:
+        [name] = promise.protects
+        n_gone = earlier.held[name].n_values - table[name].n_values
+        if isinstance(promise.guarantee, (Likeness, Disclosure)) and n_gone > 0:
+            what = f"{n_gone:,} values of earlier releases are gone, and {promise.guarantee.kind} compares with this table."
+            remedy = "Promise l or t instead, or publish when somebody has them again."
+            problems.append(Problem(f"{policy.name}: attributes.{name}", what, remedy))
+    InfeasibleError.refuse(dict.fromkeys(problems))
 
 
 def _past_of(

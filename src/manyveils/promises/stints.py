@@ -114,6 +114,12 @@ class Releases:
         return (self.earlier.persons[own >= 0], own[own >= 0]), ids.size
 
     @property
+    def n_apart(self) -> int:
+        """How many persons, at most, were in several groups of one release."""
+        numbers = (np.bincount(self._of(release)[0][0]) for release in range(self.earlier.n_releases))
+        return max((int((number > 1).sum()) for number in numbers), default=0)
+
+    @property
     def last(self) -> tuple[Ids, Ids]:
         """The groups of the last release."""
         return self._of(self.earlier.n_releases - 1)[0]

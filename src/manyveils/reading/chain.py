@@ -57,6 +57,7 @@ class Chain:
         release_of = np.repeat(np.arange(len(self.ledgers)), np.diff(offsets))
         shown = [np.arange(_n_groups(ledger)) < ledger.n_shown for ledger in self.ledgers]
         held = self._held(table, policy, offsets)
+        self._refuse_new_constants(policy)
         values = self._values(table, policy, hashes, held)
         _refuse_changed(table, values)
         return Earlier(
@@ -68,6 +69,21 @@ class Chain:
             held,
             values,
             held_back=_among(hashes[: table.n_persons], self.ledgers[-1].held_back),
+        )
+
+    def _refuse_new_constants(self, policy: Policy) -> None:
+        """What is constant now must have been so in every release that shows it: nobody knows what people had otherwise."""
+        remedy = "Drop constant, or begin a chain of its own."
+        sensitive = set(policy.constant) & set(policy.sensitive)
+        DataError.refuse(
+            Problem(
+                f"{policy.name}: attributes.{name}.constant",
+                f"it was not when {folder.name} was published.",
+                remedy,
+            )
+            for ledger, folder in zip(self.ledgers, self.folders, strict=False)
+            for name in sorted(sensitive & set(ledger.values["attribute"].unique().to_list()))
+            if name not in ledger.constants["attribute"]
         )
 
     def _values(

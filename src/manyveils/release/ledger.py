@@ -44,7 +44,10 @@ DAMAGED = (
     EOFError,
     NotImplementedError,
 )
-START = "Start one with `manyveils ledger start`, from the release and its original."
+START = (
+    "Put its private folder beside it as it was; or, if that is lost, start a ledger with `manyveils ledger start`, from "
+    "the release and its original, and with --after where it was published after others."
+)
 
 
 def fresh_key() -> bytes:

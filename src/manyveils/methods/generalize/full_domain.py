@@ -56,11 +56,14 @@ def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromR
     columns, table = tuple(work.table[name] for name in work.quasi), work.counts(work.quasi)
     lattice = lattice_of(columns, table, watches)
     limits = limits.for_lattice(lattice.shape, lattice.base.sizes.size)
+    _refuse_beside(work)
     # Beside earlier releases more is asked at first than is promised.
     for strictness in range(STRICTEST, -1, -1) if work.table.earlier is not None else (0,):
         sightings = _sightings(work, strictness)
         demand = Demand(lattice, OBJECTIVES[objective](lattice), watches, work.limit, sightings)
         try:
+            if work.table.earlier is not None:
+                _refuse_top(work, demand)
             best, found = _optimal(work, demand) if limits == Limits() else _best(work, demand, limits)
             break
         except InfeasibleError as error:
@@ -128,6 +131,27 @@ def _best(work: Work, demand: Demand, limits: Limits) -> tuple[Choice, dict[str,
         "gap": gap,
         "is_optimal": is_settled,
     }
+
+
+def _refuse_top(work: Work, demand: Demand) -> None:
+    """Refuse at once what even the coarsest node does not keep: there people move least."""
+    top = tuple(size - 1 for size in demand.lattice.shape)
+    counted = demand.lattice.at(top)
+    if demand.choice(counted, demand.falling(counted)) is None:
+        raise _not_beside(work)
+
+
+def _refuse_beside(work: Work) -> None:
+    """Beside earlier releases, persons must be known, and have one row each."""
+    table = work.table
+    if table.earlier is None:
+        return
+    n_nameless = int(table.earlier.hashes[: table.n_persons].null_count())
+    if n_nameless or table.n_rows > table.n_persons:
+        what = "full-domain recoding goes on from earlier releases only where everybody is known and has one row."
+        raise InfeasibleError(
+            [Problem(f"{work.policy.name}: publish.recoding", what, 'Use recoding = "mondrian".')]
+        )
 
 
 def _not_beside(work: Work) -> InfeasibleError:
