@@ -157,3 +157,39 @@ def test_groups_are_followed_by_where_most_went():
     assert [column.tolist() for column in parted.left] == [[2, 4], [0, 1]]
     assert parted.is_new.tolist() == [False, False, True, False, True]
     assert parted.is_split.tolist() == [True, True]
+
+
+def test_a_combination_is_not_followed(tmp_path):
+    """What several releases tell of two constant attributes together is not worked out, and refused."""
+    policy = insured_policy(
+        guarantee={"k": 5, "l": 2, "joint": [["tissue", "condition"]]}, publish={"method": "anatomize"}
+    )
+    first = publish_to(policy, tmp_path / "first", data=insured(300, 1), seed=1)
+    with pytest.raises(mv.PolicyError, match="tissue and condition are constant"):
+        publish_to(policy, tmp_path / "second", data=insured(300, 2), seed=1, after=[first.folder])
+
+
+def test_what_was_not_constant_is_not_followed(tmp_path):
+    """An attribute that becomes constant between two releases is refused: nobody knows what people had before."""
+    policy = insured_policy(publish={"method": "anatomize", "suppression": 0.02})
+    changing = {name: own.model_copy(update={"constant": False}) for name, own in policy.attributes.items()}
+    before = insured_policy(
+        attributes={name: own.model_dump(exclude_unset=True) for name, own in changing.items()},
+        publish={"method": "anatomize", "suppression": 0.02},
+    )
+    first = publish_to(before, tmp_path / "first", data=insured(300, 1), seed=1)
+    with pytest.raises(mv.DataError, match="was not when first was published"):
+        publish_to(policy, tmp_path / "second", data=insured(300, 2), seed=1, after=[first.folder])
+
+
+def test_nobody_without_a_name_is_published_again(tmp_path):
+    """Whose identity is missing is held back, and the audit has nothing to say of her."""
+    policy = insured_policy(publish={"method": "separate", "suppression": 0.02})
+    frames = [
+        frame.with_columns(person=pl.when(pl.int_range(pl.len()) == 7).then(None).otherwise("person"))
+        for frame in (insured(400, 1), insured(400, 2))
+    ]
+    first = publish_to(policy, tmp_path / "first", data=frames[0], seed=1)
+    second = publish_to(policy, tmp_path / "second", data=frames[1], seed=1, after=[first.folder])
+    assert second.audit.kept
+    assert second.release.manifest.suppressed >= 1

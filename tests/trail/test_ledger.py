@@ -202,7 +202,9 @@ def test_who_is_held_back_is_kept_in_mind(tmp_path):
         ill=pl.Series([*(f"i{i % 4}" for i in range(16)), "i0"], dtype=pl.String)
     )
     rare = table.with_columns(ill=pl.when(pl.int_range(17) < 9).then(pl.lit("i0")).otherwise("ill"))
-    own = policy(publish={"method": "anatomize", "suppression": 0.3})
+    own = policy(
+        publish={"method": "anatomize", "suppression": 0.3}, guarantee={"k": 2, "l": 2, "l_kind": "frequency"}
+    )
     done = publish_to(own, tmp_path / "q", data=rare, seed=1)
     assert done.release.suppressed > 0
     ledger, _ = read_ledger(tmp_path / "q", private_folder(tmp_path / "q"))
