@@ -32,8 +32,6 @@ METHODS = (
     "multi-sa",
     "separate",
 )
-# The share of persons expected to leave until the next release, where nothing is said.
-LEAVING = 0.1
 A = TypeVar("A")
 
 
@@ -196,7 +194,7 @@ def _room(method: Method, policy: Policy, table: Table, promises: tuple[Promise,
     """How many persons a group needs so that those who leave it until the next release will differ, if there may be one."""
     if not method.continues or table.keys is None or table.earlier is not None:
         return 1
-    from manyveils.promises.exchanges import room_to_leave  # Few tables ask for it.
+    from manyveils.promises.exchanges import LEAVING, room_to_leave  # Few tables ask for it.
 
     share = policy.publish.leaving
     if share is None:

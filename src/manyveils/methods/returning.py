@@ -19,7 +19,7 @@ from manyveils.methods.nearness import far_off, near_order
 from manyveils.promises.cells import Cells
 from manyveils.promises.company import Company
 from manyveils.promises.entries import Ids, distinct
-from manyveils.promises.exchanges import STRICTEST, Exchanges, exchanges_of, room_to_leave
+from manyveils.promises.exchanges import LEAVING, STRICTEST, Exchanges, exchanges_of, room_to_leave
 from manyveils.promises.keeping import Watch, kept_by_groups
 from manyveils.promises.returning import Returning, returning_of, share_promises
 from manyveils.promises.stints import LEFT, OPEN, VANISHED, Stints
@@ -124,12 +124,13 @@ class Cohorts:
 
     @cached_property
     def _room_to_leave(self) -> int:
-        """How large new groups are, if as large a share leaves them as has left those of the last release."""
+        """How large new groups are: for the share that is said to leave, or else that has left those of the last release."""
         persons, _ = self.exchanges.last
+        said = self.work.policy.publish.leaving
         n_gone = np.count_nonzero(persons >= self.n_persons) + np.count_nonzero(
             ~self._stays & (self._last_of >= 0)
         )
-        share = n_gone / max(persons.size, 1)
+        share = (n_gone / max(persons.size, 1) or LEAVING) if said is None else float(said)
         return room_to_leave(self.work.policy, self.work.table, self.work.promises, share)
 
     def _groups(self, state: "_State") -> Ids:

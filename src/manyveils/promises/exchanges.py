@@ -31,6 +31,8 @@ Floats = NDArray[np.float64]
 NEVER_CERTAIN = 2
 # Beliefs that are taken for as much as half of the doubt, since they are estimates.
 NEARLY = 1.0
+# The share of persons expected to leave until the next release, where nothing is known of it.
+LEAVING = 0.1
 # How much more may be asked than is promised.
 STRICTEST = 2
 # Of so many groups one will have to be mended once those who leave it are known.
@@ -87,8 +89,8 @@ class Exchanges:
         """Of every attribute, how many more values would have to be possible of each person.
 
         What is possible now becomes less later. A strictness of 1 does not count exchanges by way of other classes where
-        somebody leaves a class now, nor with guests, and wants one value more of who comes back, or leaves again. One of 2 also wants that
-        nobody is known well.
+        somebody leaves a class now, nor with guests, and wants one value more of who comes back, or leaves again. One of
+        2 also wants that nobody is known well.
         """
         lacking = np.zeros((len(self.owed), self.n_all), dtype=np.int64)
         if not cells.persons.size:

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -72,9 +71,3 @@ class Earlier:
         for name in names:
             tells[self.held[name].groups] = True
         return tells
-
-    @cached_property
-    def is_last(self) -> Bools:
-        """Which sightings are in groups that the last release shows."""
-        is_last: Bools = self.is_shown & (self.release_of == self.release_of.max(initial=-1))
-        return is_last[self.groups]
