@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from manyveils.arguments import Order, Progress, licence_of, streams_of
-from manyveils.audits import Audit, audit
+from manyveils.audits import Audit, Judged, judged
 from manyveils.errors import InputError
 from manyveils.linting import lint
 from manyveils.policy import Policy
@@ -31,10 +31,14 @@ def is_for_spark(data: object, engine: Engine = "local", master: str | None = No
 
 def judge(release: Release, table: Table, policy: Policy, levels: Levels = None) -> Audit:
     """Derive every promise again in this process, from the release and the original alone."""
+    return judge_with_evidence(release, table, policy, levels).audit
+
+
+def judge_with_evidence(release: Release, table: Table, policy: Policy, levels: Levels = None) -> Judged:
+    """The same, with what was read for it, which the ledger of the release is made from."""
     accepted = lint(table, policy).said_accepted() if policy.accept else ()
-    return replace(
-        audit(release, table, policy, licence=licence_of(policy), levels=levels), accepted=accepted
-    )
+    found, evidence = judged(release, table, policy, licence_of(policy), levels)
+    return Judged(replace(found, accepted=accepted), evidence)
 
 
 def judge_on_spark(

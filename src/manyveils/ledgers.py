@@ -7,63 +7,39 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from manyveils.arguments import AnyPolicy, Earlier, Order, listed, read_release
 from manyveils.audits.chain import ledger_of
 from manyveils.audits.timeline import Moment, known_after, moments
-from manyveils.engines import judge
+from manyveils.engines import judge_with_evidence
 from manyveils.errors import DataError, InputError, PolicyError, Problem
 from manyveils.methods import method_of, refuse_breaks
 from manyveils.policy import Policy
-from manyveils.reading.chain import UNTOLD, Chain, chain_of, persons_hashed
+from manyveils.reading.chain import UNTOLD, Chain, chain_of
+from manyveils.reading.evidence import Evidence
+from manyveils.reading.secrets import as_published
 from manyveils.release import Release
 from manyveils.release.folder import LEDGER
-from manyveils.release.ledger import HELD_BACK, Ledger, Link, hashed, read_ledger, write_ledger
+from manyveils.release.ledger import Ledger, Link, hashed, read_ledger, write_ledger
 from manyveils.release.placements import private_folder
 from manyveils.release.release import MANIFEST
-from manyveils.release.seal import LEFT_OUT
 from manyveils.table import Table
 from manyveils.table.persons import names_of
 
 NOBODY = "Name them with --person, or in a file, a person a line."
 
 
-def keep_ledger(release: Release, table: Table, policy: Policy, chain: Chain | None) -> None:
-    """Give a release its ledger, where the policy names persons and the method is one that can go on."""
-    if table.keys is not None and method_of(policy).continues:
-        release.ledger = made(release, table, policy, chain)
+def ledger_for(evidence: Evidence, chain: Chain | None) -> Ledger | None:
+    """The ledger of a release that was judged, where the policy names persons and the method is one that can go on."""
+    can_go_on = evidence.table.keys is not None and method_of(evidence.policy).continues
+    return made(evidence, chain) if can_go_on else None
 
 
-def made(release: Release, table: Table, policy: Policy, chain: Chain | None) -> Ledger:
+def made(evidence: Evidence, chain: Chain | None) -> Ledger:
     """The ledger of a release of some table: the first one of a chain, or one that goes on from others."""
-    ledger = ledger_of(release, table, policy)
-    if chain is not None:
-        ledger = replace(ledger, key=chain.key, after=chain.links)
-    return replace(ledger, held_back=_held_back(release, table, ledger))
-
-
-def _held_back(release: Release, table: Table, ledger: Ledger) -> pl.DataFrame:
-    """Who is in no view: by the placements, or else whoever stands in no group."""
-    left_out = [placement == LEFT_OUT for placement in release.placements.values()]
-    if left_out:
-        rows = np.flatnonzero(np.any(left_out, axis=0))
-        persons = np.unique(rows if table.persons is None else table.persons[rows])
-        if not persons.size:
-            return pl.DataFrame(schema=HELD_BACK)
-        hashes = _hashes(table, ledger.key).gather(persons)
-    else:
-        hashes = _hashes(table, ledger.key)
-    if not left_out and not ledger.n_shown:
-        return pl.DataFrame(schema=HELD_BACK)
-    names = hashes.drop_nulls().alias("person").to_frame()
-    return names if left_out else names.join(ledger.sightings, on="person", how="anti")
-
-
-def _hashes(table: Table, key: bytes) -> pl.Series:
-    """The hash of each person of a table; those of a chain are known."""
-    return persons_hashed(table, key) if table.earlier is None else table.earlier.hashes[: table.n_persons]
+    ledger = ledger_of(evidence)
+    return ledger if chain is None else replace(ledger, key=chain.key, after=chain.links)
 
 
 @dataclass(frozen=True)
@@ -138,8 +114,9 @@ def start(
         )
         raise InputError.at(str(private), what, remedy)
     table, _ = order.hold()
-    judge(published, table, order.policy).refuse_broken()
-    _write(made(published, table, order.policy, order.chain), folder)
+    verdict, evidence = judge_with_evidence(published, table, order.policy)
+    verdict.refuse_broken()
+    _write(made(evidence, order.chain), folder)
     return show([*listed(after), folder])
 
 
@@ -238,7 +215,7 @@ def timeline_of(release: Release, name: str, table: Table, policy: Policy, chain
     """
     days = {link.name: _day(folder) for link, folder in zip(chain.links, chain.folders, strict=True)}
     try:
-        own = made(release, table, policy, chain)
+        own = made(Evidence(release, as_published(release, table), policy), chain)
         chain = Chain(
             (*chain.links, Link(own.number, name)), (*chain.ledgers, own), (*chain.folders, Path(name))
         )

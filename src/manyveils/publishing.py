@@ -7,10 +7,10 @@ from pathlib import Path
 from manyveils.arguments import AnyPolicy, Earlier, Order, Progress, listed, told_beside
 from manyveils.audits import Audit
 from manyveils.audits.timeline import Moment
-from manyveils.engines import Engine, is_for_spark, judge, write_on_spark
+from manyveils.engines import Engine, is_for_spark, judge_with_evidence, write_on_spark
 from manyveils.errors import InputError
 from manyveils.keys import write_key
-from manyveils.ledgers import keep_ledger, last_moment
+from manyveils.ledgers import last_moment, ledger_for
 from manyveils.promises.work import silent
 from manyveils.release import Release
 from manyveils.release.folder import write_text
@@ -82,11 +82,10 @@ def _write_here(order: Order, folder: Path) -> tuple[Release, Audit]:
     release.write(folder, format=order.format or "csv")
     written = Release.load(folder)
     written.placements = release.placements
-    verdict = judge(written, table, order.policy)
+    verdict, evidence = judge_with_evidence(written, table, order.policy)
     verdict.refuse_broken()
-    verdict = told_beside(verdict, order.chain)
-    keep_ledger(release, table, order.policy, order.chain)
-    return release, verdict
+    release.ledger = ledger_for(evidence, order.chain)
+    return release, told_beside(verdict, order.chain)
 
 
 def _refuse_undoing(out: Path, after: Earlier) -> None:

@@ -23,8 +23,8 @@ from manyveils.arguments import (
     streams_of,
     told_beside,
 )
-from manyveils.engines import is_for_spark, judge, publish_on_spark
-from manyveils.ledgers import keep_ledger, timeline_of
+from manyveils.engines import is_for_spark, judge, judge_with_evidence, publish_on_spark
+from manyveils.ledgers import ledger_for, timeline_of
 from manyveils.linting import lint
 from manyveils.methods import drafts_of, method_of, unused_suppression, work_of
 from manyveils.promises.work import silent
@@ -47,8 +47,9 @@ def publish(data: object, policy: AnyPolicy, seed: int | None = None, after: Ear
         return publish_on_spark(order)
     table, restore = order.hold()
     release = make(order, table, restore)
-    judge(release, table, order.policy).refuse_broken()
-    keep_ledger(release, table, order.policy, order.chain)
+    verdict, evidence = judge_with_evidence(release, table, order.policy)
+    verdict.refuse_broken()
+    release.ledger = ledger_for(evidence, order.chain)
     return release
 
 

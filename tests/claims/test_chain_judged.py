@@ -127,7 +127,7 @@ def published(values, generations, wanted):
         if all(own[0] in held_back for own in rows) or len({own[0] for own in rows}) < 2:
             continue
         release, table, about = generation(values, rows, kind, held_back, ledgers, wanted)
-        ledger = ledger_of(release, table, wanted)
+        ledger = ledger_of(Evidence(release, table, wanted))
         ledgers.append(replace(ledger, key=ledgers[0].key) if ledgers else ledger)
         made.append((release, table, about))
     return made, ledgers
@@ -287,7 +287,7 @@ def published_by_hand(releases, *, kind="categorical", constant=True, guarantee=
         table = Chain((), tuple(ledgers), ()).beside(table, wanted) if ledgers else table.of_persons()
         made, _ = drafts("anatomize", rows, ())
         release = seal(made, table, wanted, restore, notes={}, rng=np.random.default_rng(5))
-        ledger = ledger_of(release, table, wanted)
+        ledger = ledger_of(Evidence(release, table, wanted))
         ledgers.append(replace(ledger, key=ledgers[0].key) if ledgers else ledger)
     promise = Promise(guarantee or DistinctDiversity(2), ("q", "r"), ("s",), frozenset())
     found = judge(Evidence(release, table, wanted), promise, promised=True)
@@ -402,7 +402,7 @@ def test_who_is_forgotten(drawn, forgotten):
         if len({own[0] for own in rows}) < 2:
             continue
         release, table, _ = generation(values, rows, kind, set(), ledgers, wanted)
-        ledger = ledger_of(release, table, wanted)
+        ledger = ledger_of(Evidence(release, table, wanted))
         ledger = replace(ledger, key=ledgers[0].key) if ledgers else ledger
         weights = (
             ledger.values.filter(attribute="s").group_by("group").agg(pl.col("weight", "expected").sum())
@@ -426,7 +426,7 @@ def test_who_has_no_name():
     table = table.of_persons()
     made, _ = drafts("anatomize", [(0, "x", "u", 0, "a")] * 3, ())
     release = seal(made, table, wanted, restore, notes={}, rng=np.random.default_rng(5))
-    ledger = ledger_of(release, table, wanted)
+    ledger = ledger_of(Evidence(release, table, wanted))
     assert listed(ledger, "s") == [([1, 2], True, [(value, 1.0, 1.0) for value in "abc"])]
     assert ledger.n_persons == 3
     # The next release takes her for somebody who was in that group, and who left it with the first.
@@ -439,7 +439,7 @@ def test_who_has_no_name():
     next_table = Chain((), (ledger,), ()).beside(next_table, wanted)
     made, _ = drafts("anatomize", [(2, "x", "u", 0, "a"), (4, "x", "u", 0, "a")], ())
     release = seal(made, next_table, wanted, restore, notes={}, rng=np.random.default_rng(5))
-    after = replace(ledger_of(release, next_table, wanted), key=ledger.key)
+    after = replace(ledger_of(Evidence(release, next_table, wanted)), key=ledger.key)
     [left] = [cells for persons, _, cells in listed(after, "s") if persons == [1]]
     assert [(value, weight) for value, weight, _ in left] == [("a", 1.0), ("c", 1.0)]
     assert [expected for _, _, expected in left] == [0.666667, 0.666667]
@@ -452,7 +452,7 @@ def test_round_trip(tmp_path):
     wanted, ledgers, folders = policy(), [], []
     for number in range(2):
         release, table, _ = generation(values, rows[number:], "slice", {number + 4}, ledgers, wanted)
-        ledger = ledger_of(release, table, wanted)
+        ledger = ledger_of(Evidence(release, table, wanted))
         ledgers.append(replace(ledger, key=ledgers[0].key) if ledgers else ledger)
         folder = tmp_path / f"q{number}"
         release.save(folder)

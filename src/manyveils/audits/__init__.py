@@ -4,6 +4,7 @@ The audit shares no counting code with the methods, so that one fault cannot bli
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from manyveils.audits.content import content_findings, loss_findings
 from manyveils.audits.finding import Audit, Finding
@@ -19,7 +20,14 @@ from manyveils.release import Release
 from manyveils.table import Table
 from manyveils.table.persons import how_counted
 
-__all__ = ["Audit", "Finding", "Licence", "audit"]
+__all__ = ["Audit", "Evidence", "Finding", "Judged", "Licence", "audit", "judged"]
+
+
+class Judged(NamedTuple):
+    """What an audit found, and all that it read for that."""
+
+    audit: Audit
+    evidence: Evidence
 
 
 def audit(
@@ -30,13 +38,24 @@ def audit(
     licence: Licence = Licence(),  # noqa: B008
     levels: Mapping[str, float] | None = None,
 ) -> Audit:
+    """Judge every promise of the policy on a release, as `judged` does."""
+    return judged(release, table, policy, licence, levels).audit
+
+
+def judged(
+    release: Release,
+    table: Table,
+    policy: Policy,
+    licence: Licence = Licence(),  # noqa: B008
+    levels: Mapping[str, float] | None = None,
+) -> Judged:
     """Judge every promise of the policy on a release; `levels` adds findings at other thresholds, unpromised.
 
     `licence` says what the policy's method may claim; other claims of the manifest are not believed.
     """
     release, n_refused = licensed(release, table, policy, licence)
     evidence = Evidence(release, as_published(release, table), policy)
-    return Audit(
+    found = Audit(
         (
             *worst_columns(columns_judged(evidence, levels or {})),
             *content_findings(evidence, n_refused),
@@ -47,3 +66,4 @@ def audit(
         how_counted(table, policy),
         untold_views(evidence),
     )
+    return Judged(found, evidence)

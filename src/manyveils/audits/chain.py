@@ -19,26 +19,28 @@ from manyveils.policy.guarantees import DistinctDiversity
 from manyveils.reading.chain import persons_hashed
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.keys import Ids
-from manyveils.reading.secrets import as_published
 from manyveils.reading.sight import Sight
 from manyveils.release import Release
-from manyveils.release.ledger import CONSTANTS, SIGHTINGS, VALUES, Ledger, fresh_key
+from manyveils.release.ledger import CONSTANTS, HELD_BACK, SIGHTINGS, VALUES, Ledger, fresh_key
+from manyveils.release.seal import LEFT_OUT
 from manyveils.table import Table
 
 
-def ledger_of(release: Release, table: Table, policy: Policy) -> Ledger:
+def ledger_of(evidence: Evidence) -> Ledger:
     """The ledger of a sealed release and the table it was made from, with where its persons were seen before, if anywhere.
 
     Persons are hashed as those before are, or with a key that is made here. Whose identity is missing, or who is in no
-    group, has no sighting. `n_persons` counts all of the table.
+    group, has no sighting. `n_persons` counts all of the table. What the audit has read is not read again.
 
     Claim: the next release of a chain finds in it what someone who has this one, and those before, knows of persons.
     Why: groups and counts are those that the audit reads from the published files.
     Tested by: tests/claims/test_chain_judged.py
     """
+    release, table, policy = evidence.release, evidence.table, evidence.policy
     assert table.keys is not None
-    table = as_published(release, table.of_persons())
-    evidence = Evidence(release, table, policy)
+    if table.persons is None:
+        table = table.of_persons()
+        evidence = Evidence(release, table, policy)
     names = [name for name in policy.sensitive if name in table.attributes]
     groups, values = _Numbered(), []
     told = [
@@ -52,15 +54,29 @@ def ledger_of(release: Release, table: Table, policy: Policy) -> Ledger:
         values.append(_values(name, numbers, added, texts))
     key = fresh_key()
     hashes = persons_hashed(table, key) if table.earlier is None else table.earlier.hashes
+    sightings = _sightings(groups.pairs, hashes)
     return Ledger(
-        _sightings(groups.pairs, hashes),
+        sightings,
         pl.concat([pl.DataFrame(schema=VALUES), *values]),
         n_shown,
         table.n_persons,
         release.manifest.method,
         key,
+        held_back=_held_back(release, table, hashes[: table.n_persons], sightings),
         constants=_constants(table, policy, groups.pairs, hashes),
     )
+
+
+def _held_back(release: Release, table: Table, hashes: pl.Series, sightings: pl.DataFrame) -> pl.DataFrame:
+    """Who is in no view: by the placements, or else whoever stands in no group."""
+    left_out = [placement == LEFT_OUT for placement in release.placements.values()]
+    if left_out:
+        assert table.persons is not None
+        gone = np.unique(table.persons[np.any(left_out, axis=0)])
+        return hashes.gather(gone).drop_nulls().to_frame("person")
+    if not sightings.height:
+        return pl.DataFrame(schema=HELD_BACK)
+    return hashes.drop_nulls().to_frame("person").join(sightings, on="person", how="anti")
 
 
 def _sights(evidence: Evidence, name: str) -> list[Sight]:

@@ -106,14 +106,11 @@ class Ledger:
 def hashed(names: pl.Series, key: bytes) -> pl.Series:
     """A keyed hash of every name (BLAKE2b); a missing one stays missing."""
     different = names.unique(maintain_order=True).drop_nulls()
-    keyed = hashlib.blake2b(key=key, digest_size=HASH_BYTES)
-
-    def digest_of_name(name: str) -> bytes:
+    keyed, digests = hashlib.blake2b(key=key, digest_size=HASH_BYTES), []
+    for name in different.cast(pl.Binary).to_list():
         own = keyed.copy()
-        own.update(name.encode())
-        return own.digest()
-
-    digests = [digest_of_name(name) for name in different.to_list()]
+        own.update(name)
+        digests.append(own.digest())
     coded = pl.DataFrame({"name": different.alias("name"), "person": pl.Series(digests, dtype=pl.Binary)})
     if len(different) == len(names):
         return coded["person"]
