@@ -62,15 +62,60 @@ class Protected:
 
 def beliefs_of(search: Search, protected: Protected) -> Iterator[Beliefs]:
     """The beliefs about all targets that some bucket matches, a bounded number at a time."""
-    others = search.slices.beside(protected.table)
-    if len(protected.cells) == 1 and suits_blocks(
-        protected.columns[0], others, protected.values, search.n_pairs
-    ):
+    if is_in_blocks(search, protected):
+        others = search.slices.beside(protected.table)
         yield from _in_blocks(protected.columns[0], others, protected.values)
         return
     for pairs in search.pairs():
         for matches in _portions(_matched(pairs, protected.columns), protected):
             yield _believed(search, matches, protected)
+
+
+def is_in_blocks(search: Search, protected: Protected) -> bool:
+    """Whether so many buckets match that targets are looked at in dense blocks."""
+    others = search.slices.beside(protected.table)
+    return len(protected.cells) == 1 and suits_blocks(
+        protected.columns[0], others, protected.values, search.n_pairs
+    )
+
+
+@dataclass(frozen=True, repr=False)
+class Best:
+    """The best score of the buckets that match some targets, their rows there, and the unit of whom only one matches."""
+
+    target: Ids
+    score: Ids
+    size: Ids
+    unit: Ids
+
+
+def best_of(search: Search, table: str, column: Slice, scores: Ids) -> Iterator[Best]:
+    """The best score of the units of a column that match each target, for all targets that some bucket matches."""
+    one = np.ones(scores.size, dtype=np.int64)
+    cells = pl.DataFrame({"unit": np.arange(scores.size), "part_0": scores, "count": one, "size": one})
+    protected = Protected(table, [column], [cells])
+    if is_in_blocks(search, protected):
+        yield from (
+            _best_in(beliefs, scores, len(search.slices.rows)) for beliefs in beliefs_of(search, protected)
+        )
+        return
+    for pairs in search.pairs():
+        matches = _matched(pairs, [column])
+        starts, [units] = matches.starts, matches.units
+        if starts.size:
+            best, sizes = np.maximum.reduceat(scores[units], starts), np.add.reduceat(matches.counts, starts)
+            only = np.where(matches.lengths == 1, units[starts], NO_UNIT)
+            yield Best(matches.pairs.target[starts], best, sizes, only)
+
+
+def _best_in(beliefs: Beliefs, scores: Ids, n_targets: int) -> Best:
+    """The same from beliefs about the scores themselves."""
+    best, only = np.zeros(n_targets, dtype=np.int64), np.full(n_targets, NO_UNIT, dtype=np.int64)
+    certain, units = (beliefs.certain[name].to_numpy() for name in ("target", "unit_0"))
+    best[certain], only[certain] = scores[units], units
+    np.maximum.at(best, *(beliefs.shares[name].to_numpy() for name in ("target", "part_0")))
+    target, sizes = (beliefs.sizes[name].to_numpy() for name in ("target", "size"))
+    return Best(target, best[target], sizes, only[target])
 
 
 @dataclass(frozen=True, repr=False)

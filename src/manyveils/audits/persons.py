@@ -19,6 +19,7 @@ from manyveils.reading.keys import Bools, Floats, Ids, combined, dense, example
 from manyveils.reading.labels import Labels
 from manyveils.reading.persons import persons_in
 from manyveils.reading.sight import Sight
+from manyveils.table.attributes import in_order
 
 # So far, products of two whole weights stay below 2^63.
 LARGEST_WEIGHT = 2_000_000_000
@@ -160,6 +161,16 @@ class Lined:
     def numbered_from(self, n_parts: int) -> "Lined":
         """The same with parts that are numbered after so many others."""
         return replace(self, parts=[f"part_{n_parts + index}" for index in range(len(self.parts))])
+
+    def renumbered(self, numbers: Ids) -> "Lined":
+        """The same with other numbers for groups, each of them once."""
+        groups = numbers[self.cells.groups]
+        order = in_order(groups)
+        place = np.empty(order.size, dtype=np.int64)
+        place[order] = np.arange(order.size)
+        parts = tuple(part[order] for part in self.cells.parts)
+        cells = Cells(groups[order], parts, place[self.cells.of_line], self.cells.leaders)
+        return Lined(replace(self.members, groups=numbers[self.members.groups]), cells, self.parts)
 
     def _cells(self, counts: Ids | Floats) -> pl.DataFrame:
         # Cells stand in the order of groups; once that is known, adding up a group needs no hashing.

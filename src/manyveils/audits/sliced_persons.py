@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from manyveils.audits.beliefs import Beliefs, Protected, beliefs_of
+from manyveils.audits.beliefs import Beliefs, Best, Protected, beliefs_of, best_of
 from manyveils.audits.combinations import groups_together
 from manyveils.audits.groups import Groups, Together, with_reference
 from manyveils.audits.kinds import known_parts
 from manyveils.audits.matched import matched
 from manyveils.audits.members import members_of
 from manyveils.audits.numbers import scaled, spread_of_persons
-from manyveils.audits.persons import Listed, Placed, placed_in, rows_of_persons
+from manyveils.audits.persons import Lined, Listed, Placed, placed_in, rows_of_persons
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import (
     Closeness,
@@ -31,7 +31,7 @@ from manyveils.policy.guarantees import (
     SupersetCloseness,
 )
 from manyveils.reading.evidence import Evidence
-from manyveils.reading.keys import Ids, ranges
+from manyveils.reading.keys import Ids, combined, dense, example, ranges
 from manyveils.reading.labels import Labels
 from manyveils.reading.pairs import Search, search_of
 from manyveils.reading.sight import Sight
@@ -126,15 +126,24 @@ def weighed_persons(
 
 def _in_units(column: Slice, placed: Placed) -> Placed:
     """Who has what among the rows that match what is sought, unit by unit."""
-    same = np.arange(placed.sizes.size)
-    if all(np.array_equal(column.units.groups[name].to_numpy(), same) for name in ("unit", "group")):
-        # Where nothing is sought in a column, its units are its groups.
-        return placed
+    units, groups = (column.units.groups[name].to_numpy() for name in ("unit", "group"))
+    if isinstance(placed, Lined) and _are_all(units, placed.sizes.size) and _are_all(groups, units.size):
+        # Where labels do not overlap, every unit is a group.
+        numbers = np.empty(units.size, dtype=np.int64)
+        numbers[groups] = units
+        return placed.renumbered(numbers)
     rows = column.units.groups.join(placed.rows, on="group", maintain_order="left").drop("group")
     rows = rows.rename({"unit": "group"}).group_by("group", "person", *placed.parts).agg(pl.col("rows").sum())
     rows = rows.with_columns(of=pl.col("rows").sum().over("group", "person")).sort("group")
     sizes = rows.select("group", "person").unique()["group"].to_numpy()
     return Listed(rows, np.bincount(sizes, minlength=len(column.units.keys)))
+
+
+def _are_all(numbers: Ids, n: int) -> bool:
+    """Whether they are the numbers below `n`, each of them once."""
+    is_there = np.zeros(n, dtype=bool)
+    is_there[numbers[numbers < n]] = True
+    return numbers.size == n and bool(is_there.all())
 
 
 def _weighed(
@@ -153,6 +162,11 @@ def _weighed(
         own = spread_of_persons(column.placed.numbered(pl.DataFrame()), numbers).sort("group")["spread"]
         spreads = own.unique().sort()
         columns = [replace(column, scores=spreads.search_sorted(own).to_numpy().astype(np.int64))]
+    if _is_scored_alone(promise) and len(columns) == 1:
+        [column], table = columns, sights[0].file.table
+        for best in best_of(search, table, column.slice, column.scores):
+            yield _by_score(evidence, promise, labels, column, best, search.slices.rows)
+        return
     cells = [column.cells(promise) for column in columns]
     protected = Protected(sights[0].file.table, [column.slice for column in columns], cells)
     for beliefs in beliefs_of(search, protected):
@@ -176,6 +190,28 @@ def _scored(promise: Promise, labels: Sequence[Labels], column: _Column) -> _Col
     return replace(column, scores=scores)
 
 
+def _by_score(
+    evidence: Evidence,
+    promise: Promise,
+    labels: Sequence[Labels],
+    column: _Column,
+    best: Best,
+    people: Ids,
+) -> Weighed:
+    """What only the score of the best bucket decides; targets with one score and as many rows are one group."""
+    sizes = np.where(best.unit == NO_UNIT, best.size, column.placed.sizes[best.unit])
+    group = dense(combined([best.score, sizes]))
+    shown = example(group)
+    size = pl.Series(sizes[shown])
+    cells = pl.DataFrame({"group": np.arange(shown.size)}).with_columns(
+        **{name: pl.lit(0, dtype=pl.Int64) for name in column.parts}, count=size, size=size, rows=size
+    )
+    told = with_reference(evidence, promise, cells, labels)
+    scores = pl.DataFrame({"group": np.arange(shown.size), "n_matched": best.score[shown]})
+    targets = pl.DataFrame({"group": group, "rows": people[best.target]})
+    return Weighed(replace(told, together=Together(told.cells, scores)), targets)
+
+
 def _certain(
     evidence: Evidence,
     promise: Promise,
@@ -195,13 +231,6 @@ def _certain(
             groups_together(evidence, promise, labels, [own.placed for own in columns], matches), targets
         )
     placed = columns[0].placed
-    if _is_scored_alone(promise):
-        sizes = pl.Series(placed.sizes[groups["unit_0"].to_numpy()])
-        one = {name: pl.lit(0, dtype=pl.Int64) for name in placed.parts}
-        cells = groups.select("group", **one, count=sizes, size=sizes, rows=sizes)
-        told = with_reference(evidence, promise, cells, labels)
-        scores = groups.select("group", n_matched=pl.Series(columns[0].scores).gather(groups["unit_0"]))
-        return Weighed(replace(told, together=Together(told.cells, scores)), targets)
     of_groups = placed.rows.rename({"group": "unit_0"}).join(groups, on="unit_0").drop("unit_0")
     own = Listed(of_groups, placed.sizes[groups["unit_0"].to_numpy()])
     told = with_reference(evidence, promise, own.holders(*own.parts), labels)
@@ -254,12 +283,9 @@ def measure_target_persons(guarantee: KAnonymity, evidence: Evidence, sight: Sig
     pairs = pl.DataFrame(dict(zip(("person", "group"), members.pairs, strict=True)))
     own = column.units.groups.join(pairs, on="group").select("unit", "person").unique().sort("unit", "person")
     sizes = np.bincount(own["unit"].to_numpy(), minlength=len(column.units.keys))
-    scores = pl.DataFrame({"unit": np.arange(sizes.size), "part_0": sizes, "count": sizes, "size": sizes})
     best = np.zeros(len(search.slices.rows), dtype=np.int64)
-    for beliefs in beliefs_of(search, Protected(sight.file.table, [column], [scores])):
-        certain = beliefs.certain
-        best[certain["target"].to_numpy()] = sizes[certain["unit_0"].to_numpy()]
-        np.maximum.at(best, beliefs.shares["target"].to_numpy(), beliefs.shares["part_0"].to_numpy())
+    for own_best in best_of(search, sight.file.table, column, sizes):
+        best[own_best.target] = own_best.score
     is_matched = best > 0
     short = np.flatnonzero(is_matched & (best < guarantee.k))
     for pairs_found in search.pairs_of(short):

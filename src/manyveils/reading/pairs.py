@@ -16,7 +16,7 @@ from manyveils.reading.slices import NO_UNIT, Slice, Slices, slices_of
 from manyveils.release import View
 
 MOST_PAIRS = 1_000_000
-FEW_PAIRS = 1_000_000
+FEW_PAIRS = 8_000_000
 FEW_PER_TARGET = 8
 SAMPLED = 1_000
 
