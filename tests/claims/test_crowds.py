@@ -16,7 +16,8 @@ from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import Closeness, RecursiveDiversity
 from manyveils.promises import crowds
 from manyveils.promises.entries import count
-from manyveils.promises.keeping import kept_by_groups, watch, watch_each
+from manyveils.promises.headcounts import kept_by_groups
+from manyveils.promises.keeping import watch, watch_each
 from manyveils.table import Table, encode, resolve
 from tests.kit import persons as oracle
 from tests.kit.strategies import ILLS, LEAVES, PAYS

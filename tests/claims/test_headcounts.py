@@ -14,7 +14,7 @@ from manyveils.policy import Policy
 from manyveils.promises import headcounts
 from manyveils.promises.crowds import persons_of
 from manyveils.promises.headcounts import headcount
-from manyveils.promises.keeping import kept_by_groups, watch
+from manyveils.promises.keeping import all_kept, count_for, watch
 from tests.kit.people import work_for
 
 GUARANTEES: list[dict[str, Any]] = [
@@ -67,7 +67,7 @@ def test_a_glance_decides_as_counting_does(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(headcounts, "FEW_ROWS", 0)
         fine = counted.kept(owners, 3, np.array(asked))
-    expected = kept_by_groups(watches, np.array(groups), 3)
+    expected = all_kept(watches, count_for(watches, np.array(groups), 3), np.zeros(3, dtype=np.int64))
     assert fine.tolist() == [bool(own) or not asks for own, asks in zip(expected, asked, strict=True)]
 
 

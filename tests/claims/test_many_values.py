@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import manyveils as mv
-from manyveils.promises.keeping import kept_by_groups, watch, watch_each
+from manyveils.promises.headcounts import kept_by_groups
+from manyveils.promises.keeping import watch, watch_each
 from manyveils.table import hold, resolve
 
 GUARANTEES = (

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from manyveils.kernels.cuts import best_cut
 from manyveils.methods.generalize.mondrian import Cutting, Labels, cutting_of
 from manyveils.promises.entries import Ids
-from manyveils.promises.keeping import kept_by_groups, needed, watch
+from manyveils.promises.headcounts import kept_by_groups
+from manyveils.promises.keeping import needed, watch
 from manyveils.promises.work import Work
 from manyveils.table import Table
 from manyveils.table.attributes import Attribute, tally

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from manyveils.methods.generalize.mondrian import Judged as Judged
 from manyveils.promises.entries import Ids, examples, numbered
-from manyveils.promises.keeping import Watch, kept_by_groups
+from manyveils.promises.headcounts import kept_by_groups
+from manyveils.promises.keeping import Watch
 from manyveils.promises.work import Work, shuffled_rows
 from manyveils.table import Attribute
 from manyveils.table.attributes import in_order

@@ -20,7 +20,8 @@ from manyveils.promises.cells import Cells
 from manyveils.promises.company import Company
 from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.exchanges import LEAVING, STRICTEST, Exchanges, exchanges_of, room_to_leave
-from manyveils.promises.keeping import Watch, kept_by_groups
+from manyveils.promises.headcounts import kept_by_groups
+from manyveils.promises.keeping import Watch
 from manyveils.promises.returning import Returning, returning_of, share_promises
 from manyveils.promises.stints import LEFT, OPEN, VANISHED, Stints
 from manyveils.promises.work import Work

@@ -16,6 +16,7 @@ Ids = NDArray[np.int64]
 Floats = NDArray[np.float64]
 # Rows of one person are compared one with another up to so many; more of them are sorted.
 FEW_ROWS = 64
+LARGEST_KEY = 2**62
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,7 +52,10 @@ def _laid_out(numbers: Ids, n_persons: int) -> Persons:
 
 
 class Counts(NamedTuple):
-    """What is counted of a crowd; the last four are of its entries, person after person."""
+    """What is counted of a crowd; the last four are of its entries, person after person.
+
+    `is_new` says which entries are the first of their person with their value in their unit.
+    """
 
     owners: Ids
     values: Ids
@@ -61,6 +65,7 @@ class Counts(NamedTuple):
     units: Ids
     entry_values: Ids
     n_entries: Ids
+    is_new: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, repr=False)
@@ -125,7 +130,7 @@ class Crowd:
         order = in_order(keys[firsts])
         counts = np.bincount(numbers, minlength=firsts.size)[order]
         of_keys, owners = np.divmod(keys[firsts][order], max(n_units, 1))
-        return Counts(owners, of_keys, counts, sizes, group_of, units, values, n_entries)
+        return Counts(owners, of_keys, counts, sizes, group_of, units, values, n_entries, is_new)
 
     def _parts(self) -> tuple[Ids, Ids, Ids]:
         """The part that each entry stands in, its value, and the owner of each part."""
@@ -149,11 +154,23 @@ class Crowd:
     @cached_property
     def pairs(self) -> tuple[Ids, Ids, Ids]:
         """The different (unit, value, person), in order."""
-        counted, persons = self._counted, self.persons.numbers[self.persons.order]
-        _, is_new, _ = _firsts(self.persons, counted.units, counted.entry_values)
-        listed = counted.units[is_new], counted.entry_values[is_new], persons[is_new]
-        order = np.lexsort(listed[::-1])
-        units, values, persons = (column[order] for column in listed)
+        return self.pairs_in(np.ones(self.sizes.size, dtype=bool))
+
+    def pairs_in(self, wanted: NDArray[np.bool_]) -> tuple[Ids, Ids, Ids]:
+        """The same of some units only."""
+        counted = self._counted
+        listed = np.flatnonzero(counted.is_new)
+        listed = listed[wanted[counted.units[listed]]]
+        units, values = counted.units[listed], counted.entry_values[listed]
+        persons = self.persons.numbers[self.persons.order[listed]]
+        n_values = int(values.max(initial=0)) + 1
+        if wanted.size * n_values * self.persons.n >= LARGEST_KEY:
+            order = np.lexsort((persons, values, units))
+            return units[order], values[order], persons[order]
+        # One number for all three is sorted in a third of the time.
+        keys = np.sort((units * n_values + values) * self.persons.n + persons)
+        keys, persons = np.divmod(keys, max(self.persons.n, 1))
+        units, values = np.divmod(keys, n_values)
         return units, values, persons
 
 

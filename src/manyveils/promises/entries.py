@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from manyveils.kernels.grouping import merge_entries, number
 from manyveils.kernels.tallies import largest
-from manyveils.promises.crowds import Crowd, Floats, Persons, persons_of
+from manyveils.promises.crowds import LARGEST_KEY, Crowd, Floats, Persons, persons_of
 from manyveils.table import Attribute, Table
 from manyveils.table.attributes import in_order
 from manyveils.table.attributes import tally as people
@@ -19,7 +19,6 @@ Kept = NDArray[np.bool_]
 Members = NDArray[np.int32]
 Ids = NDArray[np.int64]
 Known = tuple[Ids, int]
-LARGEST_KEY = 2**62
 A = TypeVar("A")
 B = TypeVar("B")
 

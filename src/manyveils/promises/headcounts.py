@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from manyveils.kernels.persons import have_pairs, have_persons
 from manyveils.policy.guarantees import DistinctDiversity, KAnonymity
-from manyveils.promises.crowds import Crowd, Persons
+from manyveils.promises.crowds import Crowd, Persons, persons_of
 from manyveils.promises.entries import Ids, Kept, Subject, distinct
-from manyveils.promises.keeping import Watch, kept
+from manyveils.promises.keeping import Watch, all_kept, count_for, kept
+from manyveils.table.attributes import tally as people
 
 # Pairs that a glance may remember, over all groups.
 MOST_PAIRS = 1 << 25
@@ -91,7 +92,9 @@ class Headcount:
     def _codes(self, subject: Subject) -> Ids:
         """The codes of the rows."""
         if id(subject) not in self._of_subject:
-            self._of_subject[id(subject)] = subject.codes[self.rows]
+            assert subject.persons is not None
+            is_all = self.rows is subject.persons.order
+            self._of_subject[id(subject)] = subject.codes_in_order if is_all else subject.codes[self.rows]
         return self._of_subject[id(subject)]
 
     @cached_property
@@ -119,6 +122,21 @@ class Headcount:
 def headcount(persons: Persons, watches: tuple[Watch, ...]) -> Headcount:
     """Promises to persons about all rows of their table."""
     return Headcount(persons.order, persons.starts, watches)
+
+
+def kept_by_groups(
+    watches: tuple[Watch, ...], groups: Ids, n_groups: int, weights: Ids | None = None
+) -> Kept:
+    """Which groups of rows keep every promise; a row stands for one person unless weights say for how many.
+
+    Where somebody has several rows, persons are counted, and rows of negative groups are nowhere.
+    """
+    persons = persons_of(watches[0].table) if watches else None
+    if persons is not None:
+        return headcount(persons, watches).kept(groups[persons.order], n_groups)
+    there = groups >= 0
+    sizes = people(groups[there], None if weights is None else weights[there], n_groups)
+    return all_kept(watches, count_for(watches, groups, n_groups), sizes)
 
 
 def _k_of(watched: Watch) -> int:

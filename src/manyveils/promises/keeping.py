@@ -240,18 +240,6 @@ def count_for(watches: tuple[Watch, ...], owners: Ids, n_owners: int) -> tuple[E
     )
 
 
-def kept_by_groups(
-    watches: tuple[Watch, ...], groups: Ids, n_groups: int, weights: Ids | None = None
-) -> Kept:
-    """Which groups of rows keep every promise; a row stands for one person unless weights say for how many.
-
-    Where somebody has several rows, persons are counted, and rows of negative groups are nowhere.
-    """
-    there = groups >= 0
-    sizes = people(groups[there], None if weights is None else weights[there], n_groups)
-    return all_kept(watches, count_for(watches, groups, n_groups), sizes)
-
-
 def kept(watched: Watch, entries: Entries | Crowd | None, sizes: Ids) -> Kept:
     """Which groups keep one promise."""
     guarantee = watched.promise.guarantee

@@ -36,11 +36,10 @@ def are_different(tally: Tally, owed: Ids, asked: Kept) -> Kept:
 
 
 def _matched(crowd: Crowd, open_: Ids, owed: Ids) -> Kept:
-    units, values, persons = crowd.pairs
-    first, stop = np.searchsorted(units, open_), np.searchsorted(units, open_ + 1)
     concerned = np.zeros(crowd.sizes.size, dtype=bool)
     concerned[open_] = True
-    units, values, persons = (column[concerned[units]] for column in (units, values, persons))
+    units, values, persons = crowd.pairs_in(concerned)
+    first, stop = np.searchsorted(units, open_), np.searchsorted(units, open_ + 1)
     begins = np.ones(units.size, dtype=bool)
     begins[1:] = (units[1:] != units[:-1]) | (values[1:] != values[:-1])
     value_starts = np.append(np.flatnonzero(begins), units.size)

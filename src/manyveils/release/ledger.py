@@ -105,16 +105,15 @@ class Ledger:
 
 def hashed(names: pl.Series, key: bytes) -> pl.Series:
     """A keyed hash of every name (BLAKE2b); a missing one stays missing."""
-    different = names.unique(maintain_order=True).drop_nulls()
-    keyed, digests = hashlib.blake2b(key=key, digest_size=HASH_BYTES), []
-    for name in different.cast(pl.Binary).to_list():
+    keyed, digests = hashlib.blake2b(key=key, digest_size=HASH_BYTES), list[bytes | None]()
+    for name in names.cast(pl.Binary).to_list():
+        if name is None:
+            digests.append(None)
+            continue
         own = keyed.copy()
         own.update(name)
         digests.append(own.digest())
-    coded = pl.DataFrame({"name": different.alias("name"), "person": pl.Series(digests, dtype=pl.Binary)})
-    if len(different) == len(names):
-        return coded["person"]
-    return names.alias("name").to_frame().join(coded, on="name", how="left", maintain_order="left")["person"]
+    return pl.Series("person", digests, dtype=pl.Binary)
 
 
 @contextmanager

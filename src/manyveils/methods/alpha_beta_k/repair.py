@@ -12,10 +12,9 @@ from manyveils.methods.alpha_beta_k.rule import Rule, rule_of
 from manyveils.methods.generalize.labels import alike, label_groups
 from manyveils.methods.generalize.mondrian import Labels, Segments
 from manyveils.policy.guarantees import Elimination
-from manyveils.promises.crowds import Persons, persons_of
 from manyveils.promises.entries import Ids, distinct
-from manyveils.promises.headcounts import headcount
-from manyveils.promises.keeping import kept_by_groups, watch
+from manyveils.promises.headcounts import kept_by_groups
+from manyveils.promises.keeping import watch
 from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Recoding
 from manyveils.release.dealing import arranged
@@ -94,18 +93,17 @@ def start_of(work: Work, division: Division, labels_as: Labels, leaks: NDArray[n
 
 def leaking(work: Work, division: Division) -> NDArray[np.bool_]:
     """Which groups leak as they are."""
-    persons = persons_of(work.table)
-    if persons is not None:
-        return _leaking_persons(work, persons, division.groups, division.starts.size - 1)
+    if work.table.persons is not None:
+        return _leaking_persons(work, division.groups, division.starts.size - 1)
     originals = division.originals
     return ~rule_of(work, raising=False).mend(originals, originals, division.order, division.starts)
 
 
-def _leaking_persons(work: Work, persons: Persons, groups: Ids, n_groups: int) -> NDArray[np.bool_]:
+def _leaking_persons(work: Work, groups: Ids, n_groups: int) -> NDArray[np.bool_]:
     """Which groups leak, where somebody has several rows: rows of a negative group are nowhere."""
     promises = tuple(promise for promise in work.promises if isinstance(promise.guarantee, Elimination))
     watches = watch(promises, work.table, work.sensitive)
-    return ~headcount(persons, watches).kept(groups[persons.order], n_groups)
+    return ~kept_by_groups(watches, groups, n_groups)
 
 
 def repaired(work: Work, division: Division, labels_as: Labels, rule: Rule, start: Start) -> Repaired | None:
@@ -159,11 +157,10 @@ def _mended(
     work: Work, rule: Rule, labels: NDArray[np.int32], division: Division, merged_into: Ids, which: Ids
 ) -> Ids:
     """Apply the rule to some groups from their values on; returns those it cannot mend, as they were."""
-    persons = persons_of(work.table)
-    if persons is not None:
+    if work.table.persons is not None:
         place_of = np.full(merged_into.size, -1)
         place_of[which] = np.arange(which.size)
-        leaks = _leaking_persons(work, persons, place_of[merged_into[division.groups]], which.size)
+        leaks = _leaking_persons(work, place_of[merged_into[division.groups]], which.size)
         return which[leaks]
     pieces = np.flatnonzero(np.isin(merged_into, which))
     pieces = pieces[np.argsort(merged_into[pieces], kind="stable")]

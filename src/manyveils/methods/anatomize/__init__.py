@@ -21,7 +21,8 @@ from manyveils.methods.anatomize.kinds import level_of, numbered_by_kind, protec
 from manyveils.policy import Promise
 from manyveils.promises.entries import Ids, count, examples, for_each_once
 from manyveils.promises.explain import refuse
-from manyveils.promises.keeping import Watch, all_kept, kept_by_groups, watch
+from manyveils.promises.headcounts import kept_by_groups
+from manyveils.promises.keeping import Watch, all_kept, watch
 from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release.dealing import Deal, DealtView, bucket_notes
 from manyveils.release.draft import Draft, Drafts

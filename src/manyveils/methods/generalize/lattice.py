@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.grouping import number, roll_up, smallest_below
-from manyveils.promises.crowds import Crowd, persons_of
+from manyveils.promises.crowds import LARGEST_KEY, Crowd, persons_of
 from manyveils.promises.entries import (
-    LARGEST_KEY,
     Entries,
     Ids,
     Subject,

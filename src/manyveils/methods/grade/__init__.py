@@ -31,7 +31,8 @@ from manyveils.policy import Policy
 from manyveils.policy.check import section_problems
 from manyveils.policy.sections import Count, Number
 from manyveils.promises.entries import Ids, Kept, distinct, numbered
-from manyveils.promises.keeping import kept_by_groups, watch_counts
+from manyveils.promises.headcounts import kept_by_groups
+from manyveils.promises.keeping import watch_counts
 from manyveils.promises.work import Work
 from manyveils.release.dealing import DealtView
 from manyveils.release.draft import Drafts, Lookup, Lookups, in_secret, labelled, needed

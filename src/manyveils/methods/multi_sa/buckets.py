@@ -11,7 +11,8 @@ from manyveils.methods.multi_sa.blocks import Block
 from manyveils.policy import Promise
 from manyveils.policy.rules import PrivacyRule, known_from, tellers
 from manyveils.promises.entries import Ids, Kept, numbered
-from manyveils.promises.keeping import Watch, kept_by_groups, watch
+from manyveils.promises.headcounts import kept_by_groups
+from manyveils.promises.keeping import Watch, watch
 from manyveils.promises.work import Work
 
 

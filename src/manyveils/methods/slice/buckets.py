@@ -17,7 +17,8 @@ from manyveils.methods.persons import judge_of, units_of
 from manyveils.policy import Promise, guarantees
 from manyveils.promises.entries import Ids, Known, dense, examples, numbered
 from manyveils.promises.explain import breaks_as_one_group, refuse
-from manyveils.promises.keeping import Watch, kept_by_groups, watch
+from manyveils.promises.headcounts import kept_by_groups
+from manyveils.promises.keeping import Watch, watch
 from manyveils.promises.work import Work
 from manyveils.release import Recoding
 from manyveils.release.dealing import ranks_within
