@@ -127,6 +127,42 @@ def test_parts_of_whole_groups_add_up(publish, data):
     assert_alike(promises_in(found), promises_in(whole.findings))
 
 
+def test_a_part_has_the_values_of_the_whole():
+    """Asthma is published in one part only, and lungs, which stands for it too, in both: distances are of one reference."""
+    rows = [("f", "flu", 10)] * 19 + [
+        ("m", "flu", 20),
+        ("f", "flu", 20),
+        ("m", "ulcer", 20),
+        ("f", "asthma", 20),
+    ]
+    frame = pl.DataFrame(rows, schema=["sex", "ill", "pay"], orient="row")
+    policy = Policy(
+        attributes={
+            "sex": {"role": "quasi", "kind": "categorical"},
+            "ill": {
+                "role": "sensitive",
+                "kind": "categorical",
+                "hierarchy": {"tree": {"lungs": ["flu", "asthma"], "gut": ["ulcer", "colic"]}},
+            },
+            "pay": {"role": "sensitive", "kind": "numeric", "hierarchy": {"widths": [10, 20]}},
+        },
+        guarantee={"k": 4},
+        publish={"method": "alpha-beta-k"},
+    )
+    table, restore = hold(frame, policy)
+    release = make(Order(None, policy, seed=1), table, restore)
+    asked = policy.replaced(guarantee={"t": 0.2, "ground": "equal", "k": 2})
+    [published] = release.frames.values()
+    assert {"asthma", "lungs"} <= {*published["ill"]}
+    is_alone = (published["sex"] == "f").to_numpy()
+    parts = [part_of(release, {"main": which}) for which in (is_alone, ~is_alone)]
+    assert {"lungs"} < {*parts[1].frames["main"]["ill"]}
+    assert "asthma" not in parts[1].frames["main"]["ill"]
+    found = together(promise_findings(part, table, asked, LEVELS) for part in parts)
+    whole = audit(release, table, asked, licence=Licence(enforces=True, secret=True), levels=LEVELS)
+    assert_alike(promises_in(found), promises_in(whole.findings))
+
+
 def counted(table, names):
     """Counts of some columns that have only these columns; secret ones have rows of their own."""
     whole = table.whole(names)

@@ -146,10 +146,16 @@ class Evidence:
 
     def labels(self, view: View, file: ColumnFile, name: str) -> Labels:
         """The values of an attribute in a view: published ones, and originals that none of them covers."""
-        return self.remembered(
-            ("labels", file.table, (name,), ()),
-            lambda: labels_of(self.meanings(name), self.texts(file, name), self.cover(view, file, name)),
-        )
+        return self.remembered(("labels", file.table, (name,), ()), lambda: self._labels(view, file, name))
+
+    def _labels(self, view: View, file: ColumnFile, name: str) -> Labels:
+        """A part of a view has the values of the whole view, which are listed."""
+        texts, listed = self.texts(file, name), self.listed(view, name)
+        elsewhere = [] if listed is None else sorted(listed.labels.difference(texts))
+        if not elsewhere:
+            return labels_of(self.meanings(name), texts, self.cover(view, file, name))
+        texts = [*texts, *elsewhere]
+        return labels_of(self.meanings(name), texts, self.meanings(name).cover(texts, listed))
 
     def n_false_lines(self, view: View, name: str) -> int:
         """How many lines the recoding of an attribute has too many or too few for what its labels mean."""
