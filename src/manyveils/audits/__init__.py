@@ -11,6 +11,7 @@ from manyveils.audits.finding import Audit, Finding
 from manyveils.audits.judge import worst_columns
 from manyveils.audits.secrets import secret_findings
 from manyveils.audits.together import columns_judged
+from manyveils.audits.truth import truth_findings
 from manyveils.policy import Policy
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.licence import Licence, licensed
@@ -60,6 +61,7 @@ def judged(
             *worst_columns(columns_judged(evidence, levels or {})),
             *content_findings(evidence, n_refused),
             *loss_findings(evidence),
+            *truth_findings(evidence),
             *secret_findings(Evidence(release, table, policy)),
         ),
         table.derived,
