@@ -23,7 +23,7 @@ from manyveils.release import Release
 from manyveils.release.folder import LEDGER
 from manyveils.release.ledger import Ledger, Link, hashed, read_ledger, write_ledger
 from manyveils.release.placements import private_folder
-from manyveils.release.release import MANIFEST
+from manyveils.release.writing import MANIFEST
 from manyveils.table import Table
 from manyveils.table.persons import names_of
 

@@ -15,7 +15,7 @@ from manyveils.promises.work import silent
 from manyveils.release import Release
 from manyveils.release.folder import write_text
 from manyveils.release.ledger import appearing
-from manyveils.release.release import MANIFEST
+from manyveils.release.writing import MANIFEST
 from manyveils.run import make
 
 

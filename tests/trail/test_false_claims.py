@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,8 @@ def manifest(folder: Path) -> dict[str, Any]:
 
 def lied(folder: Path, document: dict[str, Any]) -> None:
     """Put another manifest in its place."""
-    (folder / "release.json").write_text(json.dumps(document), encoding="utf-8")
+    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    (folder / "release.json").write_text(text, encoding="utf-8")
 
 
 @pytest.fixture
@@ -141,8 +143,6 @@ def test_a_false_recoding_of_quasi_identifiers_does_not_spread_a_slice(data: Pat
 
 def out_copy(out: Path) -> Path:
     """The folder without what was put into it after publishing."""
-    import shutil
-
     target = out.with_name("copy")
     shutil.copytree(out, target)
     shutil.rmtree(target / "recodings")
@@ -156,7 +156,7 @@ def test_nothing_is_secret_unless_the_method_makes_secrets(data: Path, names: li
     out = publish(data, wanted)
     lied(out, manifest(out) | {"secret": names})
     audit = mv.audit(out, None, wanted)
-    assert {finding.promise for finding in audit.broken} == {"nothing-but-listed"}
+    assert {finding.promise for finding in audit.broken} - {"canonical-form"} == {"nothing-but-listed"}
 
 
 def test_a_quasi_identifier_is_never_secret(data: Path) -> None:
@@ -261,8 +261,7 @@ def test_one_value_is_one_value_however_it_is_written(tmp_path: Path, guarantee:
     document = manifest(out)
     document["views"][0]["columns"][0]["types"] = {"home": "text", "ill": "text"}
     document["recodings"] = []
-    for path in (out / "recodings").glob("*.csv") if (out / "recodings").exists() else ():
-        path.unlink()
+    shutil.rmtree(out / "recodings", ignore_errors=True)
     rows_out = sorted([home, ill] for (home, _), ill in zip(original, SPELLINGS, strict=True))
     write(out / "tables" / "main.csv", ["home", "ill"], rows_out)
     lied(out, document)

@@ -72,4 +72,7 @@ def test_a_negative_zero_in_a_published_file_is_zero(tmp_path, form):
             table.with_columns(zeros).write_parquet(path)
     for table in mv.Release.load(tmp_path / "out").frames.values():
         assert "-0.0" not in table.to_series().cast(pl.String).to_list()
-    assert all(mv.audit(tmp_path / "out", NUMBERS, promised).kept for _ in range(5))
+    for _ in range(5):
+        broken = {finding.promise for finding in mv.audit(tmp_path / "out", NUMBERS, promised).broken}
+        # A zero with a sign could be a mark.
+        assert broken == {"canonical-form"}

@@ -11,7 +11,7 @@ from manyveils.audits.finding import Audit, Finding
 from manyveils.audits.judge import worst_columns
 from manyveils.audits.secrets import secret_findings
 from manyveils.audits.together import columns_judged
-from manyveils.audits.truth import truth_findings
+from manyveils.audits.truth import form_findings, truth_findings
 from manyveils.policy import Policy
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.licence import Licence, licensed
@@ -54,6 +54,7 @@ def judged(
 
     `licence` says what the policy's method may claim; other claims of the manifest are not believed.
     """
+    as_read = release
     release, n_refused = licensed(release, table, policy, licence)
     evidence = Evidence(release, as_published(release, table), policy)
     found = Audit(
@@ -62,6 +63,7 @@ def judged(
             *content_findings(evidence, n_refused),
             *loss_findings(evidence),
             *truth_findings(evidence),
+            *form_findings(as_read),
             *secret_findings(Evidence(release, table, policy)),
         ),
         table.derived,

@@ -1,4 +1,4 @@
-"""Whether the lines of a release are rows of the original, and not only made of values that it has."""
+"""Whether the lines of a release are rows of the original, and its files what is always written of them."""
 
 import secrets
 from collections.abc import Iterable, Iterator
@@ -13,11 +13,23 @@ from manyveils.reading.evidence import Evidence
 from manyveils.reading.keys import Bools, Ids
 from manyveils.reading.persons import shown_of, standing_in
 from manyveils.reading.slices import values_for
-from manyveils.release import View
+from manyveils.release import Release, View
+from manyveils.release.release import table_files
 from manyveils.release.views import ColumnFile
+from manyveils.release.writing import n_marked
 
 # Where labels overlap, so many different lines and rows are matched at most.
 MOST_MATCHED = 20_000
+
+
+def form_findings(release: Release) -> Iterator[Finding]:
+    """How many files of a release that was read from a folder are not written as it is always written.
+
+    Quotes, signs, zeros, line ends, metadata and the like could be marks, and say more than the table does.
+    """
+    if release.read_from is not None:
+        n_faults = n_marked(release, release.read_from, table_files(release.read_from))
+        yield count_of_faults("canonical-form", n_faults)
 
 
 def truth_findings(evidence: Evidence) -> Iterator[Finding]:

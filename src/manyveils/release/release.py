@@ -17,6 +17,7 @@ from manyveils.errors import DataError, Problem
 from manyveils.plain import as_table
 from manyveils.release.folder import PLACEMENTS, write_text
 from manyveils.release.views import FORMAT, Manifest, View, parse_manifest, stem_of
+from manyveils.release.writing import MANIFEST, manifest_text, write_recoding, write_table
 from manyveils.table import Restore
 from manyveils.table.door import restorer_of
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from manyveils.reading import Count, Reading
     from manyveils.release.ledger import Ledger
 
-MANIFEST = "release.json"
 MANIFEST_KEYS = frozenset(
     {
         "format",
@@ -88,6 +88,8 @@ class Release:
         self.weights = dict(weights or {})
         self.placements = dict(placements or {})
         self.ledger: Ledger | None = None
+        # Where it was read from.
+        self.read_from: Path | None = None
         self._restore = restore
 
     def __getstate__(self) -> dict[str, Any]:
@@ -180,7 +182,7 @@ class Release:
             raise DataError.at("format", "must be csv or parquet.")
         (folder / "tables").mkdir()
         for name, frame in self.frames.items():
-            _write_table(frame, folder / "tables" / f"{name}.{format}")
+            write_table(frame, folder / "tables" / f"{name}.{format}", format=format)
         self.write_listing(folder, format=format)
 
     def write_listing(self, folder: Path, *, format: str) -> None:  # noqa: A002
@@ -188,10 +190,8 @@ class Release:
         if self.recodings:
             (folder / "recodings").mkdir()
         for key, frame in self.recodings.items():
-            frame.write_csv(folder / "recodings" / f"{self.manifest.recodings[key]}.csv", separator=";")
-        write_text(
-            folder / MANIFEST, json.dumps(self.manifest.describe(format), indent=2, ensure_ascii=False) + "\n"
-        )
+            write_recoding(frame, folder / "recodings" / f"{self.manifest.recodings[key]}.csv")
+        write_text(folder / MANIFEST, manifest_text(self.manifest, format))
 
     @classmethod
     def load(cls, path: str | Path, kind: str = "polars") -> Self:
@@ -223,7 +223,9 @@ class Release:
             key: _read_recoding(folder / "recodings" / f"{stem}.csv")
             for key, stem in manifest.recodings.items()
         }
-        return cls(manifest, {}, recodings)
+        release = cls(manifest, {}, recodings)
+        release.read_from = folder
+        return release
 
     def _repr_html_(self) -> str:
         rows = [
@@ -237,20 +239,6 @@ class Release:
     def __repr__(self) -> str:
         views = ", ".join(view.name for view in self.views)
         return f"<Release by {self.manifest.method}: {self.rows} rows, {self.suppressed} suppressed, views {views}>"
-
-
-def _write_table(frame: pl.DataFrame, path: Path) -> None:
-    if path.suffix == ".csv":
-        # Moments are spelled as everywhere else, not in the csv writer's own way.
-        frame = frame.with_columns(cs.datetime().cast(pl.String), cs.time().cast(pl.String))
-        # In a file of one column a missing cell would be a blank line, which many readers skip.
-        frame.write_csv(path, null_value='""' if frame.width == 1 else None)
-        return
-    try:
-        frame.write_parquet(path)
-    except pl.exceptions.ComputeError as error:
-        # This is how the library says that the disk is full.
-        raise OSError(str(error)) from None
 
 
 def table_files(folder: Path) -> dict[str, Path]:
@@ -276,7 +264,9 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _refuse_unlisted(folder: Path, listed: set[str]) -> None:
-    present = {_listed_as(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    present = {
+        _listed_as(path.relative_to(folder)) for path in folder.rglob("*") if not _is_filled_folder(path)
+    }
     unsafe = [file for file in listed if _points_elsewhere(folder, file)]
     elsewhere = Problem(str(folder), f"{len(unsafe)} file names of the manifest point elsewhere.")
     problems = [elsewhere] if unsafe else []
@@ -289,6 +279,10 @@ def _refuse_unlisted(folder: Path, listed: set[str]) -> None:
         for file in sorted(present - listed - {MANIFEST})
     ]
     DataError.refuse(problems)
+
+
+def _is_filled_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink() and any(path.iterdir())
 
 
 def _listed_as(path: Path) -> str:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, insert, select, update
 
 from manyveils.keys import Key
 from manyveils.release import Release
-from manyveils.release.release import MANIFEST
+from manyveils.release.writing import MANIFEST
 from manyveils.server.chain import append
 from manyveils.server.database import Moment, moment, releases
 from manyveils.server.keeper import Keeper
