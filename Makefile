@@ -71,7 +71,8 @@ reproduce-slicing: $(STAMP) ## do the slicing paper's experiments again and writ
 
 docs: $(STAMP) ## build the documentation site in site/, strictly
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	$(BIN)/python docs/site/stage.py
+	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/zensical build --strict --clean
 
 notebook: $(STAMP) ## run the tutorial again and keep what it shows
 	$(BIN)/python docs/site/execute.py
