@@ -11,11 +11,8 @@ from manyveils.policy.hierarchies import TOP, Lines
 ICD10 = re.compile(r"^([A-Z][0-9]{2})(?:\.?[0-9A-Z]{1,4})?[-*+!†]?$")
 ICD9 = re.compile(r"^(?:([0-9]{1,3})|(V[0-9]{2})|(E[0-9]{3}))(?:\.[0-9]{0,2})?$")
 ISCO = re.compile(r"^[0-9]{4}$")
-# The sub-major groups of ISCO-08; occupations have four digits, and the first two are one of these.
-ISCO_GROUPS = frozenset(
-    "01 02 03 11 12 13 14 21 22 23 24 25 26 31 32 33 34 35 41 42 43 44 51 52 53 54 61 62 63 71 72 73 74 75 "
-    "81 82 83 91 92 93 94 95 96".split()
-)
+# The sub-major groups of ISCO-08: which second digits there are after each first one.
+ISCO_GROUPS = ("123", "1234", "123456", "12345", "1234", "1234", "123", "12345", "123", "123456")
 NUTS = re.compile(r"^[A-Z]{2}[0-9A-Z]{0,3}$")
 # The first category of each chapter of ICD-9; codes with V and E are chapters of their own.
 ICD9_CHAPTERS = (1, 140, 240, 280, 290, 320, 390, 460, 520, 580, 630, 680, 710, 740, 760, 780, 800, 1000)
@@ -102,7 +99,9 @@ def _nuts(text: str) -> tuple[str, ...] | None:
 
 def _isco(text: str) -> tuple[str, ...] | None:
     code = text.strip()
-    return (code[:3], code[:2], code[:1]) if ISCO.match(code) and code[:2] in ISCO_GROUPS else None
+    if not ISCO.match(code) or code[1] not in ISCO_GROUPS[int(code[0])]:
+        return None
+    return code[:3], code[:2], code[:1]
 
 
 def _read(name: str) -> list[str]:
