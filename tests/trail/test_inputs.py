@@ -219,6 +219,27 @@ def test_init_with_a_form(desk):
     assert 'encoding = "iso8859-1"' in out.read_text()
 
 
+def test_init_asks_how_numbers_and_dates_are_written(desk):
+    """`init` names columns that are numbers or dates of another form, and the options that read them."""
+    rows = [
+        f"{4000 + n};1.{n:03},50;{n % 28 + 1:02}.{n % 12 + 1:02}.19{n % 40 + 50};Zq7{n % 4}"
+        for n in range(90)
+    ]
+    data = desk.data("\n".join(["Personalnummer;Bruttolohn;Geburtsdatum;Abteilung", *rows]) + "\n", "pay.csv")
+    out = desk.folder / "pay.toml"
+    asked = desk.run("init", data, "-o", out).stdout
+    assert "Cells of Bruttolohn seem to be numbers with a decimal comma: --decimal , reads them" in asked
+    assert "Dates of Geburtsdatum end with the year: --dates dmy" in asked
+    forms = ["--decimal", ",", "--thousands", ".", "--dates", "dmy"]
+    told = desk.run("init", data, "-o", out, "--force", *forms)
+    assert "decimal comma" not in told.stdout
+    assert "end with the year" not in told.stdout
+    made = mv.Policy.load(out).attributes
+    assert (made["Bruttolohn"].role, made["Bruttolohn"].kind) == ("sensitive", "numeric")
+    assert (made["Geburtsdatum"].role, made["Geburtsdatum"].kind) == ("quasi", "ordinal")
+    assert made["Personalnummer"].role == "identifier"
+
+
 def test_init_from_a_database(desk):
     """`init` and `publish` take an address, which stands in the policy as it is."""
     address = f"sqlite:///{desk.folder / 'people.db'}"
