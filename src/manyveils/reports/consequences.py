@@ -37,7 +37,14 @@ def consequences_of(document: Plain) -> list[dict[str, Any]]:
 def _presence(document: Plain) -> Iterator[dict[str, Any]]:
     share = document.get("measure", {}).get("singled_out")
     if isinstance(share, float | int) and share >= SHOWN:
-        yield {"kind": "presence", "rank": (1, -share, ""), "is_everybody": share >= NEARLY_ALL}
+        # Outside buckets nobody is shown without a whole group that looks like her.
+        in_buckets = any(view["bucketed"] for view in document["manifest"]["views"])
+        yield {
+            "kind": "presence",
+            "rank": (1 if in_buckets else 3, -share, ""),
+            "is_everybody": share >= NEARLY_ALL,
+            "in_buckets": in_buckets,
+        }
 
 
 def _attacks(document: Plain) -> Iterator[dict[str, Any]]:
