@@ -14,8 +14,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from rich._export_format import CONSOLE_SVG_FORMAT
-from rich.console import Console
+from rich.console import CONSOLE_SVG_FORMAT, Console
 from rich.text import Text
 
 import manyveils as mv
