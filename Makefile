@@ -84,4 +84,4 @@ schema: $(STAMP) ## write the JSON Schema of the policy to docs/policy.schema.js
 	$(BIN)/python -m manyveils.policy.schema docs/policy.schema.json
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .venv-peers demo site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers .cache demo site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
