@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-spark test-spark-cluster check format bench bench-spark generations docs notebook reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
+.PHONY: help setup demo test test-spark test-spark-cluster check format bench bench-spark generations docs pictures notebook reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -71,7 +71,11 @@ reproduce-slicing: $(STAMP) ## do the slicing paper's experiments again and writ
 
 docs: $(STAMP) ## build the documentation site in site/, strictly
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	$(BIN)/python docs/site/stage.py
+	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/zensical build --strict --clean
+
+pictures: docs ## take the documentation's pictures anew; needs chromium and chromedriver
+	PYTHONPATH=. $(BIN)/python docs/site/pictures.py
 
 notebook: $(STAMP) ## run the tutorial again and keep what it shows
 	$(BIN)/python docs/site/execute.py
@@ -80,4 +84,4 @@ schema: $(STAMP) ## write the JSON Schema of the policy to docs/policy.schema.js
 	$(BIN)/python -m manyveils.policy.schema docs/policy.schema.json
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .venv-peers demo site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers .cache demo site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

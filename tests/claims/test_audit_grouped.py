@@ -43,10 +43,14 @@ def test_a_narrow_terminal_has_lines_instead_of_a_table(desk, monkeypatch):
 
     out = desk.published()
     said = {}
-    for letters in (80, 120, 140):
+    for letters in (60, 80, 120, 140):
         monkeypatch.setattr(examine, "width", lambda letters=letters: letters)
         said[letters] = desk.run("audit", out, "--policy", desk.folder / "policy.toml").stdout
     assert "kept: k-anonymity, view main: needs 2, measured" in said[80]
     assert "┃" not in said[80]
+    first, *goes_on = [line for line in said[60].splitlines() if line.startswith("  ")]
+    assert first.startswith("  kept")
+    assert any(line.startswith("    ") for line in goes_on)
+    assert max(map(len, [first, *goes_on])) <= 60
     assert "groups short" not in said[120]
     assert "groups short" in said[140]

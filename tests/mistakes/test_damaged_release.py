@@ -47,7 +47,7 @@ def test_a_file(released):
     """A file is not a release."""
     shutil.rmtree(released.out)
     released.data("Zq7", "out")
-    assert "cannot be read" in audit(released)
+    assert "is a file, and not the folder of a release" in audit(released)
 
 
 def test_missing_file(released):

@@ -157,3 +157,22 @@ def test_promises_in_words_are_promises():
         value.kind for value in vars(guarantees).values() if isinstance(getattr(value, "kind", None), str)
     }
     assert set(PROMISED) <= kinds
+
+
+def test_every_consequence_says_who():
+    """Whatever an attack does, its sentence in the verdict begins with somebody, or with people's presence."""
+    frame = mv.datasets.hospital(1_000)
+    asked = mv.datasets.hospital_policy(publish={"method": "slice"})
+    page = mv.report(
+        mv.publish(frame, asked, seed=1), frame, asked, only=["similarity", "divergence"], seed=1
+    ).html
+    section = re.search(r'<section id="verdict">.*?</ol>', page, re.DOTALL)[0]
+    said = [
+        re.sub(r"<[^>]+>", "", entry).strip() for entry in re.findall(r"<li>(.*?)</li>", section, re.DOTALL)
+    ]
+    assert any(" makes some people seem" in entry for entry in said)
+    assert [
+        entry
+        for entry in said
+        if not entry.startswith(("Someone who", "Everybody's", "The presence", "For "))
+    ] == []

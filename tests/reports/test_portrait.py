@@ -276,3 +276,28 @@ def test_many_values_in_a_cell_cost_no_more_than_a_few():
     found = portrait(mv.publish(data, rules, seed=1), hold(data, rules)[0], rules).associations
     assert found["attributes"] == ["age", "ill"]
     assert found["before"][0][1] > 0.95
+
+
+def test_ranges_have_no_exponents():
+    """Ranges of amounts are written as people write them."""
+    frame = pl.DataFrame({"age": [30, 40] * 60, "pay": [f"{150.5 + 230 * n:.2f}" for n in range(120)]})
+    policy = mv.Policy(
+        attributes={"age": {"role": "quasi"}, "pay": {"role": "sensitive"}}, guarantee={"k": 2}
+    )
+    portrait = mv.report(mv.publish(frame, policy, seed=1), frame, policy, only=["linkage"]).document[
+        "portrait"
+    ]
+    bins = portrait["shares"]["pay"]["bins"]
+    assert "10,000 to 12,000" in bins
+    assert not [name for name in bins if "e+" in name]
+
+
+def test_rows_are_called_rows():
+    """Reports count rows as rows, and people as people only where these were counted."""
+    frame, policy = mv.datasets.visits(300), mv.datasets.visit_policy(publish={"method": "anatomize"})
+    release = mv.publish(frame, policy, seed=1)
+    for report in (mv.report(release, frame, policy, only=["linkage"]), mv.public_report(release)):
+        assert "Rows published" in report.html
+        assert "People published" not in report.html
+    assert "people in the group" in mv.report(release, frame, policy, only=["linkage"]).html
+    assert "rows in the group" in mv.public_report(release).html

@@ -1,11 +1,8 @@
 """A trusted server to try things on: over SQLite, over a PostgreSQL of its own, and through a real port."""
 # ruff: noqa: E402
 
-import os
 import shutil
 import ssl
-import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -32,7 +29,6 @@ for package in (
 
 import httpx
 import polars as pl
-from sqlalchemy import create_engine, text
 
 import manyveils as mv
 from manyveils.keys import Grades, Key, Pseudonyms
@@ -41,6 +37,7 @@ from manyveils.server.app import create_app, listen, server_of
 from manyveils.server.keeper import Keeper, open_keeper
 from manyveils.server.refusals import Person
 from manyveils.server.settings import Settings
+from tests.kit.postgresql import emptied, own_postgresql
 
 PASSWORD = "a long enough password"
 # Every meaning in the key has this in it, so that a response that gives one away is found out.
@@ -252,58 +249,12 @@ def clock() -> Clock:
 
 @pytest.fixture(scope="session")
 def _cluster() -> Iterator[str]:
-    """A PostgreSQL of our own, on a socket in a temporary folder; skipped where there is none."""
-    place = _binaries()
-    if place is None:
-        pytest.skip("PostgreSQL (initdb, pg_ctl, postgres) is not installed")
-    folder = Path(tempfile.mkdtemp(prefix="manyveils-pg-", dir="/tmp"))
-    as_other = _as_other(folder)
-    environment = os.environ | {"LC_ALL": "C", "TZ": "UTC"}
-
-    def run(*words: object) -> None:
-        arguments = [*as_other, *(str(word) for word in words)]
-        done = subprocess.run(
-            arguments, capture_output=True, text=True, env=environment, cwd=folder, stdin=subprocess.DEVNULL
-        )
-        if done.returncode:
-            pytest.skip(f"PostgreSQL does not start: {done.stderr.strip()[-200:]}")
-
-    options = f"-k {folder} -c listen_addresses='' -c fsync=off -c full_page_writes=off -c max_connections=90"
-    run(place / "initdb", "-D", folder / "data", "-U", "manyveils", "-A", "trust", "-E", "UTF8", "--no-sync")
-    run(place / "pg_ctl", "-D", folder / "data", "-w", "-l", folder / "server.log", "-o", options, "start")
-    yield f"postgresql+psycopg://manyveils@/{{name}}?host={folder}"
-    subprocess.run(
-        [*as_other, str(place / "pg_ctl"), "-D", str(folder / "data"), "-m", "immediate", "stop"],
-        capture_output=True,
-        cwd=folder,
-    )
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _binaries() -> Path | None:
-    names = ("initdb", "pg_ctl", "postgres")
-    found = shutil.which("initdb")
-    candidates = [Path(found).parent] if found else []
-    candidates += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    return next((place for place in candidates if all((place / name).exists() for name in names)), None)
-
-
-def _as_other(folder: Path) -> list[str]:
-    """The words before a command that run it as somebody else, because PostgreSQL refuses to be root."""
-    if os.getuid() != 0:
-        return []
-    if shutil.which("setpriv") is None:
-        pytest.skip("PostgreSQL refuses to run as root, and there is no setpriv")
-    shutil.chown(folder, "nobody")
-    return ["setpriv", "--reuid=nobody", "--clear-groups"]
+    """A PostgreSQL of our own; skipped where there is none."""
+    with own_postgresql() as address:
+        yield address
 
 
 @pytest.fixture
 def postgresql(_cluster: str) -> str:
     """The address of an empty PostgreSQL database; the same one for every test, which is quicker."""
-    engine = create_engine(_cluster.format(name="postgres"), isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text("DROP SCHEMA public CASCADE"))
-        connection.execute(text("CREATE SCHEMA public"))
-    engine.dispose()
-    return _cluster.format(name="postgres")
+    return emptied(_cluster)

@@ -1,5 +1,9 @@
 """Tables as other programs write them: read as they are meant, and asked about where that is not sure."""
 
+import gzip
+from datetime import date
+from pathlib import Path
+
 import duckdb
 import polars as pl
 import pyreadstat
@@ -10,6 +14,7 @@ import manyveils as mv
 from manyveils.policy.sections import Data
 from manyveils.table.door import read_file, take_in
 
+SAS = Path(__file__).parents[1] / "kit" / "sas"
 PEOPLE = pl.DataFrame({"age": [30, 41, 52], "sex": ["f", "m", "f"], "ill": ["Zq7flu", None, "Zq7gout"]})
 
 
@@ -55,6 +60,42 @@ def test_statistics(tmp_path, ending, write):
     assert frame["sex"].to_list() == ["female", "male", "female"]
     assert frame["age"].to_list() == [30, 41, 99]
     assert read_file(path, Data(labels=False))["sex"].to_list() == [1, 2, 1]
+    path.write_bytes(b"Zq7")
+    assert "is damaged" in said(path)
+
+
+def unpacked(name, path):
+    """Lay a file of the kit where a test wants it."""
+    path.write_bytes(gzip.decompress((SAS / f"{name}.gz").read_bytes()))
+    return path
+
+
+def test_sas(tmp_path):
+    """A file of SAS is read with its numbers, dates and times; its labels stand in a catalog beside it."""
+    frame = read_file(unpacked("sample.sas7bdat", tmp_path / "sample.sas7bdat"))
+    assert frame["mynum"].to_list() == [1.1, 1.2, -1000.3, -1.4, 1000.3]
+    assert frame["mydate"].to_list()[2:] == [date(1960, 1, 1), date(1583, 1, 1), None]
+    assert frame["mylabl"].to_list() == [1, 2, 1, 2, 1]
+    coded = unpacked("coded.sas7bdat", tmp_path / "coded.sas7bdat")
+    assert read_file(coded)["SEXA"].to_list() == ["1", "2", "1"]
+    for catalog in ("formats.sas7bcat", "coded.sas7bcat"):
+        beside = unpacked("coded.sas7bcat", tmp_path / catalog)
+        assert read_file(coded)["SEXA"].to_list() == ["Male", "Female", "Male"]
+        assert read_file(coded, Data(labels=False))["SEXA"].to_list() == ["1", "2", "1"]
+        beside.write_bytes(b"Zq7")
+        assert "is damaged" in said(coded)
+        beside.unlink()
+    coded.write_bytes(b"Zq7")
+    assert "is damaged" in said(coded)
+
+
+def test_sas_transport(tmp_path):
+    """A transport file is read with its numbers, texts and missing cells."""
+    path = tmp_path / "people.xpt"
+    pyreadstat.write_xport(PEOPLE.to_pandas(), str(path), table_name="PEOPLE", file_format_version=8)
+    frame = read_file(path)
+    assert frame["age"].to_list() == [30, 41, 52]
+    assert frame["sex"].to_list() == ["f", "m", "f"]
     path.write_bytes(b"Zq7")
     assert "is damaged" in said(path)
 
@@ -176,6 +217,27 @@ def test_init_with_a_form(desk):
     assert "Set encoding" in desk.refused("init", path, "-o", out)
     assert desk.run("init", path, "-o", out, "--encoding", "latin-1").status == 0
     assert 'encoding = "iso8859-1"' in out.read_text()
+
+
+def test_init_asks_how_numbers_and_dates_are_written(desk):
+    """`init` names columns that are numbers or dates of another form, and the options that read them."""
+    rows = [
+        f"{4000 + n};1.{n:03},50;{n % 28 + 1:02}.{n % 12 + 1:02}.19{n % 40 + 50};Zq7{n % 4}"
+        for n in range(90)
+    ]
+    data = desk.data("\n".join(["Personalnummer;Bruttolohn;Geburtsdatum;Abteilung", *rows]) + "\n", "pay.csv")
+    out = desk.folder / "pay.toml"
+    asked = desk.run("init", data, "-o", out).stdout
+    assert "Cells of Bruttolohn seem to be numbers with a decimal comma: --decimal , reads them" in asked
+    assert "Dates of Geburtsdatum end with the year: --dates dmy" in asked
+    forms = ["--decimal", ",", "--thousands", ".", "--dates", "dmy"]
+    told = desk.run("init", data, "-o", out, "--force", *forms)
+    assert "decimal comma" not in told.stdout
+    assert "end with the year" not in told.stdout
+    made = mv.Policy.load(out).attributes
+    assert (made["Bruttolohn"].role, made["Bruttolohn"].kind) == ("sensitive", "numeric")
+    assert (made["Geburtsdatum"].role, made["Geburtsdatum"].kind) == ("quasi", "ordinal")
+    assert made["Personalnummer"].role == "identifier"
 
 
 def test_init_from_a_database(desk):

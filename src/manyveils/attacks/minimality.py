@@ -227,7 +227,7 @@ def _reason(scene: Scene) -> str:
     if len(views) != 1 or len(views[0].columns) != 1 or views[0].n_buckets > 1:
         return "Rows share buckets by chance, or stand in several views; no finer grouping was tried and given up."
     if scene.people.n < scene.table.n_rows:
-        return f"There are more than {scene.people.n:,} people."
+        return f"It takes all rows at once, and of a table of this size {scene.people.n:,} are tried."
     if not any(_is_counted(scene, views[0], aim) for aim in scene.aims):
         return "No sensitive attribute is shown as it is, or the attributes have too many values."
     known = scene.reader.readable_in(views[0], scene.quasi)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -111,7 +112,7 @@ def show_audit(verdict: "Audit") -> None:
     for title, belongs in PARTS.items():
         part = [row for row in rows if belongs(row.worst)]
         if part and width() < NARROW:
-            typer.echo("\n".join([title, *(f"  {row}" for row in part)]))
+            typer.echo("\n".join([title, *(_line(str(row)) for row in part)]))
         elif part:
             columns = _columns(part)
             lines = [[row.shown(field) for field in columns.values()] for row in part]
@@ -131,6 +132,11 @@ def show_audit(verdict: "Audit") -> None:
     show_accepted(verdict.accepted)
     if verdict.untold:
         typer.echo(f"Views {', '.join(verdict.untold)}: {UNTOLD} {REMEDY}")
+
+
+def _line(words: str) -> str:
+    """A finding as a line; what does not fit goes on further in."""
+    return fill(words, width(), initial_indent="  ", subsequent_indent="    ", break_long_words=False)
 
 
 def _columns(rows: "Sequence[Row]") -> dict[str, str]:

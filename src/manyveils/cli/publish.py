@@ -88,7 +88,8 @@ def _show_moment(moment: "Moment", *, is_first: bool) -> None:
         back = f"{moment.joined:,} persons are new, {moment.returned:,} are back, {moment.left:,} are gone"
         typer.echo(f"Since the release before, {back}.")
     if moment.held_back:
-        typer.echo(f"{moment.held_back:,} are held back, and come first the next time.")
+        people = "person is" if moment.held_back == 1 else "persons are"
+        typer.echo(f"{moment.held_back:,} {people} held back, and will come first the next time.")
 
 
 def _passphrase(file: Path | None) -> str | None:

@@ -97,8 +97,8 @@ class Hierarchy(Section):
     mask: Literal["right", "left"] | None = optional("which end of the text is masked first")
     tree: dict[str, Any] | None = optional("groups of values, groups of groups", min_length=1)
     dates: list[DateUnit] | None = optional("parts of the calendar, each coarser than the last", min_length=1)
-    known: Literal["icd10", "icd9", "countries", "nuts", "ages", "dates", "postcodes"] | None = optional(
-        "one that everybody shares"
+    known: Literal["icd10", "icd9", "countries", "nuts", "isco", "ages", "dates", "postcodes"] | None = (
+        optional("one that everybody shares")
     )
 
     @model_validator(mode="before")

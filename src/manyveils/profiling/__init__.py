@@ -217,6 +217,7 @@ def _warnings(profile: Profile) -> Iterator[str]:
         yield "No column seems sensitive, so only k is promised; set the role of those that are."
     if not profile.having("quasi"):
         yield "No column seems to be known to an adversary; set the role of those that are."
+    yield from _warnings_of_spelling(profile)
     yield from _warnings_of_persons(profile)
     if undecided := profile.having("?"):
         yield f'role = "?" in {_listed(undecided)}: publish asks for a role in its place.'
@@ -227,6 +228,15 @@ def _warnings(profile: Profile) -> Iterator[str]:
         yield f"Sensitive values are published as they are, and those of {_listed(telling)} tell rows apart."
     if left_out := profile.having("drop"):
         yield f"Columns left out for other reasons than naming people: {_listed(left_out)}."
+
+
+def _warnings_of_spelling(profile: Profile) -> Iterator[str]:
+    """What was taken for texts, and is something else if one says how it is written."""
+    forms = {name: facts.form for name, facts in profile.facts.items()}
+    if commas := [name for name, form in forms.items() if form.has_decimal_comma]:
+        yield f"Cells of {_listed(commas)} seem to be numbers with a decimal comma: --decimal , reads them (with --thousands . if these have points)."
+    if days := [name for name, form in forms.items() if form.year_last and not form.is_date]:
+        yield f"Dates of {_listed(days)} end with the year: --dates dmy, or mdy if the month is first, reads them."
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -56,16 +56,16 @@ SENSITIVE: Topics = {
     "money": "income inc salary wage wages earning revenue capital dividend debt loan credit wealth asset "
     "tax taxes benefit poverty balance pay einkommen gehalt lohn revenu salaire ingreso sueldo reddito "
     "stipendio inkomen pincp povpip wagp hincp amount amnt amt charge charges cost costs fare fee price paid "
-    "payment reimb expens savings mortgage bonus pension kosten betrag montant importe coste precio "
+    "payment reimb expens savings mortgage bonus pension kosten betrag bruttolohn nettolohn bruttogehalt nettogehalt verdienst vergutung verguetung schulden nomina montant importe coste precio "
     "interest premium purchase spend spent",
     "an insurance or a claim": "insur claim claims versicherung assurance seguro assicuraz payer payor",
-    "an occupation": "occupation industry unemploy beruf indp occp naicsp",
+    "an occupation": "occupation industry unemploy beruf tatigkeit taetigkeit arbeitslos chomage indp occp naicsp",
     "a belief or a membership": "religi faith belief politic party union vote voted orientation sexual "
     "sexuality gewerkschaft partei syndicat sindicat religion konfession",
     "the law": "crime criminal offence offense arrest convict prison sentence jail felony misdemean recid victim "
     "prior priors probation custody parole violat ",
     "a judgement": "score grade grades rating performance gpa iq evaluation satisfact mark marks exam fail failure "
-    "failures default churn attrition dismiss complain zeugnis ",
+    "failures default churn attrition dismiss complain zeugnis kundigung kuendigung licenciement despido abmahnung ",
     "relations": "divorced affair",
 }
 # Whole names that tables for learning give to what is to be predicted.
@@ -90,7 +90,7 @@ QUASI: Topics = {
     "noc npf familienstand famil partner dependents sibling siblings kids enfants hijos figli kinder "
     "civil conjug guardian mother father",
     "schooling": "education educ edu school schooling degree student enroll bildung qualif diploma escolar",
-    "work": "job workclass worker employ profession work hours department role position seniority business "
+    "work": "job workclass worker employ profession work hours department abteilung role position seniority business "
     "company employer title",
     "housing": "housing house home rent tenure ownership tenant",
     "military service": "veteran veterans military",

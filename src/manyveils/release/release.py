@@ -254,6 +254,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
+    except NotADirectoryError:
+        raise DataError.at(str(folder), "is a file, and not the folder of a release.") from None
     except FileNotFoundError:
         raise DataError.at(str(folder), f"is not a release folder: there is no {MANIFEST}.") from None
     except (OSError, ValueError, RecursionError) as error:

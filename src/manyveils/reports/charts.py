@@ -46,21 +46,22 @@ CONFIG: dict[str, Any] = {
 
 
 def group_sizes(view: Plain) -> Chart:
-    """How many people stand in groups of which size, and how many groups there are."""
+    """How many rows or people stand in groups of which size, and how many groups there are."""
+    counts = view.get("counts", "rows")
     rows = [{"size": _band(band)} | band for band in view["bands"]]
     sizes = [row["size"] for row in rows]
     base = chart_of(rows).encode(
         x=alt.X(
             "size:N",
             sort=sizes,
-            title=f"{view.get('counts', 'rows')} in the group",
+            title=f"{counts} in the group",
             axis=alt.Axis(labelAngle=0),
         ),
-        y=alt.Y("rows:Q", title="people"),
+        y=alt.Y("rows:Q", title=counts),
     )
-    counts = base.mark_text(dy=-6, fontSize=10).encode(text=alt.Text("groups:Q", format=","))
+    labelled = base.mark_text(dy=-6, fontSize=10).encode(text=alt.Text("groups:Q", format=","))
     width = min(WIDTH, WIDEST_BAR * len(rows))
-    return alt.layer(base.mark_bar(color=DEEP), counts).properties(width=width, height=180)
+    return alt.layer(base.mark_bar(color=DEEP), labelled).properties(width=width, height=180)
 
 
 def _band(band: Plain) -> str:
@@ -79,7 +80,7 @@ def shares(of_values: Plain) -> Chart:
     colour = coloured("in", {"original": PALE, "release": DEEP}).sort([*sides])
     encoded = chart_of(rows).encode(
         y=alt.Y("value:N", sort=values, title=None),
-        x=alt.X("share:Q", title="share of people", axis=PERCENT),
+        x=alt.X("share:Q", title="share of rows", axis=PERCENT),
         yOffset=alt.YOffset("in:N", sort=[*sides]),
         color=colour if len(sides) > 1 else colour.legend(None),
     )

@@ -37,7 +37,14 @@ def consequences_of(document: Plain) -> list[dict[str, Any]]:
 def _presence(document: Plain) -> Iterator[dict[str, Any]]:
     share = document.get("measure", {}).get("singled_out")
     if isinstance(share, float | int) and share >= SHOWN:
-        yield {"kind": "presence", "rank": (1, -share, ""), "is_everybody": share >= NEARLY_ALL}
+        # Outside buckets nobody is shown without a whole group that looks like her.
+        in_buckets = any(view["bucketed"] for view in document["manifest"]["views"])
+        yield {
+            "kind": "presence",
+            "rank": (1 if in_buckets else 3, -share, ""),
+            "is_everybody": share >= NEARLY_ALL,
+            "in_buckets": in_buckets,
+        }
 
 
 def _attacks(document: Plain) -> Iterator[dict[str, Any]]:
@@ -67,13 +74,11 @@ def _of_attack(name: str, outcome: Plain, n_people: int, about: str = "") -> dic
     place = ("attack", "attacks", name)
     return {
         "kind": "certain" if about and certain else ("likely" if about else "other"),
-        "who": outcome["knows"]
-        .replace("the target", "a person")
-        .replace("the quasi-identifiers, or what a rule gives", "the quasi-identifiers of a person"),
+        "who": _who(outcome["knows"]),
         "about": about,
         "noun": noun,
         "path": (*place, "by_attribute", about) if about else place,
-        "words": outcome["verdict"],
+        "words": outcome["verdict"][:1].lower() + outcome["verdict"][1:],
         "promised": bool(outcome["promised"]),
         "remedy": PROMISES.get(name, ""),
         # A bound that is promised weighs most, then certainty, then the share of people.
@@ -83,6 +88,16 @@ def _of_attack(name: str, outcome: Plain, n_people: int, about: str = "") -> dic
             name,
         ),
     }
+
+
+def _who(knows: str) -> str:
+    """Who does it, by what she knows; what is said in two parts ends with a comma."""
+    told = (
+        knows.replace("the target", "a person")
+        .replace("the quasi-identifiers, or what a rule gives", "the quasi-identifiers of a person")
+        .replace("; compares", ", and compares")
+    )
+    return f"Someone who knows {told}," if "," in told else f"Someone who knows {told}"
 
 
 def _beyond(document: Plain) -> Iterator[dict[str, Any]]:

@@ -64,8 +64,9 @@ def _sizes_words(view: Plain) -> str:
     counted = view.get("counts", "rows")
     if view["groups"] == 1:
         return f"One group of {view['rows']:,} {counted}."
+    smallest = {"rows": "row", "people": "person"}[counted] if view["smallest"] == 1 else counted
     return (
-        f"{view['groups']:,} groups; the smallest has {view['smallest']:,} {counted}, the largest {view['largest']:,}. "
+        f"{view['groups']:,} groups; the smallest has {view['smallest']:,} {smallest}, the largest {view['largest']:,}. "
         "The number over a bar is how many groups it stands for."
     )
 

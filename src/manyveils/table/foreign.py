@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping
+from datetime import date, datetime, time
+from decimal import Decimal
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -79,12 +81,24 @@ def _from_statistics(source: Source, form: Data) -> pl.DataFrame:
     read = getattr(reader, STATISTICS[source.suffix])
     try:
         frame, told = read(str(source.path), output_format="polars")
+        labels = _labels(reader, source, told) if form.labels else {}
     except (reader.ReadstatError, reader.PyreadstatError, UnicodeDecodeError):
         raise DataError.at(where, "is damaged or not of the kind its ending says.") from None
-    labels = told.variable_value_labels if form.labels else {}
     return frame.with_columns(
         _labelled(frame[name], labels[name]) for name in frame.columns if labels.get(name)
     ).with_columns(_whole(frame[name]) for name in frame.columns if not labels.get(name))
+
+
+def _labels(reader: ModuleType, source: Source, told: Any) -> Mapping[str, Mapping[Any, str]]:
+    """The value labels of every column; SAS keeps them in a catalog beside the data."""
+    if source.suffix != ".sas7bdat":
+        return dict(told.variable_value_labels)
+    beside = source.path.with_suffix(CATALOG), source.path.with_name(f"formats{CATALOG}")
+    for catalog in beside:
+        if catalog.is_file():
+            _, told = reader.read_sas7bdat(str(source.path), catalog_file=str(catalog), metadataonly=True)
+            return dict(told.variable_value_labels)
+    return {}
 
 
 def _labelled(values: pl.Series, labels: Mapping[Any, str]) -> pl.Series:
@@ -158,11 +172,34 @@ def from_address(address: str, form: Data) -> pl.DataFrame:
     try:
         with engine.connect() as connection:
             query = form.query or f"SELECT * FROM {_table_of(sql, connection, form, where)}"
-            return pl.read_database(sql.text(query), connection, infer_schema_length=None)
+            return _answered(connection.execute(sql.text(query)), where)
     except (sql.exc.SQLAlchemyError, pl.exceptions.PolarsError) as error:
         raise _unanswered(where, form, error) from None
     finally:
         engine.dispose()
+
+
+def _answered(answer: Any, where: str) -> pl.DataFrame:
+    """The table that a database answers with."""
+    if not answer.returns_rows:
+        raise DataError.at(where, "the query answers with no table.", "Ask with SELECT.")
+    names = list(answer.keys())
+    if doubled := len(names) - len(set(names)):
+        what = f"{doubled} names stand over more than one column of the answer."
+        raise DataError.at(where, what, "Name columns apart with AS.")
+    columns = list(zip(*answer.fetchall(), strict=True)) or [()] * len(names)
+    return pl.DataFrame([_column(name, cells) for name, cells in zip(names, columns, strict=True)])
+
+
+def _column(name: str, cells: tuple[Any, ...]) -> pl.Series:
+    """A column by its type; numbers of any length, and types that only the database knows, as they are written."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if kinds == {Decimal}:
+        numbers = (None if cell is None or not cell.is_finite() else f"{cell:f}" for cell in cells)
+        return pl.Series(name, numbers, pl.String)
+    if (len(kinds) == 1 and kinds <= PLAIN) or kinds == {int, float}:
+        return pl.Series(name, cells, pl.Float64 if len(kinds) == 2 else None)
+    return pl.Series(name, (None if cell is None else str(cell) for cell in cells), pl.String)
 
 
 def _table_of(sql: ModuleType, connection: Any, form: Data, where: str) -> str:
@@ -175,6 +212,9 @@ def _table_of(sql: ModuleType, connection: Any, form: Data, where: str) -> str:
     return f"{quote(schema)}.{quote(found)}" if schema else str(quote(found))
 
 
+CATALOG = ".sas7bcat"
+# What a dataframe holds as it is.
+PLAIN = {bool, int, float, str, date, datetime, time}
 STATISTICS = {
     ".sav": "read_sav",
     ".zsav": "read_sav",

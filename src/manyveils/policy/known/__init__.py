@@ -10,6 +10,9 @@ from manyveils.policy.hierarchies import TOP, Lines
 
 ICD10 = re.compile(r"^([A-Z][0-9]{2})(?:\.?[0-9A-Z]{1,4})?[-*+!†]?$")
 ICD9 = re.compile(r"^(?:([0-9]{1,3})|(V[0-9]{2})|(E[0-9]{3}))(?:\.[0-9]{0,2})?$")
+ISCO = re.compile(r"^[0-9]{4}$")
+# The sub-major groups of ISCO-08: which second digits there are after each first one.
+ISCO_GROUPS = ("123", "1234", "123456", "12345", "1234", "1234", "123", "12345", "123", "123456")
 NUTS = re.compile(r"^[A-Z]{2}[0-9A-Z]{0,3}$")
 # The first category of each chapter of ICD-9; codes with V and E are chapters of their own.
 ICD9_CHAPTERS = (1, 140, 240, 280, 290, 320, 390, 460, 520, 580, 630, 680, 710, 740, 760, 780, 800, 1000)
@@ -70,7 +73,7 @@ def _icd9(text: str) -> tuple[str, ...] | None:
 
 @cache
 def _regions() -> Mapping[str, tuple[str, str]]:
-    """Subregion and region of every country, by its codes and its name in small letters."""
+    """Subregion and region of every country, by its codes and its names in small letters."""
     regions: dict[str, tuple[str, str]] = {}
     region = ""
     for line in _read("countries"):
@@ -79,7 +82,8 @@ def _regions() -> Mapping[str, tuple[str, str]]:
             continue
         subregion, countries = line.strip().split(": ")
         for country in countries.split("; "):
-            for written in country.split(" ", 2):
+            *codes, names = country.split(" ", 2)
+            for written in (*codes, *names.split(" = ")):
                 regions[written.lower()] = subregion, region
     return regions
 
@@ -93,12 +97,25 @@ def _nuts(text: str) -> tuple[str, ...] | None:
     return (code[:4], code[:3], code[:2]) if NUTS.match(code) else None
 
 
+def _isco(text: str) -> tuple[str, ...] | None:
+    code = text.strip()
+    if not ISCO.match(code) or code[1] not in ISCO_GROUPS[int(code[0])]:
+        return None
+    return code[:3], code[:2], code[:1]
+
+
 def _read(name: str) -> list[str]:
     text = files("manyveils.policy.known").joinpath(f"{name}.txt").read_text(encoding="utf-8")
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
-KNOWN: Mapping[str, Above] = {"icd10": _icd10, "icd9": _icd9, "countries": _country, "nuts": _nuts}
+KNOWN: Mapping[str, Above] = {
+    "icd10": _icd10,
+    "icd9": _icd9,
+    "countries": _country,
+    "nuts": _nuts,
+    "isco": _isco,
+}
 # Hierarchies that are other keys in short.
 SHORT: Mapping[str, Mapping[str, object]] = {
     "ages": {"widths": [5, 10, 20]},

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import combinations, pairwise
 from math import ceil, floor, log10, sqrt
 
@@ -23,7 +24,7 @@ RANKS = 8
 # For an attribute, or each of its derived ones, the bin of every row and the number of bins.
 Binned = dict[str, list[tuple[Ids, int]]]
 MISSING, NO_NUMBER = "missing", "not a number"
-LONGEST_WHOLE = 1e12
+LONGEST_WHOLE, SMALLEST = 1e12, 1e-6
 HUGE, FINEST = 1e300, 1e-9
 
 
@@ -117,8 +118,18 @@ def _ranges(first: int, last: int, width: float, *, whole: bool) -> list[str]:
     digits = 2 + ceil(log10(farthest)) if farthest else 2
     if whole and width >= 1 and farthest * width < LONGEST_WHOLE:
         return [_whole(step * width, width) for step in range(first, last + 1)]
-    edges = [f"{step * width:.{digits}g}" for step in range(first, last + 2)]
+    edges = [_written(step * width, digits) for step in range(first, last + 2)]
     return [f"{low} to {high}" for low, high in pairwise(edges)]
+
+
+def _written(edge: float, digits: int) -> str:
+    """A number with some digits, and without an exponent unless it is very large or very small.
+
+    >>> _written(1e4, 3), _written(0.00025, 3), _written(2e300, 3)
+    ('10,000', '0.00025', '2e+300')
+    """
+    short = f"{edge:.{digits}g}"
+    return f"{Decimal(short):,f}" if edge == 0 or SMALLEST <= abs(edge) < LONGEST_WHOLE else short
 
 
 def _whole(low: float, width: float) -> str:
