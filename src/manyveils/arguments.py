@@ -11,11 +11,13 @@ from manyveils.methods import Options, method_of, method_problems, read_options,
 from manyveils.policy import Policy
 from manyveils.policy.model import read_document
 from manyveils.promises.work import silent
+from manyveils.reading.bare import Bare, read_alone, read_beside
 from manyveils.reading.chain import UNTOLD, Chain, chain_of
 from manyveils.release import Release
 from manyveils.release.ledger import Link, links_of
 from manyveils.release.placements import private_folder, read_placements
 from manyveils.table import Restore, Streams, Table, hold
+from manyveils.table.parts import is_folder_of_parts, take_in_parts
 
 AnyPolicy = Policy | str | Path | Mapping[str, Any]
 AnyRelease = Release | str | Path
@@ -96,6 +98,30 @@ def read_release(release: AnyRelease, private: str | Path | None = None) -> Rele
     elif private is not None:
         release.placements = read_placements(Path(private))
     return release
+
+
+def is_bare(release: object) -> bool:
+    """Whether something is a table of whatever origin, and no release: a file, a folder of parts or a dataframe."""
+    if isinstance(release, str | Path):
+        return Path(release).is_file() or is_folder_of_parts(Path(release))
+    return not isinstance(release, Release)
+
+
+def refuse_for_bare(given: Mapping[str, object]) -> None:
+    """Refuse what only a release of ours has."""
+    InputError.refuse(
+        Problem(name, "goes with a release folder, and this is a table.", "Leave it out.")
+        for name, value in given.items()
+        if value is not None
+    )
+
+
+def read_bare(frame: object, policy: Policy, data: object = None) -> Bare:
+    """A table that something else published, beside its original where that is given."""
+    table, restore = take_in_parts(frame, policy.data)
+    if data is None:
+        return read_alone(table, restore, policy)
+    return read_beside(table, restore, policy, hold(data, policy)[0])
 
 
 def listed(after: Earlier) -> tuple[Path, ...]:

@@ -13,15 +13,18 @@ from manyveils.arguments import (
     Progress,
     beside,
     chain_for,
+    is_bare,
     published_after,
+    read_bare,
     read_policy,
     read_release,
+    refuse_for_bare,
     refuse_itself,
     streams_of,
     told_beside,
 )
 from manyveils.audits import Audit
-from manyveils.engines import Engine, is_for_spark, judge, judge_on_spark, refuse_chain_on_spark
+from manyveils.engines import Engine, is_for_spark, judge, judge_bare, judge_on_spark, refuse_chain_on_spark
 from manyveils.errors import DataError, InputError, PolicyError
 from manyveils.policy import Policy
 from manyveils.promises.work import silent
@@ -57,6 +60,9 @@ def audit(
     are judged against someone who has all of them.
     """
     policy = read_policy(policy)
+    if is_bare(release):
+        refuse_for_bare({"private": private, "after": after or None, "engine": engine == "spark" or None})
+        return check(release, policy, data=data, levels=levels)
     chain = chain_for(after, policy)
     refuse_itself(release, chain)
     if is_for_spark(data, engine, master):
@@ -66,6 +72,21 @@ def audit(
     table = beside(chain, hold(data, policy)[0], policy)
     verdict = judge(read_release(release, private), table, policy, levels)
     return told_beside(verdict, chain, published_after(release, private))
+
+
+def check(
+    frame: object,
+    policy: AnyPolicy,
+    *,
+    data: object = None,
+    levels: Mapping[str, float] | None = None,
+) -> Audit:
+    """Judge a table that something else published: a path, a folder of parts, or a dataframe of any kind.
+
+    It is one published view: its groups are the rows with equal quasi-identifiers as they stand. With `data`, the
+    original, it is also compared with that; without, what needs it is listed as not judged.
+    """
+    return judge_bare(read_bare(frame, read_policy(policy), data), levels)
 
 
 @contextmanager

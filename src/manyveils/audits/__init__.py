@@ -6,12 +6,14 @@ The audit shares no counting code with the methods, so that one fault cannot bli
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from manyveils.audits.bare import exposure_findings, not_judged, persons_of_bare
 from manyveils.audits.content import content_findings, loss_findings
 from manyveils.audits.finding import Audit, Finding
 from manyveils.audits.judge import worst_columns
 from manyveils.audits.secrets import secret_findings
 from manyveils.audits.together import columns_judged
 from manyveils.policy import Policy
+from manyveils.reading.bare import Bare
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.licence import Licence, licensed
 from manyveils.reading.persons import untold_views
@@ -20,7 +22,7 @@ from manyveils.release import Release
 from manyveils.table import Table
 from manyveils.table.persons import how_counted
 
-__all__ = ["Audit", "Evidence", "Finding", "Judged", "Licence", "audit", "judged"]
+__all__ = ["Audit", "Evidence", "Finding", "Judged", "Licence", "audit", "judged", "judged_bare"]
 
 
 class Judged(NamedTuple):
@@ -40,6 +42,24 @@ def audit(
 ) -> Audit:
     """Judge every promise of the policy on a release, as `judged` does."""
     return judged(release, table, policy, licence, levels).audit
+
+
+def judged_bare(bare: Bare, levels: Mapping[str, float] | None = None) -> Judged:
+    """Judge every promise of the policy on a table that something else published."""
+    table, policy = bare.table, bare.policy
+    evidence = Evidence(bare.release, table, policy)
+    found = Audit(
+        (
+            *worst_columns(columns_judged(evidence, levels or {})),
+            *exposure_findings(bare),
+            *(loss_findings(evidence) if bare.has_original else ()),
+        ),
+        table.derived,
+        persons_of_bare(bare),
+        untold_views(evidence),
+        not_judged=not_judged(bare),
+    )
+    return Judged(found, evidence)
 
 
 def judged(

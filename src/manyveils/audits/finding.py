@@ -95,6 +95,8 @@ class Audit:
     # The earlier releases that it was judged beside, and those it was published after and judged without.
     after: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    # What cannot be said of a table by itself, and why.
+    not_judged: tuple[Mapping[str, str], ...] = ()
 
     @property
     def kept(self) -> bool:
@@ -144,6 +146,8 @@ class Audit:
         if told := self.not_promised:
             described["not_promised"] = [beyond.describe() for beyond in told]
         described |= {"accepted": [dict(doubt) for doubt in self.accepted]} if self.accepted else {}
+        if self.not_judged:
+            described["not_judged"] = [dict(gap) for gap in self.not_judged]
         more = {name: list(getattr(self, name)) for name in ("untold", "after", "without")}
         return described | {name: told for name, told in more.items() if told}
 

@@ -128,6 +128,8 @@ def show_audit(verdict: "Audit") -> None:
         typer.echo(verdict.beside)
     for told in verdict.not_promised[:MOST_TOLD]:
         typer.echo(f"{told.what} {told.remedy}")
+    for gap in verdict.not_judged:
+        typer.echo(f"Not judged ({gap['promise']}): {gap['why']}.")
     show_accepted(verdict.accepted)
     if verdict.untold:
         typer.echo(f"Views {', '.join(verdict.untold)}: {UNTOLD} {REMEDY}")
