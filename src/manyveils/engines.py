@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Literal
 
 from manyveils.arguments import Order, Progress, licence_of, streams_of
-from manyveils.audits import Audit, Judged, judged, judged_bare
+from manyveils.audits import Audit, Judged, judged
 from manyveils.errors import InputError
 from manyveils.linting import lint
 from manyveils.policy import Policy
-from manyveils.reading.bare import Bare
 from manyveils.reading.chain import Chain
 from manyveils.release import Release
 from manyveils.table import Table
@@ -33,11 +32,6 @@ def is_for_spark(data: object, engine: Engine = "local", master: str | None = No
 def judge(release: Release, table: Table, policy: Policy, levels: Levels = None) -> Audit:
     """Derive every promise again in this process, from the release and the original alone."""
     return judge_with_evidence(release, table, policy, levels).audit
-
-
-def judge_bare(bare: Bare, levels: Levels = None) -> Audit:
-    """Derive every promise of a table that something else published."""
-    return judged_bare(bare, levels).audit
 
 
 def judge_with_evidence(release: Release, table: Table, policy: Policy, levels: Levels = None) -> Judged:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from manyveils.arguments import (
     AnyPolicy,
+    AnyPublished,
     AnyRelease,
     Earlier,
     Progress,
@@ -17,6 +18,7 @@ from manyveils.arguments import (
     published_after,
     read_bare,
     read_policy,
+    read_published,
     read_release,
     refuse_for_bare,
     refuse_itself,
@@ -24,7 +26,7 @@ from manyveils.arguments import (
     told_beside,
 )
 from manyveils.audits import Audit
-from manyveils.engines import Engine, is_for_spark, judge, judge_bare, judge_on_spark, refuse_chain_on_spark
+from manyveils.engines import Engine, is_for_spark, judge, judge_on_spark, refuse_chain_on_spark
 from manyveils.errors import DataError, InputError, PolicyError
 from manyveils.policy import Policy
 from manyveils.promises.work import silent
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def audit(
-    release: AnyRelease,
+    release: AnyPublished,
     data: object,
     policy: AnyPolicy,
     *,
@@ -86,7 +88,11 @@ def check(
     It is one published view: its groups are the rows with equal quasi-identifiers as they stand. With `data`, the
     original, it is also compared with that; without, what needs it is listed as not judged.
     """
-    return judge_bare(read_bare(frame, read_policy(policy), data), levels)
+    policy = read_policy(policy)
+    if data is None:
+        return judge(*read_bare(frame, policy), levels)
+    table, _ = hold(data, policy)
+    return judge(read_published(frame, policy, table), table, policy, levels)
 
 
 @contextmanager
@@ -100,7 +106,7 @@ def _in_folder(release: AnyRelease) -> Iterator[Path]:
 
 
 def attack(
-    release: AnyRelease,
+    release: AnyPublished,
     data: object,
     policy: AnyPolicy,
     *,
@@ -124,11 +130,11 @@ def attack(
     table = beside(chain, hold(data, policy)[0], policy)
     several = [*others, *(() if chain is None else chain.folders)]
     return try_attacks(
-        read_release(release),
+        read_published(release, policy, table),
         table,
         policy,
         only=only,
-        others=[read_release(other) for other in several],
+        others=[read_published(other, policy, table) for other in several],
         control=None if control is None else _hold_control(control, policy),
         streams=streams,
         progress=progress,
@@ -143,7 +149,7 @@ def _hold_control(control: object, policy: Policy) -> Table:
 
 
 def measure(
-    release: AnyRelease,
+    release: AnyPublished,
     data: object,
     policy: AnyPolicy,
     *,
@@ -157,8 +163,11 @@ def measure(
     if learn is None and held_out is not None:
         what = "people are held out, but no attribute is to be learnt."
         raise InputError.at("held-out", what, "Name it with --learn, or learn=.")
-    policy, release = read_policy(policy), read_release(release)
+    policy = read_policy(policy)
+    # A release that cannot be read is refused before the data are.
+    release = release if is_bare(release) else read_release(release)
     table, _ = hold(data, policy)
+    release = read_published(release, policy, table)
     if learn is None:
         return weigh(release, table, policy)
     lesson = Lesson(table, policy, learn, read_held_out(held_out, table, policy))

@@ -6,23 +6,23 @@ The audit shares no counting code with the methods, so that one fault cannot bli
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from manyveils.audits.bare import exposure_findings, not_judged, persons_of_bare
+from manyveils.audits.bare import exposure_findings, not_judged, persons_counted
 from manyveils.audits.content import content_findings, loss_findings
 from manyveils.audits.finding import Audit, Finding
 from manyveils.audits.judge import worst_columns
 from manyveils.audits.secrets import secret_findings
 from manyveils.audits.together import columns_judged
 from manyveils.policy import Policy
-from manyveils.reading.bare import Bare
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.licence import Licence, licensed
 from manyveils.reading.persons import untold_views
 from manyveils.reading.secrets import as_published
 from manyveils.release import Release
+from manyveils.release.bare import BareRelease
 from manyveils.table import Table
 from manyveils.table.persons import how_counted
 
-__all__ = ["Audit", "Evidence", "Finding", "Judged", "Licence", "audit", "judged", "judged_bare"]
+__all__ = ["Audit", "Evidence", "Finding", "Judged", "Licence", "audit", "judged"]
 
 
 class Judged(NamedTuple):
@@ -44,24 +44,6 @@ def audit(
     return judged(release, table, policy, licence, levels).audit
 
 
-def judged_bare(bare: Bare, levels: Mapping[str, float] | None = None) -> Judged:
-    """Judge every promise of the policy on a table that something else published."""
-    table, policy = bare.table, bare.policy
-    evidence = Evidence(bare.release, table, policy)
-    found = Audit(
-        (
-            *worst_columns(columns_judged(evidence, levels or {})),
-            *exposure_findings(bare),
-            *(loss_findings(evidence) if bare.has_original else ()),
-        ),
-        table.derived,
-        persons_of_bare(bare),
-        untold_views(evidence),
-        not_judged=not_judged(bare),
-    )
-    return Judged(found, evidence)
-
-
 def judged(
     release: Release,
     table: Table,
@@ -73,6 +55,8 @@ def judged(
 
     `licence` says what the policy's method may claim; other claims of the manifest are not believed.
     """
+    if isinstance(release, BareRelease):
+        return _judged_bare(release, table, policy, levels or {})
     release, n_refused = licensed(release, table, policy, licence)
     evidence = Evidence(release, as_published(release, table), policy)
     found = Audit(
@@ -85,5 +69,22 @@ def judged(
         table.derived,
         how_counted(table, policy),
         untold_views(evidence),
+    )
+    return Judged(found, evidence)
+
+
+def _judged_bare(release: BareRelease, table: Table, policy: Policy, levels: Mapping[str, float]) -> Judged:
+    """Judge a table that something else published: what it gives away, and what of it the original explains."""
+    evidence = Evidence(release, table, policy)
+    found = Audit(
+        (
+            *worst_columns(columns_judged(evidence, levels)),
+            *exposure_findings(release),
+            *(() if release.is_alone else loss_findings(evidence)),
+        ),
+        table.derived,
+        persons_counted(release, table, policy),
+        untold_views(evidence),
+        not_judged=not_judged(release),
     )
     return Judged(found, evidence)

@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from manyveils.audits.finding import Finding, count_of_faults
-from manyveils.reading.bare import Bare
+from manyveils.policy import Policy
+from manyveils.release.bare import BareRelease
+from manyveils.table import Table
 from manyveils.table.persons import how_counted
 
 NO_ORIGINAL = "no original"
@@ -14,30 +16,29 @@ OF_ORIGINAL: Mapping[str, str] = {
 OF_RELEASE: Mapping[str, str] = {
     "order-tells-nothing": "a table keeps the order that its maker gave it: sort it before it goes out",
 }
-CLOSE = ("t", "n", "beta", "delta")
 
 
-def exposure_findings(bare: Bare) -> Iterator[Finding]:
+def exposure_findings(release: BareRelease) -> Iterator[Finding]:
     """A finding for every attribute that is never published: it must not stand in the table."""
-    for name, n_cells in bare.exposed.items():
+    for name, n_cells in release.exposed.items():
         yield count_of_faults("not-exposed", n_cells, attribute=name)
 
 
-def not_judged(bare: Bare) -> tuple[Mapping[str, str], ...]:
+def not_judged(release: BareRelease) -> tuple[Mapping[str, str], ...]:
     """What is not judged, and why not."""
     gaps = [{"promise": promise, "why": why} for promise, why in OF_RELEASE.items()]
-    if not bare.has_original:
+    if release.is_alone:
         gaps += [
             {"promise": promise, "why": f"{NO_ORIGINAL}: {what}"} for promise, what in OF_ORIGINAL.items()
         ]
     return tuple(gaps)
 
 
-def persons_of_bare(bare: Bare) -> dict[str, object]:
+def persons_counted(release: BareRelease, table: Table, policy: Policy) -> dict[str, object]:
     """By what persons are counted; rows are, where what tells persons apart is not in the table."""
-    counted = how_counted(bare.table, bare.policy)
-    if not bare.unnamed:
+    counted = how_counted(table, policy)
+    if not release.unnamed:
         return counted
-    named = " and ".join(bare.unnamed)
+    named = " and ".join(release.unnamed)
     note = f"Every row is taken as a person of its own: {named} would tell persons apart and is not in the table."
     return counted | {"counted_by": "rows", "is_assumed": True, "note": note}

@@ -247,6 +247,7 @@ def report(
         target = out or (release.with_name(f"{release.name}.html") if public else aside / REPORT)
         if certificate:
             target = out or release.with_name(f"{release.name}.certificate.html")
+        _refuse_for_table(release, certificate=certificate, public=public)
         _refuse_inside(target, release)
         refuse_file(target, force=force)
         if public:
@@ -284,6 +285,13 @@ def report(
         write_file(target, page.html, force=force, mode=0o644 if public else 0o600)
         words = f"The {'public ' if public else ''}report is {target}."
         door.show({"file": str(target), **page.document}, lambda: typer.echo(words))
+
+
+def _refuse_for_table(release: Path, **asked: bool) -> None:
+    """Refuse what speaks of a release and its manifest, if this is a table that something else published."""
+    if release.is_file():
+        what = "is for a release folder, and this is a table."
+        InputError.refuse(Problem(f"--{name}", what, "Drop it.") for name in asked if asked[name])
 
 
 def _refuse_inside(target: Path, release: Path) -> None:

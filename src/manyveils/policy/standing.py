@@ -22,6 +22,7 @@ def as_it_stands(policy: Policy, columns: Collection[str]) -> Policy:
         if name in columns
     }
     return policy.replaced(
+        accept=[],
         attributes=attributes,
         data=_data(document.get("data", {}), columns),
         guarantee=_guarantee(document.get("guarantee", {}), columns),

@@ -1,7 +1,7 @@
 """A published table of whatever origin, read as a release of one view beside what is known of its original."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -10,8 +10,9 @@ from manyveils.errors import DataError, Problem
 from manyveils.policy import Policy
 from manyveils.policy.standing import as_it_stands, without_role
 from manyveils.reading.keys import Ids
-from manyveils.release import Release
-from manyveils.release.bare import bare_release
+from manyveils.reading.meanings import Meanings
+from manyveils.release.bare import BareRelease, bare_release
+from manyveils.release.draft import MOST_LISTED
 from manyveils.release.seal import LEFT_OUT, levels_of
 from manyveils.table import Attribute, Restore, Table, encode
 from manyveils.table.attributes import bits_of
@@ -19,24 +20,15 @@ from manyveils.table.encode import as_read
 from manyveils.table.persons import names_of
 
 
-@dataclass(frozen=True, repr=False)
-class Bare:
-    """A bare table as a release, the rows it is held against, and the policy as far as it speaks of them.
+class Alone(NamedTuple):
+    """A table by itself: as a release, as all that is known of its people, and the policy as far as it speaks of them."""
 
-    `table` has the rows of the original where there is one, and otherwise those of the table itself. `exposed` counts
-    the cells of attributes that are never published, by name. `unnamed` are the identifiers that tell persons apart
-    and are not in the table, so that its rows are counted.
-    """
-
-    release: Release
+    release: BareRelease
     table: Table
     policy: Policy
-    exposed: dict[str, int]
-    has_original: bool
-    unnamed: tuple[str, ...] = ()
 
 
-def read_alone(frame: pl.DataFrame, restore: Restore, policy: Policy) -> Bare:
+def read_alone(frame: pl.DataFrame, restore: Restore, policy: Policy) -> Alone:
     """A table by itself: its own rows are all that is known of the people it is about."""
     _refuse_strange(frame.columns, policy)
     narrow = as_it_stands(policy, frame.columns)
@@ -44,13 +36,14 @@ def read_alone(frame: pl.DataFrame, restore: Restore, policy: Policy) -> Bare:
     shown = [name for name in table.expand(narrow.published) if name in table.attributes]
     published = pl.DataFrame([table[name].domain.gather(table[name].codes).alias(name) for name in shown])
     lines = np.arange(table.n_rows) if table.persons is not None else None
-    release = bare_release(published, table, levels_of(narrow), restore, lines)
+    release = bare_release(published, table, levels_of(narrow), restore, {}, lines)
     told = policy.having("identifier") if policy.person is None else policy.person
-    unnamed = tuple(name for name in told if name not in frame.columns)
-    return Bare(release, table, narrow, dict(_exposed(frame, policy)), has_original=False, unnamed=unnamed)
+    release.unnamed = tuple(name for name in told if name not in frame.columns)
+    release.exposed, release.is_alone = dict(_exposed(frame, policy)), True
+    return Alone(release, table, narrow)
 
 
-def read_beside(frame: pl.DataFrame, restore: Restore, policy: Policy, original: Table) -> Bare:
+def read_beside(frame: pl.DataFrame, restore: Restore, policy: Policy, original: Table) -> BareRelease:
     """A table beside its original, whose values its labels stand for."""
     _refuse_strange(frame.columns, policy)
     if not frame.height:
@@ -58,8 +51,12 @@ def read_beside(frame: pl.DataFrame, restore: Restore, policy: Policy, original:
     cells = as_read(frame.select(name for name in policy.published if name in frame.columns), policy)
     columns = [shown for published in cells for shown in _shown(published, original, policy)]
     lines = None if original.persons is None else _lines(frame, original, policy)
-    release = bare_release(pl.DataFrame(columns), original, levels_of(policy), restore, lines)
-    return Bare(release, original, policy, dict(_exposed(frame, policy)), has_original=True)
+    recodings = {
+        shown.name: meant for shown in columns if (meant := _meant(shown, original, policy)) is not None
+    }
+    release = bare_release(pl.DataFrame(columns), original, levels_of(policy), restore, recodings, lines)
+    release.exposed = dict(_exposed(frame, policy))
+    return release
 
 
 def _shown(published: pl.Series, original: Table, policy: Policy) -> Iterator[pl.Series]:
@@ -84,6 +81,22 @@ def _respelled(published: pl.Series, attribute: Attribute) -> pl.Series:
     if not known["spelled"].null_count():
         return texts.replace_strict(known["text"], known["spelled"]).cast(attribute.domain.dtype)
     return texts.replace(known["text"], known["spelled"].fill_null(known["text"]))
+
+
+def _meant(shown: pl.Series, original: Table, policy: Policy) -> pl.DataFrame | None:
+    """What the labels of a field stand for: published, original; None where none is coarse, or there are too many lines."""
+    attribute = original.attributes.get(shown.name)
+    if attribute is None or shown.dtype != pl.String:
+        return None
+    labels = shown.drop_nulls().unique()
+    cover = Meanings(attribute, policy.lines(shown.name)).cover(labels.to_list())
+    if not cover.is_coarse or int(cover.sizes.sum()) > MOST_LISTED:
+        return None
+    numbers, codes = cover.pairs()
+    is_coarse = cover.sizes[numbers] > 1
+    texts = pl.Series([text or None for text in attribute.texts], dtype=pl.String)
+    pairs = {"published": labels.gather(numbers[is_coarse]), "original": texts.gather(codes[is_coarse])}
+    return pl.DataFrame(pairs).unique().sort("published", "original")
 
 
 def _lines(frame: pl.DataFrame, original: Table, policy: Policy) -> Ids | None:

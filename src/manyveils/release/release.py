@@ -268,6 +268,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError.at(str(folder), f"is not a release folder: there is no {MANIFEST}.") from None
+    except NotADirectoryError:
+        raise DataError.at(str(folder), "is a file, and no release folder.") from None
     except (OSError, ValueError, RecursionError) as error:
         raise DataError.at(str(path), f"cannot be read as JSON ({type(error).__name__}).") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:

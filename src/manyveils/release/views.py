@@ -105,11 +105,6 @@ class Manifest:
     # Whether the values of a published attribute are amounts, ranks or names; codes are names, whatever they look like.
     kinds: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def is_bare(self) -> bool:
-        """Whether it describes a table that no method here made."""
-        return not self.method
-
     def describe(self, suffix: str = "csv") -> dict[str, object]:
         """The manifest as `release.json` holds it."""
         document: dict[str, object] = {
