@@ -34,13 +34,18 @@ def read_alone(frame: pl.DataFrame, restore: Restore, policy: Policy) -> Alone:
     narrow = as_it_stands(policy, frame.columns)
     table = encode(frame, without_role(narrow))
     shown = [name for name in table.expand(narrow.published) if name in table.attributes]
-    published = pl.DataFrame([table[name].domain.gather(table[name].codes).alias(name) for name in shown])
+    published = pl.DataFrame([_field(name, frame, table) for name in shown])
     lines = np.arange(table.n_rows) if table.persons is not None else None
     release = bare_release(published, table, levels_of(narrow), restore, {}, lines)
     told = policy.having("identifier") if policy.person is None else policy.person
     release.unnamed = tuple(name for name in told if name not in frame.columns)
     release.exposed, release.is_alone = dict(_exposed(frame, policy)), True
     return Alone(release, table, narrow)
+
+
+def _field(name: str, frame: pl.DataFrame, table: Table) -> pl.Series:
+    """A field as it stands, or the 0/1 field of a value."""
+    return frame[name] if name in frame.columns else table[name].domain.gather(table[name].codes).alias(name)
 
 
 def read_beside(frame: pl.DataFrame, restore: Restore, policy: Policy, original: Table) -> BareRelease:
