@@ -14,6 +14,7 @@ from manyveils.promises.work import silent
 from manyveils.reading.bare import Alone, read_alone, read_beside
 from manyveils.reading.chain import UNTOLD, Chain, chain_of
 from manyveils.release import Release
+from manyveils.release.bare import BareRelease
 from manyveils.release.ledger import Link, links_of
 from manyveils.release.placements import private_folder, read_placements
 from manyveils.table import Restore, Streams, Table, hold
@@ -50,6 +51,9 @@ class Order:
 
     def __post_init__(self, asked: AnyPolicy) -> None:
         policy = read_policy(asked)
+        if policy.data.missing == "any":
+            what = "any is for judging tables that are published already."
+            raise PolicyError.at(f"{policy.name}: data.missing", what, 'Publish with "category".')
         object.__setattr__(self, "policy", policy)
         object.__setattr__(self, "options", read_options(policy))
         if listed(self.after):
@@ -124,13 +128,18 @@ def read_bare(frame: object, policy: Policy) -> Alone:
     return read_alone(*take_in_parts(frame, policy.data), policy)
 
 
+def read_bare_beside(frame: object, policy: Policy, table: Table) -> BareRelease:
+    """A table that something else published, beside its original."""
+    return read_beside(*take_in_parts(frame, policy.data), policy, table)
+
+
 def read_published(
     release: AnyPublished, policy: Policy, table: Table, private: str | Path | None = None
 ) -> Release:
     """A release, or a table that something else published as one, read beside its original."""
     if isinstance(release, Release) or not is_bare(release):
         return read_release(release, private)
-    return read_beside(*take_in_parts(release, policy.data), policy, table)
+    return read_bare_beside(release, policy, table)
 
 
 def listed(after: Earlier) -> tuple[Path, ...]:

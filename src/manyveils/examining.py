@@ -17,6 +17,7 @@ from manyveils.arguments import (
     is_bare,
     published_after,
     read_bare,
+    read_bare_beside,
     read_policy,
     read_published,
     read_release,
@@ -26,7 +27,7 @@ from manyveils.arguments import (
     told_beside,
 )
 from manyveils.audits import Audit
-from manyveils.engines import Engine, is_for_spark, judge, judge_on_spark, refuse_chain_on_spark
+from manyveils.engines import Engine, is_for_spark, judge, judge_on_spark, judge_rows, refuse_chain_on_spark
 from manyveils.errors import DataError, InputError, PolicyError
 from manyveils.policy import Policy
 from manyveils.promises.work import silent
@@ -48,6 +49,7 @@ def audit(
     policy: AnyPolicy,
     *,
     levels: Mapping[str, float] | None = None,
+    rows: bool = False,
     private: str | Path | None = None,
     after: Earlier = (),
     engine: Engine = "local",
@@ -59,12 +61,15 @@ def audit(
     `levels` are thresholds to look at besides those that are promised, such as {"k": 10}. Where persons have several
     rows, the private folder of the release (`private`; the one beside it by default) says which rows stand where,
     which is checked before it is believed. With `after`, the folders of earlier releases of the same people, promises
-    are judged against someone who has all of them.
+    are judged against someone who has all of them. A table that something else published goes to `check`.
     """
     policy = read_policy(policy)
     if is_bare(release):
         refuse_for_bare({"private": private, "after": after or None, "engine": engine == "spark" or None})
-        return check(release, policy, data=data, levels=levels)
+        return check(release, policy, data=data, levels=levels, rows=rows)
+    if rows:
+        what = "are told of tables that something else published, and this is a release."
+        raise InputError.at("rows", what, "Leave it out.")
     chain = chain_for(after, policy)
     refuse_itself(release, chain)
     if is_for_spark(data, engine, master):
@@ -82,17 +87,21 @@ def check(
     *,
     data: object = None,
     levels: Mapping[str, float] | None = None,
+    rows: bool = False,
 ) -> Audit:
     """Judge a table that something else published: a path, a folder of parts, or a dataframe of any kind.
 
     It is one published view: its groups are the rows with equal quasi-identifiers as they stand. With `data`, the
-    original, it is also compared with that; without, what needs it is listed as not judged.
+    original, it is also compared with that; without, what needs it is listed as not judged. With `rows`, the audit
+    has a dataframe `rows` that says of each row which group it is in and what that falls short of.
     """
     policy = read_policy(policy)
     if data is None:
-        return judge(*read_bare(frame, policy), levels)
-    table, _ = hold(data, policy)
-    return judge(read_published(frame, policy, table), table, policy, levels)
+        release, table, policy = read_bare(frame, policy)
+    else:
+        table, _ = hold(data, policy)
+        release = read_bare_beside(frame, policy, table)
+    return (judge_rows if rows else judge)(release, table, policy, levels)
 
 
 @contextmanager

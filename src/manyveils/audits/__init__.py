@@ -6,7 +6,7 @@ The audit shares no counting code with the methods, so that one fault cannot bli
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from manyveils.audits.bare import exposure_findings, not_judged, persons_counted
+from manyveils.audits.bare import bare_findings, exposure_findings, not_judged, persons_counted
 from manyveils.audits.content import content_findings, loss_findings
 from manyveils.audits.finding import Audit, Finding
 from manyveils.audits.judge import worst_columns
@@ -78,7 +78,7 @@ def _judged_bare(release: BareRelease, table: Table, policy: Policy, levels: Map
     evidence = Evidence(release, table, policy)
     found = Audit(
         (
-            *worst_columns(columns_judged(evidence, levels)),
+            *bare_findings(evidence, levels),
             *exposure_findings(release),
             *(() if release.is_alone else loss_findings(evidence)),
         ),

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from manyveils.errors import BrokenPromise, Problem
 from manyveils.plain import as_table
@@ -97,6 +97,8 @@ class Audit:
     without: tuple[str, ...] = ()
     # What cannot be said of a table by itself, and why.
     not_judged: tuple[Mapping[str, str], ...] = ()
+    # For the owner of a bare table who asks: which rows fall short, and of what.
+    rows: Any = field(default=None, compare=False)
 
     @property
     def kept(self) -> bool:

@@ -50,6 +50,7 @@ def _of_labels(body: Mapping[str, Any]) -> dict[str, Any]:
 def _data(section: Mapping[str, Any], columns: Collection[str]) -> dict[str, Any]:
     """Where nothing is read from; who is who, if the table has it; and every row as it stands."""
     kept = {key: value for key, value in section.items() if key not in ("source", "missing", "person")}
+    kept |= {"missing": "any"} if section.get("missing") == "any" else {}
     if "columns" in kept:
         kept["columns"] = [name for name in kept["columns"] if name in columns]
     person = section.get("person")

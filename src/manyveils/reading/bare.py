@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from manyveils.errors import DataError, Problem
+from manyveils.errors import DataError, PolicyError, Problem
 from manyveils.policy import Policy
 from manyveils.policy.standing import as_it_stands, without_role
 from manyveils.reading.keys import Ids
@@ -33,6 +33,7 @@ def read_alone(frame: pl.DataFrame, restore: Restore, policy: Policy) -> Alone:
     _refuse_strange(frame.columns, policy)
     narrow = as_it_stands(policy, frame.columns)
     table = encode(frame, without_role(narrow))
+    _refuse_any(table, policy)
     shown = [name for name in table.expand(narrow.published) if name in table.attributes]
     published = pl.DataFrame([_field(name, frame, table) for name in shown])
     lines = np.arange(table.n_rows) if table.persons is not None else None
@@ -53,6 +54,7 @@ def read_beside(frame: pl.DataFrame, restore: Restore, policy: Policy, original:
     _refuse_strange(frame.columns, policy)
     if not frame.height:
         raise DataError.at("table", "there is a header but no row.")
+    _refuse_any(original, policy)
     cells = as_read(frame.select(name for name in policy.published if name in frame.columns), policy)
     columns = [shown for published in cells for shown in _shown(published, original, policy)]
     lines = None if original.persons is None else _lines(frame, original, policy)
@@ -135,6 +137,13 @@ def _refuse_strange(columns: Sequence[str], policy: Policy) -> None:
         for name in columns
         if name not in policy.attributes and policy.data.columns is None
     )
+
+
+def _refuse_any(table: Table, policy: Policy) -> None:
+    """Whoever lacks a cell has candidates among rows; whose these are is not looked at."""
+    if policy.data.missing == "any" and table.persons is not None:
+        what = "any counts rows, and some persons have several."
+        raise PolicyError.at(f"{policy.name}: data.missing", what, 'Write "category", or person = "row".')
 
 
 def _exposed(frame: pl.DataFrame, policy: Policy) -> Iterator[tuple[str, int]]:

@@ -214,6 +214,11 @@ class Evidence:
         return cast(Answer, self._answers[question])
 
 
+def lines_of(evidence: Evidence) -> Ids | None:
+    """The line that has each row's own values, where lines are candidates; None where lines are rows."""
+    return evidence.release.lines if isinstance(evidence.release, BareRelease) else None
+
+
 def fields_of(view: View, file: ColumnFile) -> tuple[str, ...]:
     """The fields that the table of a column has."""
     return (BUCKET, *file.attributes) if view.bucketed else file.attributes

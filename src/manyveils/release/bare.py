@@ -25,6 +25,8 @@ class BareRelease(Release):
     exposed: Mapping[str, int] = {}
     unnamed: Sequence[str] = ()
     is_alone: bool = False
+    # Where lines are candidates for several rows: the line that has each row's own values.
+    lines: NDArray[np.int64] | None = None
 
 
 def bare_release(
