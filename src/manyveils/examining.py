@@ -27,6 +27,7 @@ from manyveils.arguments import (
     told_beside,
 )
 from manyveils.audits import Audit
+from manyveils.audits.kept import WEAKEST, Kept, kept_of
 from manyveils.engines import Engine, is_for_spark, judge, judge_on_spark, judge_rows, refuse_chain_on_spark
 from manyveils.errors import DataError, InputError, PolicyError
 from manyveils.policy import Policy
@@ -40,6 +41,7 @@ from manyveils.utility.learning import Lesson
 
 if TYPE_CHECKING:
     from manyveils.attacks import Attacks
+    from manyveils.profiling import Profile
     from manyveils.reports import Report
 
 
@@ -102,6 +104,21 @@ def check(
         table, _ = hold(data, policy)
         release = read_bare_beside(frame, policy, table)
     return (judge_rows if rows else judge)(release, table, policy, levels)
+
+
+def keeps(data: object, profile: "Profile") -> Kept:
+    """What a table keeps as it stands, by the roles that a profile guessed: the largest k and l, the smallest t.
+
+    Columns whose role is not decided are left out.
+    """
+    roles = {name: "drop" if told.role == "?" else told.role for name, told in profile.decided.items()}
+    attributes = {name: {"role": role} for name, role in roles.items()}
+    for name in profile.having("sensitive"):
+        attributes[name] |= {"kind": profile.coarsenings[name].kind or "categorical"}
+    person = None if profile.whose is None else profile.whose.name
+    form = profile.form.model_dump(exclude_unset=True)
+    section = {**form, "missing_markers": list(profile.markers), "person": person or "row"}
+    return kept_of(check(data, {"data": section, "attributes": attributes, "guarantee": dict(WEAKEST)}))
 
 
 @contextmanager

@@ -75,3 +75,103 @@ def test_any_kind_of_table_is_judged_alike(kind, tmp_path):
         given = tmp_path / f"table.{kind}"
         (TABLE.write_csv if kind == "csv" else TABLE.write_parquet)(given)
     assert mv.check(given, POLICY).findings == mv.check(TABLE, POLICY).findings
+
+
+def test_a_folder_without_parts_is_no_table(tmp_path):
+    """A folder is a release, a table in parts, or neither."""
+    with pytest.raises(mv.DataError, match="is a folder"):
+        mv.check(tmp_path, POLICY)
+
+
+def test_parts_have_the_same_columns(tmp_path):
+    """Parts that differ are refused."""
+    TABLE.write_csv(tmp_path / "a.csv")
+    TABLE.drop("income").write_csv(tmp_path / "b.csv")
+    with pytest.raises(mv.DataError, match="1 of 2 parts do not have the columns of the first"):
+        mv.check(tmp_path, POLICY)
+
+
+def test_a_column_without_a_role_is_refused():
+    """What nobody gave a role is not passed over in silence, and no cell is quoted."""
+    with pytest.raises(mv.DataError, match="column 'extra' has no role"):
+        mv.check(TABLE.with_columns(extra=pl.lit("Zq7")), POLICY)
+
+
+def test_a_table_that_is_too_small_breaks_its_promise():
+    """More rows or values than there are is a broken promise, and no wrong policy."""
+    policy = POLICY | {"guarantee": {"k": 7, "l": 4}}
+    audit = mv.check(TABLE, policy)
+    assert {(found.promise, found.attribute) for found in audit.broken} >= {
+        ("k-anonymity", ""),
+        ("distinct-l-diversity", "illness"),
+    }
+
+
+def test_persons_are_counted_where_the_table_names_them():
+    """With the person in the table a group is of persons; without, rows are counted and it is said."""
+    frame = TABLE.with_columns(name=pl.Series(["a", "a", "b", "c", "d", "e"]))
+    policy = POLICY | {"data": {"person": "name"}}
+    audit = mv.check(frame, policy)
+    assert finding(audit, "k-anonymity").measured == 2
+    assert not finding(audit, "not-exposed", "name", "release").kept
+    unnamed = mv.check(TABLE, policy)
+    assert finding(unnamed, "k-anonymity").measured == 3
+    assert "name would tell persons apart and is not in the table" in unnamed.persons["note"]
+
+
+def test_persons_stand_where_their_rows_are():
+    """Beside an original with persons, whose a line is follows from the table's own names."""
+    names = ["a", "a", "b", "c", "d", "e"]
+    ages = pl.Series([20, 21, 29, 31, 40, 50])
+    original = TABLE.with_columns(age=ages, name=pl.Series(names))
+    policy = POLICY | {"data": {"person": "name"}}
+    beside = mv.check(TABLE.with_columns(name=pl.Series(names)).reverse(), policy, data=original)
+    assert finding(beside, "k-anonymity").measured == 2
+    assert not beside.untold
+
+
+@pytest.mark.parametrize(
+    ("label", "inside"),
+    [
+        ("[20, 30[", 3),
+        ("]20, 30]", 3),
+        ("(20,30]", 3),
+        ("[20,30)", 3),
+        ("[20, 30]", 4),
+        ("<30", 3),
+        (">=30", 3),
+        (">30", 2),
+        ("<=20", 1),
+        ("{20, 21}", 2),
+    ],
+)
+def test_intervals_of_other_tools_are_read(label, inside):
+    """A label accounts for as many rows as the original has between its ends, ends as its brackets say."""
+    original = pl.DataFrame(
+        {"name": list("abcdef"), "age": [20, 21, 29, 30, 40, 50], "illness": ["x", "y"] * 3}
+    )
+    policy = {name: POLICY["attributes"][name] for name in ("name", "age", "illness")}
+    for n_rows, n_wrong in ((inside, 0), (inside + 1, 1)):
+        table = pl.DataFrame({"age": [label] * n_rows, "illness": ["x", "y", "x", "y", "x", "y"][:n_rows]})
+        audit = mv.check(table, {"attributes": policy, "publish": {"suppression": 1.0}}, data=original)
+        assert finding(audit, "nothing-lost", reading="release").measured == n_wrong
+
+
+def test_missing_as_any_is_for_judging_alone():
+    """Nothing is published with it, and persons with several rows are not counted by it."""
+    policy = POLICY | {"data": {"missing": "any"}}
+    with pytest.raises(mv.PolicyError, match="any is for judging"):
+        mv.publish(TABLE.with_columns(name=pl.Series(list("abcdef"))), policy)
+    frame = TABLE.with_columns(name=pl.Series(["a", "a", "b", "c", "d", "e"]))
+    with pytest.raises(mv.PolicyError, match="any counts rows"):
+        mv.check(frame, policy | {"data": {"missing": "any", "person": "name"}})
+
+
+def test_attacks_and_measures_take_a_table():
+    """What needs no release of ours runs on a table beside its original; what does, says why not."""
+    original = TABLE.with_columns(name=pl.Series(list("abcdef")), age=pl.Series([20, 21, 29, 31, 40, 50]))
+    attacks = mv.attack(TABLE, original, POLICY, only=["homogeneity", "minimality"], seed=1)
+    assert attacks["homogeneity"].success is not None
+    assert "made by another tool" in attacks["minimality"].reason
+    assert mv.measure(TABLE, original, POLICY)["average_class_size"] == 3
+    assert "another tool" in mv.report(TABLE, original, POLICY, only=["linkage"], seed=1).html
