@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from manyveils.arguments import (
     AnyPolicy,
@@ -111,8 +111,9 @@ def keeps(data: object, profile: "Profile") -> Kept:
 
     Columns whose role is not decided are left out.
     """
-    roles = {name: "drop" if told.role == "?" else told.role for name, told in profile.decided.items()}
-    attributes = {name: {"role": role} for name, role in roles.items()}
+    attributes: dict[str, dict[str, Any]] = {
+        name: {"role": "drop" if told.role == "?" else told.role} for name, told in profile.decided.items()
+    }
     for name in profile.having("sensitive"):
         attributes[name] |= {"kind": profile.coarsenings[name].kind or "categorical"}
     person = None if profile.whose is None else profile.whose.name
