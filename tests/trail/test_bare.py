@@ -1,9 +1,22 @@
 """Tables that something else published, judged as they stand."""
 
+import json
+import re
+import shlex
+from pathlib import Path
+
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import manyveils as mv
+from manyveils.cli.app import app
+
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "judge-any-table.md"
+FENCE = {
+    name: re.compile(rf"^```{name}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    for name in ("csv", "toml", "sh", "python", "text")
+}
 
 POLICY = {
     "attributes": {
@@ -175,3 +188,48 @@ def test_attacks_and_measures_take_a_table():
     assert "made by another tool" in attacks["minimality"].reason
     assert mv.measure(TABLE, original, POLICY)["average_class_size"] == 3
     assert "another tool" in mv.report(TABLE, original, POLICY, only=["linkage"], seed=1).html
+
+
+def test_the_page_shows_what_happens(tmp_path, monkeypatch, capsys):
+    """The table, the policy, the command and the program of the page do what it says."""
+    text = PAGE.read_text(encoding="utf-8")
+    block = {name: FENCE[name].search(text).group(1) for name in FENCE}
+    (tmp_path / "published.csv").write_text(block["csv"], encoding="utf-8")
+    (tmp_path / "policy.toml").write_text(block["toml"], encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, shlex.split(block["sh"])[1:])
+    assert done.exit_code == 1
+    rows = pl.read_csv("rows.csv")
+    assert rows.filter(pl.col("distinct-l-diversity of illness"))["row"].to_list() == [4, 5, 6]
+    capsys.readouterr()
+    exec(block["python"], {})
+    assert capsys.readouterr().out == block["text"]
+
+
+def test_rows_are_for_tables_alone(tmp_path):
+    """A release has no rows to tell of, and a table is not overwritten by its own rows."""
+    table, policy = tmp_path / "table.csv", tmp_path / "policy.json"
+    TABLE.write_csv(table)
+    policy.write_text(json.dumps(POLICY), encoding="utf-8")
+    same = CliRunner().invoke(app, ["audit", str(table), "--policy", str(policy), "--rows", str(table)])
+    assert (same.exit_code, "is the table itself" in same.output) == (2, True)
+    original = TABLE.with_columns(name=pl.Series(list("abcdef")), age=pl.Series([20, 21, 29, 31, 40, 50]))
+    release = mv.publish(original, POLICY, seed=1)
+    with pytest.raises(mv.InputError, match="this is a release"):
+        mv.audit(release, original, POLICY, rows=True)
+
+
+def test_json_has_gaps_and_what_init_found(tmp_path):
+    """Both are one JSON document on stdout."""
+    table, policy = tmp_path / "table.csv", tmp_path / "policy.json"
+    TABLE.write_csv(table)
+    policy.write_text(json.dumps(POLICY), encoding="utf-8")
+    done = CliRunner().invoke(app, ["audit", str(table), "--policy", str(policy), "--json"])
+    assert {gap["promise"] for gap in json.loads(done.stdout)["not_judged"]} >= {
+        "nothing-lost",
+        "suppression",
+    }
+    made = CliRunner().invoke(app, ["init", str(table), "-o", str(tmp_path / "new.toml"), "--json"])
+    kept = json.loads(made.stdout)["keeps"]
+    assert kept["k"] == 3
+    assert {(of["attribute"], of["reading"]) for of in kept["attributes"]} >= {("income", "marginal")}
