@@ -112,7 +112,8 @@ def keeps(data: object, profile: "Profile") -> Kept:
     Columns whose role is not decided are left out.
     """
     attributes: dict[str, dict[str, Any]] = {
-        name: {"role": "drop" if told.role in ("?", "open") else told.role} for name, told in profile.decided.items()
+        name: {"role": "drop" if told.role in ("?", "open") else told.role}
+        for name, told in profile.decided.items()
     }
     for name in profile.having("sensitive"):
         attributes[name] |= {"kind": profile.coarsenings[name].kind or "categorical"}

@@ -96,6 +96,13 @@ def test_a_folder_without_parts_is_no_table(tmp_path):
         mv.check(tmp_path, POLICY)
 
 
+def test_what_a_table_does_not_have_is_said():
+    """An attribute of the policy that is not in the table is not judged, and listed."""
+    audit = mv.check(TABLE.drop("income"), POLICY)
+    assert {gap["promise"] for gap in audit.not_judged} >= {"any about income"}
+    assert {found.attribute for found in audit.findings} == {"", "illness", "name"}
+
+
 def test_parts_have_the_same_columns(tmp_path):
     """Parts that differ are refused."""
     TABLE.write_csv(tmp_path / "a.csv")

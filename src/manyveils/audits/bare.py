@@ -15,6 +15,7 @@ from manyveils.table import Table, resolve
 from manyveils.table.persons import how_counted
 
 MISSING_ANY = "missing = any"
+ABSENT = "the table does not have it, so nothing of it can be learnt"
 NO_ORIGINAL = "no original"
 OF_ORIGINAL: Mapping[str, str] = {
     "nothing-lost": "whether every cell is what the original says",
@@ -72,7 +73,8 @@ def exposure_findings(release: BareRelease) -> Iterator[Finding]:
 
 def not_judged(release: BareRelease) -> tuple[Mapping[str, str], ...]:
     """What is not judged, and why not."""
-    gaps = [{"promise": promise, "why": why} for promise, why in OF_RELEASE.items()]
+    gaps = [{"promise": f"any about {name}", "why": ABSENT} for name in release.absent]
+    gaps += [{"promise": promise, "why": why} for promise, why in OF_RELEASE.items()]
     if release.is_alone:
         gaps += [
             {"promise": promise, "why": f"{NO_ORIGINAL}: {what}"} for promise, what in OF_ORIGINAL.items()

@@ -40,6 +40,7 @@ def read_alone(frame: pl.DataFrame, restore: Restore, policy: Policy) -> Alone:
     release = bare_release(published, table, levels_of(narrow), restore, {}, lines)
     told = policy.having("identifier") if policy.person is None else policy.person
     release.unnamed = tuple(name for name in told if name not in frame.columns)
+    release.absent = _absent(frame, policy)
     release.exposed, release.is_alone = dict(_exposed(frame, policy)), True
     return Alone(release, table, narrow)
 
@@ -62,7 +63,7 @@ def read_beside(frame: pl.DataFrame, restore: Restore, policy: Policy, original:
         shown.name: meant for shown in columns if (meant := _meant(shown, original, policy)) is not None
     }
     release = bare_release(pl.DataFrame(columns), original, levels_of(policy), restore, recodings, lines)
-    release.exposed = dict(_exposed(frame, policy))
+    release.absent, release.exposed = _absent(frame, policy), dict(_exposed(frame, policy))
     return release
 
 
@@ -125,6 +126,10 @@ def _in_turn(names: pl.Series, number: str) -> pl.DataFrame:
     """Rows with the name of their person, and how many rows of hers come before."""
     counted = pl.DataFrame({"name": names, number: np.arange(len(names), dtype=np.int64)})
     return counted.with_columns(turn=pl.int_range(pl.len()).over("name"))
+
+
+def _absent(frame: pl.DataFrame, policy: Policy) -> tuple[str, ...]:
+    return tuple(name for name in policy.published if name not in frame.columns)
 
 
 def _refuse_strange(columns: Sequence[str], policy: Policy) -> None:

@@ -24,6 +24,8 @@ class BareRelease(Release):
 
     exposed: Mapping[str, int] = {}
     unnamed: Sequence[str] = ()
+    # Attributes of the policy that the table does not have.
+    absent: Sequence[str] = ()
     is_alone: bool = False
     # Where lines are candidates for several rows: the line that has each row's own values.
     lines: NDArray[np.int64] | None = None
