@@ -153,7 +153,7 @@ def _read_csv(source: Source, delimiter: str | None) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         _check_shape(source, n_fields=len(names), delimiter=delimiter)
         raise _damaged(source, str(error)) from None
-    if _is_even(source, frame):
+    if _is_even(source, frame, delimiter):
         return frame
     n_records, blank = _check_shape(source, n_fields=len(names), delimiter=delimiter)
     if frame.height != n_records - 1:
@@ -164,7 +164,7 @@ def _read_csv(source: Source, delimiter: str | None) -> pl.DataFrame:
     return frame.filter(is_person) if blank.size and len(names) > 1 else frame
 
 
-def _is_even(source: Source, frame: pl.DataFrame) -> bool:
+def _is_even(source: Source, frame: pl.DataFrame, delimiter: str) -> bool:
     """Whether every line of a file is one record with all its fields.
 
     The reader refuses records that are too long, and fills up those that are too short, whose last field is then
@@ -173,15 +173,28 @@ def _is_even(source: Source, frame: pl.DataFrame) -> bool:
     """
     if frame.width < 2 or not frame.height or frame.to_series(frame.width - 1).null_count():
         return False
-    n_lines, last, has_quotes = 0, b"", False
+    n_lines, last = 0, b""
     with source.open() as file:
-        while chunk := file.read(CHUNK):
+        while chunk := file.read(CHUNK) + file.readline():
             n_lines, last = n_lines + chunk.count(b"\n"), chunk[-1:]
-            has_quotes = has_quotes or b'"' in chunk
-    if last != b"\n" or n_lines != frame.height + 1:
+            if last != b"\n" or not _encloses_fields(chunk, delimiter):
+                return False
+    return n_lines == frame.height + 1
+
+
+def _encloses_fields(lines: bytes, delimiter: str) -> bool:
+    """Whether the quotes of some lines open at the beginnings of fields and close at their ends."""
+    if b'"' not in lines:
+        return True
+    data = np.frombuffer(lines, dtype=np.uint8)
+    quotes = np.flatnonzero(data == QUOTE)
+    opening, closing = quotes[::2], quotes[1::2]
+    if opening.size != closing.size:
         return False
-    quoted = pl.any_horizontal(pl.all().str.contains('"', literal=True).any())
-    return not has_quotes or not frame.select(quoted).item()
+    is_end = np.zeros(256, dtype=bool)
+    is_end[[ord(delimiter), NEWLINE, 0x0D]] = True
+    # Before the first byte is the last one, which ends a line.
+    return bool(is_end[data[opening - 1]].all() and is_end[data[closing + 1]].all())
 
 
 def read_header(path: Path, delimiter: str | None = None) -> tuple[list[str], str]:
