@@ -9,12 +9,11 @@ from manyveils.policy.sections import Data
 from manyveils.table.door import Restore, read_file, take_in
 
 ENDINGS = (".csv", ".parquet", ".pq", ".arrow", ".feather", ".ipc")
-MANIFEST = "release.json"
 
 
 def is_folder_of_parts(path: Path) -> bool:
-    """Whether a folder has parts of a table and no manifest of a release."""
-    return path.is_dir() and not (path / MANIFEST).exists() and bool(_parts(path))
+    """Whether a folder holds parts of a table and nothing else, so that it is no release and no other folder."""
+    return path.is_dir() and bool(_parts(path)) and len(_parts(path)) == len(_visible(path))
 
 
 def take_in_parts(data: object, form: Data | None = None) -> tuple[pl.DataFrame, Restore]:
@@ -36,5 +35,8 @@ def take_in_parts(data: object, form: Data | None = None) -> tuple[pl.DataFrame,
 
 def _parts(folder: Path) -> list[Path]:
     """The files that hold rows, in the order of their names; what engines add for themselves begins with _ or a dot."""
-    listed = (path for path in folder.iterdir() if path.is_file() and path.name[0] not in "._")
-    return sorted(path for path in listed if path.suffix.lower() in ENDINGS)
+    return sorted(path for path in _visible(folder) if path.is_file() and path.suffix.lower() in ENDINGS)
+
+
+def _visible(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.name[0] not in "._"]
