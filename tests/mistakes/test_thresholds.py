@@ -216,3 +216,10 @@ def test_codes_have_no_terms(desk):
         publish={"method": "grade", "then": "generalize"},
     )
     assert "guarantee (l_of up to 2): codes hide which label a value is under" in desk.refused()
+
+
+@pytest.mark.parametrize("guarantee", [{"alpha": 1e-10}, {"l_kind": "recursive", "l": 2, "c": 1e-10}])
+def test_threshold_too_fine(desk, guarantee):
+    """What is less than the nine decimals that thresholds have would be no threshold."""
+    desk.policy(guarantee=guarantee)
+    assert "should be greater than or equal to 0.000000001." in desk.refused()

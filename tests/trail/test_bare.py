@@ -240,3 +240,11 @@ def test_json_has_gaps_and_what_init_found(tmp_path):
     kept = json.loads(made.stdout)["keeps"]
     assert kept["k"] == 3
     assert {(of["attribute"], of["reading"]) for of in kept["attributes"]} >= {("income", "marginal")}
+
+
+def test_rows_that_are_nobodys_are_found():
+    """Cells that are all in the original, in rows that are not, are told beside the original."""
+    original = TABLE.with_columns(name=pl.Series(list("abcdef")), age=pl.Series([20, 21, 29, 31, 40, 50]))
+    table = original.drop("name").with_columns(illness=original["illness"].reverse())
+    told = {found.promise: found.kept for found in mv.check(table, POLICY, data=original).findings}
+    assert (told["nothing-lost"], told["rows-true"]) == (True, False)

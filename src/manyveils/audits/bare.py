@@ -19,6 +19,7 @@ ABSENT = "the table does not have it, so nothing of it can be learnt"
 NO_ORIGINAL = "no original"
 OF_ORIGINAL: Mapping[str, str] = {
     "nothing-lost": "whether every cell is what the original says",
+    "rows-true": "whether every row is a row of the original",
     "suppression": "how many persons were left out",
 }
 OF_RELEASE: Mapping[str, str] = {

@@ -49,6 +49,8 @@ Eliminations = Annotated[int, Field(strict=True, ge=1, le=5)]
 # Sets of codes are counted up to this size, which grows as a power of it.
 KnownItems = Annotated[int, Field(strict=True, ge=1, le=4)]
 Number = Annotated[float, Field(strict=True)]
+# Thresholds are exact to nine decimals; what is smaller would be none.
+FINEST = 1e-9
 
 
 def optional(description: str, default: object = None, **limits: Any) -> Any:
@@ -119,18 +121,18 @@ class GuaranteeKeys(Section):
         "with l: the level of the hierarchy whose labels are counted; 0 counts values"
     )
     l_of: dict[str, Several] | None = optional("with l: values, or labels of l_level, that ask for another l")
-    c: Number | None = optional("recursive diversity's factor", gt=0)
+    c: Number | None = optional("recursive diversity's factor", ge=FINEST)
     t: Number | None = optional("distance from the whole table's distribution, at most", ge=0, le=1)
     ground: Literal["equal", "ordered", "hierarchical"] | None = optional("ground distance of t")
     n: Count | None = optional("with t: closeness to a superset of at least n rows")
-    alpha: Number | None = optional("share of any listed value in a group, at most", gt=0, le=1)
+    alpha: Number | None = optional("share of any listed value in a group, at most", ge=FINEST, le=1)
     alpha_values: list[Text] | None = optional("the values alpha speaks of; all when left out")
-    beta: Number | None = optional("relative gain of any value, at most", gt=0)
-    delta: Number | None = optional("absolute log ratio of any value's shares, below", gt=0)
-    e: Number | None = optional("range of a numeric attribute in a group, at least", gt=0)
+    beta: Number | None = optional("relative gain of any value, at most", ge=FINEST)
+    delta: Number | None = optional("absolute log ratio of any value's shares, below", ge=FINEST)
+    e: Number | None = optional("range of a numeric attribute in a group, at least", ge=FINEST)
     epsilon: Number | None = optional("with m: how near two numbers are alike", ge=0)
     m: Count | None = optional("with epsilon: at most one m-th of a group is alike")
-    epsilon_link: Number | None = optional("confidence of any value in a group, at most", gt=0, le=1)
+    epsilon_link: Number | None = optional("confidence of any value in a group, at most", ge=FINEST, le=1)
     known_items: KnownItems | None = optional(
         "with k: how many values of a multi-valued attribute someone may know of a person, besides quasi-identifiers"
     )

@@ -1,6 +1,6 @@
 """Full-domain generalization: one level for every quasi-identifier, the optimal one or the best that is found in time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 
@@ -52,6 +52,7 @@ class Limits:
 def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromRows:
     """The best node of the lattice, and the groups that are left out there."""
     refuse_valued(work, instead='recoding = "mondrian"')
+    work = _with_room_beside(work)
     watches = watch_counts(work, work.with_room, work.sensitive, work.quasi)
     columns, table = tuple(work.table[name] for name in work.quasi), work.counts(work.quasi)
     lattice = lattice_of(columns, table, watches)
@@ -93,6 +94,17 @@ def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromR
     assert lattice.persons is not None
     rows = np.sort(lattice.persons.order[lost.owners >= 0])
     return FromRows(lambda own: Drafts((view.draft_of(own.table, rows),), notes))
+
+
+def _with_room_beside(work: Work) -> Work:
+    """The same with room for some to leave every group also beside earlier releases, so that a next one finds a node."""
+    if work.table.earlier is None:
+        return work
+    from manyveils.promises.exchanges import LEAVING, room_to_leave
+
+    share = work.policy.publish.leaving
+    room = room_to_leave(work.policy, work.table, work.promises, LEAVING if share is None else float(share))
+    return replace(work, room=room)
 
 
 def _sightings(work: Work, strictness: int) -> Told | None:

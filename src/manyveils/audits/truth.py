@@ -1,0 +1,108 @@
+"""Whether the lines of a release are rows of the original, and not only made of values that it has."""
+
+import secrets
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+import numpy as np
+import polars as pl
+
+from manyveils.audits.finding import Finding, count_of_faults
+from manyveils.audits.signatures import Bits, scrambled
+from manyveils.reading.evidence import Evidence
+from manyveils.reading.keys import Bools, Ids
+from manyveils.reading.persons import shown_of, standing_in
+from manyveils.reading.slices import values_for
+from manyveils.release import View
+from manyveils.release.views import ColumnFile
+
+# Where labels overlap, so many different lines and rows are matched at most.
+MOST_MATCHED = 20_000
+
+
+def truth_findings(evidence: Evidence) -> Iterator[Finding]:
+    """For every view, how many of its lines no row of the original accounts for.
+
+    Claim: a view with no such line shows in every column rows of the original, each once at most, as its labels have them.
+    Why: where every original has one label, lines and the labels of rows are counted and compared as numbers that were
+    scrambled with a key drawn for this audit, so that others fall together once in 2^64. Where labels overlap, a maximum
+    flow gives each line a row; of more than `MOST_MATCHED` different ones, only attributes whose labels do not overlap
+    are looked at together. Where persons have several rows, every line has been compared with its row already.
+    Tested by: tests/claims/test_audit_truth.py
+    """
+    for view in evidence.release.views:
+        if not evidence.is_whole(view):
+            yield count_of_faults("rows-true", None, view.name)
+        elif any(evidence.weights(file) is not None for file in view.files):
+            continue
+        elif evidence.table.persons is not None and standing_in(evidence, view) is not None:
+            yield count_of_faults("rows-true", 0, view.name)
+        else:
+            n_untrue = sum(_untrue(evidence, view, file) for file in view.files)
+            yield count_of_faults("rows-true", n_untrue, view.name)
+
+
+def _untrue(evidence: Evidence, view: View, file: ColumnFile) -> int:
+    """The lines of a column that no row of the original accounts for."""
+    names = shown_of(evidence, file)
+    single = tuple(name for name in names if not evidence.cover(view, file, name).overlaps)
+    if len(single) < len(names):
+        n_untrue = _unmatched(evidence, view, file, names)
+        if n_untrue is not None:
+            return n_untrue
+    return _uncounted(evidence, view, file, single)
+
+
+def _uncounted(evidence: Evidence, view: View, file: ColumnFile, names: tuple[str, ...]) -> int:
+    """The lines beyond the rows that read alike, where every original has one label at most."""
+    if not names:
+        return 0
+    # Where an attribute is published as it is and alone, nothing but its counts could be wrong.
+    salt = np.random.default_rng(secrets.randbits(128))
+    salts = salt.integers(0, 2**63, size=len(names), dtype=np.uint64)
+    lines = [evidence.coded(file, name).codes for name in names]
+    covers = [evidence.cover(view, file, name) for name in names]
+    of_rows = [cover.label_of[evidence.table[name].codes] for cover, name in zip(covers, names, strict=True)]
+    is_shown = np.logical_and.reduce([own >= 0 for own in of_rows])
+    published = _scrambled(lines, salts)
+    wanted = _scrambled((own if is_shown.all() else own[is_shown] for own in of_rows), salts)
+    if published.size == wanted.size and published.sum() == wanted.sum():
+        return 0
+    different, counts = np.unique(published, return_counts=True)
+    there, most = np.unique(wanted, return_counts=True)
+    place = np.minimum(np.searchsorted(there, different), max(there.size - 1, 0))
+    is_there: Bools = there[place] == different if there.size else np.zeros(different.size, dtype=bool)
+    return int(np.maximum(counts - np.where(is_there, most[place] if there.size else 0, 0), 0).sum())
+
+
+def _scrambled(columns: Iterable[Ids], salts: Bits) -> Bits:
+    """A number for each row, the same for equal rows."""
+    numbers = np.zeros(1, dtype=np.uint64)
+    for codes, salt in zip(columns, salts, strict=True):
+        numbers = scrambled((numbers ^ salt) + codes.astype(np.uint64))
+    return cast(Bits, numbers)
+
+
+def _unmatched(evidence: Evidence, view: View, file: ColumnFile, names: tuple[str, ...]) -> int | None:
+    """The lines for which no row is left where labels overlap; None where too many would have to be matched."""
+    values = evidence.group_numbers(file, names)
+    if int(values.max(initial=0)) >= MOST_MATCHED or evidence.table.n_rows > 50 * MOST_MATCHED:
+        return None
+    what, sought = values_for(evidence, view, file, names)
+    if int(what.max(initial=0)) >= MOST_MATCHED:
+        return None
+    return values.size - _most_matched(np.bincount(what), np.bincount(values), sought)
+
+
+def _most_matched(rows: Ids, lines: Ids, pairs: pl.DataFrame) -> int:
+    """How many lines can have a row each, of so many of every kind, if these pairs of kinds (what, value) fit."""
+    from scipy import sparse  # Takes longer to load than most views to judge.
+    from scipy.sparse.csgraph import maximum_flow
+
+    what, value = pairs["what"].to_numpy(), pairs["value"].to_numpy()
+    source, sink = rows.size + lines.size, rows.size + lines.size + 1
+    starts = np.concatenate([np.full(rows.size, source), what, rows.size + np.arange(lines.size)])
+    ends = np.concatenate([np.arange(rows.size), rows.size + value, np.full(lines.size, sink)])
+    most = np.concatenate([rows, np.minimum(rows[what], lines[value]), lines]).astype(np.int32)
+    flow = maximum_flow(sparse.csr_array((most, (starts, ends)), shape=(sink + 1, sink + 1)), source, sink)
+    return int(flow.flow_value)
