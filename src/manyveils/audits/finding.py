@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 # Where somebody has several rows, and the files alone do not say whose a row is.
 UNTOLD = "the files do not tell which rows are whose, so promises about persons cannot be shown to be kept."
-REMEDY = "The private folder of the release does: keep it beside the release, or give it as private."
+REMEDY = (
+    "The private folder of the release does: keep it beside the release, or give it as private. "
+    "Of a table from elsewhere, its column that names persons does."
+)
 # Of earlier releases that were not looked at.
 ALONE = "What they tell together with this release is not judged here; name them with --after, or after."
 Reading = Literal["marginal", "conditional", "joint", "sightings", "release"]
@@ -160,7 +163,8 @@ class Audit:
             for f in self.findings
         ]
         verdict = "Every promise is kept." if self.kept else f"{len(self.broken)} promises are broken."
-        note = " ".join(filter(None, (verdict, str(self.persons.get("note", "")), self.beside)))
+        gaps = " ".join(f"Not judged ({gap['promise']}): {gap['why']}." for gap in self.not_judged)
+        note = " ".join(filter(None, (verdict, str(self.persons.get("note", "")), self.beside, gaps)))
         return as_table("Audit", header, rows, note=f"{note} {UNTOLD} {REMEDY}" if self.untold else note)
 
     def __repr__(self) -> str:
