@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from manyveils.errors import PolicyError as PolicyError
     from manyveils.examining import attack as attack
     from manyveils.examining import audit as audit
+    from manyveils.examining import check as check
     from manyveils.examining import measure as measure
     from manyveils.examining import public_report as public_report
     from manyveils.policy import Policy as Policy
@@ -43,7 +44,7 @@ _HOMES = {
     "audits": "Audit",
     "comparing": "Comparison compare",
     "errors": "BrokenPromise DataError InfeasibleError InputError ManyveilsError PolicyError",
-    "examining": "attack audit measure public_report",
+    "examining": "attack audit check measure public_report",
     "policy": "Policy",
     "policy.gnf": "Schema check_gnf",
     "policy.rules": "PrivacyRule",

@@ -11,14 +11,20 @@ from manyveils.methods import Options, method_of, method_problems, read_options,
 from manyveils.policy import Policy
 from manyveils.policy.model import read_document
 from manyveils.promises.work import silent
+from manyveils.reading.bare import Alone, read_alone, read_beside
 from manyveils.reading.chain import UNTOLD, Chain, chain_of
 from manyveils.release import Release
+from manyveils.release.bare import BareRelease
 from manyveils.release.ledger import Link, links_of
 from manyveils.release.placements import private_folder, read_placements
 from manyveils.table import Restore, Streams, Table, hold
+from manyveils.table.door import is_sparks
+from manyveils.table.parts import is_folder_of_parts, take_in_parts
 
 AnyPolicy = Policy | str | Path | Mapping[str, Any]
 AnyRelease = Release | str | Path
+# The same, or a table of whatever origin: a file, a folder of parts or a dataframe.
+AnyPublished = Any
 # The folders of earlier releases, in any order; one may stand by itself.
 Earlier = Sequence[str | Path] | str | Path
 Progress = Callable[[str, float], None]
@@ -45,6 +51,9 @@ class Order:
 
     def __post_init__(self, asked: AnyPolicy) -> None:
         policy = read_policy(asked)
+        if policy.data.missing == "any":
+            what = "any is for judging tables that are published already."
+            raise PolicyError.at(f"{policy.name}: data.missing", what, 'Publish with "category".')
         object.__setattr__(self, "policy", policy)
         object.__setattr__(self, "options", read_options(policy))
         if listed(self.after):
@@ -96,6 +105,41 @@ def read_release(release: AnyRelease, private: str | Path | None = None) -> Rele
     elif private is not None:
         release.placements = read_placements(Path(private))
     return release
+
+
+def is_bare(release: object) -> bool:
+    """Whether something is a table of whatever origin, and no release: a file, a folder of parts or a dataframe."""
+    if isinstance(release, str | Path):
+        return Path(release).is_file() or is_folder_of_parts(Path(release))
+    return not isinstance(release, Release) and not is_sparks(release)
+
+
+def refuse_for_bare(given: Mapping[str, object]) -> None:
+    """Refuse what only a release of ours has."""
+    InputError.refuse(
+        Problem(name, "goes with a release folder, and this is a table.", "Leave it out.")
+        for name, value in given.items()
+        if value is not None
+    )
+
+
+def read_bare(frame: object, policy: Policy) -> Alone:
+    """A table that something else published, by itself."""
+    return read_alone(*take_in_parts(frame, policy.data), policy)
+
+
+def read_bare_beside(frame: object, policy: Policy, table: Table) -> BareRelease:
+    """A table that something else published, beside its original."""
+    return read_beside(*take_in_parts(frame, policy.data), policy, table)
+
+
+def read_published(
+    release: AnyPublished, policy: Policy, table: Table, private: str | Path | None = None
+) -> Release:
+    """A release, or a table that something else published as one, read beside its original."""
+    if isinstance(release, Release) or not is_bare(release):
+        return read_release(release, private)
+    return read_bare_beside(release, policy, table)
 
 
 def listed(after: Earlier) -> tuple[Path, ...]:
@@ -164,7 +208,7 @@ def published_after(release: AnyRelease, private: str | Path | None = None) -> t
 
 def refuse_itself(release: AnyRelease, chain: Chain | None) -> None:
     """A release does not come after itself."""
-    if chain is None or isinstance(release, Release):
+    if chain is None or not isinstance(release, str | Path):
         return
     if Path(release).resolve() in {folder.resolve() for folder in chain.folders}:
         what = "is named as an earlier release, too."

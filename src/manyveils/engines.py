@@ -7,11 +7,13 @@ from typing import Literal
 
 from manyveils.arguments import Order, Progress, licence_of, streams_of
 from manyveils.audits import Audit, Judged, judged
+from manyveils.audits.rows import rows_short
 from manyveils.errors import InputError
 from manyveils.linting import lint
 from manyveils.policy import Policy
 from manyveils.reading.chain import Chain
 from manyveils.release import Release
+from manyveils.release.bare import BareRelease
 from manyveils.table import Table
 from manyveils.table.door import is_sparks
 
@@ -32,6 +34,12 @@ def is_for_spark(data: object, engine: Engine = "local", master: str | None = No
 def judge(release: Release, table: Table, policy: Policy, levels: Levels = None) -> Audit:
     """Derive every promise again in this process, from the release and the original alone."""
     return judge_with_evidence(release, table, policy, levels).audit
+
+
+def judge_rows(release: BareRelease, table: Table, policy: Policy, levels: Levels = None) -> Audit:
+    """Judge a table that something else published, and say of each row what it falls short of."""
+    verdict, evidence = judge_with_evidence(release, table, policy, levels)
+    return replace(verdict, rows=release.restored(rows_short(evidence)))
 
 
 def judge_with_evidence(release: Release, table: Table, policy: Policy, levels: Levels = None) -> Judged:

@@ -4,24 +4,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from manyveils.arguments import (
     AnyPolicy,
+    AnyPublished,
     AnyRelease,
     Earlier,
     Progress,
     beside,
     chain_for,
+    is_bare,
     published_after,
+    read_bare,
+    read_bare_beside,
     read_policy,
+    read_published,
     read_release,
+    refuse_for_bare,
     refuse_itself,
     streams_of,
     told_beside,
 )
 from manyveils.audits import Audit
-from manyveils.engines import Engine, is_for_spark, judge, judge_on_spark, refuse_chain_on_spark
+from manyveils.audits.kept import WEAKEST, Kept, kept_of
+from manyveils.engines import Engine, is_for_spark, judge, judge_on_spark, judge_rows, refuse_chain_on_spark
 from manyveils.errors import DataError, InputError, PolicyError
 from manyveils.policy import Policy
 from manyveils.promises.work import silent
@@ -34,15 +41,17 @@ from manyveils.utility.learning import Lesson
 
 if TYPE_CHECKING:
     from manyveils.attacks import Attacks
+    from manyveils.profiling import Profile
     from manyveils.reports import Report
 
 
 def audit(
-    release: AnyRelease,
+    release: AnyPublished,
     data: object,
     policy: AnyPolicy,
     *,
     levels: Mapping[str, float] | None = None,
+    rows: bool = False,
     private: str | Path | None = None,
     after: Earlier = (),
     engine: Engine = "local",
@@ -54,9 +63,15 @@ def audit(
     `levels` are thresholds to look at besides those that are promised, such as {"k": 10}. Where persons have several
     rows, the private folder of the release (`private`; the one beside it by default) says which rows stand where,
     which is checked before it is believed. With `after`, the folders of earlier releases of the same people, promises
-    are judged against someone who has all of them.
+    are judged against someone who has all of them. A table that something else published goes to `check`.
     """
     policy = read_policy(policy)
+    if is_bare(release):
+        refuse_for_bare({"private": private, "after": after or None, "engine": engine == "spark" or None})
+        return check(release, policy, data=data, levels=levels, rows=rows)
+    if rows:
+        what = "are told of tables that something else published, and this is a release."
+        raise InputError.at("rows", what, "Leave it out.")
     chain = chain_for(after, policy)
     refuse_itself(release, chain)
     if is_for_spark(data, engine, master):
@@ -66,6 +81,46 @@ def audit(
     table = beside(chain, hold(data, policy)[0], policy)
     verdict = judge(read_release(release, private), table, policy, levels)
     return told_beside(verdict, chain, published_after(release, private))
+
+
+def check(
+    frame: object,
+    policy: AnyPolicy,
+    *,
+    data: object = None,
+    levels: Mapping[str, float] | None = None,
+    rows: bool = False,
+) -> Audit:
+    """Judge a table that something else published: a path, a folder of parts, or a dataframe of any kind.
+
+    It is one published view: its groups are the rows with equal quasi-identifiers as they stand. With `data`, the
+    original, it is also compared with that; without, what needs it is listed as not judged. With `rows`, the audit
+    has a dataframe `rows` that says of each row which group it is in and what that falls short of.
+    """
+    policy = read_policy(policy)
+    if data is None:
+        release, table, policy = read_bare(frame, policy)
+    else:
+        table, _ = hold(data, policy)
+        release = read_bare_beside(frame, policy, table)
+    return (judge_rows if rows else judge)(release, table, policy, levels)
+
+
+def keeps(data: object, profile: "Profile") -> Kept:
+    """What a table keeps as it stands, by the roles that a profile guessed: the largest k and l, the smallest t.
+
+    Columns whose role is not decided are left out.
+    """
+    attributes: dict[str, dict[str, Any]] = {
+        name: {"role": "drop" if told.role in ("?", "open") else told.role}
+        for name, told in profile.decided.items()
+    }
+    for name in profile.having("sensitive"):
+        attributes[name] |= {"kind": profile.coarsenings[name].kind or "categorical"}
+    person = None if profile.whose is None else profile.whose.name
+    form = profile.form.model_dump(exclude_unset=True)
+    section = {**form, "missing_markers": list(profile.markers), "person": person or "row"}
+    return kept_of(check(data, {"data": section, "attributes": attributes, "guarantee": dict(WEAKEST)}))
 
 
 @contextmanager
@@ -79,7 +134,7 @@ def _in_folder(release: AnyRelease) -> Iterator[Path]:
 
 
 def attack(
-    release: AnyRelease,
+    release: AnyPublished,
     data: object,
     policy: AnyPolicy,
     *,
@@ -103,11 +158,11 @@ def attack(
     table = beside(chain, hold(data, policy)[0], policy)
     several = [*others, *(() if chain is None else chain.folders)]
     return try_attacks(
-        read_release(release),
+        read_published(release, policy, table),
         table,
         policy,
         only=only,
-        others=[read_release(other) for other in several],
+        others=[read_published(other, policy, table) for other in several],
         control=None if control is None else _hold_control(control, policy),
         streams=streams,
         progress=progress,
@@ -122,7 +177,7 @@ def _hold_control(control: object, policy: Policy) -> Table:
 
 
 def measure(
-    release: AnyRelease,
+    release: AnyPublished,
     data: object,
     policy: AnyPolicy,
     *,
@@ -136,8 +191,11 @@ def measure(
     if learn is None and held_out is not None:
         what = "people are held out, but no attribute is to be learnt."
         raise InputError.at("held-out", what, "Name it with --learn, or learn=.")
-    policy, release = read_policy(policy), read_release(release)
+    policy = read_policy(policy)
+    # A release that cannot be read is refused before the data are.
+    release = release if is_bare(release) else read_release(release)
     table, _ = hold(data, policy)
+    release = read_published(release, policy, table)
     if learn is None:
         return weigh(release, table, policy)
     lesson = Lesson(table, policy, learn, read_held_out(held_out, table, policy))

@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from manyveils.arguments import (
     AnyPolicy,
-    AnyRelease,
+    AnyPublished,
     Earlier,
     Order,
     Progress,
     beside,
     chain_for,
+    is_bare,
     published_after,
     read_policy,
+    read_published,
     read_release,
+    refuse_for_bare,
     refuse_itself,
     streams_of,
     told_beside,
@@ -29,6 +32,7 @@ from manyveils.linting import lint
 from manyveils.methods import drafts_of, method_of, unused_suppression, work_of
 from manyveils.promises.work import silent
 from manyveils.release import Release, seal
+from manyveils.release.ledger import Link
 from manyveils.table import Restore, Table, hold
 from manyveils.utility import measure
 
@@ -72,7 +76,7 @@ def make(order: Order, table: Table, restore: Restore) -> Release:
 
 
 def report(
-    release: AnyRelease,
+    release: AnyPublished,
     data: object,
     policy: AnyPolicy,
     *,
@@ -94,12 +98,16 @@ def report(
     from manyveils.utility.portrait import portrait
 
     policy, streams = read_policy(policy), streams_of(seed)
-    chain = chain_for(after, policy)
+    chain, links = chain_for(after, policy), tuple[Link, ...]()
     refuse_itself(release, chain)
-    links, title = published_after(release), "this" if isinstance(release, Release) else Path(release).name
-    release = read_release(release)
-    document = started(release.manifest.describe(), release.notes if plan is None else plan, comparison)
+    title = _title(release)
+    if is_bare(release):
+        refuse_for_bare({"after": after or None})
+    else:
+        links, release = published_after(release), read_release(release)
     table, _ = hold(data, policy)
+    release = read_published(release, policy, table)
+    document = started(release.manifest.describe(), release.notes if plan is None else plan, comparison)
     told = beside(chain, table, policy)
     others = () if chain is None else tuple(map(read_release, chain.folders))
     # Attacks first: an unknown name is refused before any work is done.
@@ -117,3 +125,8 @@ def report(
         progress("report", n_done / len(steps))
         document[name] = step().describe()
     return render(document)
+
+
+def _title(release: AnyPublished) -> str:
+    """What a release is called in a chain."""
+    return Path(release).name if isinstance(release, str | Path) else "this"

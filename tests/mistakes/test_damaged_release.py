@@ -44,10 +44,10 @@ def test_not_a_release(released):
 
 
 def test_a_file(released):
-    """A file is not a release."""
+    """A file is not a release but a table, and one that shares nothing with the policy is refused."""
     shutil.rmtree(released.out)
     released.data("Zq7", "out")
-    assert "is a file, and not the folder of a release" in audit(released)
+    assert "none of its 1 columns is a published attribute" in audit(released)
 
 
 def test_missing_file(released):

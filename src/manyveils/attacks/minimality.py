@@ -22,6 +22,7 @@ from manyveils.attacks.sparse_rows import Rows, normalized
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import DistinctDiversity, FrequencyDiversity
 from manyveils.reading.views import PublishedView
+from manyveils.release.bare import BareRelease
 from manyveils.table import Attribute, Table
 
 NAME = "minimality"
@@ -222,6 +223,8 @@ def attack(scene: Scene) -> Outcome:
 
 def _reason(scene: Scene) -> str:
     views = scene.reader.views
+    if isinstance(scene.release, BareRelease):
+        return "The table was made by another tool, and what else that tried is not known."
     if not _diversities(scene):
         return "Neither distinct nor frequency l is promised."
     if len(views) != 1 or len(views[0].columns) != 1 or views[0].n_buckets > 1:

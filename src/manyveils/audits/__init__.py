@@ -6,6 +6,7 @@ The audit shares no counting code with the methods, so that one fault cannot bli
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from manyveils.audits.bare import bare_findings, exposure_findings, not_judged, persons_counted
 from manyveils.audits.content import content_findings, loss_findings
 from manyveils.audits.finding import Audit, Finding
 from manyveils.audits.judge import worst_columns
@@ -18,6 +19,7 @@ from manyveils.reading.licence import Licence, licensed
 from manyveils.reading.persons import untold_views
 from manyveils.reading.secrets import as_published
 from manyveils.release import Release
+from manyveils.release.bare import BareRelease
 from manyveils.table import Table
 from manyveils.table.persons import how_counted
 
@@ -54,6 +56,8 @@ def judged(
 
     `licence` says what the policy's method may claim; other claims of the manifest are not believed.
     """
+    if isinstance(release, BareRelease):
+        return _judged_bare(release, table, policy, levels or {})
     as_read = release
     release, n_refused = licensed(release, table, policy, licence)
     evidence = Evidence(release, as_published(release, table), policy)
@@ -69,5 +73,22 @@ def judged(
         table.derived,
         how_counted(table, policy),
         untold_views(evidence),
+    )
+    return Judged(found, evidence)
+
+
+def _judged_bare(release: BareRelease, table: Table, policy: Policy, levels: Mapping[str, float]) -> Judged:
+    """Judge a table that something else published: what it gives away, and what of it the original explains."""
+    evidence = Evidence(release, table, policy)
+    found = Audit(
+        (
+            *bare_findings(evidence, levels),
+            *exposure_findings(release),
+            *(() if release.is_alone else (*loss_findings(evidence), *truth_findings(evidence))),
+        ),
+        table.derived,
+        persons_counted(release, table, policy),
+        untold_views(evidence),
+        not_judged=not_judged(release),
     )
     return Judged(found, evidence)

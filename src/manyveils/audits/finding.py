@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from manyveils.errors import BrokenPromise, Problem
 from manyveils.plain import as_table
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 # Where somebody has several rows, and the files alone do not say whose a row is.
 UNTOLD = "the files do not tell which rows are whose, so promises about persons cannot be shown to be kept."
-REMEDY = "The private folder of the release does: keep it beside the release, or give it as private."
+REMEDY = (
+    "The private folder of the release does: keep it beside the release, or give it as private. "
+    "Of a table from elsewhere, its column that names persons does."
+)
 # Of earlier releases that were not looked at.
 ALONE = "What they tell together with this release is not judged here; name them with --after, or after."
 Reading = Literal["marginal", "conditional", "joint", "sightings", "release"]
@@ -95,6 +98,10 @@ class Audit:
     # The earlier releases that it was judged beside, and those it was published after and judged without.
     after: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    # What cannot be said of a table by itself, and why.
+    not_judged: tuple[Mapping[str, str], ...] = ()
+    # For the owner of a bare table who asks: which rows fall short, and of what.
+    rows: Any = field(default=None, compare=False)
 
     @property
     def kept(self) -> bool:
@@ -144,6 +151,8 @@ class Audit:
         if told := self.not_promised:
             described["not_promised"] = [beyond.describe() for beyond in told]
         described |= {"accepted": [dict(doubt) for doubt in self.accepted]} if self.accepted else {}
+        if self.not_judged:
+            described["not_judged"] = [dict(gap) for gap in self.not_judged]
         more = {name: list(getattr(self, name)) for name in ("untold", "after", "without")}
         return described | {name: told for name, told in more.items() if told}
 
@@ -154,7 +163,8 @@ class Audit:
             for f in self.findings
         ]
         verdict = "Every promise is kept." if self.kept else f"{len(self.broken)} promises are broken."
-        note = " ".join(filter(None, (verdict, str(self.persons.get("note", "")), self.beside)))
+        gaps = " ".join(f"Not judged ({gap['promise']}): {gap['why']}." for gap in self.not_judged)
+        note = " ".join(filter(None, (verdict, str(self.persons.get("note", "")), self.beside, gaps)))
         return as_table("Audit", header, rows, note=f"{note} {UNTOLD} {REMEDY}" if self.untold else note)
 
     def __repr__(self) -> str:

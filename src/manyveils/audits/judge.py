@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from manyveils.audits import closeness, diversity, numbers, shares, supersets  # noqa: F401 (they register measures)
@@ -22,7 +23,7 @@ from manyveils.audits.shown import is_said_constant, sights_about
 from manyveils.audits.sightings import measure_sightings
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import WORST, Elimination, KAnonymity, KnownItems
-from manyveils.reading.evidence import Evidence
+from manyveils.reading.evidence import Evidence, lines_of
 from manyveils.reading.sight import (
     Sight,
     columns_for,
@@ -56,6 +57,21 @@ def _subject(finding: Finding) -> tuple[object, ...]:
 
 def _smallness(finding: Finding) -> tuple[bool, float]:
     return finding.kept, finding.measured if finding.measured is not None else float("inf")
+
+
+def judge_promised(evidence: Evidence, promise: Promise) -> Iterator[Finding]:
+    """The findings about one promise as it is made, and against no other knowledge."""
+    plain: Reading = "joint" if len(promise.protects) > 1 else "marginal"
+    others = known_besides(evidence, promise)
+    is_conditional = promise.conditional and _is_about_values(promise)
+    stub = _stub(promise, "conditional" if is_conditional else plain, promised=True)
+    yield from _judged(evidence, promise, others, stub)
+
+
+def known_besides(evidence: Evidence, promise: Promise) -> frozenset[str]:
+    """What a promise takes someone to know besides what is given."""
+    is_conditional = promise.conditional and _is_about_values(promise)
+    return other_sensitive(promise, evidence) if is_conditional else frozenset()
 
 
 def judge_columns(evidence: Evidence, promise: Promise, *, promised: bool) -> Iterator[Finding]:
@@ -191,15 +207,23 @@ def _worst_in(evidence: Evidence, promise: Promise, way: Way) -> dict[str, Any] 
 
 
 def _worst_measured(evidence: Evidence, promise: Promise, way: Way) -> dict[str, Any] | None:
-    measured = _measured(evidence, promise, way)
+    measured = measured_groups(evidence, promise, way)
     if measured is None:
         return None
     value, all_rows = pl.lit(0, dtype=pl.Int64), _all_rows(evidence, way, measured)
-    return _worst(measured.with_columns(value=value, times=pl.lit(1), all_rows=all_rows), promise)[0]
+    told = measured.with_columns(value=value, times=pl.lit(1), all_rows=all_rows)
+    # Candidates of whom none is meant are nobody's group.
+    told = told if lines_of(evidence) is None else told.filter(pl.col("all_rows") > 0)
+    return _worst(told, promise)[0]
 
 
 def _all_rows(evidence: Evidence, way: Way, measured: pl.DataFrame) -> pl.Series:
-    """The rows of each group; where persons have several, its size is another number."""
+    """The rows of each group; where persons have several, or groups overlap, its size is another number."""
+    lines = lines_of(evidence)
+    if lines is not None:
+        numbers = evidence.group_numbers(way[0].file, way[0].key)
+        own = pl.Series(np.bincount(numbers[lines], minlength=int(numbers.max(initial=-1)) + 1))
+        return own.gather(measured["group"]) if "group" in measured.columns else own
     if evidence.table.persons is None or len(way) > 1 or way[0].is_spread:
         return measured["rows"]
     sizes = pl.Series(evidence.tally(way[0].file, evidence.group_numbers(way[0].file, way[0].key)))
@@ -248,7 +272,7 @@ def _whole(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"measured": None if measured is None else _whole_if_possible(measured)}
 
 
-def _measured(evidence: Evidence, promise: Promise, way: Way) -> pl.DataFrame | None:
+def measured_groups(evidence: Evidence, promise: Promise, way: Way) -> pl.DataFrame | None:
     """The measures of all groups, or of all targets where they cannot be told apart by groups."""
     if isinstance(promise.guarantee, KAnonymity):
         return _sizes(evidence, promise.guarantee, way[0])

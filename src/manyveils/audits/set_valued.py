@@ -20,7 +20,7 @@ from manyveils.policy.guarantees import (
     Likeness,
     Linkability,
 )
-from manyveils.reading.evidence import Evidence
+from manyveils.reading.evidence import Evidence, lines_of
 from manyveils.reading.keys import Bools, Floats, Ids, distinct, ranges
 from manyveils.reading.sight import Sight
 
@@ -61,8 +61,8 @@ def is_one_of_many(evidence: Evidence, promise: Promise, sight: Sight) -> bool:
     """Whether a promise is about one value of a multi-valued attribute, of which a column shows several as they are."""
     if len(promise.protects) > 1 or not isinstance(promise.guarantee, AT_ONCE):
         return False
-    if evidence.table.persons is not None:
-        # Persons with several rows have and lack a value at once, so values are judged one by one.
+    if evidence.table.persons is not None or lines_of(evidence) is not None:
+        # Persons with several rows have and lack a value at once, and candidates may be nobody's: one by one, then.
         return False
     name = promise.protects[0]
     if evidence.table.atom(name) is None or promise.insensitive != {"0"}:

@@ -14,6 +14,7 @@ from manyveils.policy import Policy
 from manyveils.policy.guarantees import WORST
 from manyveils.reading.evidence import Evidence
 from manyveils.release import Release
+from manyveils.release.bare import BareRelease
 from manyveils.table import Table, resolve
 
 Subject = tuple[object, ...]
@@ -35,7 +36,7 @@ def columns_judged(evidence: Evidence, levels: Mapping[str, float]) -> Iterator[
     """The findings about all promises, and about promises at other levels, column by column."""
     # Promises are about all people, even where few of them are in this part.
     everyone = replace(evidence.table, n_rows=evidence.n_people, weights=None)
-    promises = resolve(evidence.policy, everyone)
+    promises = resolve(evidence.policy, everyone, is_made=isinstance(evidence.release, BareRelease))
     unpromised = tuple(at_levels(promises, levels))
     for promise in promises:
         yield from judge_columns(evidence, promise, promised=True)

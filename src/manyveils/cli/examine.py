@@ -66,30 +66,58 @@ def audit(
     private: Annotated[
         Path | None, option("The private folder, which says who stands where; <release>.private by default.")
     ] = None,
+    rows: Annotated[
+        Path | None, option("Of a table: write which rows fall short of what, for its owner (csv).")
+    ] = None,
     after: After = None,
     engine: Engine = "local",
     master: Master = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Check every promise from the released files and the original alone; exit status 1 if one is broken."""
+    """Check every promise of a release, or of any table that is a file or a folder of parts; exit status 1 if one is broken.
+
+    A release is checked against its original. A table is judged as it stands, and with --data against its original too.
+    """
     with open_door(as_json=as_json) as door:
         from manyveils.examining import audit
 
+        if rows is not None:
+            _refuse_rows(rows, release, force=force)
         levels = dict(map(_level, level or []))
         verdict = audit(
             release,
             data,
             policy,
             levels=levels,
+            rows=rows is not None,
             private=private,
             after=after or (),
             engine=engine,
             master=master,
             progress=door.progress,
         )
+        if rows is not None:
+            _write_rows(verdict, rows, force=force)
         door.show(verdict.describe(), lambda: show_audit(verdict))
         if not verdict.kept:
             raise typer.Exit(1)
+
+
+def _refuse_rows(rows: Path, release: Path, *, force: bool) -> None:
+    """Rows go into a file of their own, which is not the table itself."""
+    from manyveils.release.folder import refuse_file
+
+    if rows.resolve() == release.resolve():
+        raise InputError.at("--rows", "is the table itself.", "Choose another file.")
+    refuse_file(rows, force=force)
+
+
+def _write_rows(verdict: "Audit", rows: Path, *, force: bool) -> None:
+    """Write which rows fall short, where only the owner reads it."""
+    from manyveils.release.folder import write_file
+
+    write_file(rows, verdict.rows.write_csv(), force=force, mode=0o600)
 
 
 def _level(text: str) -> tuple[str, float]:
@@ -129,6 +157,8 @@ def show_audit(verdict: "Audit") -> None:
         typer.echo(verdict.beside)
     for told in verdict.not_promised[:MOST_TOLD]:
         typer.echo(f"{told.what} {told.remedy}")
+    for gap in verdict.not_judged:
+        typer.echo(f"Not judged ({gap['promise']}): {gap['why']}.")
     show_accepted(verdict.accepted)
     if verdict.untold:
         typer.echo(f"Views {', '.join(verdict.untold)}: {UNTOLD} {REMEDY}")
@@ -251,6 +281,7 @@ def report(
         target = out or (release.with_name(f"{release.name}.html") if public else aside / REPORT)
         if certificate:
             target = out or release.with_name(f"{release.name}.certificate.html")
+        _refuse_for_table(release, certificate=certificate, public=public)
         _refuse_inside(target, release)
         refuse_file(target, force=force)
         if public:
@@ -288,6 +319,13 @@ def report(
         write_file(target, page.html, force=force, mode=0o644 if public else 0o600)
         words = f"The {'public ' if public else ''}report is {target}."
         door.show({"file": str(target), **page.document}, lambda: typer.echo(words))
+
+
+def _refuse_for_table(release: Path, **asked: bool) -> None:
+    """Refuse what speaks of a release and its manifest, if this is a table that something else published."""
+    if release.is_file():
+        what = "is for a release folder, and this is a table."
+        InputError.refuse(Problem(f"--{name}", what, "Drop it.") for name in asked if asked[name])
 
 
 def _refuse_inside(target: Path, release: Path) -> None:

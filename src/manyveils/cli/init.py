@@ -9,7 +9,10 @@ from manyveils.cli.door import open_door, show_table
 from manyveils.cli.options import AsJson, Force, option, place_of
 from manyveils.errors import InputError
 
+WITH_OTHERS = "and all other sensitive values"
+
 if TYPE_CHECKING:
+    from manyveils.audits.kept import Kept
     from manyveils.profiling import Profile
 
 
@@ -49,7 +52,19 @@ def command(
         guessed = profile(data, delimiter=delimiter, form=told, progress=door.progress)
         seen = data if isinstance(data, str) else path_from(out.parent, data)
         write_file(out, guessed.policy_text(seen), force=force)
-        door.show({"policy": str(out), "profile": guessed.describe()}, lambda: _show(guessed, out))
+        kept = _kept(data, guessed)
+        document = {"policy": str(out), "profile": guessed.describe(), "keeps": kept and kept.describe()}
+        door.show(document, lambda: _show(guessed, kept, out))
+
+
+def _kept(data: Path | str, guessed: "Profile") -> "Kept | None":
+    """What the table keeps as it stands; None where it cannot be judged before somebody decides."""
+    from manyveils.examining import keeps
+
+    try:
+        return keeps(data, guessed)
+    except InputError:
+        return None
 
 
 def _refuse_place(out: Path, data: Path | str) -> None:
@@ -61,7 +76,7 @@ def _refuse_place(out: Path, data: Path | str) -> None:
         raise InputError.at(str(out), "is the data file itself.", "Choose another name.")
 
 
-def _show(guessed: "Profile", out: Path) -> None:
+def _show(guessed: "Profile", kept: "Kept | None", out: Path) -> None:
     from manyveils.profiling.guesses import percent
 
     rows = [
@@ -71,6 +86,8 @@ def _show(guessed: "Profile", out: Path) -> None:
     header = ["column", "type", "distinct", "missing", "unique", "role", "why"]
     show_table(f"{guessed.n_rows:,} rows", header, rows)
     _show_combinations(guessed)
+    if kept is not None:
+        _show_kept(kept)
     typer.echo(f"Wrote {out}. Every guess in it has its reason beside it: read them before you publish.")
     for warning in guessed.warnings:
         typer.echo(f"Decide: {warning}")
@@ -86,3 +103,18 @@ def _show_combinations(guessed: "Profile") -> None:
         of = f"a sample of {measured.n_rows:,} rows" if measured.is_sample else "all rows"
         rows = [[", ".join(known.names), percent(known.alone)] for known in dict.fromkeys(shown)]
         show_table(f"Unique rows, of {of}", ["an adversary knows", "unique rows"], rows)
+
+
+def _show_kept(kept: "Kept") -> None:
+    """Say what could be promised of the table if it were published as it is, by these roles."""
+    k = "nothing" if kept.k is None else f"k = {kept.k:,.0f}"
+    rows = [
+        [of.attribute, "the quasi-identifiers" if of.reading == "marginal" else WITH_OTHERS, of.l, of.t]
+        for of in kept.attributes
+        if of.reading in ("marginal", "conditional")
+    ]
+    if rows:
+        header = ["sensitive attribute", "someone knows", "largest l (distinct)", "smallest t"]
+        show_table(f"What this table keeps as it stands: {k}", header, rows)
+    else:
+        typer.echo(f"What this table keeps as it stands: {k}.")

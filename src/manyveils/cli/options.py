@@ -13,7 +13,9 @@ def option(text: str, *names: str, min: float | None = None, **how: Any) -> Any:
 
 PolicyFile = Annotated[Path, typer.Argument(help="The policy file, TOML or JSON.")]
 PolicyOption = Annotated[Path, option("The policy file, TOML or JSON.")]
-ReleaseFolder = Annotated[Path, typer.Argument(help="The release folder.")]
+ReleaseFolder = Annotated[
+    Path, typer.Argument(help="The release folder, or a table that something else published.")
+]
 
 
 def place_of(text: str | Path) -> Path | str:

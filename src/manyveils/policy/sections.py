@@ -80,7 +80,9 @@ class Data(Section):
         "what stands between thousands in texts"
     )
     dates: Literal["dmy", "mdy", "ymd"] | None = optional("the order of day, month and year in texts")
-    missing: Literal["category", "drop", "error"] = optional("what a missing cell means", "category")
+    missing: Literal["category", "drop", "error", "any"] = optional(
+        "what a missing cell means; any value, in tables that are only judged", "category"
+    )
     missing_markers: list[Text] = optional("texts that stand for a missing cell, besides an empty one", [])
     delimiter: Delimiter | None = optional("of a csv file; found by itself")
     columns: list[str] | None = optional("the columns that are read; others are left out", min_length=1)

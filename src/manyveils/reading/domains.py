@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from manyveils.policy.hierarchies import TOP
 from manyveils.reading.cover import Cover, cover_of_pairs, joined_covers
+from manyveils.reading.intervals import NUMBER
 from manyveils.reading.keys import Floats, Ids
-from manyveils.reading.meanings import NUMBER, range_ends, texts_of
+from manyveils.reading.meanings import range_ends, texts_of
 from manyveils.release import Release, draft
 from manyveils.table import Table
 

@@ -14,6 +14,7 @@ from manyveils.reading.keys import Ids, combined, dense
 from manyveils.reading.labels import Labels, labels_of
 from manyveils.reading.meanings import Listing, Meanings, false_lines, texts_of
 from manyveils.release import Release, View
+from manyveils.release.bare import BareRelease
 from manyveils.release.seal import BUCKET, levels_of
 from manyveils.release.views import ColumnFile
 from manyveils.table import Attribute, Table
@@ -199,6 +200,9 @@ class Evidence:
 
     def _coded(self, file: ColumnFile, name: str) -> Coded:
         """Published originals are numbered as the original has them; anything else is numbered by itself."""
+        if isinstance(self.release, BareRelease) and self.release.is_alone:
+            # All that is known of its people is the table itself.
+            return Coded(self.table[name].codes.astype(np.int64), self.table[name].domain)
         published, original = self.frame(file)[name], self.table.attributes.get(name)
         expected = None if original is None else coded_among(published, original.domain.drop_nulls())
         return expected or coded_field(published)
@@ -208,6 +212,11 @@ class Evidence:
         if question not in self._answers:
             self._answers[question] = answer()
         return cast(Answer, self._answers[question])
+
+
+def lines_of(evidence: Evidence) -> Ids | None:
+    """The line that has each row's own values, where lines are candidates; None where lines are rows."""
+    return evidence.release.lines if isinstance(evidence.release, BareRelease) else None
 
 
 def fields_of(view: View, file: ColumnFile) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 LARGEST = 2**62
+# Numbers that are at most so many times as large as there are rows are counted without sorting.
+CLOSE = 8
 # No attribute is named so.
 PEOPLE = "\0people"
 
@@ -41,7 +43,7 @@ def dense(key: Ids) -> Ids:
     >>> dense(np.array([7, 3, 7]))
     array([1, 0, 1])
     """
-    if _span(key) > 8 * len(key):
+    if _span(key) > CLOSE * len(key):
         order, is_first = _runs(key)
         numbers = np.empty(len(key), dtype=np.int64)
         numbers[order] = np.cumsum(is_first) - 1
@@ -106,6 +108,13 @@ def distinct(key: Ids, weights: Ids | None) -> tuple[Ids, Ids]:
     >>> distinct(np.array([7, 3, 7]), np.array([5, 1, 1]))
     (array([1, 0]), array([1, 6]))
     """
+    if _span(key) <= CLOSE * len(key):
+        counts = tally(key, weights, 0)
+        occurs = np.bincount(key) > 0 if weights is not None else counts > 0
+        first = np.empty(counts.size, dtype=np.int64)
+        # Of several rows the first is written last.
+        first[key[::-1]] = np.arange(len(key) - 1, -1, -1)
+        return first[occurs], counts[occurs]
     order, is_first = _runs(key)
     first = order[is_first]
     if weights is None:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from manyveils.policy.hierarchies import TOP, Lines
 from manyveils.reading.cover import Cover, Ids, cover_of_pairs, joined_covers
+from manyveils.reading.intervals import NUMBER, intervals_in
 from manyveils.table import Attribute
 from manyveils.table.levels import Level
 
-NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 RANGE = rf"^\[{NUMBER}, {NUMBER}\]$"
 NOTHING: Ids = np.zeros(0, dtype=np.int64)
 
@@ -192,22 +192,27 @@ class Meanings:
         return max((text.count(", ") for text in self.attribute.texts), default=0)
 
     def _ranges(self, texts: Sequence[str]) -> dict[int, tuple[int, int]]:
-        """The lowest and highest code of each text that reads as a range of numbers and holds some."""
+        """The lowest and highest code of each text that reads as an interval of numbers and holds some."""
         if self.attribute.kind != "numeric":
             return {}
-        low, high = range_ends(pl.Series(texts, dtype=pl.String))
-        labels = np.flatnonzero(low.is_not_null().to_numpy())
+        found = intervals_in(pl.Series(texts, dtype=pl.String))
         numbers = self.attribute.numbers[: self.attribute.n_values - self.attribute.has_missing]
-        first = self._ends(low.gather(labels), numbers, "left")
-        last = self._ends(high.gather(labels), numbers, "right") - 1
-        spans = zip(labels.tolist(), first.tolist(), last.tolist(), strict=True)
+        first = self._ends(found.low, numbers, found.starts_after.to_numpy(), without=0)
+        last = self._ends(found.high, numbers, found.stops_after.to_numpy(), without=numbers.size) - 1
+        spans = zip(found.labels.tolist(), first.tolist(), last.tolist(), strict=True)
         return {label: (start, stop) for label, start, stop in spans if start <= stop}
 
-    def _ends(self, ends: pl.Series, numbers: NDArray[np.float64], side: str) -> Ids:
-        """Where ranges begin or stop; an end that is an original is found by its text, which is exact."""
-        places = np.searchsorted(numbers, ends.cast(pl.Float64).to_numpy(), side=side)  # type: ignore[call-overload]
+    def _ends(
+        self, ends: pl.Series, numbers: NDArray[np.float64], is_after: NDArray[np.bool_], without: int
+    ) -> Ids:
+        """Where intervals begin or stop; an end that is an original is found by its text, which is exact."""
+        values = ends.cast(pl.Float64).to_numpy()
+        places = np.where(
+            is_after, np.searchsorted(numbers, values, side="right"), np.searchsorted(numbers, values)
+        )
         known = np.array([self.code_of.get(text, -1) for text in ends], dtype=np.int64)
-        return np.where(known >= 0, known + (side == "right"), places).astype(np.int64)
+        places = np.where(known >= 0, known + is_after, places)
+        return np.where(ends.is_null().to_numpy(), without, places).astype(np.int64)
 
 
 def _by_label(level: Level) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

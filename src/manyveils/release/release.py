@@ -105,6 +105,10 @@ class Release:
         """The published tables by name, as dataframes of the kind that came in."""
         return {name: self._restore(frame) for name, frame in self.frames.items()}
 
+    def restored(self, frame: pl.DataFrame) -> Any:
+        """A frame as the kind of dataframe that came in."""
+        return self._restore(frame)
+
     @property
     def rows(self) -> int:
         """Published rows."""

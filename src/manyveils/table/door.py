@@ -147,18 +147,54 @@ def _read(source: Source, form: Data) -> pl.DataFrame:
 
 def _read_csv(source: Source, delimiter: str | None) -> pl.DataFrame:
     names, delimiter = _names_in(source, delimiter)
-    n_records, blank = _check_shape(source, n_fields=len(names), delimiter=delimiter)
     content = source.path if source.content is None else source.content
     try:
         frame = pl.read_csv(content, separator=delimiter, infer_schema=False, new_columns=names, glob=False)
-    except pl.exceptions.ComputeError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        _check_shape(source, n_fields=len(names), delimiter=delimiter)
         raise _damaged(source, str(error)) from None
+    if _is_even(source, frame, delimiter):
+        return frame
+    n_records, blank = _check_shape(source, n_fields=len(names), delimiter=delimiter)
     if frame.height != n_records - 1:
         raise _damaged(source)
     # A blank line is nobody; the reader makes it a row of missing cells.
     # With one column only it is a missing cell.
     is_person = ~np.isin(np.arange(frame.height), blank - 1)
     return frame.filter(is_person) if blank.size and len(names) > 1 else frame
+
+
+def _is_even(source: Source, frame: pl.DataFrame, delimiter: str) -> bool:
+    """Whether every line of a file is one record with all its fields.
+
+    The reader refuses records that are too long, and fills up those that are too short, whose last field is then
+    missing. If none is, and there are as many lines as records, there is nothing to look for. Of a last line that is
+    not ended, it lets a field too many pass; and it takes quotes inside a field as they stand.
+    """
+    if frame.width < 2 or not frame.height or frame.to_series(frame.width - 1).null_count():
+        return False
+    n_lines, last = 0, b""
+    with source.open() as file:
+        while chunk := file.read(CHUNK) + file.readline():
+            n_lines, last = n_lines + chunk.count(b"\n"), chunk[-1:]
+            if last != b"\n" or not _encloses_fields(chunk, delimiter):
+                return False
+    return n_lines == frame.height + 1
+
+
+def _encloses_fields(lines: bytes, delimiter: str) -> bool:
+    """Whether the quotes of some lines open at the beginnings of fields and close at their ends."""
+    if b'"' not in lines:
+        return True
+    data = np.frombuffer(lines, dtype=np.uint8)
+    quotes = np.flatnonzero(data == QUOTE)
+    opening, closing = quotes[::2], quotes[1::2]
+    if opening.size != closing.size:
+        return False
+    is_end = np.zeros(256, dtype=bool)
+    is_end[[ord(delimiter), NEWLINE, 0x0D]] = True
+    # Before the first byte is the last one, which ends a line.
+    return bool(is_end[data[opening - 1]].all() and is_end[data[closing + 1]].all())
 
 
 def read_header(path: Path, delimiter: str | None = None) -> tuple[list[str], str]:

@@ -12,16 +12,20 @@ from manyveils.policy.promises import alpha_beta_k_of, promises_of
 from manyveils.table.attributes import Table
 
 
-def resolve(policy: Policy, table: Table) -> tuple[Promise, ...]:
+def resolve(policy: Policy, table: Table, *, is_made: bool = False) -> tuple[Promise, ...]:
     """The promises in terms of the table: ground distances filled in, multi-valued attributes value by value.
 
     Of each value of a multi-valued attribute, l (of any kind) says that nobody may be given it with more than
-    1/l certainty. Not having a value needs no protection.
+    1/l certainty. Not having a value needs no protection. What no release of the table could keep is refused; where the
+    table itself is what was published (`is_made`), it just is not kept.
     """
     promises = promises_of(policy)
-    problems = [*_unknown_values(promises, policy, table), *_missing_levels(policy, table)]
-    resolved = [part for promise in promises for part in _resolve_promise(promise, policy, table, problems)]
-    PolicyError.refuse(problem.within(policy.name) for problem in dict.fromkeys(problems))
+    hopeless, problems = [*_unknown_values(promises, policy, table)], [*_missing_levels(policy, table)]
+    resolved = [
+        part for promise in promises for part in _resolve_promise(promise, policy, table, problems, hopeless)
+    ]
+    refused = [*(() if is_made else hopeless), *problems]
+    PolicyError.refuse(problem.within(policy.name) for problem in dict.fromkeys(refused))
     if table.persons is not None:
         resolved = [part for promise in resolved for part in _for_less_knowledge(promise)]
     return tuple(dict.fromkeys(resolved))
@@ -35,7 +39,7 @@ def _for_less_knowledge(promise: Promise) -> Iterator[Promise]:
 
 
 def _resolve_promise(
-    promise: Promise, policy: Policy, table: Table, problems: list[Problem]
+    promise: Promise, policy: Policy, table: Table, problems: list[Problem], hopeless: list[Problem]
 ) -> Iterator[Promise]:
     given = table.expand(promise.given)
     if isinstance(promise.guarantee, KnownItems):
@@ -46,7 +50,7 @@ def _resolve_promise(
         if k > table.n_persons:
             section = "guarantee" if policy.guarantee.k == k else "publish"
             what = f"k = {k} but there are {_people(table)}."
-            problems.append(Problem(f"{section}.k", what, "Lower k."))
+            hopeless.append(Problem(f"{section}.k", what, "Lower k."))
         yield replace(promise, given=given)
         return
     for names in product(*(table.expand((name,)) for name in promise.protects)):
@@ -55,6 +59,7 @@ def _resolve_promise(
             continue
         misfits = list(_misfits(guarantee, names, policy, table))
         problems += misfits
+        hopeless += _too_many(guarantee, names, policy, table)
         if not misfits:
             insensitive = _insensitive(promise, names, table)
             yield replace(promise, guarantee=guarantee, given=given, protects=names, insensitive=insensitive)
@@ -165,21 +170,31 @@ def _written(name: str, level: int, policy: Policy, table: Table) -> Iterator[st
     return (line[level] for line in policy.lines(name) or ())
 
 
+def _about(names: tuple[str, ...], table: Table) -> str:
+    """What a problem is about: the name of a derived attribute holds a value of the data, so its home is named."""
+    return f"guarantee of {'+'.join(table.home(name) for name in names)}"
+
+
 def _misfits(guarantee: Guarantee, names: tuple[str, ...], policy: Policy, table: Table) -> Iterator[Problem]:
-    # The name of a derived attribute holds a value of the data, so messages name the attribute it comes from.
-    where = f"guarantee of {'+'.join(table.home(name) for name in names)}"
-    first = table[names[0]]
+    where, first = _about(names, table), table[names[0]]
     if guarantee.numeric_only and any(table[name].kind != "numeric" for name in names):
         what = f"{guarantee.kind} needs numbers, and the attribute is not numeric."
         yield Problem(where, what, "Move it to [attributes.NAME.guarantee] of a numeric attribute.")
-    ground, l = guarantee.parameters.get("ground"), getattr(guarantee, "l", 0)
-    kinds = first.at_level(guarantee.level)
+    ground = guarantee.parameters.get("ground")
     if ground == "hierarchical" and len(first.levels) < 3:
         yield Problem(
             where, "ground = hierarchical needs a hierarchy with groups.", "Give the attribute one."
         )
     if ground == "ordered" and first.kind == "categorical":
         yield Problem(where, "ground = ordered needs an order.", 'Set kind = "ordinal" or "numeric".')
+
+
+def _too_many(
+    guarantee: Guarantee, names: tuple[str, ...], policy: Policy, table: Table
+) -> Iterator[Problem]:
+    """More values, or persons, than there are."""
+    where = _about(names, table)
+    l, kinds = getattr(guarantee, "l", 0), table[names[0]].at_level(guarantee.level)
     if guarantee.counts_values and len(names) == 1 and l > kinds.n_values:
         key = "l" if policy.guarantee.l == l or alpha_beta_k_of(policy) is None else "beta"
         counted = f"labels at level {guarantee.level}" if guarantee.level else "values"

@@ -56,6 +56,8 @@ def spelled_out(frame: pl.DataFrame, form: Data) -> pl.DataFrame:
 
     A column is changed if all of its cells are spelled so, but for missing ones.
     """
+    if not (form.dates or form.decimal or form.thousands):
+        return frame
     missing = ["", *form.missing_markers]
     return frame.with_columns(_spelled(frame, form, missing))
 

@@ -1,0 +1,109 @@
+"""Whose row a row may be where a missing cell may stand for any value, as sdcMicro counts: groups that overlap.
+
+Someone who knows a row's values goes through all rows that agree with them or say nothing. Rows with equal cells have the
+same candidates, so these are listed once for each, with how often they occur.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from manyveils.reading.evidence import Evidence, Key
+from manyveils.reading.keys import Ids
+from manyveils.release.bare import TABLE, BareRelease
+from manyveils.release.views import ColumnFile
+
+# The columns of the working tables besides the known attributes, which are numbered.
+OWNER, SHOWN, COUNT, PATTERN = "owner", "shown", "count", "pattern"
+
+
+def is_any(evidence: Evidence, known: Key) -> bool:
+    """Whether some cell of a known attribute is missing."""
+    [file] = evidence.release.views[0].files
+    return any(evidence.frame(file)[name].null_count() for name in known if name in file.attributes)
+
+
+def with_candidates(evidence: Evidence, known: Key, shown: Key) -> Evidence:
+    """The evidence with the candidates of all rows in place of the rows: who knows some attributes is shown others.
+
+    Claim: rows of one group are all rows that agree with one published row in every known attribute, or lack a cell there
+    where it or they do.
+    Why: for two patterns of missing cells, rows agree if they are equal in what neither pattern lacks; counts are added up
+    over those cells first, so no pairs of rows are looked at.
+    Tested by: tests/claims/test_missing_any.py
+    """
+    [view] = evidence.release.views
+    [file] = view.files
+    known = tuple(name for name in file.attributes if name in known)
+    shown = tuple(name for name in file.attributes if name in shown and name not in known)
+    rows = _rows(evidence, file, known, shown)
+    different = rows.group_by(rows.columns, maintain_order=True).agg(pl.len().cast(pl.Int64).alias(COUNT))
+    owners = different.select(_names(known)).unique(maintain_order=True).with_row_index(OWNER)
+    listed = pl.concat(_candidates(different, owners, len(known)))
+    listed = listed.group_by(OWNER, SHOWN).agg(pl.col(COUNT).sum()).sort(OWNER, SHOWN)
+    own = rows.join(owners, on=_names(known), nulls_equal=True, how="left", maintain_order="left")
+    lines = own.join(listed.with_row_index("line"), on=[OWNER, SHOWN], how="left", maintain_order="left")[
+        "line"
+    ]
+    frame = _frame(evidence, file, known, shown, owners, listed)
+    return _evidence(evidence, file, frame, listed[COUNT].to_numpy(), lines.to_numpy().astype(np.int64))
+
+
+def _names(known: Sequence[str]) -> list[str]:
+    return [f"known_{number}" for number in range(len(known))]
+
+
+def _rows(evidence: Evidence, file: ColumnFile, known: Key, shown: Key) -> pl.DataFrame:
+    """The rows: known_0, … (a code, null where the cell is missing), shown (a number)."""
+    coded = [evidence.coded(file, name) for name in known]
+    columns = {
+        name: pl.Series(own.codes).set(pl.Series(own.values.is_null().to_numpy()[own.codes]), None)
+        for name, own in zip(_names(known), coded, strict=True)
+    }
+    numbers = evidence.group_numbers(file, shown)
+    return pl.DataFrame({**columns, SHOWN: numbers})
+
+
+def _candidates(rows: pl.DataFrame, owners: pl.DataFrame, n_known: int) -> Iterator[pl.DataFrame]:
+    """For every different row its candidates: owner, shown, count; in parts, whose counts add up."""
+    names = [f"known_{number}" for number in range(n_known)]
+    patterns = pl.sum_horizontal(
+        pl.lit(0, dtype=pl.Int64),
+        *(pl.col(name).is_not_null().cast(pl.Int64) * 2**bit for bit, name in enumerate(names)),
+    )
+    rows, owners = rows.with_columns(patterns.alias(PATTERN)), owners.with_columns(patterns.alias(PATTERN))
+    for (pattern,), whose in owners.partition_by(PATTERN, as_dict=True).items():
+        common = rows.with_columns(pl.col(PATTERN) & pl.lit(pattern, dtype=pl.Int64))
+        for (both,), alike in common.partition_by(PATTERN, as_dict=True).items():
+            shared = [name for bit, name in enumerate(names) if int(both) >> bit & 1]
+            summed = alike.group_by(*shared, SHOWN).agg(pl.col(COUNT).sum())
+            joined = whose.join(summed, on=shared) if shared else whose.join(summed, how="cross")
+            yield joined.select(OWNER, SHOWN, COUNT)
+
+
+def _frame(
+    evidence: Evidence, file: ColumnFile, known: Key, shown: Key, owners: pl.DataFrame, listed: pl.DataFrame
+) -> pl.DataFrame:
+    """The candidates as a published table, in which a group goes by the cells of those whose candidates they are."""
+    frame, numbers = evidence.frame(file), evidence.group_numbers(file, shown)
+    first = pl.DataFrame({SHOWN: numbers}).with_row_index("row").unique(SHOWN, keep="first").sort(SHOWN)
+    examples = frame.select(shown)[first["row"].to_numpy()] if shown else None
+    columns = []
+    for name, column in zip(known, _names(known), strict=True):
+        values = evidence.coded(file, name).values
+        columns.append(values.gather(owners[column].gather(listed[OWNER])).alias(name))
+    if examples is not None:
+        columns += [examples[name].gather(listed[SHOWN]) for name in shown]
+    return pl.DataFrame(columns)
+
+
+def _evidence(evidence: Evidence, file: ColumnFile, frame: pl.DataFrame, counts: Ids, lines: Ids) -> Evidence:
+    release, [view] = evidence.release, evidence.release.views
+    file = replace(file, attributes=tuple(frame.columns))
+    n_rows = int(counts.sum())
+    manifest = replace(release.manifest, rows=n_rows, views=(replace(view, files=(file,), rows=n_rows),))
+    expanded = BareRelease(manifest, {TABLE: frame}, release.recodings, weights={TABLE: counts})
+    expanded.lines = lines
+    return Evidence(expanded, evidence.table, evidence.policy)
