@@ -31,9 +31,11 @@ def refuse(work: Work, watches: tuple[Watch, ...]) -> InfeasibleError:
 def whole_table_problems(work: Work, watches: tuple[Watch, ...]) -> Iterator[Problem]:
     """One problem per promise that fails with all rows in one group."""
     for watched, entries in _broken_as_one_group(watches, work.table.n_people):
-        if isinstance(watched.promise.guarantee, guarantees.KAnonymity) or entries is None:
+        guarantee = watched.promise.guarantee
+        if isinstance(guarantee, guarantees.LeastSize) or entries is None:
             what = f"groups of the size asked need more than {work.table.n_persons} {counted_as(work)}."
-            yield Problem(work.policy.name, what, "Lower k.")
+            key = guarantee.keys.get("risk")
+            yield Problem(work.policy.name, what, f"Raise {key}." if key else "Lower k.")
         else:
             where = f"{work.policy.name}: {work.subject_of(watched.promise)}"
             yield Problem(where, *_explained(work, watched, entries))

@@ -40,7 +40,7 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     repeating = _counted_as_rows(frame, policy)
     keys, frame = _keys(frame, policy), frame.select(names)
     _refuse_other_types(frame)
-    frame = _as_read(frame, policy)
+    frame = as_read(frame, policy)
     complete = _complete(frame, policy)
     n_dropped = 0 if complete is None else int((~complete).sum())
     if complete is not None:
@@ -67,13 +67,13 @@ def _keys(frame: pl.DataFrame, policy: Policy) -> pl.DataFrame:
     keys = frame.select(keys_read(policy))
     unlike = {name: type(dtype).__name__ for name, dtype in keys.schema.items() if not alike(dtype)}
     refuse_unlike([*unlike], [*unlike.values()])
-    return _as_read(keys, policy)
+    return as_read(keys, policy)
 
 
 def repeating_in(frame: pl.DataFrame, policy: Policy) -> tuple[Identifier, ...]:
     """The identifiers of a frame that repeat, so that a policy has to say who is who."""
     keys = frame.select(name for name in policy.having("identifier") if name in frame.columns)
-    counted = identifiers_in(_as_read(keys, policy)) if keys.width else ()
+    counted = identifiers_in(as_read(keys, policy)) if keys.width else ()
     return tuple(column for column in counted if column.repeats)
 
 
@@ -198,7 +198,7 @@ def _plain(values: pl.Series) -> pl.Series:
     return with_one_zero(values)
 
 
-def _as_read(frame: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+def as_read(frame: pl.DataFrame, policy: Policy) -> pl.DataFrame:
     """The cells in types that a csv file gives back, with null for what is missing."""
     frame = frame.with_columns(_plain(column) for column in frame)
     return frame.with_columns(_missing_as_null(frame, policy))

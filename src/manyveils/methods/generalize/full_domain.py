@@ -12,6 +12,7 @@ from manyveils.methods.generalize.budget import Budget
 from manyveils.methods.generalize.demand import Choice, Demand
 from manyveils.methods.generalize.lattice import lattice_of
 from manyveils.methods.generalize.objectives import OBJECTIVES
+from manyveils.methods.generalize.overall import overall_of
 from manyveils.methods.generalize.search import Search
 from manyveils.promises.exchanges import STRICTEST
 from manyveils.promises.explain import refuse
@@ -52,6 +53,7 @@ class Limits:
 def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromRows:
     """The best node of the lattice, and the groups that are left out there."""
     refuse_valued(work, instead='recoding = "mondrian"')
+    work, overall = overall_of(work)
     watches = watch_counts(work, work.with_room, work.sensitive, work.quasi)
     columns, table = tuple(work.table[name] for name in work.quasi), work.counts(work.quasi)
     lattice = lattice_of(columns, table, watches)
@@ -60,7 +62,7 @@ def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromR
     # Beside earlier releases more is asked at first than is promised.
     for strictness in range(STRICTEST, -1, -1) if work.table.earlier is not None else (0,):
         sightings = _sightings(work, strictness)
-        demand = Demand(lattice, OBJECTIVES[objective](lattice), watches, work.limit, sightings)
+        demand = Demand(lattice, OBJECTIVES[objective](lattice), watches, work.limit, sightings, overall)
         try:
             if work.table.earlier is not None:
                 _refuse_top(work, demand)

@@ -9,7 +9,7 @@ from manyveils.errors import PolicyError, Problem
 from manyveils.methods import Method, load
 from manyveils.policy import Promise
 from manyveils.policy.gnf import Schema, Verdict, check_gnf
-from manyveils.policy.guarantees import FrequencyDiversity, KAnonymity
+from manyveils.policy.guarantees import FrequencyDiversity, LeastSize
 from manyveils.policy.rules import Dependency, PrivacyRule, irreducible, known_from, tellers
 from manyveils.promises.work import Work
 
@@ -67,7 +67,7 @@ def column_dependencies(work: Work) -> tuple[Dependency, ...]:
 
 def _demands(work: Work, promise: Promise) -> Iterator[Demand]:
     guarantee = promise.guarantee
-    if isinstance(guarantee, KAnonymity):
+    if isinstance(guarantee, LeastSize):
         for name in work.sensitive:
             yield Demand(frozenset(promise.given) - {name}, name, promise)
         return

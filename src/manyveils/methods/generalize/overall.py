@@ -1,0 +1,110 @@
+"""What is asked of all groups of a node together: people who know less than all quasi-identifiers, and the population."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from manyveils.errors import PolicyError
+from manyveils.kernels.grouping import number
+from manyveils.methods.generalize.lattice import Counted
+from manyveils.policy.guarantees import KeyAnonymity, PopulationSize
+from manyveils.promises.entries import Ids, Kept, dense
+from manyveils.promises.work import Work
+from manyveils.table import Attribute
+from manyveils.table.population import Population
+
+
+class Overall(Protocol):
+    """Something that a group keeps or not by what else is published, and not by its own rows alone."""
+
+    def kept(self, counted: Counted, stays: Kept) -> Kept:
+        """Which groups keep it if only some stay."""
+
+
+@dataclass(frozen=True)
+class KeySizes:
+    """Groups that are alike in some attributes have k rows or more together."""
+
+    axes: tuple[int, ...]
+    k: int
+
+    def kept(self, counted: Counted, stays: Kept) -> Kept:
+        """Which groups do, if only some stay."""
+        labels = tuple(counted.labels[axis] for axis in self.axes)
+        sizes = tuple(int(own.max(initial=0)) + 1 for own in labels)
+        alike, n_alike = dense(labels, sizes, counted.sizes.size)
+        together = np.bincount(alike, weights=counted.sizes * stays, minlength=n_alike)
+        fine: Kept = together[alike] >= self.k
+        return fine
+
+
+@dataclass(frozen=True, repr=False)
+class PopulationSizes:
+    """Groups look like so many people of the population, or more."""
+
+    columns: tuple[Attribute, ...]
+    population: Population
+    least: int
+    _of_value: dict[tuple[int, int], Ids] = field(default_factory=dict)
+
+    def kept(self, counted: Counted, stays: Kept) -> Kept:
+        """Which groups do; who stays is of no matter."""
+        fine: Kept = self.people(counted) >= self.least
+        return fine
+
+    def people(self, counted: Counted) -> Ids:
+        """The people of the population who have the labels of each group."""
+        own = [self._labels(axis, level) for axis, level in enumerate(counted.node)]
+        known = np.logical_and.reduce([labels >= 0 for labels in own])
+        # Numbered together with the groups, which come first.
+        together = tuple(
+            np.concatenate([groups.astype(np.int64), labels[known]])
+            for groups, labels in zip(counted.labels, own, strict=True)
+        )
+        sizes = tuple(int(labels.max(initial=0)) + 1 for labels in together)
+        n_groups = counted.sizes.size
+        numbers, firsts = number(dense(together, sizes, together[0].size)[0])
+        people = np.bincount(numbers[n_groups:], weights=self.population.counts[known], minlength=firsts.size)
+        counts: Ids = people[numbers[:n_groups]].astype(np.int64)
+        return counts
+
+    def _labels(self, axis: int, level: int) -> Ids:
+        """The label that each combination of the population has in the data; -1 where the data have none like it."""
+        column = self.columns[axis]
+        attribute = self.population.attributes[column.name]
+        if (axis, level) not in self._of_value:
+            theirs = {text: label for label, text in enumerate(column.levels[level].labels)}
+            step = attribute.levels[level]
+            meant = np.array([theirs.get(text, -1) for text in step.labels], dtype=np.int64)
+            self._of_value[axis, level] = meant[step.label_of]
+        return self._of_value[axis, level][attribute.codes]
+
+
+def overall_of(work: Work) -> tuple[Work, tuple[Overall, ...]]:
+    """What is asked of all groups together, and the work without it.
+
+    Where somebody has several rows, groups of all quasi-identifiers have to be as large as the keys ask for.
+    """
+    asked = tuple(_overall(work))
+    if not asked:
+        return work, ()
+    kinds = (PopulationSize,) if work.table.persons is not None else (PopulationSize, KeyAnonymity)
+    rest = tuple(promise for promise in work.promises if not isinstance(promise.guarantee, kinds))
+    return replace(work, promises=rest), asked
+
+
+def _overall(work: Work) -> Iterator[Overall]:
+    for promise in work.promises:
+        guarantee = promise.guarantee
+        if isinstance(guarantee, KeyAnonymity) and work.table.persons is None:
+            axes = tuple(work.quasi.index(name) for name in guarantee.attributes)
+            yield KeySizes(axes, guarantee.k)
+        elif isinstance(guarantee, PopulationSize):
+            if work.table.persons is not None or work.table.population is None:
+                what = "counts a population that has one row of each person beside data with several."
+                remedy = "Use data with one row of each person, or ask for k instead."
+                raise PolicyError.at(f"{work.policy.name}: guarantee", f"{guarantee.kind} {what}", remedy)
+            columns = tuple(work.table[name] for name in work.quasi)
+            yield PopulationSizes(columns, work.table.population, guarantee.least_people)
