@@ -1,7 +1,7 @@
 """The population: whom the people of the data are some of, as a list that only the owner has."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,9 @@ from manyveils.table.attributes import Attribute, Table
 from manyveils.table.door import take_in
 from manyveils.table.encode import as_read, encode_attribute
 from manyveils.table.kinds import as_number
+
+# No attribute is named so.
+FIRST, PEOPLE = "\0first", "\0people"
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,13 +57,23 @@ def population_of(policy: Policy, table: Table) -> Population | None:
     frame = as_read(frame.select(policy.quasi), policy)
     if policy.data.missing != "category":
         frame = frame.drop_nulls()
-    distinct = frame.group_by(policy.quasi, maintain_order=True).len("\0people") if policy.quasi else frame
     n_all = frame.height
     for name in policy.quasi:
-        distinct = distinct.filter(_listed(distinct[name], table[name], policy))
-    counts = distinct["\0people"].to_numpy().astype(np.int64) if policy.quasi else np.zeros(0, dtype=np.int64)
-    attributes = {name: _recoded(distinct[name], table[name], policy) for name in policy.quasi}
-    return Population(attributes, counts, n_all - int(counts.sum()))
+        frame = frame.filter(_listed(frame[name], table[name], policy))
+    attributes = {name: _recoded(frame[name], table[name], policy) for name in policy.quasi}
+    firsts, counts = _different(attributes)
+    taken = {name: attribute.taking(firsts) for name, attribute in attributes.items()}
+    return Population(taken, counts, n_all - int(counts.sum()))
+
+
+def _different(attributes: Mapping[str, Attribute]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """A row of each different combination, and how many rows have it."""
+    codes = pl.DataFrame({name: attribute.codes for name, attribute in attributes.items()})
+    if not codes.width:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    found = codes.with_row_index(FIRST).group_by(codes.columns, maintain_order=True)
+    counted = found.agg(pl.col(FIRST).first(), pl.len().alias(PEOPLE))
+    return counted[FIRST].to_numpy().astype(np.int64), counted[PEOPLE].to_numpy().astype(np.int64)
 
 
 def _listed(values: pl.Series, attribute: Attribute, policy: Policy) -> pl.Series:
@@ -84,7 +97,8 @@ def _recoded(values: pl.Series, attribute: Attribute, policy: Policy) -> Attribu
     try:
         [coded] = encode_attribute(both, section, policy)
     except (DataError, PolicyError) as error:
-        raise DataError(problem.within("population") for problem in error.problems) from None
+        about = (replace(problem, where=problem.where.removeprefix("data: ")) for problem in error.problems)
+        raise DataError(problem.within("population") for problem in about) from None
     _refuse_other_labels(coded, attribute, section)
     return coded.taking(np.arange(len(values)))
 

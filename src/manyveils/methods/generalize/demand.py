@@ -8,7 +8,7 @@ import numpy as np
 from manyveils.methods.generalize.lattice import Counted, Lattice, Node
 from manyveils.methods.generalize.leaving import Leaving, Lost
 from manyveils.methods.generalize.objectives import Objective
-from manyveils.methods.generalize.overall import Overall
+from manyveils.methods.generalize.overall import MeanRisk, Overall
 from manyveils.promises.entries import Kept
 from manyveils.promises.keeping import Watch, kept
 from manyveils.promises.sightings import Told
@@ -42,6 +42,7 @@ class Demand:
     limit: int
     sightings: Told | None = None
     overall: tuple[Overall, ...] = ()
+    mean_risk: MeanRisk | None = None
 
     @cached_property
     def _falls(self) -> tuple[bool, ...]:
@@ -80,6 +81,8 @@ class Demand:
         """The node as a choice, if it keeps every promise; what is lost by `falling` is known already."""
         lost = self.lost(counted, falling)
         if lost.n > self.limit or lost.n_rows >= self.lattice.n_rows:
+            return None
+        if self.mean_risk is not None and not self.mean_risk.holds(counted.sizes - lost.rows):
             return None
         return Choice(self.objective.cost(counted, lost.rows), lost.n, counted.node)
 

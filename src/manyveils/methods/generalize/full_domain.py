@@ -53,8 +53,8 @@ class Limits:
 def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromRows:
     """The best node of the lattice, and the groups that are left out there."""
     refuse_valued(work, instead='recoding = "mondrian"')
-    work, overall = overall_of(work)
-    watches = watch_counts(work, work.with_room, work.sensitive, work.quasi)
+    judged, overall, mean_risk = overall_of(work)
+    watches = watch_counts(work, judged.with_room, work.sensitive, work.quasi)
     columns, table = tuple(work.table[name] for name in work.quasi), work.counts(work.quasi)
     lattice = lattice_of(columns, table, watches)
     limits = limits.for_lattice(lattice.shape, lattice.base.sizes.size)
@@ -62,7 +62,9 @@ def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromR
     # Beside earlier releases more is asked at first than is promised.
     for strictness in range(STRICTEST, -1, -1) if work.table.earlier is not None else (0,):
         sightings = _sightings(work, strictness)
-        demand = Demand(lattice, OBJECTIVES[objective](lattice), watches, work.limit, sightings, overall)
+        demand = Demand(
+            lattice, OBJECTIVES[objective](lattice), watches, work.limit, sightings, overall, mean_risk
+        )
         try:
             if work.table.earlier is not None:
                 _refuse_top(work, demand)
@@ -119,7 +121,7 @@ def _best(work: Work, demand: Demand, limits: Limits) -> tuple[Choice, dict[str,
     """The best node within the limits, and how far from the optimum it can be."""
     progress = partial(work.progress, "searching the lattice")
     budget = Budget(limits.check_limit, limits.time_limit, progress)
-    search = Anytime(demand, work.counts(work.quasi), budget, work.least_rows)
+    search = Anytime(demand, work.counts(work.quasi), budget, overall_of(work)[0].least_rows)
     search.run()
     best, is_settled = search.best, search.is_settled
     if best is None:

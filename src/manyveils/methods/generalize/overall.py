@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from manyveils.errors import PolicyError
 from manyveils.kernels.grouping import number
 from manyveils.methods.generalize.lattice import Counted
-from manyveils.policy.guarantees import KeyAnonymity, PopulationSize
+from manyveils.policy.guarantees import KeyAnonymity, MarketerRisk, PopulationSize
 from manyveils.promises.entries import Ids, Kept, dense
 from manyveils.promises.work import Work
 from manyveils.table import Attribute
@@ -82,17 +83,31 @@ class PopulationSizes:
         return self._of_value[axis, level][attribute.codes]
 
 
-def overall_of(work: Work) -> tuple[Work, tuple[Overall, ...]]:
+@dataclass(frozen=True)
+class MeanRisk:
+    """The number of groups is at most a share of the people in them."""
+
+    risk: Fraction
+
+    def holds(self, sizes: Ids) -> bool:
+        """Whether it is, of groups that have so many people left."""
+        n_groups = int((sizes > 0).sum())
+        return n_groups * self.risk.denominator <= int(sizes.sum()) * self.risk.numerator
+
+
+def overall_of(work: Work) -> tuple[Work, tuple[Overall, ...], MeanRisk | None]:
     """What is asked of all groups together, and the work without it.
 
-    Where somebody has several rows, groups of all quasi-identifiers have to be as large as the keys ask for.
+    Where somebody has several rows, groups of all quasi-identifiers have to be as large as is asked for together.
     """
     asked = tuple(_overall(work))
-    if not asked:
-        return work, ()
-    kinds = (PopulationSize,) if work.table.persons is not None else (PopulationSize, KeyAnonymity)
+    if work.table.persons is not None:
+        return work, asked, None
+    guarantees = [promise.guarantee for promise in work.promises]
+    risks = [guarantee.risk for guarantee in guarantees if isinstance(guarantee, MarketerRisk)]
+    kinds = (PopulationSize, KeyAnonymity, MarketerRisk)
     rest = tuple(promise for promise in work.promises if not isinstance(promise.guarantee, kinds))
-    return replace(work, promises=rest), asked
+    return replace(work, promises=rest), asked, MeanRisk(min(risks)) if risks else None
 
 
 def _overall(work: Work) -> Iterator[Overall]:

@@ -1,0 +1,205 @@
+"""k of chosen combinations of quasi-identifiers, and bounds on the chance of being found."""
+
+from fractions import Fraction
+from itertools import product
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import manyveils as mv
+from manyveils.errors import InfeasibleError, PolicyError
+from manyveils.policy.guarantees import KeyAnonymity, MarketerRisk, exact
+from manyveils.run import publish
+from manyveils.table import hold, resolve
+from tests.claims.test_optimal_node import classes_at, cost_of, keeps
+from tests.kit.conformance import CONFIGURATIONS, check_promises
+from tests.kit.strategies import Case, cases
+
+ASKED = st.fixed_dictionaries(
+    {},
+    optional={
+        "k": st.integers(1, 3),
+        "prosecutor_risk": st.sampled_from([0.25, 0.34, 0.5, 1.0]),
+        "marketer_risk": st.sampled_from([0.2, 0.3, 0.45, 0.7]),
+    },
+)
+KEYS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "attributes": st.lists(
+                st.sampled_from(["age", "job", "sex"]), min_size=1, max_size=2, unique=True
+            ),
+            "k": st.integers(1, 7),
+        }
+    ),
+    max_size=2,
+    unique_by=lambda key: frozenset(key["attributes"]),
+)
+
+
+def with_keys(case, keys):
+    """The case with promises about keys."""
+    return Case(case.frame, case.sections | {"keys": keys})
+
+
+def stay_together(groups, promises, table, quasi, sensitive):
+    """The groups that stay once groups have gone, one after the other, that break a promise beside those that stay."""
+    stay = dict(groups)
+    while True:
+        gone = [
+            key
+            for key in stay
+            if not all(keeps_beside(p, key, stay, table, quasi, sensitive) for p in promises)
+        ]
+        if not gone:
+            return stay
+        # One at a time: in whatever order, the same groups stay in the end.
+        del stay[gone[0]]
+
+
+def keeps_beside(promise, key, stay, table, quasi, sensitive):
+    """Whether a group keeps a promise if some groups stay."""
+    if isinstance(promise.guarantee, MarketerRisk):
+        return True
+    if not isinstance(promise.guarantee, KeyAnonymity):
+        return keeps(promise, stay[key], table, sensitive)
+    places = [quasi.index(name) for name in promise.given]
+    alike = [rows for other, rows in stay.items() if all(other[place] == key[place] for place in places)]
+    return sum(map(len, alike)) >= promise.guarantee.k
+
+
+def exhaustive(case, objective):
+    """The lowest cost over all nodes, by plain enumeration."""
+    policy = case.policy
+    table, _ = hold(case.frame, policy)
+    promises, quasi, sensitive = resolve(policy, table), policy.quasi, policy.sensitive
+    risks = [promise.guarantee.risk for promise in promises if isinstance(promise.guarantee, MarketerRisk)]
+    limit = int(exact(policy.publish.suppression) * table.n_rows)
+    costs = []
+    for node in product(*(range(len(table[name].levels)) for name in quasi)):
+        groups = classes_at(node, table, quasi)
+        stay = stay_together(groups, promises, table, quasi, sensitive)
+        n_stay = sum(map(len, stay.values()))
+        if (
+            not stay
+            or table.n_rows - n_stay > limit
+            or any(Fraction(len(stay), n_stay) > risk for risk in risks)
+        ):
+            continue
+        lost = {key: rows for key, rows in groups.items() if key not in stay}
+        costs.append(cost_of(objective, node, stay, lost, table, quasi))
+    return min(costs, default=None)
+
+
+@pytest.mark.parametrize("objective", ["loss", "discernibility"])
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_the_optimum_is_exact_with_keys(objective, data):
+    """Full-domain recoding reaches the cheapest node at which groups keep keys and risks together, or refuses."""
+    publish_by = {"method": "generalize", "objective": objective}
+    case = data.draw(cases(publish_by, smallest=2, largest=16, promised=ASKED))
+    case = with_keys(case, data.draw(KEYS))
+    try:
+        release = publish(case.frame, case.policy, seed=1)
+    except PolicyError:
+        return
+    except InfeasibleError:
+        assert exhaustive(case, objective) is None
+        return
+    assert release.notes["cost"] == pytest.approx(exhaustive(case, objective), rel=1e-12)
+
+
+@pytest.mark.parametrize("limit", [3, 20])
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_a_search_that_is_broken_off_bounds_the_optimum(limit, data):
+    """With a limit of checks, what is found keeps the promises and the bound is not above the optimum."""
+    case = data.draw(
+        cases({"method": "generalize", "check_limit": limit}, smallest=2, largest=16, promised=ASKED)
+    )
+    case = with_keys(case, data.draw(KEYS))
+    try:
+        release = publish(case.frame, case.policy, seed=1)
+    except (PolicyError, InfeasibleError):
+        return
+    best = exhaustive(case, "loss")
+    assert best is not None
+    assert release.notes["cost_at_least"] <= best + 1e-9 <= release.notes["cost"] + 2e-9
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_every_method_keeps_keys_and_risks(name, data):
+    """Keys and risks hold in every group of every method by the oracle, or nothing is published."""
+    case = data.draw(cases(CONFIGURATIONS[name], promised=ASKED))
+    check_promises(with_keys(case, data.draw(KEYS)))
+
+
+def hospital(**sections):
+    """A policy about eight people."""
+    described = {"age": {"role": "quasi"}, "sex": {"role": "quasi"}, "ill": {"role": "sensitive"}}
+    return mv.Policy(attributes=described, **sections)
+
+
+PEOPLE = pl.DataFrame({"age": [1, 1, 1, 1, 2, 2, 2, 2], "sex": list("ffmmfmmm"), "ill": ["flu", "cold"] * 4})
+
+
+def found(verdict, kind):
+    """The findings of a kind: about what, what is measured, whether it is kept."""
+    return [(one.attribute, one.measured, one.kept) for one in verdict.findings if one.promise == kind]
+
+
+def test_keys_are_judged_each_by_its_own_k():
+    """Of two keys with the same k, each has its own finding, on both sides of the bound."""
+    release = mv.publish(PEOPLE, hospital(publish={"method": "separate"}), seed=1)
+    assert found(
+        mv.audit(release, PEOPLE, hospital(keys=[{"attributes": ["age"], "k": 4}])), "key-k-anonymity"
+    )
+    whole = mv.publish(PEOPLE, hospital(), seed=1)
+    for k, kept in ((3, True), (4, False)):
+        asked = hospital(keys=[{"attributes": ["age"], "k": k}, {"attributes": ["sex"], "k": k}])
+        judged = found(mv.audit(whole, PEOPLE, asked), "key-k-anonymity")
+        assert judged == [("age", 4, True), ("sex", 3, kept)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "measured", "below"),
+    [("prosecutor-risk", "prosecutor_risk", 1.0, 0.99), ("marketer-risk", "marketer_risk", 0.5, 0.499)],
+)
+def test_risks_are_judged_on_both_sides_of_the_bound(kind, key, measured, below):
+    """A risk holds at its bound and breaks below it: groups of 2, 2, 1 and 3 of eight people."""
+    whole = mv.publish(PEOPLE, hospital(), seed=1)
+    for bound, kept in ((measured, True), (below, False)):
+        verdict = mv.audit(whole, PEOPLE, hospital(guarantee={key: bound}))
+        assert found(verdict, kind) == [("", measured, kept)]
+
+
+def test_a_third_is_no_more_than_its_decimal_says():
+    """Groups of three break 0.33 and keep 0.34: thresholds are the decimals that were written."""
+    people = pl.concat([PEOPLE, PEOPLE, PEOPLE])
+    ages = hospital(guarantee={"prosecutor_risk": 0.33})
+    whole = mv.publish(people, hospital(), seed=1)
+    assert found(mv.audit(whole, people, ages), "prosecutor-risk") == [("", pytest.approx(1 / 3), False)]
+    ages = hospital(guarantee={"prosecutor_risk": 0.34})
+    assert found(mv.audit(whole, people, ages), "prosecutor-risk") == [("", pytest.approx(1 / 3), True)]
+
+
+def test_persons_are_counted_for_keys_and_risks():
+    """Four rows of two persons are a group of two for every key and risk."""
+    frame = PEOPLE.with_columns(who=pl.Series(list("aabbcccd")), sex=pl.lit("f"))
+    described = {"who": {"role": "identifier"}} | {
+        name: {"role": role} for name, role in (("age", "quasi"), ("sex", "quasi"), ("ill", "sensitive"))
+    }
+    sections = {"data": {"person": "who"}, "attributes": described}
+    release = mv.publish(frame, sections, seed=1)
+    asked = sections | {
+        "guarantee": {"prosecutor_risk": 0.4, "marketer_risk": 0.5},
+        "keys": [{"attributes": ["age"], "k": 2}],
+    }
+    verdict = mv.audit(release, frame, mv.Policy(**asked))
+    assert found(verdict, "prosecutor-risk") == [("", 0.5, False)]
+    assert found(verdict, "marketer-risk") == [("", 0.5, True)]
+    assert found(verdict, "key-k-anonymity") == [("age", 2, True)]
