@@ -124,8 +124,10 @@ class Policy(BaseModel):
     @property
     def held(self) -> tuple[str, ...]:
         """The attributes whose values are read, in the order of the policy; identifiers only tell persons apart."""
-        unread = ("identifier", "drop")
-        return tuple(name for name, body in self.attributes.items() if body.role not in unread)
+        unread, weights = ("identifier", "drop"), self.population.weights
+        return tuple(
+            name for name, body in self.attributes.items() if body.role not in unread or name == weights
+        )
 
     def replaced(self, **sections: Any) -> "Policy":
         """The same policy with some sections replaced; hierarchy files are found where they were."""
