@@ -21,8 +21,9 @@ def hold(data: object, policy: Policy) -> tuple[Table, Restore]:
         raise DataError.at(policy.name, what, "Set it or give --data.")
     frame, restore = take_in(source, policy.data)
     table = encode(frame, policy)
-    if policy.population.source:
-        from manyveils.table.population import population_of  # Few policies name one.
+    if policy.population.model_fields_set:
+        from manyveils.table.population import population_of, refuse_unfit  # Few policies speak of one.
 
+        refuse_unfit(policy, table)
         table = replace(table, population=population_of(policy, table))
     return table, restore

@@ -124,3 +124,23 @@ def _refuse_other_labels(coded: Attribute, attribute: Attribute, section: Attrib
 def _labels(attribute: Attribute, codes: NDArray[np.integer]) -> list[list[str]]:
     """The labels of some values, level by level above the values."""
     return [[level.labels[label] for label in level.label_of[codes]] for level in attribute.levels.each[1:]]
+
+
+def refuse_unfit(policy: Policy, table: Table) -> None:
+    """Refuse a population that is smaller than the data, and weights that are no numbers of people."""
+    size, weights = policy.population.size, policy.population.weights
+    if size is not None and size < table.n_persons:
+        what = f"is {size}, and the data are about {table.n_persons} people of it."
+        raise PolicyError.at(
+            f"{policy.name}: population.size", what, "Write how many people there are in all."
+        )
+    if weights is None:
+        return
+    attribute = table[weights]
+    if attribute.kind != "numeric":
+        what = "is not numeric, and a weight says for how many people of the population a row stands."
+        raise DataError.at(f"data: {weights}", what, "Name another in population.weights.")
+    n_unfit = int(attribute.counts[~(attribute.numbers >= 1)].sum())
+    if n_unfit:
+        what = f"{n_unfit} of {table.n_rows} cells are missing or below 1: everybody stands for herself, at least."
+        raise DataError.at(f"data: {weights}", what, "Correct them, or drop population.weights.")

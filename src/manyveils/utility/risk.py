@@ -3,10 +3,12 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
 
+from manyveils.policy.guarantees import exact
 from manyveils.reading.columns import PublishedColumn, read_column
 from manyveils.reading.cover import Cover, Floats, Ids
 from manyveils.reading.meanings import Meanings
@@ -28,17 +30,22 @@ def sample_risk(comparison: Comparison) -> Measures:
     sizes = [own for columns in comparison.groups.values() for own in columns if own.size]
     if not sizes:
         return {}
-    bound = comparison.policy.guarantee.prosecutor_risk or AT_RISK
+    bound = exact(comparison.policy.guarantee.prosecutor_risk or AT_RISK)
     averages = [own.size / int(own.sum()) for own in sizes]
     return {
         "prosecutor_risk": {
             "highest": max(1 / int(own.min()) for own in sizes),
             "average": max(averages),
-            "at_risk": max(float(own[own * bound < 1].sum() / own.sum()) for own in sizes),
+            "at_risk": max(_beyond(bound, own, own) for own in sizes),
         },
         "marketer_risk": max(averages),
         "sample_uniques": max(float((own == 1).sum() / own.sum()) for own in sizes),
     }
+
+
+def _beyond(bound: Fraction, alike: Ids | Floats, sizes: Ids) -> float:
+    """The share of people who are found with a greater chance than the bound, by how many are alike."""
+    return float(sizes[alike * bound.numerator < bound.denominator].sum() / sizes.sum())
 
 
 def population_risk(comparison: Comparison) -> Measures:
@@ -46,7 +53,7 @@ def population_risk(comparison: Comparison) -> Measures:
     population = comparison.table.population
     if population is None:
         return {}
-    bound = comparison.policy.guarantee.journalist_risk or AT_RISK
+    bound = exact(comparison.policy.guarantee.journalist_risk or AT_RISK)
     attributes, counts = population.attributes, population.counts
     risks = [
         _journalist(known.column.counts, people_of(comparison, known, attributes, counts), bound)
@@ -57,13 +64,13 @@ def population_risk(comparison: Comparison) -> Measures:
     return {"journalist_risk": {key: max(risk[key] for risk in risks) for key in risks[0]}}
 
 
-def _journalist(sizes: Ids, people: Floats, bound: float) -> dict[str, float]:
+def _journalist(sizes: Ids, people: Floats, bound: Fraction) -> dict[str, float]:
     """Highest and average chance, as ARX has them; people who should be in the population and are not count as there."""
     alike = np.maximum(people, 1)
     return {
         "highest": float((1 / alike).max()),
         "average": max(sizes.size / float(alike.sum()), float((sizes / alike).sum() / sizes.sum())),
-        "at_risk": float(sizes[alike * bound < 1].sum() / sizes.sum()),
+        "at_risk": _beyond(bound, alike, sizes),
     }
 
 

@@ -8,12 +8,14 @@ from math import comb, factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.reading.keys import Bools, Floats, Ids, combined
+from manyveils.reading.keys import Bools, Floats, Ids, combined, dense
 from manyveils.utility.comparison import Comparison, Measures
 from manyveils.utility.risk import known_columns, population_size
 
 # So many labels of different rows are read at most, over all sets of attributes.
 MOST_READ = 200_000_000
+# What every set takes beside that.
+OF_ITS_OWN = 2_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,7 +78,7 @@ def _most(m: int, n_rows: int) -> int:
     """How many attributes sets may have so that all of these can be looked at."""
     read = 0
     for size in range(1, m + 1):
-        read += comb(m, size) * size * n_rows
+        read += comb(m, size) * (size * n_rows + OF_ITS_OWN)
         if read > MOST_READ and size > 1:
             return size - 1
     return m
@@ -84,7 +86,7 @@ def _most(m: int, n_rows: int) -> int:
 
 def _unique(columns: list[Ids], counts: Ids, alone: NDArray[np.intp]) -> Bools:
     """Which of some rows are the only ones with their values."""
-    _, numbers = np.unique(combined(columns), return_inverse=True)
+    numbers = dense(combined(columns))
     people: Bools = np.bincount(numbers, weights=counts)[numbers[alone]] == 1
     return people
 
