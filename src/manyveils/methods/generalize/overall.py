@@ -98,14 +98,15 @@ class MeanRisk:
 def overall_of(work: Work) -> tuple[Work, tuple[Overall, ...], MeanRisk | None]:
     """What is asked of all groups together, and the work without it.
 
-    Where somebody has several rows, groups of all quasi-identifiers have to be as large as is asked for together.
+    Where somebody has several rows, groups of all quasi-identifiers have to be as large as is asked for together. So
+    have they for the mean where Spark counts, which judges its releases part by part.
     """
     asked = tuple(_overall(work))
     if work.table.persons is not None:
         return work, asked, None
-    guarantees = [promise.guarantee for promise in work.promises]
-    risks = [guarantee.risk for guarantee in guarantees if isinstance(guarantee, MarketerRisk)]
-    kinds = (PopulationSize, KeyAnonymity, MarketerRisk)
+    kinds = (PopulationSize, KeyAnonymity, *([MarketerRisk] if work.counted is None else []))
+    apart = [promise.guarantee for promise in work.promises if isinstance(promise.guarantee, kinds)]
+    risks = [guarantee.risk for guarantee in apart if isinstance(guarantee, MarketerRisk)]
     rest = tuple(promise for promise in work.promises if not isinstance(promise.guarantee, kinds))
     return replace(work, promises=rest), asked, MeanRisk(min(risks)) if risks else None
 
