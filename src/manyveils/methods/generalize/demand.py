@@ -2,16 +2,19 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from manyveils.methods.generalize.lattice import Counted, Lattice, Node
 from manyveils.methods.generalize.leaving import Leaving, Lost
 from manyveils.methods.generalize.objectives import Objective
-from manyveils.methods.generalize.overall import MeanRisk, Overall
 from manyveils.promises.entries import Kept
 from manyveils.promises.keeping import Watch, kept
 from manyveils.promises.sightings import Told
+
+if TYPE_CHECKING:
+    from manyveils.methods.generalize.overall import MeanRisk, Overall
 
 
 @dataclass(frozen=True, order=True)
@@ -41,8 +44,8 @@ class Demand:
     watches: tuple[Watch, ...]
     limit: int
     sightings: Told | None = None
-    overall: tuple[Overall, ...] = ()
-    mean_risk: MeanRisk | None = None
+    overall: "tuple[Overall, ...]" = ()
+    mean_risk: "MeanRisk | None" = None
 
     @cached_property
     def _falls(self) -> tuple[bool, ...]:

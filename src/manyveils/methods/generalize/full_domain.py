@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,8 +13,8 @@ from manyveils.methods.generalize.budget import Budget
 from manyveils.methods.generalize.demand import Choice, Demand
 from manyveils.methods.generalize.lattice import lattice_of
 from manyveils.methods.generalize.objectives import OBJECTIVES
-from manyveils.methods.generalize.overall import overall_of
 from manyveils.methods.generalize.search import Search
+from manyveils.policy.guarantees import KeyAnonymity, MarketerRisk, PopulationSize
 from manyveils.promises.exchanges import STRICTEST
 from manyveils.promises.explain import refuse
 from manyveils.promises.keeping import watch_counts
@@ -22,11 +23,18 @@ from manyveils.promises.work import Work
 from manyveils.release.draft import Drafts
 from manyveils.release.plan import FromRows, LeveledView, Plan
 
+if TYPE_CHECKING:
+    from manyveils.methods.generalize.overall import MeanRisk, Overall
+
 # Lattices of more nodes are searched as long as a limit allows.
 MOST_NODES = 20_000_000
 MANY_VALUES = 100_000
 # What is checked of a larger lattice if nothing is said: so many labels are read, in so many nodes at least and at most.
 LABELS_READ, FEWEST_CHECKS, MOST_CHECKS = 10_000_000_000, 1_000, 20_000
+
+
+# What no group keeps or breaks by its own rows alone.
+OF_ALL_GROUPS = (KeyAnonymity, MarketerRisk, PopulationSize)
 
 
 @dataclass(frozen=True)
@@ -53,7 +61,7 @@ class Limits:
 def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromRows:
     """The best node of the lattice, and the groups that are left out there."""
     refuse_valued(work, instead='recoding = "mondrian"')
-    judged, overall, mean_risk = overall_of(work)
+    judged, overall, mean_risk = _overall(work)
     watches = watch_counts(work, judged.with_room, work.sensitive, work.quasi)
     columns, table = tuple(work.table[name] for name in work.quasi), work.counts(work.quasi)
     lattice = lattice_of(columns, table, watches)
@@ -99,6 +107,15 @@ def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromR
     return FromRows(lambda own: Drafts((view.draft_of(own.table, rows),), notes))
 
 
+def _overall(work: Work) -> "tuple[Work, tuple[Overall, ...], MeanRisk | None]":
+    """What is asked of all groups together, and the work without it."""
+    if not any(isinstance(promise.guarantee, OF_ALL_GROUPS) for promise in work.promises):
+        return work, (), None
+    from manyveils.methods.generalize.overall import overall_of  # Few policies ask for it.
+
+    return overall_of(work)
+
+
 def _sightings(work: Work, strictness: int) -> Told | None:
     """What several groups of a person may not tell together, of this release or of earlier ones."""
     if work.table.earlier is not None:
@@ -121,7 +138,7 @@ def _best(work: Work, demand: Demand, limits: Limits) -> tuple[Choice, dict[str,
     """The best node within the limits, and how far from the optimum it can be."""
     progress = partial(work.progress, "searching the lattice")
     budget = Budget(limits.check_limit, limits.time_limit, progress)
-    search = Anytime(demand, work.counts(work.quasi), budget, overall_of(work)[0].least_rows)
+    search = Anytime(demand, work.counts(work.quasi), budget, _overall(work)[0].least_rows)
     search.run()
     best, is_settled = search.best, search.is_settled
     if best is None:
