@@ -203,3 +203,47 @@ def test_persons_are_counted_for_keys_and_risks():
     assert found(verdict, "prosecutor-risk") == [("", 0.5, False)]
     assert found(verdict, "marketer-risk") == [("", 0.5, True)]
     assert found(verdict, "key-k-anonymity") == [("age", 2, True)]
+
+
+@pytest.mark.parametrize("decompose", ["uad", "gd"])
+def test_guardian_tables_need_not_hold_a_key(decompose):
+    """A key of attributes that stand in different tables is kept by what each table tells of it."""
+    frame = pl.DataFrame(
+        {
+            "age": [20, 21, 22, 23] * 6,
+            "job": ["clerk", "clerk", "miner", "miner"] * 6,
+            "ill": ["flu", "cold", "ulcer"] * 8,
+            "pay": ["low", "low", "high", "high", "fair", "fair"] * 4,
+        }
+    )
+    roles = {"age": "quasi", "job": "quasi", "ill": "sensitive", "pay": "sensitive"}
+    policy = mv.Policy(
+        attributes={name: {"role": role} for name, role in roles.items()},
+        guarantee={"l": 2},
+        keys=[{"attributes": ["age", "job"], "k": 3}],
+        publish={"method": "guardian", "decompose": decompose},
+    )
+    verdict = mv.audit(mv.publish(frame, policy, seed=1), frame, policy)
+    assert verdict.kept
+    assert all(kept for _, _, kept in found(verdict, "key-k-anonymity"))
+
+
+def test_keys_do_not_hinder_other_measures():
+    """Models that learn from a release, and measures of graded ones, take no notice of keys."""
+    policy = hospital(keys=[{"attributes": ["age", "sex"], "k": 1}], population={"size": 10})
+    release = mv.publish(PEOPLE, policy, seed=1)
+    assert mv.measure(release, PEOPLE, policy)["loss"] == 0
+    graded = hospital(
+        keys=[{"attributes": ["age"], "k": 2}], publish={"method": "grade", "then": "generalize"}
+    )
+    assert "prosecutor_risk" in mv.measure(mv.publish(PEOPLE, graded, seed=1), PEOPLE, graded)
+
+
+def test_levels_of_risks_are_looked_at():
+    """The audit says what falls short of another risk, or of another k of every key."""
+    policy = hospital(guarantee={"prosecutor_risk": 1.0}, keys=[{"attributes": ["sex"], "k": 2}])
+    release = mv.publish(PEOPLE, policy, seed=1)
+    looked_at = mv.audit(release, PEOPLE, policy, levels={"prosecutor_risk": 0.5, "k": 4})
+    unpromised = [(one.promise, one.required, one.kept) for one in looked_at.findings if not one.promised]
+    assert ("prosecutor-risk", 0.5, False) in unpromised
+    assert ("key-k-anonymity", 4, False) in unpromised

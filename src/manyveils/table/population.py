@@ -39,8 +39,11 @@ class Population:
         return f"<Population: {self.n_people} people>"
 
 
-def population_of(policy: Policy, table: Table) -> Population | None:
-    """The population that a policy names, read and recoded as the data are; nothing where it names none."""
+def population_of(policy: Policy, table: Table | None) -> Population | None:
+    """The population that a policy names, read and recoded as the data are; nothing where it names none.
+
+    Without a table, it is recoded by itself: for published tables of which no original is known.
+    """
     source = policy.population_source
     if source is None:
         return None
@@ -59,8 +62,10 @@ def population_of(policy: Policy, table: Table) -> Population | None:
         frame = frame.drop_nulls()
     n_all = frame.height
     for name in policy.quasi:
-        frame = frame.filter(_listed(frame[name], table[name], policy))
-    attributes = {name: _recoded(frame[name], table[name], policy) for name in policy.quasi}
+        frame = frame.filter(_listed(frame[name], None if table is None else table[name], policy))
+    attributes = {
+        name: _recoded(frame[name], None if table is None else table[name], policy) for name in policy.quasi
+    }
     firsts, counts = _different(attributes)
     taken = {name: attribute.taking(firsts) for name, attribute in attributes.items()}
     return Population(taken, counts, n_all - int(counts.sum()))
@@ -76,30 +81,34 @@ def _different(attributes: Mapping[str, Attribute]) -> tuple[NDArray[np.int64], 
     return counted[FIRST].to_numpy().astype(np.int64), counted[PEOPLE].to_numpy().astype(np.int64)
 
 
-def _listed(values: pl.Series, attribute: Attribute, policy: Policy) -> pl.Series:
+def _listed(values: pl.Series, attribute: Attribute | None, policy: Policy) -> pl.Series:
     """Which values a written hierarchy, or an order, has; all where there is none."""
-    section = policy.attributes[attribute.name]
-    written = section.order or [line[0] for line in policy.lines(attribute.name) or ()]
+    section = policy.attributes[values.name]
+    written = section.order or [line[0] for line in policy.lines(values.name) or ()]
     if not written:
         return pl.repeat(value=True, n=len(values), eager=True)
     texts = values.cast(pl.String)
-    known = texts.is_in([*written, *attribute.texts])
-    if attribute.kind == "numeric":
+    known = texts.is_in([*written, *(attribute.texts if attribute is not None else ())])
+    if section.kind in (None, "numeric"):
+        # Written otherwise, it may be the same number.
         numbers = [number for number in map(as_number, written) if number is not None]
-        known |= texts.cast(pl.Float64, strict=False).is_in(numbers)
+        known |= texts.cast(pl.Float64, strict=False).is_in(numbers).fill_null(value=False)
     return known | texts.is_null()
 
 
-def _recoded(values: pl.Series, attribute: Attribute, policy: Policy) -> Attribute:
+def _recoded(values: pl.Series, attribute: Attribute | None, policy: Policy) -> Attribute:
     """The values with a dictionary that holds the data's too, and the same labels for these as the data have."""
-    section = policy.attributes[attribute.name].model_copy(update={"kind": attribute.kind})
-    both = _together(values, attribute.domain.alias(values.name))
+    section, both = policy.attributes[values.name], values
+    if attribute is not None:
+        section = section.model_copy(update={"kind": attribute.kind})
+        both = _together(values, attribute.domain.alias(values.name))
     try:
         [coded] = encode_attribute(both, section, policy)
     except (DataError, PolicyError) as error:
         about = (replace(problem, where=problem.where.removeprefix("data: ")) for problem in error.problems)
         raise DataError(problem.within("population") for problem in about) from None
-    _refuse_other_labels(coded, attribute, section)
+    if attribute is not None:
+        _refuse_other_labels(coded, attribute, section)
     return coded.taking(np.arange(len(values)))
 
 

@@ -138,4 +138,7 @@ def _without(policy: Policy, names: set[str]) -> Policy:
     attributes = {name: body.model_dump(exclude_unset=True) for name, body in bodies.items()}
     k = promised_k(policy)
     guarantee = {} if k is None else {"k": k}
-    return policy.replaced(attributes=attributes, guarantee=guarantee, rules=[], dependencies=[], publish={})
+    none: list[object] = []
+    return policy.replaced(
+        attributes=attributes, guarantee=guarantee, keys=none, rules=none, dependencies=none, publish={}
+    )

@@ -119,8 +119,8 @@ def _overall(work: Work) -> Iterator[Overall]:
             yield KeySizes(axes, guarantee.k)
         elif isinstance(guarantee, PopulationSize):
             if work.table.persons is not None or work.table.population is None:
-                what = "counts a population that has one row of each person beside data with several."
-                remedy = "Use data with one row of each person, or ask for k instead."
+                what = "counts a population for people with one row each, and not for several rows or releases of a person."
+                remedy = "Leave out the person's other rows and --after, or ask for k instead."
                 raise PolicyError.at(f"{work.policy.name}: guarantee", f"{guarantee.kind} {what}", remedy)
             columns = tuple(work.table[name] for name in work.quasi)
             yield PopulationSizes(columns, work.table.population, guarantee.least_people)

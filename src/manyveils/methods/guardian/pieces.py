@@ -224,7 +224,9 @@ def inner_work(work: Work, piece: Piece, demands: Sequence[Demand], anonymizer: 
     identifiers = {name: {"role": "identifier"} for name in work.policy.having("identifier")}
     policy = work.policy.replaced(
         attributes=identifiers | {name: _described(work, name, piece) for name in columns},
+        population={},
         guarantee={},
+        keys=[],
         rules=[],
         dependencies=[],
         publish={"method": anonymizer},
