@@ -59,7 +59,8 @@ class Demand:
         persons = self.lattice.persons
         if persons is None:
             return None
-        return Leaving(self.lattice, persons, self.watches, self._falls, self.limit, self.sightings)
+        about = self.limit, self.sightings, self.overall
+        return Leaving(self.lattice, persons, self.watches, self._falls, *about)
 
     @property
     def all_fall(self) -> bool:

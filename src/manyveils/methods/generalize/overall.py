@@ -7,10 +7,11 @@ from typing import Protocol
 
 import numpy as np
 
-from manyveils.errors import PolicyError
 from manyveils.kernels.grouping import number
+from manyveils.kernels.persons import have_persons
 from manyveils.methods.generalize.lattice import Counted
 from manyveils.policy.guarantees import KeyAnonymity, MarketerRisk, PopulationSize
+from manyveils.promises.crowds import Persons
 from manyveils.promises.entries import Ids, Kept, dense
 from manyveils.promises.work import Work
 from manyveils.table import Attribute
@@ -23,6 +24,9 @@ class Overall(Protocol):
     def kept(self, counted: Counted, stays: Kept) -> Kept:
         """Which groups keep it if only some stay."""
 
+    def kept_by_persons(self, counted: Counted, owners: Ids, persons: Persons) -> Kept:
+        """The same where persons have several rows; `owners` has the group of every row, person after person."""
+
 
 @dataclass(frozen=True)
 class KeySizes:
@@ -33,12 +37,23 @@ class KeySizes:
 
     def kept(self, counted: Counted, stays: Kept) -> Kept:
         """Which groups do, if only some stay."""
-        labels = tuple(counted.labels[axis] for axis in self.axes)
-        sizes = tuple(int(own.max(initial=0)) + 1 for own in labels)
-        alike, n_alike = dense(labels, sizes, counted.sizes.size)
+        alike, n_alike = self._alike(counted)
         together = np.bincount(alike, weights=counted.sizes * stays, minlength=n_alike)
         fine: Kept = together[alike] >= self.k
         return fine
+
+    def kept_by_persons(self, counted: Counted, owners: Ids, persons: Persons) -> Kept:
+        """The same where persons have several rows, and each counts once."""
+        alike, n_alike = self._alike(counted)
+        together = np.where(owners < 0, -1, alike[owners])
+        fine: Kept = have_persons(persons.starts, together, np.ones(n_alike, dtype=bool), self.k)[alike]
+        return fine
+
+    def _alike(self, counted: Counted) -> tuple[Ids, int]:
+        """A number for groups that are alike in the attributes, and how many numbers there are."""
+        labels = tuple(counted.labels[axis] for axis in self.axes)
+        sizes = tuple(int(own.max(initial=0)) + 1 for own in labels)
+        return dense(labels, sizes, counted.sizes.size)
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,6 +69,10 @@ class PopulationSizes:
         """Which groups do; who stays is of no matter."""
         fine: Kept = self.people(counted) >= self.least
         return fine
+
+    def kept_by_persons(self, counted: Counted, owners: Ids, persons: Persons) -> Kept:
+        """The same: it is the population that counts."""
+        return self.kept(counted, np.ones(counted.sizes.size, dtype=bool))
 
     def people(self, counted: Counted) -> Ids:
         """The people of the population who have the labels of each group."""
@@ -98,13 +117,12 @@ class MeanRisk:
 def overall_of(work: Work) -> tuple[Work, tuple[Overall, ...], MeanRisk | None]:
     """What is asked of all groups together, and the work without it.
 
-    Where somebody has several rows, groups of all quasi-identifiers have to be as large as is asked for together. So
-    have they for the mean where Spark counts, which judges its releases part by part.
+    Where somebody has several rows, groups are made so large that nobody's own chance is above the mean that is asked
+    for. So are they where Spark counts, which judges its releases part by part.
     """
     asked = tuple(_overall(work))
-    if work.table.persons is not None:
-        return work, asked, None
-    kinds = (PopulationSize, KeyAnonymity, *([MarketerRisk] if work.counted is None else []))
+    takes_means = work.table.persons is None and work.counted is None
+    kinds = (PopulationSize, KeyAnonymity, *([MarketerRisk] if takes_means else []))
     apart = [promise.guarantee for promise in work.promises if isinstance(promise.guarantee, kinds)]
     risks = [guarantee.risk for guarantee in apart if isinstance(guarantee, MarketerRisk)]
     rest = tuple(promise for promise in work.promises if not isinstance(promise.guarantee, kinds))
@@ -112,15 +130,11 @@ def overall_of(work: Work) -> tuple[Work, tuple[Overall, ...], MeanRisk | None]:
 
 
 def _overall(work: Work) -> Iterator[Overall]:
+    columns = tuple(work.table[name] for name in work.quasi)
     for promise in work.promises:
         guarantee = promise.guarantee
-        if isinstance(guarantee, KeyAnonymity) and work.table.persons is None:
-            axes = tuple(work.quasi.index(name) for name in guarantee.attributes)
-            yield KeySizes(axes, guarantee.k)
+        if isinstance(guarantee, KeyAnonymity):
+            yield KeySizes(tuple(work.quasi.index(name) for name in guarantee.attributes), guarantee.k)
         elif isinstance(guarantee, PopulationSize):
-            if work.table.persons is not None or work.table.population is None:
-                what = "counts a population for people with one row each, and not for several rows or releases of a person."
-                remedy = "Leave out the person's other rows and --after, or ask for k instead."
-                raise PolicyError.at(f"{work.policy.name}: guarantee", f"{guarantee.kind} {what}", remedy)
-            columns = tuple(work.table[name] for name in work.quasi)
+            assert work.table.population is not None
             yield PopulationSizes(columns, work.table.population, guarantee.least_people)
