@@ -18,7 +18,8 @@ from manyveils.policy.guarantees import (
     FrequencyDiversity,
     RecursiveDiversity,
 )
-from manyveils.promises.keeping import kept_by_groups, watch
+from manyveils.promises.headcounts import kept_by_groups
+from manyveils.promises.keeping import watch
 from manyveils.reading.evidence import Evidence
 from manyveils.release import Draft, Recoding
 from manyveils.table import hold, resolve

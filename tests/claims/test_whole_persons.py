@@ -16,7 +16,8 @@ from manyveils.methods.generalize.mondrian import NO_CUTS
 from manyveils.methods.generalize.objectives import OBJECTIVES as COSTS
 from manyveils.methods.generalize.together import Together
 from manyveils.policy import Policy
-from manyveils.promises.keeping import kept_by_groups, watch
+from manyveils.promises.headcounts import kept_by_groups
+from manyveils.promises.keeping import watch
 from manyveils.promises.sightings import about_constants, sightings_of
 from tests.kit.people import (
     broken,

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.table.attributes import tally
+from manyveils.table.attributes import in_order, tally
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -42,11 +42,13 @@ def dense(key: Ids) -> Ids:
     array([1, 0, 1])
     """
     if _span(key) > 8 * len(key):
-        return np.unique(key, return_inverse=True)[1].astype(np.int64)
+        order, is_first = _runs(key)
+        numbers = np.empty(len(key), dtype=np.int64)
+        numbers[order] = np.cumsum(is_first) - 1
+        return numbers
     occurs = np.zeros(_span(key), dtype=np.int64)
     occurs[key] = 1
-    numbers: Ids = (np.cumsum(occurs) - 1)[key]
-    return numbers
+    return (np.cumsum(occurs) - 1)[key]
 
 
 def example(numbers: Ids) -> Ids:
@@ -67,8 +69,10 @@ def numbered(columns: Sequence[Ids]) -> tuple[Ids, Ids]:
     >>> numbers.tolist(), firsts.tolist()
     ([1, 0, 1], [1, 0])
     """
-    _, firsts, numbers = np.unique(combined(columns), return_index=True, return_inverse=True)
-    return numbers.astype(np.int64), firsts.astype(np.int64)
+    order, is_first = _runs(combined(columns))
+    numbers = np.empty(order.size, dtype=np.int64)
+    numbers[order] = np.cumsum(is_first) - 1
+    return numbers, order[is_first]
 
 
 def equal_rows(rows: Sequence[NDArray[np.integer]], wanted: Sequence[Ids]) -> tuple[Ids, Ids, Ids]:
@@ -102,11 +106,11 @@ def distinct(key: Ids, weights: Ids | None) -> tuple[Ids, Ids]:
     >>> distinct(np.array([7, 3, 7]), np.array([5, 1, 1]))
     (array([1, 0]), array([1, 6]))
     """
+    order, is_first = _runs(key)
+    first = order[is_first]
     if weights is None:
-        _, first, counts = np.unique(key, return_index=True, return_counts=True)
-        return first.astype(np.int64), counts.astype(np.int64)
-    _, first, numbers = np.unique(key, return_index=True, return_inverse=True)
-    return first.astype(np.int64), tally(numbers, weights, 0)
+        return first, np.diff(np.flatnonzero(is_first), append=order.size)
+    return first, tally((np.cumsum(is_first) - 1), weights[order], 0)
 
 
 def with_people(rows: pl.DataFrame, weights: Ids | None) -> pl.DataFrame:
@@ -117,6 +121,14 @@ def with_people(rows: pl.DataFrame, weights: Ids | None) -> pl.DataFrame:
 def people_in(rows: pl.DataFrame) -> pl.Expr:
     """The people of each group of rows that went through `with_people`."""
     return pl.col(PEOPLE).sum() if PEOPLE in rows.columns else pl.len().cast(pl.Int64)
+
+
+def _runs(key: Ids) -> tuple[Ids, Bools]:
+    """The rows in the order of their numbers, and which of them have another number than the row before."""
+    order = in_order(key)
+    is_first = np.ones(order.size, dtype=bool)
+    is_first[1:] = np.diff(key[order]) > 0
+    return order, is_first
 
 
 def _span(column: Ids) -> int:

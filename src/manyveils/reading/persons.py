@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.reading.evidence import BUCKET, Evidence
-from manyveils.reading.keys import Bools, Ids, numbered
+from manyveils.reading.keys import Bools, Ids, combined, numbered
 from manyveils.reading.placing import dealt, dealt_one_way, only_choice, placed
 from manyveils.reading.slices import values_for
 from manyveils.release import View
@@ -164,15 +164,28 @@ def _filled(
     assert persons is not None
     names = shown_of(evidence, file)
     lines, _ = evidence.buckets_of(view, file)
+    covers = {name: evidence.cover(view, file, name) for name in names}
+    if not any(cover.overlaps for cover in covers.values()):
+        published = [lines, *(evidence.coded(file, name).codes for name in names)]
+        wanted = [
+            buckets,
+            *(cover.label_of[evidence.table[name].codes[rows]] for name, cover in covers.items()),
+        ]
+        if any((own < 0).any() for own in wanted):
+            return None
+        keys = combined(np.concatenate(pair) for pair in zip(wanted, published, strict=True))
+        return _paired(keys[: rows.size], keys[rows.size :], rows)
     values = evidence.group_numbers(file, names)
     n_values = int(values.max(initial=0)) + 1
     what, sought = values_for(evidence, view, file, names)
     single = only_choice(sought, int(what.max(initial=0)) + 1)
     if single is not None:
-        wanted = single[what[rows]]
-        if (wanted < 0).any():
-            return None
-        return _paired(buckets * n_values + wanted, lines * n_values + values, rows)
+        named = single[what[rows]]
+        return (
+            None
+            if (named < 0).any()
+            else _paired(buckets * n_values + named, lines * n_values + values, rows)
+        )
     # What may be in several lines of its bucket goes where all find one: only the publisher knows more than the bucket.
     kinds, firsts = numbered([buckets, what[rows]])
     choices = pl.DataFrame(

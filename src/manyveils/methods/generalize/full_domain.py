@@ -1,6 +1,6 @@
 """Full-domain generalization: one level for every quasi-identifier, the optimal one or the best that is found in time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
@@ -61,6 +61,7 @@ class Limits:
 def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromRows:
     """The best node of the lattice, and the groups that are left out there."""
     refuse_valued(work, instead='recoding = "mondrian"')
+    work = _with_room_beside(work)
     judged, overall, mean_risk = _overall(work)
     watches = watch_counts(work, judged.with_room, work.sensitive, work.quasi)
     columns, table = tuple(work.table[name] for name in work.quasi), work.counts(work.quasi)
@@ -114,6 +115,17 @@ def _overall(work: Work) -> "tuple[Work, tuple[Overall, ...], MeanRisk | None]":
     from manyveils.methods.generalize.overall import overall_of  # Few policies ask for it.
 
     return overall_of(work)
+
+
+def _with_room_beside(work: Work) -> Work:
+    """The same with room for some to leave every group also beside earlier releases, so that a next one finds a node."""
+    if work.table.earlier is None:
+        return work
+    from manyveils.promises.exchanges import LEAVING, room_to_leave
+
+    share = work.policy.publish.leaving
+    room = room_to_leave(work.policy, work.table, work.promises, LEAVING if share is None else float(share))
+    return replace(work, room=room)
 
 
 def _sightings(work: Work, strictness: int) -> Told | None:
