@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +15,9 @@ from manyveils.policy.guarantees import KeyAnonymity, MarketerRisk, exact
 from manyveils.run import publish
 from manyveils.table import hold, resolve
 from tests.claims.test_optimal_node import classes_at, cost_of, keeps
+from tests.claims.test_whole_persons import cost_of as cost_for_persons
 from tests.kit.conformance import CONFIGURATIONS, check_promises
+from tests.kit.people import drafted, people, work_for
 from tests.kit.strategies import Case, cases
 
 ASKED = st.fixed_dictionaries(
@@ -247,3 +250,70 @@ def test_levels_of_risks_are_looked_at():
     unpromised = [(one.promise, one.required, one.kept) for one in looked_at.findings if not one.promised]
     assert ("prosecutor-risk", 0.5, False) in unpromised
     assert ("key-k-anonymity", 4, False) in unpromised
+
+
+@pytest.mark.parametrize("objective", ["loss", "discernibility"])
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_the_optimum_is_exact_with_keys_of_persons(objective, data):
+    """Where somebody has several rows, a key counts persons, who go with all their rows: the cheapest node is found."""
+    publish_by = {"method": "generalize", "objective": objective}
+    case, whose = data.draw(people(publish_by, smallest=2, largest=16, promised=OF_PERSONS))
+    sizes = {
+        key: value for key, value in case.sections["guarantee"].items() if key in ("k", "prosecutor_risk")
+    }
+    asked = Case(case.frame, case.sections | {"guarantee": sizes})
+    work = work_for(with_keys(asked, data.draw(KEYS)).policy, case.frame, whose)
+    if work is None:
+        return
+    lowest = cheapest_of_persons(work, objective)
+    try:
+        drafts = drafted(work)
+    except InfeasibleError:
+        assert lowest is None
+        return
+    assert drafts.notes["cost"] == pytest.approx(lowest, rel=1e-12)
+
+
+OF_PERSONS = st.fixed_dictionaries(
+    {}, optional={"k": st.integers(1, 3), "prosecutor_risk": st.sampled_from([0.34, 0.5, 1.0])}
+)
+
+
+def cheapest_of_persons(work, objective):
+    """The lowest cost over all nodes, where persons go one after another who are in a group or a key with too few."""
+    table, quasi = work.table, work.quasi
+    persons = list(range(table.n_rows)) if table.persons is None else table.persons.tolist()
+    costs = []
+    for node in product(*(range(len(table[name].levels)) for name in quasi)):
+        keys = [
+            tuple(
+                int(table[n].levels[level].label_of[table[n].codes[row]])
+                for n, level in zip(quasi, node, strict=True)
+            )
+            for row in range(table.n_rows)
+        ]
+        stay = set(persons)
+        while gone := [who for who in stay if not is_crowded(who, stay, keys, persons, work)]:
+            stay.discard(gone[0])
+        stays = np.array([who in stay for who in persons])
+        if stays.any() and len(set(persons)) - len(stay) <= work.limit:
+            numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+            groups = np.array([numbers[key] for key in keys])
+            costs.append(cost_for_persons(objective, node, stays, groups, table, quasi))
+    return min(costs, default=None)
+
+
+def is_crowded(who, stay, keys, persons, work):
+    """Whether every row of a person has enough persons of those who stay who are alike in what is known."""
+    for promise in work.promises:
+        places = [work.quasi.index(name) for name in promise.given]
+        for own in (key for key, other in zip(keys, persons, strict=True) if other == who):
+            alike = {
+                other
+                for key, other in zip(keys, persons, strict=True)
+                if other in stay and all(key[place] == own[place] for place in places)
+            }
+            if len(alike) < promise.guarantee.least_rows:
+                return False
+    return True

@@ -165,6 +165,36 @@ def test_nothing_of_the_population_is_published(tmp_path):
     assert "26" not in written.replace("[25, 29]", "")
 
 
+def test_persons_with_several_rows_look_like_people_of_the_list_in_each(tmp_path):
+    """Two rows of a person are two groups that must look like enough people; who goes, goes with both."""
+    data = pl.DataFrame(
+        {
+            "who": ["a", "a", "b", "c"],
+            "age": [20, 26, 20, 26],
+            "job": ["clerk"] * 4,
+            "zip": ["100"] * 4,
+            "sex": ["f"] * 4,
+            "ill": ["flu", "cold", "flu", "cold"],
+        }
+    )
+    sections = {
+        "data": {"person": "who"},
+        "attributes": {"who": {"role": "identifier"}} | described(),
+        "guarantee": {"k_map": 2},
+    }
+    few = data.drop("who", "ill").filter(pl.col("age") == 20)
+    few.vstack(data.drop("who", "ill").head(2).tail(1)).write_csv(tmp_path / "people.csv")
+    source = {"source": str(tmp_path / "people.csv")}
+    whole = mv.Policy(**sections, population=source, publish={"suppression": 0.0})
+    release = mv.publish(data, whole, seed=1)
+    assert alike(release, pl.read_csv(tmp_path / "people.csv", infer_schema=False), QUASI) == {
+        ("[20, 39]", "clerk", "100", "f"): 3
+    }
+    # Of the three, those two go who look like nobody but one person where the level stays low.
+    lax = mv.Policy(**sections, population=source, publish={"suppression": 0.7, "objective": "height"})
+    assert mv.audit(mv.publish(data, lax, seed=1), data, lax).kept
+
+
 def test_strangers_look_like_nobody(tmp_path):
     """People whose values a hierarchy does not list count for no group, not even under *."""
     more = pl.concat([PEOPLE, PEOPLE.with_columns(job=pl.lit("astronaut"))])
