@@ -15,6 +15,7 @@ from manyveils.policy.guarantees import KeyAnonymity, MarketerRisk, exact
 from manyveils.run import publish
 from manyveils.table import hold, resolve
 from tests.claims.test_optimal_node import classes_at, cost_of, keeps
+from tests.claims.test_whole_persons import ANYTIME, BLOCKS
 from tests.claims.test_whole_persons import cost_of as cost_for_persons
 from tests.kit.conformance import CONFIGURATIONS, check_promises
 from tests.kit.people import drafted, people, work_for
@@ -114,22 +115,28 @@ def test_the_optimum_is_exact_with_keys(objective, data):
     assert release.notes["cost"] == pytest.approx(exhaustive(case, objective), rel=1e-12)
 
 
-@pytest.mark.parametrize("limit", [3, 20])
+@pytest.mark.parametrize("limit", [3, 20, 100_000])
+@pytest.mark.parametrize("most_written", [0, 10**6])
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_a_search_that_is_broken_off_bounds_the_optimum(limit, data):
+def test_a_search_that_is_broken_off_bounds_the_optimum(most_written, limit, data):
     """With a limit of checks, what is found keeps the promises and the bound is not above the optimum."""
     case = data.draw(
         cases({"method": "generalize", "check_limit": limit}, smallest=2, largest=16, promised=ASKED)
     )
     case = with_keys(case, data.draw(KEYS))
-    try:
-        release = publish(case.frame, case.policy, seed=1)
-    except (PolicyError, InfeasibleError):
-        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BLOCKS, "SIZES", (2, 8, 16))
+        patch.setattr(ANYTIME, "MOST_WRITTEN", most_written)
+        try:
+            release = publish(case.frame, case.policy, seed=1)
+        except (PolicyError, InfeasibleError):
+            return
     best = exhaustive(case, "loss")
     assert best is not None
     assert release.notes["cost_at_least"] <= best + 1e-9 <= release.notes["cost"] + 2e-9
+    if limit > 1000:
+        assert release.notes["cost"] == pytest.approx(best, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)

@@ -244,3 +244,20 @@ def test_methods_that_do_not_look_at_the_population_refuse(tmp_path, method):
     policy = policy_of(PEOPLE, tmp_path, guarantee={"k_map": 2}, publish={"method": method})
     with pytest.raises(InfeasibleError, match="full-domain"):
         mv.publish(DATA, policy)
+
+
+def test_values_that_read_like_labels_are_told_apart(tmp_path):
+    """Where a value of the data reads like the label of all, what the release lists says which is meant."""
+    data = pl.DataFrame(
+        {"age": [1, 2, 3, 4] * 3, "job": ["[1, 2]", "{a, b}", "*", "x"] * 3, "ill": ["flu", "cold"] * 6}
+    )
+    data.drop("ill").write_csv(tmp_path / "people.csv")
+    roles = {"age": {"role": "quasi"}, "job": {"role": "quasi"}, "ill": {"role": "sensitive"}}
+    for k_map, alike_ in ((3, 3), (4, 12)):
+        policy = mv.Policy(
+            attributes=roles,
+            population={"source": str(tmp_path / "people.csv")},
+            guarantee={"k_map": k_map},
+        )
+        verdict = mv.audit(mv.publish(data, policy, seed=1), data, policy)
+        assert [one.measured for one in verdict.findings if one.promise == "k-map"] == [alike_]

@@ -45,7 +45,7 @@ def measure_population(evidence: Evidence, guarantee: PopulationSize, sight: Sig
     if evidence.table.population is None or sight.view.bucketed:
         return None
     sizes = evidence.tally(sight.file, evidence.group_numbers(sight.file, sight.key))
-    alike = people_alike(evidence, sight.file, sight.key)
+    alike = people_alike(evidence, sight.view, sight.file, sight.key)
     return SCALES[type(guarantee)](guarantee, pl.DataFrame({"rows": sizes, "size": alike}))
 
 

@@ -304,6 +304,8 @@ class KnownItems(Guarantee, kind="k-m-anonymity", worst="smallest", bound="k"):
 
 # These speak of rows, or of more than one attribute's values.
 ABOUT_ROWS = (LeastSize, PopulationSize, Elimination, KnownItems)
+# What no group keeps or breaks by its own rows alone.
+OF_ALL_GROUPS = (KeyAnonymity, MarketerRisk, PopulationSize)
 WORST: Mapping[str, Worst] = {guarantee.kind: guarantee.worst for guarantee in GUARANTEES}
 
 

@@ -22,7 +22,11 @@ def refuse(work: Work, watches: tuple[Watch, ...]) -> InfeasibleError:
     """The error for promises that even the whole table as one group does not keep."""
     problems = list(whole_table_problems(work, watches))
     if not problems:
-        promised = ", ".join(sorted({promise.guarantee.kind for promise in work.promises}))
+        asked = [watched.promise.guarantee for watched in watches]
+        asked += [
+            one.guarantee for one in work.promises if isinstance(one.guarantee, guarantees.OF_ALL_GROUPS)
+        ]
+        promised = ", ".join(sorted({guarantee.kind for guarantee in asked}))
         what = f"no release of method {work.policy.publish.method!r} keeps {promised} together."
         problems = [Problem(work.policy.name, what, "Lower a threshold, or allow more suppression.")]
     return InfeasibleError(problems)

@@ -1,30 +1,49 @@
 """How many people of a list look like each group of a view: those whose values its labels stand for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
+from manyveils.policy import Policy
 from manyveils.reading.cover import Cover
 from manyveils.reading.evidence import Evidence, Key
 from manyveils.reading.keys import Floats, Ids, example
-from manyveils.reading.meanings import Meanings
+from manyveils.reading.meanings import Listing, Meanings
+from manyveils.release import Release, View
 from manyveils.release.views import ColumnFile
+from manyveils.table import Attribute
 
 # So many different people are matched at once.
 CHUNK = 100_000
 
 
-def people_alike(evidence: Evidence, file: ColumnFile, key: Key) -> Ids:
+def people_alike(evidence: Evidence, view: View, file: ColumnFile, key: Key) -> Ids:
     """The people of the population who look like each group of rows that are alike in `key`."""
     population = evidence.table.population
     assert population is not None
     rows = example(evidence.group_numbers(file, key))
     labels = [evidence.coded(file, name).codes[rows] for name in key]
-    meanings = [Meanings(population.attributes[name], evidence.policy.lines(name)) for name in key]
-    covers = [own.cover(evidence.texts(file, name)) for name, own in zip(key, meanings, strict=True)]
+    texts = {name: evidence.texts(file, name) for name in key}
+    covers = covers_of(evidence.release, view, evidence.policy, population.attributes, texts)
     codes = [population.attributes[name].codes.astype(np.int64) for name in key]
     return people_under(labels, covers, codes, population.counts, rows.size).astype(np.int64)
+
+
+def covers_of(
+    release: Release,
+    view: View,
+    policy: Policy,
+    attributes: Mapping[str, Attribute],
+    texts: Mapping[str, Sequence[str]],
+) -> list[Cover]:
+    """What the labels of a view stand for among the values of some people; recoding files choose between meanings."""
+    covers = []
+    for name, labels in texts.items():
+        recoding = release.recodings.get((view.name, name))
+        listed = None if recoding is None else Listing(recoding)
+        covers.append(Meanings(attributes[name], policy.lines(name)).cover(labels, listed))
+    return covers
 
 
 def people_under(

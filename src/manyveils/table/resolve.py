@@ -79,7 +79,9 @@ def _too_large(guarantee: LeastSize, policy: Policy, table: Table) -> Problem:
         what = f"{number} needs {guarantee.least_rows} people to look alike, and there are {_people(table)}."
         return Problem(f"guarantee.{key}", what, remedy)
     section = "guarantee" if policy.guarantee.k == number else "publish"
-    section = "keys" if isinstance(guarantee, KeyAnonymity) else section
+    if isinstance(guarantee, KeyAnonymity):
+        listed = [{*key.attributes} for key in policy.keys]
+        section = f"keys[{listed.index({*guarantee.attributes}) + 1}]"
     return Problem(f"{section}.k", f"k = {number} but there are {_people(table)}.", "Lower k.")
 
 

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import polars as pl
 
 from manyveils.policy.guarantees import exact
 from manyveils.reading.columns import PublishedColumn, read_column
 from manyveils.reading.cover import Cover, Floats, Ids
-from manyveils.reading.meanings import Meanings
-from manyveils.reading.population import people_under
+from manyveils.reading.population import covers_of, people_under
+from manyveils.release import View
 from manyveils.table import Attribute
 from manyveils.utility.comparison import Comparison, Measures
 from manyveils.utility.estimators import dankar, pitman, sample_of, slide_negative_binomial, zayatz
@@ -159,6 +158,7 @@ def weights_of(comparison: Comparison) -> Floats:
 class Known:
     """The groups of one published column of a view without buckets, by what is known."""
 
+    view: View
     names: tuple[str, ...]
     column: PublishedColumn
 
@@ -170,7 +170,7 @@ def known_columns(comparison: Comparison) -> Iterator[Known]:
         for file in () if view.bucketed or view.name not in comparison.groups else view.files:
             names = tuple(name for name in file.attributes if name in comparison.quasi)
             if names and view.rows:
-                yield Known(names, read_column(comparison.release, view, file, domains, names))
+                yield Known(view, names, read_column(comparison.release, view, file, domains, names))
 
 
 def people_of(
@@ -185,8 +185,5 @@ def people_of(
 
 
 def _covers(comparison: Comparison, known: Known, attributes: Mapping[str, Attribute]) -> list[Cover]:
-    texts: dict[str, pl.Series] = dict(known.column.texts)
-    return [
-        Meanings(attributes[name], comparison.policy.lines(name)).cover(texts[name].to_list())
-        for name in known.names
-    ]
+    texts = {name: known.column.texts[name].to_list() for name in known.names}
+    return covers_of(comparison.release, known.view, comparison.policy, attributes, texts)

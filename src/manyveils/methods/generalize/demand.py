@@ -68,6 +68,11 @@ class Demand:
         return all(self._falls) and self.sightings is None
 
     @property
+    def makes_fail(self) -> bool:
+        """Whether rows can fail at all by promises that `falling` looks at."""
+        return bool(self.falling_watches or self.overall)
+
+    @property
     def falling_watches(self) -> tuple[Watch, ...]:
         """The promises that `falling` looks at."""
         return tuple(watched for watched, falls in zip(self.watches, self._falls, strict=True) if falls)

@@ -14,7 +14,7 @@ from manyveils.methods.generalize.demand import Choice, Demand
 from manyveils.methods.generalize.lattice import lattice_of
 from manyveils.methods.generalize.objectives import OBJECTIVES
 from manyveils.methods.generalize.search import Search
-from manyveils.policy.guarantees import KeyAnonymity, MarketerRisk, PopulationSize
+from manyveils.policy.guarantees import OF_ALL_GROUPS
 from manyveils.promises.exchanges import STRICTEST
 from manyveils.promises.explain import refuse
 from manyveils.promises.keeping import watch_counts
@@ -31,10 +31,6 @@ MOST_NODES = 20_000_000
 MANY_VALUES = 100_000
 # What is checked of a larger lattice if nothing is said: so many labels are read, in so many nodes at least and at most.
 LABELS_READ, FEWEST_CHECKS, MOST_CHECKS = 10_000_000_000, 1_000, 20_000
-
-
-# What no group keeps or breaks by its own rows alone.
-OF_ALL_GROUPS = (KeyAnonymity, MarketerRisk, PopulationSize)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,9 @@ class Overall(Protocol):
     def kept_by_persons(self, counted: Counted, owners: Ids, persons: Persons) -> Kept:
         """The same where persons have several rows; `owners` has the group of every row, person after person."""
 
+    def within(self, part: slice) -> "Overall | None":
+        """What it asks where only some neighbouring attributes are told and all others are at their tops."""
+
 
 @dataclass(frozen=True)
 class KeySizes:
@@ -48,6 +51,11 @@ class KeySizes:
         together = np.where(owners < 0, -1, alike[owners])
         fine: Kept = have_persons(persons.starts, together, np.ones(n_alike, dtype=bool), self.k)[alike]
         return fine
+
+    def within(self, part: slice) -> "KeySizes | None":
+        """The same of those of its attributes that are among them; nothing where none is."""
+        told = tuple(axis - part.start for axis in self.axes if part.start <= axis < part.stop)
+        return replace(self, axes=told) if told else None
 
     def _alike(self, counted: Counted) -> tuple[Ids, int]:
         """A number for groups that are alike in the attributes, and how many numbers there are."""
@@ -73,6 +81,10 @@ class PopulationSizes:
     def kept_by_persons(self, counted: Counted, owners: Ids, persons: Persons) -> Kept:
         """The same: it is the population that counts."""
         return self.kept(counted, np.ones(counted.sizes.size, dtype=bool))
+
+    def within(self, part: slice) -> "PopulationSizes":
+        """The same of some attributes."""
+        return PopulationSizes(self.columns[part], self.population, self.least)
 
     def people(self, counted: Counted) -> Ids:
         """The people of the population who have the labels of each group."""
