@@ -7,11 +7,11 @@ from math import factorial
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import manyveils as mv
-from manyveils.utility.special_uniques import dis_scores, special_uniques_of
+from manyveils.utility.special_uniques import Keys, dis_scores, special_uniques_of
 
 
 def special(rows):
@@ -23,7 +23,9 @@ def special(rows):
         for name in frame.columns
     }
     missing = {name: (distinct[name] == "").to_numpy() for name in frame.columns}
-    found = special_uniques_of(labels, distinct["n"].to_numpy().astype(np.int64), missing)
+    counts = distinct["n"].to_numpy().astype(np.int64)
+    keys = Keys(labels, missing, counts, np.arange(counts.size), counts, int(counts.sum()))
+    found = special_uniques_of(keys)
     numbered = distinct.with_row_index("row")
     return found, frame.join(numbered, on=frame.columns, how="left", maintain_order="left")["row"].to_numpy()
 
@@ -121,7 +123,8 @@ def test_wide_tables_are_looked_at_as_far_as_there_is_time(monkeypatch):
     rng = np.random.default_rng(1)
     labels = {f"q{number}": rng.integers(0, 3, 400) for number in range(60)}
     missing = {name: np.zeros(400, dtype=bool) for name in labels}
-    found = special_uniques_of(labels, np.ones(400, dtype=np.int64), missing)
+    ones = np.ones(400, dtype=np.int64)
+    found = special_uniques_of(Keys(labels, missing, ones, np.arange(400), ones, 400))
     assert found.most == 2
     assert found.found.shape == (2, 400)
 
@@ -138,3 +141,27 @@ def test_the_measure_names_the_attributes():
         dis_scores(np.array([1.0, 0, 0]), np.array([1, 2, 2]), 0.1, 2)[0]
     )
     assert measured["special_uniques_by_attribute"] == {"age": 1.0, "sex": 0.0}
+
+
+@settings(max_examples=100, deadline=None)
+@given(rows=TABLES, data=st.data())
+def test_persons_are_unique_by_values_that_nobody_else_has(rows, data):
+    """Where persons have several rows, a set is unique if all rows with its values are hers, as seen in a release."""
+    whose = data.draw(st.lists(st.integers(0, len(rows)), min_size=len(rows), max_size=len(rows)))
+    assume(len(set(whose)) > 1)
+    names = [f"a{place}" for place in range(len(rows[0]))]
+    frame = pl.DataFrame(rows, orient="row", schema=names).with_columns(
+        who=pl.Series(whose), ill=pl.lit("flu")
+    )
+    roles = {name: {"role": "quasi", "kind": "categorical"} for name in names}
+    roles |= {"who": {"role": "identifier"}, "ill": {"role": "sensitive"}}
+    policy = mv.Policy(data={"person": "who"}, attributes=roles)
+    measured = mv.measure(mv.publish(frame, policy, seed=1), frame, policy)
+    scores = {}
+    for row, who in zip(rows, whose, strict=True):
+        others = [other for other, one in zip(rows, whose, strict=True) if one != who]
+        sets = minimal_sets([row, *others], row)
+        scores[who] = max(scores.get(who, 0), sum(factorial(len(names) - len(one)) for one in sets))
+    special = sum(score > 0 for score in scores.values()) / len(scores)
+    assert measured["special_uniques"]["people"] == pytest.approx(special)
+    assert measured["special_uniques"]["highest_score"] == max(scores.values())

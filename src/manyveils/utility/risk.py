@@ -159,6 +159,7 @@ class Known:
     """The groups of one published column of a view without buckets, by what is known."""
 
     view: View
+    file: int
     names: tuple[str, ...]
     column: PublishedColumn
 
@@ -167,10 +168,11 @@ def known_columns(comparison: Comparison) -> Iterator[Known]:
     """The columns with something known, of views without buckets: the groups of others are not told by labels."""
     domains = comparison.release.reading.estimate.domains
     for view in comparison.release.views:
-        for file in () if view.bucketed or view.name not in comparison.groups else view.files:
+        files = () if view.bucketed or view.name not in comparison.groups else view.files
+        for place, file in enumerate(files):
             names = tuple(name for name in file.attributes if name in comparison.quasi)
             if names and view.rows:
-                yield Known(view, names, read_column(comparison.release, view, file, domains, names))
+                yield Known(view, place, names, read_column(comparison.release, view, file, domains, names))
 
 
 def people_of(
