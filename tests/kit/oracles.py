@@ -22,9 +22,11 @@ from manyveils.policy.guarantees import (
     Ground,
     Guarantee,
     KAnonymity,
+    KeyAnonymity,
     Likeness,
     Linkability,
     NumericSpread,
+    ProsecutorRisk,
     Proximity,
     RecursiveDiversity,
     SupersetCloseness,
@@ -129,8 +131,23 @@ def leaks(
     return found
 
 
-def _rows(guarantee: KAnonymity, group: Values, setting: Setting) -> Verdict:
+def _rows(guarantee: KAnonymity | KeyAnonymity, group: Values, setting: Setting) -> Verdict:
     return Verdict(len(group) >= guarantee.k, len(group))
+
+
+def _chance(guarantee: ProsecutorRisk, group: Values, setting: Setting) -> Verdict:
+    chance = Fraction(1, len(group))
+    return Verdict(chance <= guarantee.risk, float(chance))
+
+
+def mean_chance(groups: Iterable[Values]) -> Fraction:
+    """The chance of finding a person by her group, averaged over all people.
+
+    >>> mean_chance([["a", "b"], ["c"]])
+    Fraction(2, 3)
+    """
+    chances = [Fraction(1, len(group)) for group in groups for _ in group]
+    return sum(chances, Fraction(0)) / max(len(chances), 1)
 
 
 @dataclass(frozen=True)
@@ -363,6 +380,8 @@ def ancestor_distance(one: str, other: str, levels: Hierarchy) -> Fraction:
 
 JUDGES: Mapping[type[Guarantee], Callable[[Any, Values, Setting], Verdict]] = {
     KAnonymity: _rows,
+    KeyAnonymity: _rows,
+    ProsecutorRisk: _chance,
     DistinctDiversity: _distinct,
     FrequencyDiversity: _frequency,
     EntropyDiversity: _entropy,

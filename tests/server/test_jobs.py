@@ -199,6 +199,7 @@ def test_a_release_that_cannot_be_entered(worker, house, monkeypatch):
             {"policy": POLICY + '[attributes.job]\nrole = "quasi"\nhierarchy = { file = "/etc/passwd" }\n'},
             PolicyError,
         ),
+        ({"policy": POLICY + '[population]\nsource = "/etc/passwd"\n'}, PolicyError),
         ({"policy": POLICY.replace('role = "quasi"', 'role = "nonsense"')}, PolicyError),
         ({"policy": POLICY + '[publish]\nmethod = "nonsense"\n'}, PolicyError),
         ({"policy": b"\xff\xfe"}, PolicyError),

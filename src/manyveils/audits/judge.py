@@ -16,13 +16,21 @@ from manyveils.audits.finding import Finding, Reading
 from manyveils.audits.groups import groups_in
 from manyveils.audits.known_items import measure_known_items
 from manyveils.audits.measures import MEASURES
-from manyveils.audits.members import members_of
-from manyveils.audits.posterior import measure_beliefs, measure_target_sizes
+from manyveils.audits.posterior import measure_beliefs
 from manyveils.audits.set_valued import holders_in, is_one_of_many, measured_apart
 from manyveils.audits.shown import is_said_constant, sights_about
 from manyveils.audits.sightings import measure_sightings
+from manyveils.audits.sizes import measure_population, measure_sizes
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import WORST, Elimination, KAnonymity, KnownItems
+from manyveils.policy.guarantees import (
+    ABOUT_ROWS,
+    GUARANTEES,
+    WORST,
+    Elimination,
+    KnownItems,
+    LeastSize,
+    PopulationSize,
+)
 from manyveils.reading.evidence import Evidence, lines_of
 from manyveils.reading.sight import (
     Sight,
@@ -34,6 +42,8 @@ from manyveils.reading.sight import (
 )
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
+
+ABOUT_SIZES = {kind.kind for kind in GUARANTEES if issubclass(kind, LeastSize | PopulationSize)}
 
 
 def judge(evidence: Evidence, promise: Promise, *, promised: bool) -> Iterator[Finding]:
@@ -48,15 +58,17 @@ def worst_columns(findings: Iterable[Finding]) -> Iterator[Finding]:
     """
     for (kind, *_), about in groupby(findings, key=_subject):
         columns = list(about)
-        yield from [min(columns, key=_smallness)] if kind == KAnonymity.kind else columns
+        yield from [min(columns, key=_smallness)] if kind in ABOUT_SIZES else columns
 
 
 def _subject(finding: Finding) -> tuple[object, ...]:
-    return finding.promise, finding.view, finding.promised, finding.required
+    return finding.promise, finding.attribute, finding.view, finding.promised, finding.required
 
 
 def _smallness(finding: Finding) -> tuple[bool, float]:
-    return finding.kept, finding.measured if finding.measured is not None else float("inf")
+    if finding.measured is None:
+        return finding.kept, float("inf")
+    return finding.kept, finding.measured if WORST[finding.promise] == "smallest" else -finding.measured
 
 
 def judge_promised(evidence: Evidence, promise: Promise) -> Iterator[Finding]:
@@ -118,7 +130,7 @@ def _seen_several_times(evidence: Evidence, promise: Promise, *, promised: bool)
 
 
 def _is_about_values(promise: Promise) -> bool:
-    return not isinstance(promise.guarantee, KAnonymity | Elimination | KnownItems)
+    return not isinstance(promise.guarantee, ABOUT_ROWS)
 
 
 def _stub(promise: Promise, reading: Reading, *, promised: bool) -> Finding:
@@ -274,8 +286,10 @@ def _whole(row: dict[str, Any]) -> dict[str, Any]:
 
 def measured_groups(evidence: Evidence, promise: Promise, way: Way) -> pl.DataFrame | None:
     """The measures of all groups, or of all targets where they cannot be told apart by groups."""
-    if isinstance(promise.guarantee, KAnonymity):
-        return _sizes(evidence, promise.guarantee, way[0])
+    if isinstance(promise.guarantee, LeastSize):
+        return measure_sizes(evidence, promise.guarantee, way[0])
+    if isinstance(promise.guarantee, PopulationSize):
+        return measure_population(evidence, promise.guarantee, way[0])
     if isinstance(promise.guarantee, KnownItems):
         return measure_known_items(evidence, promise.guarantee, way[0])
     if isinstance(promise.guarantee, Elimination):
@@ -286,19 +300,6 @@ def measured_groups(evidence: Evidence, promise: Promise, way: Way) -> pl.DataFr
         return measure_beliefs(evidence, promise, way, measure)
     groups = product_groups(evidence, promise, way) if len(way) > 1 else groups_in(evidence, promise, way[0])
     return None if groups is None else measure(promise.guarantee, groups)
-
-
-def _sizes(evidence: Evidence, guarantee: KAnonymity, sight: Sight) -> pl.DataFrame | None:
-    """The rows of each group, or those that may be each target's, which must be k or more."""
-    if sight.is_spread:
-        return measure_target_sizes(guarantee, evidence, sight)
-    sizes = evidence.tally(sight.file, evidence.group_numbers(sight.file, sight.key))
-    if evidence.table.persons is not None:
-        members = members_of(evidence, sight.view, sight.file, sight.key)
-        if members is None:
-            return None
-        sizes = members.sizes
-    return pl.DataFrame({"rows": sizes, "measure": sizes.astype(float), "kept": sizes >= guarantee.k})
 
 
 def _whole_if_possible(number: float) -> float:

@@ -8,13 +8,17 @@ from manyveils.errors import InputError, Problem
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import exact
 
-WHOLE = frozenset({"k", "l", "n", "m", "eliminations"})
+WHOLE = frozenset({"k", "k_map", "l", "n", "m", "eliminations"})
 # What thresholds must be, and how many of them there are.
 BOUNDS: dict[str, tuple[str, Callable[[float], bool]]] = {
     **dict.fromkeys(
         WHOLE, ("a whole number of at least 1", lambda level: level >= 1 and level == int(level))
     ),
     **dict.fromkeys(("t", "alpha", "epsilon_link"), ("between 0 and 1", lambda level: 0 <= level <= 1)),
+    **dict.fromkeys(
+        ("prosecutor_risk", "marketer_risk", "journalist_risk"),
+        ("above 0 and at most 1", lambda level: 0 < level <= 1),
+    ),
     **dict.fromkeys(("c", "beta", "delta", "e", "epsilon"), ("0 or more", lambda level: level >= 0)),
 }
 

@@ -13,7 +13,6 @@ from manyveils.audits.groups import cells_in, multiplied, with_reference
 from manyveils.audits.measures import Measure
 from manyveils.audits.sliced_persons import Weighed, measure_target_persons, weighed_persons
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import KAnonymity
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.pairs import search_of
 from manyveils.reading.sight import Sight
@@ -27,17 +26,16 @@ SIZES = {"target": pl.Int64, "size": pl.Int64}
 Cells = tuple[pl.DataFrame, pl.DataFrame]
 
 
-def measure_target_sizes(guarantee: KAnonymity, evidence: Evidence, sight: Sight) -> pl.DataFrame | None:
-    """The rows of one column that may be each target's, which must be k or more."""
+def measure_target_sizes(least: int, evidence: Evidence, sight: Sight) -> pl.DataFrame | None:
+    """The rows of one column that may be each target's, counted to `least` or more: rows (of the target), size."""
     if evidence.table.persons is not None:
-        told = measure_target_persons(guarantee, evidence, sight)
+        told = measure_target_persons(least, evidence, sight)
         return None if told is None else _if_complete(told, sight.view)
     search, table = search_of(evidence, sight.view, sight.known), sight.file.table
     beliefs = beliefs_of(search, Protected(table, [search.slices.holding(table)], []))
     sizes = pl.concat([pl.DataFrame(schema=SIZES), *(belief.sizes for belief in beliefs)])
-    size, rows = pl.col("size"), pl.Series(search.slices.rows[sizes["target"].to_numpy()])
-    measured = sizes.select(rows=rows, measure=size.cast(pl.Float64), kept=size >= guarantee.k)
-    return _if_complete(measured, sight.view)
+    rows = pl.Series(search.slices.rows[sizes["target"].to_numpy()])
+    return _if_complete(sizes.select("size", rows=rows), sight.view)
 
 
 def measure_beliefs(

@@ -67,5 +67,6 @@ def _named(evidence: Evidence, promise: Promise) -> str:
     """The promise in the words of the policy."""
     kind = f"conditional {promise.guarantee.kind}" if promise.conditional else promise.guarantee.kind
     about = "+".join(dict.fromkeys(evidence.table.home(name) for name in promise.protects))
+    about = about or promise.guarantee.about
     given = f" given {', '.join(promise.given)}" if promise.is_rule else ""
     return f"{kind} of {about}{given}" if about else kind

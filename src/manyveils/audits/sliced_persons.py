@@ -25,7 +25,6 @@ from manyveils.policy.guarantees import (
     Disclosure,
     DistinctDiversity,
     EntropyDiversity,
-    KAnonymity,
     NumericSpread,
     RecursiveDiversity,
     SupersetCloseness,
@@ -270,10 +269,10 @@ def _uncertain(
     return Weighed(replace(told, together=together), targets)
 
 
-def measure_target_persons(guarantee: KAnonymity, evidence: Evidence, sight: Sight) -> pl.DataFrame | None:
-    """The persons among the rows of one column that may be each target's, which must be k or more.
+def measure_target_persons(least: int, evidence: Evidence, sight: Sight) -> pl.DataFrame | None:
+    """The persons among the rows of one column that may be each target's: rows (of the target), size.
 
-    Where one of the matching buckets has k of them, it is the most of one bucket that is told.
+    Where one of the matching buckets has `least` of them, it is the most of one bucket that is told.
     """
     members = members_of(evidence, sight.view, sight.file, sight.key)
     if members is None:
@@ -287,19 +286,13 @@ def measure_target_persons(guarantee: KAnonymity, evidence: Evidence, sight: Sig
     for own_best in best_of(search, sight.file.table, column, sizes):
         best[own_best.target] = own_best.score
     is_matched = best > 0
-    short = np.flatnonzero(is_matched & (best < guarantee.k))
+    short = np.flatnonzero(is_matched & (best < least))
     for pairs_found in search.pairs_of(short):
         units = column.matching(pairs_found.target, pairs_found.bucket)
         valid = units != NO_UNIT
         _count_together(best, pairs_found.target[valid], units[valid], own["person"].to_numpy(), sizes)
     targets = np.flatnonzero(is_matched)
-    return pl.DataFrame(
-        {
-            "rows": search.slices.rows[targets],
-            "measure": best[targets].astype(np.float64),
-            "kept": best[targets] >= guarantee.k,
-        }
-    )
+    return pl.DataFrame({"rows": search.slices.rows[targets], "size": best[targets]})
 
 
 def _count_together(best: Ids, targets: Ids, units: Ids, persons: Ids, sizes: Ids) -> None:

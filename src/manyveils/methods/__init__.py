@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.policy import Policy, Promise
 from manyveils.policy.check import section_problems, suggest
-from manyveils.policy.guarantees import Elimination, KnownItems
+from manyveils.policy.guarantees import Elimination, KnownItems, PopulationSize
 from manyveils.policy.promises import dependencies_of
 from manyveils.policy.rules import PrivacyRule, tellers
 from manyveils.policy.sections import Publish
@@ -79,6 +79,8 @@ class Method:
     whole_cells: bool = False
     # What Spark says where a plan needs rows that may not be cut into parts.
     gap: Gap | None = None
+    # Whether it counts people of a population with such options.
+    counts_population: Callable[[Any], bool] = lambda _: False
     # Whether it can publish after earlier releases of the same people, and if not, why.
     continues: bool = False
     why_not: str = ""
@@ -183,6 +185,8 @@ def work_of(
     hiding = tuple(promise for promise in resolved if isinstance(promise.guarantee, KnownItems))
     promises = tuple(promise for promise in resolved if promise not in hiding)
     _refuse_hiding(method, policy, hiding, promises)
+    if not method.counts_population(options):
+        _refuse_population(method, policy, promises)
     room = _room(method, policy, table, promises)
     if table.earlier is not None and not about_constants(policy, table, promises):
         # Earlier releases bind nothing of what may change.
@@ -201,6 +205,18 @@ def _room(method: Method, policy: Policy, table: Table, promises: tuple[Promise,
         # What somebody has in all her rows may be constant without a thought of further releases.
         share = LEAVING if table.persons is None else 0.0
     return room_to_leave(policy, table, promises, float(share))
+
+
+def _refuse_population(method: Method, policy: Policy, promises: tuple[Promise, ...]) -> None:
+    """Refuse to count people whom groups look like where these are made without a look at them."""
+    InfeasibleError.refuse(
+        Problem(
+            f"{policy.name}: guarantee",
+            f"method {method.name!r} with these keys makes groups without a look at the population, which {kind} counts.",
+            'Use method = "generalize" with recoding = "full-domain", or ask for k instead.',
+        )
+        for kind in (one.guarantee.kind for one in promises if isinstance(one.guarantee, PopulationSize))
+    )
 
 
 def _refuse_hiding(

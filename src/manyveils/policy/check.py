@@ -12,14 +12,25 @@ from manyveils.errors import Problem
 from manyveils.policy import alpha_beta_k
 from manyveils.policy.accepting import accept_problems
 from manyveils.policy.persons import NEVER_PUBLISHED, named_persons, person_problems
+from manyveils.policy.population import RISKS, key_problems, population_problems
 from manyveils.policy.sections import COMPANIONS, LISTS, SECTIONS, AttributeSection, DateUnit, GuaranteeKeys
 
-TOP_KEYS = ("accept", "data", "attributes", "guarantee", "rules", "dependencies", "publish")
+TOP_KEYS = (
+    "accept",
+    "data",
+    "attributes",
+    "population",
+    "guarantee",
+    "keys",
+    "rules",
+    "dependencies",
+    "publish",
+)
 Keys = Mapping[str, Any]
 RESERVED = "bucket"
 # What init writes in place of a role that the holder of the data has to decide.
 UNDECIDED = "?"
-WHOLE_TABLE_KEYS = ("k", "joint", *alpha_beta_k.CROSS)
+WHOLE_TABLE_KEYS = ("k", *RISKS, "joint", *alpha_beta_k.CROSS)
 
 
 def check_document(document: Keys) -> Iterator[Problem]:
@@ -133,6 +144,8 @@ def _meaning_problems(document: Keys, attributes: Keys) -> Iterator[Problem]:
             yield Problem(where, f"attribute {name!r} is not described.", suggest(name, list(attributes)))
     yield from _role_problems(document, bodies, general)
     yield from person_problems(document, bodies)
+    yield from key_problems(_tables(document.get("keys")), bodies)
+    yield from population_problems(document.get("population"), bodies, general)
     if len(bodies) == len(attributes) and all(
         body.get("role") in NEVER_PUBLISHED for body in bodies.values()
     ):
@@ -273,6 +286,8 @@ def _named_attributes(document: Keys, general: Keys) -> Iterator[tuple[str, list
         yield f"rules[{number}]", [*_texts(rule.get("given")), *_texts([rule.get("protect")])]
     for number, dependency in enumerate(_tables(document.get("dependencies")), start=1):
         yield f"dependencies[{number}]", [*_texts(dependency.get("from")), *_texts([dependency.get("to")])]
+    for number, key in enumerate(_tables(document.get("keys")), start=1):
+        yield f"keys[{number}]", _texts(key.get("attributes"))
     for joint in _joints(general):
         yield "guarantee.joint", joint
     data = document.get("data")

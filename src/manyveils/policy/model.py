@@ -15,7 +15,17 @@ from manyveils.policy.accepting import parts_of
 from manyveils.policy.check import check_document
 from manyveils.policy.hierarchies import Lines, line_problems, read_lines, tree_lines
 from manyveils.policy.persons import NEVER_PUBLISHED, named_persons
-from manyveils.policy.sections import AttributeSection, Data, Dependency, GuaranteeKeys, Publish, Role, Rule
+from manyveils.policy.sections import (
+    AttributeSection,
+    Data,
+    Dependency,
+    GuaranteeKeys,
+    Key,
+    Population,
+    Publish,
+    Role,
+    Rule,
+)
 
 
 class Policy(BaseModel):
@@ -28,7 +38,9 @@ class Policy(BaseModel):
     )
     data: Data = Data()
     attributes: dict[str, AttributeSection]
+    population: Population = Population()
     guarantee: GuaranteeKeys = GuaranteeKeys()
+    keys: list[Key] = Field(default=[])
     rules: list[Rule] = Field(default=[])
     dependencies: list[Dependency] = Field(default=[])
     publish: Publish = Publish()
@@ -60,6 +72,11 @@ class Policy(BaseModel):
         if source is None or "://" in source:
             return source
         return self._folder / source if source else None
+
+    @property
+    def population_source(self) -> Path | None:
+        """The file that lists the population, if there is one."""
+        return self._folder / self.population.source if self.population.source else None
 
     @property
     def name(self) -> str:
@@ -107,8 +124,10 @@ class Policy(BaseModel):
     @property
     def held(self) -> tuple[str, ...]:
         """The attributes whose values are read, in the order of the policy; identifiers only tell persons apart."""
-        unread = ("identifier", "drop")
-        return tuple(name for name, body in self.attributes.items() if body.role not in unread)
+        unread, weights = ("identifier", "drop"), self.population.weights
+        return tuple(
+            name for name, body in self.attributes.items() if body.role not in unread or name == weights
+        )
 
     def replaced(self, **sections: Any) -> "Policy":
         """The same policy with some sections replaced; hierarchy files are found where they were."""

@@ -9,8 +9,13 @@ from manyveils.policy.guarantees import (
     DistinctDiversity,
     Elimination,
     FrequencyDiversity,
+    JournalistRisk,
     KAnonymity,
+    KeyAnonymity,
+    KMap,
     KnownItems,
+    MarketerRisk,
+    ProsecutorRisk,
     asked_by,
 )
 from manyveils.policy.model import Policy
@@ -37,6 +42,13 @@ def _about_rows(policy: Policy) -> Iterator[Promise]:
     ks = [policy.guarantee.k, method_keys.k if method_keys else None]
     if any(ks):
         yield Promise(KAnonymity(max(k for k in ks if k)), given=policy.quasi)
+    for kind in (ProsecutorRisk, MarketerRisk, KMap, JournalistRisk):
+        guarantee = kind.asked(policy.guarantee)
+        if guarantee is not None:
+            yield Promise(guarantee, given=policy.quasi)
+    for key in policy.keys:
+        given = tuple(name for name in policy.quasi if name in key.attributes)
+        yield Promise(KeyAnonymity(key.k, given), given)
 
 
 def _about_items(policy: Policy) -> Iterator[Promise]:

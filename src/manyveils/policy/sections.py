@@ -115,6 +115,20 @@ class GuaranteeKeys(Section):
     """What is promised of every group of rows."""
 
     k: Count | None = optional("rows in every group, at least")
+    prosecutor_risk: Number | None = optional(
+        "chance of finding somebody who is known to be in the data, at most: one over the size of her group",
+        gt=0,
+        le=1,
+    )
+    marketer_risk: Number | None = optional(
+        "share of people found if all are looked for, on average, at most: groups over people", gt=0, le=1
+    )
+    k_map: Count | None = optional("people of the population who look like any group, at least")
+    journalist_risk: Number | None = optional(
+        "chance of finding somebody of the population, at most: one over how many of it look alike",
+        gt=0,
+        le=1,
+    )
     l: Count | None = optional("diversity of every group, at least; l_kind says of which kind")
     l_kind: Literal["distinct", "frequency", "entropy", "recursive"] = "distinct"
     l_level: Level | None = optional(
@@ -169,6 +183,25 @@ class Rule(Section):
     l: Count | None = None
 
 
+class Key(Section):
+    """Quasi-identifiers that someone may know without the others, and how many people must look alike to her."""
+
+    attributes: list[str] = Field(min_length=1)
+    k: Count
+
+
+class Population(Section):
+    """Whom the people of the data are some of; for the owner alone."""
+
+    source: str | None = optional(
+        "csv, parquet or arrow/feather file of all people, with the quasi-identifiers; relative to the policy"
+    )
+    size: Count | None = optional("how many people there are, where there is no list of them")
+    weights: str | None = optional(
+        "the attribute that says for how many people of the population a row stands (a sampling weight)"
+    )
+
+
 class Dependency(Section):
     """A functional dependency the adversary may know."""
 
@@ -198,8 +231,13 @@ class Publish(Section):
         return dict(self.model_extra or {})
 
 
-SECTIONS: dict[str, type[Section]] = {"data": Data, "guarantee": GuaranteeKeys, "publish": Publish}
-LISTS: dict[str, type[Section]] = {"rules": Rule, "dependencies": Dependency}
+SECTIONS: dict[str, type[Section]] = {
+    "data": Data,
+    "population": Population,
+    "guarantee": GuaranteeKeys,
+    "publish": Publish,
+}
+LISTS: dict[str, type[Section]] = {"keys": Key, "rules": Rule, "dependencies": Dependency}
 # Keys that go with another one, without which they say nothing.
 COMPANIONS = (
     ("c", "l"),

@@ -25,7 +25,9 @@ def as_it_stands(policy: Policy, columns: Collection[str]) -> Policy:
         accept=[],
         attributes=attributes,
         data=_data(document.get("data", {}), columns),
+        population=_population(document.get("population", {}), columns),
         guarantee=_guarantee(document.get("guarantee", {}), columns),
+        keys=[key for key in document.get("keys", []) if {*key["attributes"]} <= {*columns}],
         rules=[_rule(rule, columns) for rule in document.get("rules", []) if _is_shown(rule, columns)],
         dependencies=[
             known for known in document.get("dependencies", []) if {*known["from"], known["to"]} <= {*columns}
@@ -40,7 +42,7 @@ def without_role(policy: Policy) -> Policy:
         name: body | {"role": "neutral"} if body["role"] == "quasi" else body
         for name, body in document["attributes"].items()
     }
-    return policy.replaced(attributes=roles)
+    return policy.replaced(attributes=roles, keys=[])
 
 
 def _of_labels(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,6 +65,10 @@ def _guarantee(section: Mapping[str, Any], columns: Collection[str]) -> dict[str
     order = [name for name in section.get("sensitive_order") or () if name in columns]
     kept = {key: value for key, value in section.items() if key not in ("joint", "sensitive_order")}
     return kept | ({"joint": joints} if joints else {}) | ({"sensitive_order": order} if order else {})
+
+
+def _population(section: Mapping[str, Any], columns: Collection[str]) -> dict[str, Any]:
+    return {key: value for key, value in section.items() if key != "weights" or value in columns}
 
 
 def _is_shown(rule: Mapping[str, Any], columns: Collection[str]) -> bool:

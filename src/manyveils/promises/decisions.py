@@ -241,12 +241,15 @@ def _elimination(guarantee: guarantees.Elimination, tally: Tally) -> Kept:
     return fine if tally.crowd is None else fine & persons.withstand(tally, guarantee.eliminations)
 
 
-def _size(guarantee: guarantees.KAnonymity, tally: Tally) -> Kept:
-    return tally.sizes >= guarantee.k
+def _size(guarantee: guarantees.LeastSize, tally: Tally) -> Kept:
+    return tally.sizes >= guarantee.least_rows
 
 
 DECISIONS: dict[type[guarantees.Guarantee], Callable[..., Kept]] = {
     guarantees.KAnonymity: _size,
+    guarantees.KeyAnonymity: _size,
+    guarantees.ProsecutorRisk: _size,
+    guarantees.MarketerRisk: _size,
     guarantees.DistinctDiversity: _distinct,
     guarantees.Elimination: _elimination,
     guarantees.FrequencyDiversity: _frequency,

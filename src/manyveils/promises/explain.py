@@ -22,7 +22,11 @@ def refuse(work: Work, watches: tuple[Watch, ...]) -> InfeasibleError:
     """The error for promises that even the whole table as one group does not keep."""
     problems = list(whole_table_problems(work, watches))
     if not problems:
-        promised = ", ".join(sorted({watched.promise.guarantee.kind for watched in watches}))
+        asked = [watched.promise.guarantee for watched in watches]
+        asked += [
+            one.guarantee for one in work.promises if isinstance(one.guarantee, guarantees.OF_ALL_GROUPS)
+        ]
+        promised = ", ".join(sorted({guarantee.kind for guarantee in asked}))
         what = f"no release of method {work.policy.publish.method!r} keeps {promised} together."
         problems = [Problem(work.policy.name, what, "Lower a threshold, or allow more suppression.")]
     return InfeasibleError(problems)
@@ -31,9 +35,11 @@ def refuse(work: Work, watches: tuple[Watch, ...]) -> InfeasibleError:
 def whole_table_problems(work: Work, watches: tuple[Watch, ...]) -> Iterator[Problem]:
     """One problem per promise that fails with all rows in one group."""
     for watched, entries in _broken_as_one_group(watches, work.table.n_people):
-        if isinstance(watched.promise.guarantee, guarantees.KAnonymity) or entries is None:
+        guarantee = watched.promise.guarantee
+        if isinstance(guarantee, guarantees.LeastSize) or entries is None:
             what = f"groups of the size asked need more than {work.table.n_persons} {counted_as(work)}."
-            yield Problem(work.policy.name, what, "Lower k.")
+            key = guarantee.keys.get("risk")
+            yield Problem(work.policy.name, what, f"Raise {key}." if key else "Lower k.")
         else:
             where = f"{work.policy.name}: {work.subject_of(watched.promise)}"
             yield Problem(where, *_explained(work, watched, entries))

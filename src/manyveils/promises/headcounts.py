@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.persons import have_pairs, have_persons
-from manyveils.policy.guarantees import DistinctDiversity, KAnonymity
+from manyveils.policy.guarantees import DistinctDiversity, LeastSize
 from manyveils.promises.crowds import Crowd, Persons, persons_of
 from manyveils.promises.entries import Ids, Kept, Subject, distinct
 from manyveils.promises.keeping import Watch, all_kept, count_for, kept
@@ -142,5 +142,5 @@ def kept_by_groups(
 def _k_of(watched: Watch) -> int:
     """How many persons a promise asks for and nothing else; 0 where it asks for more, or of parts of groups."""
     guarantee, subject = watched.promise.guarantee, watched.subject
-    is_plain = isinstance(guarantee, KAnonymity) and subject is not None and subject.n_known == 1
-    return guarantee.k if isinstance(guarantee, KAnonymity) and is_plain else 0
+    is_plain = isinstance(guarantee, LeastSize) and subject is not None and subject.n_known == 1
+    return guarantee.least_rows if is_plain else 0

@@ -12,7 +12,7 @@ from manyveils.policy.guarantees import (
     Disclosure,
     Elimination,
     FrequencyDiversity,
-    KAnonymity,
+    LeastSize,
     Likeness,
     Linkability,
     SupersetCloseness,
@@ -244,8 +244,8 @@ def kept(watched: Watch, entries: Entries | Crowd | None, sizes: Ids) -> Kept:
     """Which groups keep one promise."""
     guarantee = watched.promise.guarantee
     if entries is None:
-        assert isinstance(guarantee, KAnonymity)
-        return sizes >= guarantee.k
+        assert isinstance(guarantee, LeastSize)
+        return sizes >= guarantee.least_rows
     tally, group_of = tallied(watched, entries, sizes)
     fine = DECISIONS[type(guarantee)](guarantee, tally)
     return fine if group_of is None else np.bincount(group_of[~fine], minlength=sizes.size) == 0

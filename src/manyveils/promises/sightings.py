@@ -30,7 +30,7 @@ TOGETHER = 1 << 19
 # Decided on beliefs as they are; all others on whole numbers.
 ON_WEIGHTS = (kinds.EntropyDiversity, kinds.RecursiveDiversity, kinds.Closeness, kinds.Disclosure)
 # These speak of no values, or of rows with others ruled out: what several groups tell together is no matter of theirs.
-NOT_JUDGED = (kinds.KAnonymity, kinds.Elimination, kinds.KnownItems)
+NOT_JUDGED = kinds.ABOUT_ROWS
 
 
 def about_constants(policy: Policy, table: Table, promises: tuple[Promise, ...]) -> tuple[Promise, ...]:

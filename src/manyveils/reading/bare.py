@@ -1,6 +1,7 @@
 """A published table of whatever origin, read as a release of one view beside what is known of its original."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from manyveils.table import Attribute, Restore, Table, encode
 from manyveils.table.attributes import bits_of
 from manyveils.table.encode import as_read
 from manyveils.table.persons import names_of
+from manyveils.table.population import population_of
 
 
 class Alone(NamedTuple):
@@ -32,7 +34,7 @@ def read_alone(frame: pl.DataFrame, restore: Restore, policy: Policy) -> Alone:
     """A table by itself: its own rows are all that is known of the people it is about."""
     _refuse_strange(frame.columns, policy)
     narrow = as_it_stands(policy, frame.columns)
-    table = encode(frame, without_role(narrow))
+    table = replace(encode(frame, without_role(narrow)), population=population_of(policy, None))
     _refuse_any(table, policy)
     shown = [name for name in table.expand(narrow.published) if name in table.attributes]
     published = pl.DataFrame([_field(name, frame, table) for name in shown])

@@ -58,6 +58,12 @@ def uploaded_policy(path: Path) -> Policy:
 
 
 def _file_problems(document: Mapping[str, Any], name: str) -> Iterator[Problem]:
+    population = document.get("population")
+    if isinstance(population, dict) and "source" in population:
+        what = "names a file, and an uploaded policy cannot."
+        yield Problem(
+            f"{name}: population.source", what, "Ask for k instead, or publish where the list of people is."
+        )
     attributes = document.get("attributes")
     for attribute, body in attributes.items() if isinstance(attributes, dict) else ():
         hierarchy = body.get("hierarchy") if isinstance(body, dict) else None

@@ -20,7 +20,7 @@ from manyveils.audits.judge import worst_columns
 from manyveils.audits.levels import at_levels
 from manyveils.audits.secrets import secret_findings
 from manyveils.audits.together import columns_judged, together
-from manyveils.errors import InfeasibleError, Problem
+from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import KnownItems
 from manyveils.reading.evidence import BUCKET, Coded, Evidence
@@ -53,6 +53,9 @@ def audit_there(
     levels: Mapping[str, float] | None = None,
 ) -> Audit:
     """Judge every promise of the policy on the files of a release."""
+    if policy.population.source:
+        what = "names a list of people, which is read here and not by Spark."
+        raise PolicyError.at(f"{policy.name}: population.source", what, "Use the local engine.")
     outline = Release.outline(folder)
     # Judging takes a few times the memory of what is judged.
     if 4 * cells_of(folder, outline) <= driver_cells():

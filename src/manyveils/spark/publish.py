@@ -41,6 +41,9 @@ class Job:
         if self.work.hiding:
             what = "values of known items are hidden group by group, and Spark makes groups where nobody sees them whole."
             raise PolicyError.at(f"{self.policy.name}: guarantee.known_items", what, "Use the local engine.")
+        if self.policy.population.source:
+            what = "names a list of people, which is read here and not by Spark."
+            raise PolicyError.at(f"{self.policy.name}: population.source", what, "Use the local engine.")
         self.lint().refuse()
         plan = method.plan(self.work)
         decided = plan_of_counts(self.work, plan)

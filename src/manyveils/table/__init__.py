@@ -1,5 +1,7 @@
 """The table: attributes as dense integer codes with dictionaries, levels as arrays, reading, random streams."""
 
+from dataclasses import replace
+
 from manyveils.errors import DataError
 from manyveils.policy.model import Policy
 from manyveils.table.attributes import Attribute, Table
@@ -18,4 +20,10 @@ def hold(data: object, policy: Policy) -> tuple[Table, Restore]:
         what = "data.source is not set and no data were given."
         raise DataError.at(policy.name, what, "Set it or give --data.")
     frame, restore = take_in(source, policy.data)
-    return encode(frame, policy), restore
+    table = encode(frame, policy)
+    if policy.population.model_fields_set:
+        from manyveils.table.population import population_of, refuse_unfit  # Few policies speak of one.
+
+        refuse_unfit(policy, table)
+        table = replace(table, population=population_of(policy, table))
+    return table, restore

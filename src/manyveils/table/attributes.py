@@ -18,6 +18,7 @@ from manyveils.table.levels import Codes, Levels, value_or_top
 
 if TYPE_CHECKING:
     from manyveils.table.persons import Identifier
+    from manyveils.table.population import Population
 
 MANY_BITS = 1_000
 # What Python takes for white space.
@@ -160,6 +161,8 @@ class Table:
     earlier: Earlier | None = None
     # Identifiers that repeat although every row is said to be a person of its own.
     repeating: "tuple[Identifier, ...]" = ()
+    # Whom the people of the data are some of, where the policy names a list.
+    population: "Population | None" = None
 
     def __getitem__(self, name: str) -> Attribute:
         return self.attributes[name]

@@ -6,7 +6,15 @@ from itertools import product
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import DistinctDiversity, Diverse, Guarantee, KAnonymity, KnownItems
+from manyveils.policy.guarantees import (
+    DistinctDiversity,
+    Diverse,
+    Guarantee,
+    KeyAnonymity,
+    KnownItems,
+    LeastSize,
+    PopulationSize,
+)
 from manyveils.policy.model import Policy
 from manyveils.policy.promises import alpha_beta_k_of, promises_of
 from manyveils.table.attributes import Table
@@ -42,15 +50,18 @@ def _resolve_promise(
     promise: Promise, policy: Policy, table: Table, problems: list[Problem], hopeless: list[Problem]
 ) -> Iterator[Promise]:
     given = table.expand(promise.given)
-    if isinstance(promise.guarantee, KnownItems):
+    if isinstance(promise.guarantee, PopulationSize) and table.population is not None:
+        n_people = int(table.population.counts.sum())
+        if promise.guarantee.least_people > n_people:
+            what = f"{promise.guarantee.kind} needs {promise.guarantee.least_people} people who look alike, and the "
+            what += f"population has {n_people} whose values the hierarchies list."
+            hopeless.append(Problem("guarantee", what, "Ask for less, or check the file."))
+    if isinstance(promise.guarantee, KnownItems | PopulationSize):
         yield replace(promise, given=given)
         return
-    if isinstance(promise.guarantee, KAnonymity):
-        k = promise.guarantee.k
-        if k > table.n_persons:
-            section = "guarantee" if policy.guarantee.k == k else "publish"
-            what = f"k = {k} but there are {_people(table)}."
-            hopeless.append(Problem(f"{section}.k", what, "Lower k."))
+    if isinstance(promise.guarantee, LeastSize):
+        if promise.guarantee.least_rows > table.n_persons:
+            hopeless.append(_too_large(promise.guarantee, policy, table))
         yield replace(promise, given=given)
         return
     for names in product(*(table.expand((name,)) for name in promise.protects)):
@@ -63,6 +74,20 @@ def _resolve_promise(
         if not misfits:
             insensitive = _insensitive(promise, names, table)
             yield replace(promise, guarantee=guarantee, given=given, protects=names, insensitive=insensitive)
+
+
+def _too_large(guarantee: LeastSize, policy: Policy, table: Table) -> Problem:
+    """What is wrong with a group that needs more people than there are."""
+    [name, *_], [number, *_] = guarantee.parameters, guarantee.parameters.values()
+    if name == "risk":
+        key, remedy = guarantee.keys[name], f"Raise it to 1/{table.n_persons}, at least."
+        what = f"{number} needs {guarantee.least_rows} people to look alike, and there are {_people(table)}."
+        return Problem(f"guarantee.{key}", what, remedy)
+    section = "guarantee" if policy.guarantee.k == number else "publish"
+    if isinstance(guarantee, KeyAnonymity):
+        listed = [{*key.attributes} for key in policy.keys]
+        section = f"keys[{listed.index({*guarantee.attributes}) + 1}]"
+    return Problem(f"{section}.k", f"k = {number} but there are {_people(table)}.", "Lower k.")
 
 
 def _people(table: Table) -> str:

@@ -18,6 +18,8 @@ from manyveils.utility.cells import distortion, loss, non_uniform_entropy, preci
 from manyveils.utility.comparison import Comparison, Measures
 from manyveils.utility.distribution import association, divergence, query_error
 from manyveils.utility.membership import membership
+from manyveils.utility.risk import individual_risk, population_risk, population_uniques, sample_risk
+from manyveils.utility.special_uniques import special_uniques
 
 __all__ = ["MEASURES", "Utility", "measure"]
 
@@ -79,6 +81,11 @@ MEASURES: tuple[Callable[[Comparison], Measures], ...] = (
     distortion,
     sensitive_replaced,
     membership,
+    sample_risk,
+    population_risk,
+    population_uniques,
+    individual_risk,
+    special_uniques,
     association,
     divergence,
     query_error,
@@ -131,4 +138,7 @@ def _without(policy: Policy, names: set[str]) -> Policy:
     attributes = {name: body.model_dump(exclude_unset=True) for name, body in bodies.items()}
     k = promised_k(policy)
     guarantee = {} if k is None else {"k": k}
-    return policy.replaced(attributes=attributes, guarantee=guarantee, rules=[], dependencies=[], publish={})
+    none: list[object] = []
+    return policy.replaced(
+        attributes=attributes, guarantee=guarantee, keys=none, rules=none, dependencies=none, publish={}
+    )

@@ -129,7 +129,16 @@ def _refusal(what: str) -> InputError:
 def _reading_policy(policy: Policy, table: Table) -> Policy:
     """The policy as far as it says how to read the cells."""
     attributes = {name: _as_read(name, body, table) for name, body in policy.attributes.items()}
-    return policy.replaced(attributes=attributes, guarantee={}, rules=[], dependencies=[], publish={})
+    none: list[object] = []
+    return policy.replaced(
+        attributes=attributes,
+        population={},
+        guarantee={},
+        keys=none,
+        rules=none,
+        dependencies=none,
+        publish={},
+    )
 
 
 def _as_read(name: str, body: AttributeSection, table: Table) -> Mapping[str, Any]:

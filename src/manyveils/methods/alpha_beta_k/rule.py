@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from manyveils.kernels.eliminations import mend
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import DistinctDiversity, Elimination, KAnonymity
+from manyveils.policy.guarantees import DistinctDiversity, Elimination, LeastSize
 from manyveils.policy.hierarchies import TOP, Lines
 from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.work import Work
@@ -19,7 +19,7 @@ from manyveils.table import Attribute
 from manyveils.table.kinds import spelled_as
 
 Climb = Literal["parent", "cover"]
-BY_VALUES_IN_GROUP = (DistinctDiversity, Elimination, KAnonymity)
+BY_VALUES_IN_GROUP = (DistinctDiversity, Elimination, LeastSize)
 NOTHING = -1
 
 

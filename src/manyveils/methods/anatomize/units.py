@@ -22,7 +22,7 @@ ABOUT_LIKENESS = (
     guarantees.Likeness,
 )
 # Kept where enough persons have values of their own, however many share the others.
-ABOUT_VARIETY = (guarantees.KAnonymity, guarantees.DistinctDiversity)
+ABOUT_VARIETY = (guarantees.LeastSize, guarantees.DistinctDiversity)
 # Kept only where no value is shared by too many.
 ABOUT_SHARES = (guarantees.FrequencyDiversity, guarantees.CappedShare, guarantees.Linkability)
 # Buckets that may fail before larger ones are tried, how many values are tried in vain before a bucket fails, and how

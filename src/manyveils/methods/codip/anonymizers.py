@@ -25,7 +25,7 @@ from manyveils.methods.generalize.lattice import (
 )
 from manyveils.methods.generalize.objectives import Loss, squares
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import Closeness, Ground, KAnonymity, SupersetCloseness, exact
+from manyveils.policy.guarantees import Closeness, Ground, LeastSize, SupersetCloseness, exact
 from manyveils.promises.crowds import Crowd
 from manyveils.promises.decisions import distances
 from manyveils.promises.entries import Entries, Ids
@@ -157,7 +157,7 @@ class FullDomain:
             watched.promise: _test_of(self._lattice, watched, number)
             for number, watched in enumerate(watches)
         }
-        about_values = [promise for promise in tests if not isinstance(promise.guarantee, KAnonymity)]
+        about_values = [promise for promise in tests if not isinstance(promise.guarantee, LeastSize)]
         about_rows = [test for promise, test in tests.items() if promise not in about_values]
         about_rows += _no_coarser(discernibility)
         everywhere = np.ones(self._lattice.shape, dtype=bool)

@@ -90,5 +90,6 @@ METHOD = Method(
     hides=True,
     demo={"generalize": {"suppression": 0.02}, "generalize-mondrian": {"recoding": "mondrian"}},
     continues=True,
+    counts_population=lambda options: options.recoding == "full-domain",
     leaves_out=lambda options: options.recoding == "full-domain",
 )

@@ -65,7 +65,7 @@ class Blocks:
         for part in parts:
             search = self._search(part)
             try:
-                if spent is None:
+                if spent is None and search.demand.makes_fail:
                     search.run()
             except Spent as error:
                 spent = error
@@ -81,9 +81,10 @@ class Blocks:
         demand = self.demand
         columns, watches = demand.lattice.columns[part], demand.falling_watches
         lattice = lattice_of(columns, self.table, watches)
-        return Search(
-            Demand(lattice, type(demand.objective)(lattice), watches, demand.limit), budget=self.budget
-        )
+        within = (asked.within(part) for asked in demand.overall)
+        overall = tuple(asked for asked in within if asked is not None)
+        objective = type(demand.objective)(lattice)
+        return Search(Demand(lattice, objective, watches, demand.limit, overall=overall), budget=self.budget)
 
 
 def _parts(shape: tuple[int, ...], size: int) -> list[slice]:

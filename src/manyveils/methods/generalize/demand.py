@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from manyveils.methods.generalize.objectives import Objective
 from manyveils.promises.entries import Kept
 from manyveils.promises.keeping import Watch, kept
 from manyveils.promises.sightings import Told
+
+if TYPE_CHECKING:
+    from manyveils.methods.generalize.overall import MeanRisk, Overall
 
 
 @dataclass(frozen=True, order=True)
@@ -40,6 +44,8 @@ class Demand:
     watches: tuple[Watch, ...]
     limit: int
     sightings: Told | None = None
+    overall: "tuple[Overall, ...]" = ()
+    mean_risk: "MeanRisk | None" = None
 
     @cached_property
     def _falls(self) -> tuple[bool, ...]:
@@ -53,12 +59,18 @@ class Demand:
         persons = self.lattice.persons
         if persons is None:
             return None
-        return Leaving(self.lattice, persons, self.watches, self._falls, self.limit, self.sightings)
+        about = self.limit, self.sightings, self.overall
+        return Leaving(self.lattice, persons, self.watches, self._falls, *about)
 
     @property
     def all_fall(self) -> bool:
         """Whether every promise that is broken at a node is broken at every finer one."""
         return all(self._falls) and self.sightings is None
+
+    @property
+    def makes_fail(self) -> bool:
+        """Whether rows can fail at all by promises that `falling` looks at."""
+        return bool(self.falling_watches or self.overall)
 
     @property
     def falling_watches(self) -> tuple[Watch, ...]:
@@ -72,12 +84,14 @@ class Demand:
         """
         if self._leaving is not None:
             return self._leaving.falling(counted)
-        return _in_groups(counted, self._kept_by(counted, falls=True))
+        return _in_groups(counted, self._settled(counted, self._kept_by(counted, falls=True)))
 
     def choice(self, counted: Counted, falling: Lost) -> Choice | None:
         """The node as a choice, if it keeps every promise; what is lost by `falling` is known already."""
         lost = self.lost(counted, falling)
         if lost.n > self.limit or lost.n_rows >= self.lattice.n_rows:
+            return None
+        if self.mean_risk is not None and not self.mean_risk.holds(counted.sizes - lost.rows):
             return None
         return Choice(self.objective.cost(counted, lost.rows), lost.n, counted.node)
 
@@ -87,7 +101,8 @@ class Demand:
             return falling
         if self._leaving is not None:
             return falling if falling.n > self.limit else self._leaving.further(counted, falling)
-        return _in_groups(counted, (falling.rows == 0) & self._kept_by(counted, falls=False))
+        fine = (falling.rows == 0) & self._kept_by(counted, falls=False)
+        return _in_groups(counted, self._settled(counted, fine))
 
     def gone_below(self, counted: Counted, falling: Lost) -> Kept:
         """The groups of the lattice's bottom that are lost as a whole at a node, and so at all finer ones."""
@@ -95,6 +110,21 @@ class Demand:
             return np.asarray(falling.rows[self.lattice.owners(counted.node)] > 0)
         stays = self.lattice.bottom[falling.owners >= 0]
         return np.bincount(stays, minlength=self.lattice.base.sizes.size) == 0
+
+    def _settled(self, counted: Counted, fine: Kept) -> Kept:
+        """The groups that stay once those have gone that do not keep what is asked of all together.
+
+        Claim: those who go by promises that fall go at every finer node too.
+        Why: whoever can stay at a finer node can stay together with others of her coarser group, so the largest set of
+        groups that can stay together grows on the way up; and groups that go by one promise can only take others along.
+        Tested by: tests/claims/test_keys.py
+        """
+        while self.overall and fine.any():
+            stays = fine & np.logical_and.reduce([asked.kept(counted, fine) for asked in self.overall])
+            if (stays == fine).all():
+                break
+            fine = stays
+        return fine
 
     def _kept_by(self, counted: Counted, *, falls: bool) -> Kept:
         fine = np.ones(counted.sizes.size, dtype=bool)

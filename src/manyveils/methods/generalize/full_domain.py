@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from manyveils.methods.generalize.demand import Choice, Demand
 from manyveils.methods.generalize.lattice import lattice_of
 from manyveils.methods.generalize.objectives import OBJECTIVES
 from manyveils.methods.generalize.search import Search
+from manyveils.policy.guarantees import OF_ALL_GROUPS
 from manyveils.promises.exchanges import STRICTEST
 from manyveils.promises.explain import refuse
 from manyveils.promises.keeping import watch_counts
@@ -20,6 +22,9 @@ from manyveils.promises.sightings import Told, about_constants, sightings_of
 from manyveils.promises.work import Work
 from manyveils.release.draft import Drafts
 from manyveils.release.plan import FromRows, LeveledView, Plan
+
+if TYPE_CHECKING:
+    from manyveils.methods.generalize.overall import MeanRisk, Overall
 
 # Lattices of more nodes are searched as long as a limit allows.
 MOST_NODES = 20_000_000
@@ -53,7 +58,8 @@ def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromR
     """The best node of the lattice, and the groups that are left out there."""
     refuse_valued(work, instead='recoding = "mondrian"')
     work = _with_room_beside(work)
-    watches = watch_counts(work, work.with_room, work.sensitive, work.quasi)
+    judged, overall, mean_risk = _overall(work)
+    watches = watch_counts(work, judged.with_room, work.sensitive, work.quasi)
     columns, table = tuple(work.table[name] for name in work.quasi), work.counts(work.quasi)
     lattice = lattice_of(columns, table, watches)
     limits = limits.for_lattice(lattice.shape, lattice.base.sizes.size)
@@ -61,7 +67,9 @@ def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromR
     # Beside earlier releases more is asked at first than is promised.
     for strictness in range(STRICTEST, -1, -1) if work.table.earlier is not None else (0,):
         sightings = _sightings(work, strictness)
-        demand = Demand(lattice, OBJECTIVES[objective](lattice), watches, work.limit, sightings)
+        demand = Demand(
+            lattice, OBJECTIVES[objective](lattice), watches, work.limit, sightings, overall, mean_risk
+        )
         try:
             if work.table.earlier is not None:
                 _refuse_top(work, demand)
@@ -94,6 +102,15 @@ def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromR
     assert lattice.persons is not None
     rows = np.sort(lattice.persons.order[lost.owners >= 0])
     return FromRows(lambda own: Drafts((view.draft_of(own.table, rows),), notes))
+
+
+def _overall(work: Work) -> "tuple[Work, tuple[Overall, ...], MeanRisk | None]":
+    """What is asked of all groups together, and the work without it."""
+    if not any(isinstance(promise.guarantee, OF_ALL_GROUPS) for promise in work.promises):
+        return work, (), None
+    from manyveils.methods.generalize.overall import overall_of  # Few policies ask for it.
+
+    return overall_of(work)
 
 
 def _with_room_beside(work: Work) -> Work:
@@ -129,7 +146,7 @@ def _best(work: Work, demand: Demand, limits: Limits) -> tuple[Choice, dict[str,
     """The best node within the limits, and how far from the optimum it can be."""
     progress = partial(work.progress, "searching the lattice")
     budget = Budget(limits.check_limit, limits.time_limit, progress)
-    search = Anytime(demand, work.counts(work.quasi), budget, work.least_rows)
+    search = Anytime(demand, work.counts(work.quasi), budget, _overall(work)[0].least_rows)
     search.run()
     best, is_settled = search.best, search.is_settled
     if best is None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from manyveils.promises.entries import Ids, Kept
 from manyveils.promises.headcounts import Headcount, headcount
 from manyveils.promises.keeping import Watch
 from manyveils.promises.sightings import Told
+
+if TYPE_CHECKING:
+    from manyveils.methods.generalize.overall import Overall
 
 # The share of rows that are looked at first.
 FIRST_LOOK = 32
@@ -53,6 +57,7 @@ class Leaving:
     falls: tuple[bool, ...]
     limit: int
     sightings: Told | None = None
+    overall: "tuple[Overall, ...]" = ()
 
     def falling(self, counted: Counted) -> Lost:
         """Who goes by promises that, once broken, stay broken at every finer node; counted no further than the limit."""
@@ -67,7 +72,7 @@ class Leaving:
             n_lost += self._leave(owners, stage.kept(owners, nobody.size), asked)
             if n_lost > self.limit:
                 return Lost(n_lost, nobody)
-        n_lost += self._settle(self._falling, owners, asked, self.limit - n_lost)
+        n_lost += self._settle_all(self._falling, counted, owners, asked, self.limit - n_lost)
         return self._lost(n_lost, counted, owners)
 
     def further(self, counted: Counted, falling: Lost) -> Lost:
@@ -80,14 +85,14 @@ class Leaving:
             n_failing = self._leave(owners.copy(), self._every.kept(owners, asked.size, few), asked)
             if falling.n + n_failing > self.limit:
                 return Lost(falling.n + n_failing, falling.rows)
-        n_lost = falling.n + self._settle(self._every, owners, asked, self.limit - falling.n)
+        n_lost = falling.n + self._settle_all(self._every, counted, owners, asked, self.limit - falling.n)
         while self.sightings is not None and n_lost <= self.limit:
             asked = np.zeros(counted.sizes.size, dtype=bool)
             going = self.sightings.going(owners, asked.size, self.limit - n_lost)
             n_lost += self._go(owners, going, asked)
             if not asked.any():
                 break
-            n_lost += self._settle(self._every, owners, asked, self.limit - n_lost)
+            n_lost += self._settle_all(self._every, counted, owners, asked, self.limit - n_lost)
         return self._lost(n_lost, counted, owners)
 
     def _few(self, sizes: Ids, owners: Ids) -> Kept:
@@ -104,6 +109,18 @@ class Leaving:
             fine = promised.kept(owners, asked.size, asked)
             asked = np.zeros(asked.size, dtype=bool)
             n_lost += self._leave(owners, fine, asked)
+        return n_lost
+
+    def _settle_all(self, promised: Headcount, counted: Counted, owners: Ids, asked: Kept, limit: int) -> int:
+        """The same, and until all groups together keep what is asked of them."""
+        n_lost = self._settle(promised, owners, asked, limit)
+        while self.overall and n_lost <= limit:
+            fine = [own.kept_by_persons(counted, owners, self.persons) for own in self.overall]
+            asked = np.zeros(counted.sizes.size, dtype=bool)
+            n_leaving = self._leave(owners, np.logical_and.reduce(fine), asked)
+            if not n_leaving:
+                break
+            n_lost += n_leaving + self._settle(promised, owners, asked, limit - n_lost - n_leaving)
         return n_lost
 
     def _go(self, owners: Ids, going: Kept, asked: Kept) -> int:

@@ -9,7 +9,7 @@ from manyveils.errors import PolicyError, Problem
 from manyveils.methods import Method, load
 from manyveils.policy import Promise
 from manyveils.policy.gnf import Schema, Verdict, check_gnf
-from manyveils.policy.guarantees import FrequencyDiversity, KAnonymity
+from manyveils.policy.guarantees import FrequencyDiversity, KAnonymity, LeastSize
 from manyveils.policy.rules import Dependency, PrivacyRule, irreducible, known_from, tellers
 from manyveils.promises.work import Work
 
@@ -67,9 +67,11 @@ def column_dependencies(work: Work) -> tuple[Dependency, ...]:
 
 def _demands(work: Work, promise: Promise) -> Iterator[Demand]:
     guarantee = promise.guarantee
-    if isinstance(guarantee, KAnonymity):
+    if isinstance(guarantee, LeastSize):
+        # Whoever knows fewer of the quasi-identifiers has no fewer people before her.
+        crowded = Promise(KAnonymity(guarantee.least_rows), work.quasi)
         for name in work.sensitive:
-            yield Demand(frozenset(promise.given) - {name}, name, promise)
+            yield Demand(frozenset(work.quasi) - {name}, name, crowded)
         return
     if isinstance(guarantee, FrequencyDiversity) and guarantee.strongest == 1:
         # Everything is as rare as that.
@@ -222,7 +224,9 @@ def inner_work(work: Work, piece: Piece, demands: Sequence[Demand], anonymizer: 
     identifiers = {name: {"role": "identifier"} for name in work.policy.having("identifier")}
     policy = work.policy.replaced(
         attributes=identifiers | {name: _described(work, name, piece) for name in columns},
+        population={},
         guarantee={},
+        keys=[],
         rules=[],
         dependencies=[],
         publish={"method": anonymizer},

@@ -27,7 +27,7 @@ from manyveils.table.levels import Levels
 
 TOLERANCE = 1e-12
 ON_BELIEFS = (
-    guarantees.KAnonymity,
+    guarantees.LeastSize,
     guarantees.DistinctDiversity,
     guarantees.FrequencyDiversity,
     guarantees.CappedShare,
@@ -235,8 +235,8 @@ def _judged(work: Work, regions: tuple[Region, ...], buckets: Ids) -> Iterator[t
 
 def _is_kept(work: Work, promise: Promise, belief: Belief) -> bool:
     guarantee = promise.guarantee
-    if isinstance(guarantee, guarantees.KAnonymity):
-        return bool((belief.candidates >= guarantee.k).all())
+    if isinstance(guarantee, guarantees.LeastSize):
+        return bool((belief.candidates >= guarantee.least_rows).all())
     attribute = work.table[promise.protects[0]]
     texts = attribute.at_level(guarantee.level).texts
     is_sensitive = np.array([text not in promise.insensitive for text in attribute.texts])
