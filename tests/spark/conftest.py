@@ -124,8 +124,9 @@ def said():
             found = audit()
         except ManyveilsError as error:
             return f"{type(error).__name__}: {error}"
-        # Spark does not compare whole rows, as docs/spark.md says.
-        shared = [finding for finding in found.findings if finding.promise != "rows-true"]
+        # Spark does not look at all that docs/spark.md says.
+        local = {"rows-true", "canonical-form", "absent"}
+        shared = [own for own in found.findings if local.isdisjoint([own.promise, own.reading])]
         each = [finding.describe().items() for finding in shared]
         return [{key: round(n, 9) if isinstance(n, float) else n for key, n in items} for items in each]
 

@@ -6,6 +6,7 @@ The audit shares no counting code with the methods, so that one fault cannot bli
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from manyveils.audits.absent import absence_findings
 from manyveils.audits.bare import bare_findings, exposure_findings, not_judged, persons_counted
 from manyveils.audits.content import content_findings, loss_findings
 from manyveils.audits.finding import Audit, Finding
@@ -64,6 +65,7 @@ def judged(
     found = Audit(
         (
             *worst_columns(columns_judged(evidence, levels or {})),
+            *absence_findings(evidence),
             *content_findings(evidence, n_refused),
             *loss_findings(evidence),
             *truth_findings(evidence),

@@ -6,14 +6,16 @@ from typing import Literal
 
 from manyveils.audits.finding import Finding
 
-Reading = Literal["conditional", "sightings"]
+Reading = Literal["conditional", "sightings", "absent"]
 WHO: Mapping[str, str] = {
     "conditional": "Someone who knows the other sensitive values of a person",
     "sightings": "Someone who finds a person in several groups, and takes {about} not to change,",
+    "absent": "Someone who knows how common each {about} is among all, and that a person was left out,",
 }
 REMEDIES: Mapping[str, str] = {
     "conditional": "conditional = true in the policy would promise it.",
     "sightings": "constant = true for the attribute would promise it.",
+    "absent": "a release that leaves nobody out (suppression = 0) tells nothing by that.",
 }
 
 

@@ -19,7 +19,7 @@ REMEDY = (
 )
 # Of earlier releases that were not looked at.
 ALONE = "What they tell together with this release is not judged here; name them with --after, or after."
-Reading = Literal["marginal", "conditional", "joint", "sightings", "release"]
+Reading = Literal["marginal", "conditional", "joint", "sightings", "absent", "release"]
 
 
 @dataclass(frozen=True)

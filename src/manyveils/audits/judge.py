@@ -75,14 +75,14 @@ def judge_promised(evidence: Evidence, promise: Promise) -> Iterator[Finding]:
     """The findings about one promise as it is made, and against no other knowledge."""
     plain: Reading = "joint" if len(promise.protects) > 1 else "marginal"
     others = known_besides(evidence, promise)
-    is_conditional = promise.conditional and _is_about_values(promise)
-    stub = _stub(promise, "conditional" if is_conditional else plain, promised=True)
+    is_conditional = promise.conditional and is_about_values(promise)
+    stub = stub_for(promise, "conditional" if is_conditional else plain, promised=True)
     yield from _judged(evidence, promise, others, stub)
 
 
 def known_besides(evidence: Evidence, promise: Promise) -> frozenset[str]:
     """What a promise takes someone to know besides what is given."""
-    is_conditional = promise.conditional and _is_about_values(promise)
+    is_conditional = promise.conditional and is_about_values(promise)
     return other_sensitive(promise, evidence) if is_conditional else frozenset()
 
 
@@ -91,15 +91,15 @@ def judge_columns(evidence: Evidence, promise: Promise, *, promised: bool) -> It
 
     How many there are, and about what, is decided by the manifest: parts of a release have the same findings.
     """
-    others = other_sensitive(promise, evidence) if _is_about_values(promise) else frozenset()
-    is_conditional = promise.conditional and _is_about_values(promise)
+    others = other_sensitive(promise, evidence) if is_about_values(promise) else frozenset()
+    is_conditional = promise.conditional and is_about_values(promise)
     if not is_conditional:
         plain: Reading = "joint" if len(promise.protects) > 1 else "marginal"
-        yield from _judged(evidence, promise, frozenset(), _stub(promise, plain, promised=promised))
+        yield from _judged(evidence, promise, frozenset(), stub_for(promise, plain, promised=promised))
     if is_conditional or (others and not promise.is_rule):
-        stub = _stub(promise, "conditional", promised=promised and is_conditional)
+        stub = stub_for(promise, "conditional", promised=promised and is_conditional)
         yield from _judged(evidence, promise, others, stub)
-    if evidence.table.persons is not None and len(promise.protects) == 1 and _is_about_values(promise):
+    if evidence.table.persons is not None and len(promise.protects) == 1 and is_about_values(promise):
         yield from _seen_several_times(evidence, promise, promised=promised)
 
 
@@ -115,7 +115,7 @@ def _seen_several_times(evidence: Evidence, promise: Promise, *, promised: bool)
     is_constant = is_said_constant(evidence, name)
     shown = evidence.showing(frozenset(promise.protects))
     views = "+".join(view.name for view in shown)
-    stub = replace(_stub(promise, "sightings", promised=promised and is_constant), view=views)
+    stub = replace(stub_for(promise, "sightings", promised=promised and is_constant), view=views)
     if not all(evidence.is_whole(view) for view in shown):
         yield stub
         return
@@ -124,16 +124,17 @@ def _seen_several_times(evidence: Evidence, promise: Promise, *, promised: bool)
     if measured is None:
         yield stub
     elif measured.height:
-        yield replace(stub, **_worst(measured, promise)[0])
+        yield replace(stub, **worst_of(measured, promise)[0])
     elif is_constant:
         yield replace(stub, kept=True)
 
 
-def _is_about_values(promise: Promise) -> bool:
+def is_about_values(promise: Promise) -> bool:
+    """Whether a promise is about the values of a group and nothing else."""
     return not isinstance(promise.guarantee, ABOUT_ROWS)
 
 
-def _stub(promise: Promise, reading: Reading, *, promised: bool) -> Finding:
+def stub_for(promise: Promise, reading: Reading, *, promised: bool) -> Finding:
     """A finding before anything is measured, which keeps nothing."""
     guarantee = promise.guarantee
     required = _whole_if_possible(guarantee.required)
@@ -148,7 +149,7 @@ def _judged(evidence: Evidence, promise: Promise, others: frozenset[str], stub: 
     shown = evidence.showing(frozenset(promise.protects)) if promise.protects else evidence.release.views
     columns = [(view, file) for view in shown for file in _columns(promise, view, evidence)]
     damaged = [view.name for view, _ in columns if not evidence.is_whole(view)]
-    if damaged and _is_about_values(promise):
+    if damaged and is_about_values(promise):
         yield replace(stub, view=damaged[0])
         return
     if len(promise.protects) == 1:
@@ -177,7 +178,7 @@ def _columns(promise: Promise, view: View, evidence: Evidence) -> tuple[ColumnFi
 
 def _ways(evidence: Evidence, promise: Promise, sights: Sequence[Sight]) -> Iterator[Way]:
     """The columns that are judged together: each by itself, or those that show a combination."""
-    if _is_about_values(promise):
+    if is_about_values(promise):
         return ways_of(promise, [_unless_linked(sight, evidence) for sight in sights])
     return ((sight,) for sight in sights)
 
@@ -226,7 +227,7 @@ def _worst_measured(evidence: Evidence, promise: Promise, way: Way) -> dict[str,
     told = measured.with_columns(value=value, times=pl.lit(1), all_rows=all_rows)
     # Candidates of whom none is meant are nobody's group.
     told = told if lines_of(evidence) is None else told.filter(pl.col("all_rows") > 0)
-    return _worst(told, promise)[0]
+    return worst_of(told, promise)[0]
 
 
 def _all_rows(evidence: Evidence, way: Way, measured: pl.DataFrame) -> pl.Series:
@@ -248,10 +249,10 @@ def _worst_of_value(evidence: Evidence, promise: Promise, sight: Sight) -> dict[
 
     def worst() -> dict[int, dict[str, Any]] | None:
         if isinstance(guarantee, Elimination):
-            return _worst(measure_eliminations_apart(evidence, promise, guarantee, sight), promise)
+            return worst_of(measure_eliminations_apart(evidence, promise, guarantee, sight), promise)
         apart = measure_beliefs_apart if sight.is_spread else measured_apart
         measured = apart(evidence, promise, sight, MEASURES[type(guarantee)])
-        return None if measured is None else _worst(measured, promise)
+        return None if measured is None else worst_of(measured, promise)
 
     asked = (home, repr(guarantee), str(sight.is_spread), *sorted(sight.known))
     told = evidence.remembered(("worst", sight.file.table, sight.key, asked), worst)
@@ -259,7 +260,7 @@ def _worst_of_value(evidence: Evidence, promise: Promise, sight: Sight) -> dict[
     return None if told is None else told[place]
 
 
-def _worst(measured: pl.DataFrame, promise: Promise) -> dict[int, dict[str, Any]]:
+def worst_of(measured: pl.DataFrame, promise: Promise) -> dict[int, dict[str, Any]]:
     """What a finding says of the groups, for each value they are about."""
     is_largest_worst = WORST[promise.guarantee.kind] == "largest"
     short = ~pl.col("kept")

@@ -108,7 +108,7 @@ def _beyond(document: Plain) -> Iterator[dict[str, Any]]:
         for about in document.get("attack", {}).get("attacks", {}).get(name, {}).get("by_attribute", {})
     }
     for place, told in enumerate(document.get("audit", {}).get("not_promised", [])):
-        if told["reading"] == "sightings" or told["about"] not in shown:
+        if told["reading"] != "conditional" or told["about"] not in shown:
             yield {
                 "kind": "beyond",
                 "rank": (1 if told["is_certain"] else 2, -told["rows"] / max(told["of"], 1), told["about"]),

@@ -74,6 +74,7 @@ PROMISED = {
 # What only the owner's page speaks of.
 OWNERS = {"attack", "broken", "conditional", "control", "guessing", "interval"}
 GLOSSARY = {
+    "absent": "Checked in the group of all who were left out, against somebody who knows how common each value is among all.",
     "attack": "What somebody could do to learn about a person; tried here on the release, with the original as the truth.",
     "association": "How strongly two attributes go together (Cramér's V: 0 if they are unrelated, 1 if one determines the other).",
     "bucket": "Rows that are published together; which value of one column goes with which of another inside it is not told.",
@@ -217,9 +218,9 @@ def verdict_of(document: Plain) -> Plain:
 
 
 def _unspoken(document: Plain) -> set[str]:
-    """The terms that a page does not use: what only the owner's page speaks of, and sightings where there are none."""
+    """The terms that a page does not use: what only the owner's page speaks of, and readings that there are none of."""
     readings = {finding["reading"] for finding in document.get("audit", {}).get("findings", [])}
-    unspoken = {"sightings"} - readings
+    unspoken = {"absent", "sightings"} - readings
     return unspoken | OWNERS if document.get("public") else unspoken
 
 
