@@ -30,14 +30,14 @@ test-spark-cluster: $(STAMP) ## kill executors of a Spark cluster in every stage
 	MANYVEILS_TEST_CLUSTER=1 $(BIN)/python -m pytest tests/spark/test_cluster.py
 
 check: $(STAMP) ## lint, strict types, import contracts
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
 format: $(STAMP) ## lay out the code and mend what can be mended
-	$(BIN)/ruff check --fix src tests benchmarks
-	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks examples
+	$(BIN)/ruff format src tests benchmarks examples
 
 bench: $(STAMP) ## measure speed beside the peers and write docs/benchmarks.md
 	$(BIN)/python -m benchmarks
