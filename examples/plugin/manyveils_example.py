@@ -20,6 +20,7 @@ def one_group(work: Work) -> Plan:
     watches = watch_counts(work, work.promises, ())
     if breaks_as_one_group(watches, work.table.n_people):
         raise refuse(work, watches)
+    assert isinstance(work.options, OneGroupOptions)
     top = {name: len(work.table[name].levels) - 1 for name in work.policy.quasi}
     return Plan((LeveledView(work.options.view, work.published, top),), {"groups": 1})
 
