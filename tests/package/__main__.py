@@ -73,7 +73,7 @@ def install(python: str) -> None:
             said = run(commands / "manyveils", "demo", "--rows", 200, folder=folder)
             assert (folder / "demo" / "generalize" / "release.json").is_file(), said
             version = run(commands / "python", "-VV", folder=folder).split()[1]
-            print(f"{file.name}: the {kind} installs and runs the demo on Python {version}")
+            print(f"{file.name}: the {kind} installs and runs the demo on Python {version}", flush=True)
 
 
 def try_extras(python: str) -> None:

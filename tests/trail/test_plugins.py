@@ -10,6 +10,7 @@ import pytest
 
 import manyveils as mv
 from manyveils import plugins
+from manyveils.comparing.configurations import usual_names
 from manyveils.methods import METHODS, method_names
 
 ROOT = Path(__file__).parents[2]
@@ -84,10 +85,11 @@ def test_a_method_that_breaks_a_promise_is_stopped(example, desk):
 @pytest.mark.usefixtures("example")
 def test_a_method_of_another_package_is_compared(desk):
     """All methods that are compared include those of other packages, and each can be named."""
-    desk.policy(guarantee={"k": 4})
-    words = ("--methods", "one-group,separate", "--out", desk.out, "--json")
-    done = desk.run("compare", desk.folder / "policy.toml", *words)
-    assert done.status == 0, done.said
+    policy = mv.Policy(**desk.document).replaced(guarantee={"k": 4})
+    names = ["one-group", "separate"]
+    compared = mv.compare(desk.folder / "people.csv", policy, methods=names, workers=1)
+    assert [result.name for result in compared.results] == names
+    assert "one-group" in usual_names()
     assert method_names() == (*METHODS, "one-group")
 
 
