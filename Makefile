@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+TOOLS := .venv-tools/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-spark test-spark-cluster check format bench bench-spark generations docs pictures notebook reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
+.PHONY: help setup demo test test-spark test-spark-cluster package package-extras sbom vulnerabilities check format bench bench-spark generations docs pictures notebook reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -14,6 +15,11 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(STAMP)
+
+$(TOOLS): Makefile
+	$(PYTHON) -m venv .venv-tools
+	.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0 pip-audit==2.10.1
+	@touch $(TOOLS)
 
 setup: $(STAMP) ## make the virtual environment and install everything
 
@@ -29,15 +35,27 @@ test-spark: $(STAMP) ## run all cases of the Spark engine's tests, of which `mak
 test-spark-cluster: $(STAMP) ## kill executors of a Spark cluster in every stage; takes minutes
 	MANYVEILS_TEST_CLUSTER=1 $(BIN)/python -m pytest tests/spark/test_cluster.py
 
+package: $(STAMP) ## build wheel and sdist, install each into an empty environment and run the demo from there
+	$(BIN)/python -m tests.package install --python $(PYTHON)
+
+package-extras: $(STAMP) ## install every extra alone and import what it is for; takes minutes
+	$(BIN)/python -m tests.package extras --python $(PYTHON)
+
+sbom: $(STAMP) $(TOOLS) ## list what an installation with all extras brings along, in dist/sbom.json (CycloneDX)
+	$(BIN)/python -m tests.package sbom --python $(PYTHON)
+
+vulnerabilities: $(TOOLS) ## ask the package index for known vulnerabilities of all pinned versions
+	.venv-tools/bin/pip-audit --strict --no-deps --disable-pip --requirement constraints.txt
+
 check: $(STAMP) ## lint, strict types, import contracts
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
 format: $(STAMP) ## lay out the code and mend what can be mended
-	$(BIN)/ruff check --fix src tests benchmarks
-	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks examples
+	$(BIN)/ruff format src tests benchmarks examples
 
 bench: $(STAMP) ## measure speed beside the peers and write docs/benchmarks.md
 	$(BIN)/python -m benchmarks
@@ -84,4 +102,4 @@ schema: $(STAMP) ## write the JSON Schema of the policy to docs/policy.schema.js
 	$(BIN)/python -m manyveils.policy.schema docs/policy.schema.json
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .venv-peers .cache demo site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers .venv-tools .cache demo site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from manyveils import datasets as datasets
     from manyveils.attacks import Attacks as Attacks
     from manyveils.attacks import Outcome as Outcome
     from manyveils.audits import Audit as Audit
@@ -60,7 +61,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 __all__ = sorted(_HOME_OF)
 
 
-def __getattr__(name: str) -> Any:
+def _loaded(name: str) -> Any:
     """Import a public name when it is first used, so that importing the package costs nothing."""
     if name == "datasets":
         return import_module("manyveils.datasets")
@@ -69,6 +70,11 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(f"manyveils.{_HOME_OF[name]}"), name)
     globals()[name] = value
     return value
+
+
+if not TYPE_CHECKING:
+    # Type checkers would take any name for one of ours.
+    __getattr__ = _loaded
 
 
 def __dir__() -> list[str]:

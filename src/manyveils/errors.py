@@ -92,6 +92,17 @@ class BrokenPromise(ManyveilsError):
     """A release does not keep what it promises."""
 
 
+FOR_MEMORY = (
+    "Leave out columns that are not published, publish a part of the rows, or use a machine with more memory; "
+    "with --engine spark, tables may be larger than memory."
+)
+
+
+def out_of_memory() -> DataError:
+    """What is said where memory ran out in the middle of the work."""
+    return DataError.at("memory", "there is not enough of it for this table.", FOR_MEMORY)
+
+
 def fault(error: BaseException) -> Problem:
     """Where something unforeseen happened; its message is left out, because it may quote cells."""
     frame = extract_tb(error.__traceback__)[-1]

@@ -18,6 +18,8 @@ from manyveils.policy.sections import LISTS, SECTIONS, AttributeSection, Hierarc
 from manyveils.spark import limits, session
 
 ROOT = Path(__file__).parents[2]
+START = "docs/start.md"
+COMMAND = [sys.executable, "-c", "from manyveils.cli import main; main()"]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -47,44 +49,43 @@ def run(arguments, folder):
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory):
-    """A folder with the README's csv and policy, and all that its commands and its Python print."""
+    """A folder with the csv of docs/start.md and policy, and all that its commands and its Python print."""
     folder = tmp_path_factory.mktemp("readme")
-    (folder / "patients.csv").write_text(blocks("README.md", "csv")[0], encoding="utf-8")
-    (folder / "policy.toml").write_text(blocks("README.md", "toml")[0], encoding="utf-8")
-    lines = [line for block in blocks("README.md", "sh") for line in block.splitlines()]
+    (folder / "patients.csv").write_text(blocks(START, "csv")[0], encoding="utf-8")
+    (folder / "policy.toml").write_text(blocks(START, "toml")[0], encoding="utf-8")
+    lines = [line for block in blocks(START, "sh") for line in block.splitlines()]
     lines = [line for line in lines if "spark" not in line]
-    command = [sys.executable, "-c", "from manyveils.cli import main; main()"]
     printed = [
-        run([*command, *shlex.split(line)[1:]], folder) for line in lines if line.startswith("manyveils ")
+        run([*COMMAND, *shlex.split(line)[1:]], folder) for line in lines if line.startswith("manyveils ")
     ]
-    # What the README does with Spark is run by tests/spark.
-    scripts = [block for block in blocks("README.md", "python") if "spark" not in block]
+    # What docs/start.md does with Spark is run by tests/spark.
+    scripts = [block for block in blocks(START, "python") if "spark" not in block]
     printed += [run([sys.executable, "-c", script], folder) for script in scripts]
     return folder, "\n".join(printed)
 
 
-def test_readme_example_publishes(example):
-    """The README's policy publishes the README's table, keeps every promise, and leaves the folder it draws."""
+def test_start_example_publishes(example):
+    """The policy of docs/start.md publishes its table, keeps every promise, and leaves the folder it draws."""
     folder, printed = example
     assert "Every promise is kept." in printed
-    drawn = re.findall(r"^  (\S+)", blocks("README.md", "text")[-1], re.MULTILINE)
+    drawn = re.findall(r"^  (\S+)", blocks(START, "text")[-1], re.MULTILINE)
     assert len(drawn) == 3
     assert all((folder / "release" / file).is_file() for file in drawn)
     private = {path.name for path in (folder / "release.private").iterdir()}
-    assert all(name in blocks("README.md", "text")[-1] for name in private)
+    assert all(name in blocks(START, "text")[-1] for name in private)
 
 
-def test_readme_shows_real_lines(example):
-    """Every line of output that the README shows is in what its examples print or publish."""
+def test_start_shows_real_lines(example):
+    """Every line of output that docs/start.md shows is in what its examples print or publish."""
     folder, printed = example
     real = printed + (folder / "release/tables/main.csv").read_text(encoding="utf-8")
-    shown = [line for block in blocks("README.md", "text")[:-1] for line in block.splitlines()]
+    shown = [line for block in blocks(START, "text")[:-1] for line in block.splitlines()]
     assert len(shown) > 10
     assert [line for line in shown if line not in real] == []
 
 
-def test_readme_example_is_certain_for_ten(example):
-    """The README's claim holds: knowing the diagnosis makes ten of twelve insurances certain."""
+def test_start_example_is_certain_for_ten(example):
+    """The claim of docs/start.md holds: knowing the diagnosis makes ten of twelve insurances certain."""
     import manyveils as mv
 
     folder, _ = example
@@ -95,7 +96,7 @@ def test_readme_example_is_certain_for_ten(example):
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_same_kind_goes_out(example, library):
-    """Tables go out as the kind of dataframe that came in, as the README says."""
+    """Tables go out as the kind of dataframe that came in, as docs/start.md says."""
     import polars as pl
 
     import manyveils as mv
@@ -108,11 +109,27 @@ def test_same_kind_goes_out(example, library):
     assert {type(table) for table in release.tables.values()} == {type(data)}
 
 
-def test_readme_names_every_command_and_method():
-    """Every command and every method is named in the README."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert [name for name in COMMANDS if f"manyveils {name}" not in text and f"make {name}" not in text] == []
-    assert [name for name in METHODS if f"`{name}`" not in text] == []
+def test_every_command_and_method_is_named():
+    """docs/start.md names every command, and it and the README name every method."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / START).read_text(encoding="utf-8")
+    both = readme + text
+    assert [name for name in COMMANDS if f"manyveils {name}" not in both and f"make {name}" not in both] == []
+    assert [name for name in METHODS if f"`{name}`" not in readme or f"`{name}`" not in text] == []
+
+
+def test_the_readme_is_short_and_its_commands_run(tmp_path):
+    """The README has less than 10 kB; its two commands publish its table, and its Python says that all is kept."""
+    assert (ROOT / "README.md").stat().st_size < 10_000
+    (tmp_path / "patients.csv").write_text(blocks("README.md", "csv")[0], encoding="utf-8")
+    lines = [line for block in blocks("README.md", "sh") for line in block.splitlines()]
+    commands = [line for line in lines if line.startswith("manyveils ")]
+    assert len(commands) == 2
+    printed = [run([*COMMAND, *shlex.split(line)[1:]], tmp_path) for line in commands]
+    assert "Every promise is kept." in printed[1]
+    assert (tmp_path / "release" / "release.json").is_file()
+    [script] = blocks("README.md", "python")
+    assert run([sys.executable, "-c", script], tmp_path).strip() == "kept: True"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -1,4 +1,4 @@
-"""What the README and docs/spark.md say of Spark is what happens."""
+"""What docs/start.md and docs/spark.md say of Spark is what happens."""
 
 import re
 import shlex
@@ -16,14 +16,14 @@ FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def blocks(language):
-    """The fenced blocks of one language in the README, in order."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    """The fenced blocks of one language of docs/start.md, in order."""
+    text = (ROOT / "docs/start.md").read_text(encoding="utf-8")
     return [body for found, body in FENCE.findall(text) if found == language]
 
 
 @pytest.fixture
 def example(spark, tmp_path):
-    """A folder with the README's csv and policy; settings that a path or `session()` changes are put back."""
+    """A folder with its csv and policy; settings that a path or `session()` changes are put back."""
     before = spark.conf.getAll
     (tmp_path / "patients.csv").write_text(blocks("csv")[0], encoding="utf-8")
     (tmp_path / "policy.toml").write_text(blocks("toml")[0], encoding="utf-8")
@@ -38,8 +38,8 @@ def within(folder, text):
     return re.sub(r"\b(patients\.csv|policy\.toml|on-spark|from-spark)\b", rf"{folder.as_posix()}/\1", text)
 
 
-def test_commands_of_the_readme(spark, example, monkeypatch, capsys):
-    """The README's commands with Spark succeed, and what they publish is the release of the local engine."""
+def test_commands_of_the_page(spark, example, monkeypatch, capsys):
+    """Its commands with Spark succeed, and what they publish is the release of the local engine."""
     lines = [line for block in blocks("sh") for line in block.splitlines() if "--engine spark" in line]
     assert len(lines) == 2
     for line in lines:
@@ -52,8 +52,8 @@ def test_commands_of_the_readme(spark, example, monkeypatch, capsys):
     assert mv.Release.load(example / "on-spark").frames["main"].equals(here.frames["main"])
 
 
-def test_python_of_the_readme(spark, example, capsys):
-    """The README's Python with Spark prints a release whose promises are kept, and saves it."""
+def test_python_of_the_page(spark, example, capsys):
+    """Its Python with Spark prints a release whose promises are kept, and saves it."""
     [script] = [block for block in blocks("python") if "spark" in block]
     exec(within(example, script), {})
     printed = capsys.readouterr().out

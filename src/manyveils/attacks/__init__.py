@@ -1,11 +1,12 @@
 """What adversaries can do with a release, tried on it: never through the method that made it.
 
 One file per idea; `score` compares with guessing and with people who were not in the data.
-A new attack is a function of a scene, and its name in `ATTACKS`.
+A new attack is a function of a scene, and its name in `ATTACKS`; other packages bring theirs by entry points.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 
+from manyveils import plugins
 from manyveils.attacks import (
     de_finetti,
     dependency,
@@ -27,7 +28,7 @@ from manyveils.reading import beside
 from manyveils.release import Release
 from manyveils.table import Streams, Table
 
-__all__ = ["ATTACKS", "Attacks", "Outcome", "Scene", "attack"]
+__all__ = ["ATTACKS", "Attacks", "Outcome", "Scene", "attack", "attack_names"]
 
 ATTACKS: dict[str, Callable[[Scene], Outcome]] = {
     "linkage": finding.linkage,
@@ -84,7 +85,7 @@ def attack(
     for index, name in enumerate(names):
         progress("attacks", index / len(names))
         progress(name, 0.0)
-        outcomes[name] = ATTACKS[name](scene)
+        outcomes[name] = _attack_of(name)(scene)
         progress(name, 1.0)
     progress("attacks", 1.0)
     return Attacks(release.manifest.method, outcomes)
@@ -92,15 +93,29 @@ def attack(
 
 def _named(only: Sequence[str] | None) -> tuple[str, ...]:
     if only is None or not len(only):
-        return tuple(ATTACKS)
+        return attack_names()
     wanted = (only,) if isinstance(only, str) else tuple(only)
-    there_are = f"There are {', '.join(ATTACKS)}."
+    known = attack_names()
+    there_are = f"There are {', '.join(known)}."
     unknown = [
-        Problem("only", f"there is no attack {name!r}.", there_are) for name in wanted if name not in ATTACKS
+        Problem("only", f"there is no attack {name!r}.", there_are) for name in wanted if name not in known
     ]
     if unknown:
         raise InputError(unknown)
-    return tuple(name for name in ATTACKS if name in wanted)
+    return tuple(name for name in known if name in wanted)
+
+
+def attack_names() -> tuple[str, ...]:
+    """The names of all attacks: ours, and those that other packages bring along."""
+    return (*ATTACKS, *plugins.installed(plugins.ATTACKS, ATTACKS))
+
+
+def _attack_of(name: str) -> Callable[[Scene], Outcome]:
+    if name in ATTACKS:
+        return ATTACKS[name]
+    entry = plugins.installed(plugins.ATTACKS, ATTACKS)[name]
+    brought: Callable[[Scene], Outcome] = plugins.loaded(entry, callable, "a function of a scene")
+    return brought
 
 
 def _problems(where: str, release: Release, table: Table, policy: Policy) -> Iterator[Problem]:

@@ -205,13 +205,13 @@ def with_whole_cells(policy: "Policy") -> "Policy":
 
 def _sections(policy: "Policy") -> dict[str, dict[str, Any]]:
     """Every method with its own defaults, and its variants to try; the policy's method as the policy has it."""
-    from manyveils.methods import METHODS, load
+    from manyveils.methods import load, method_names
     from manyveils.policy.promises import promises_of
 
     shared = {"suppression": policy.publish.suppression}
     promises = bool(promises_of(policy))
     sections: dict[str, dict[str, Any]] = {}
-    for method in map(load, METHODS):
+    for method in map(load, method_names()):
         ways = {method.name: method.promising if promises else {}}
         ways |= {variant: method.variants[variant] for variant in method.tried}
         sections |= {name: {"method": method.name, **shared, **keys} for name, keys in ways.items()}

@@ -49,8 +49,7 @@ def command(
     """Publish a hospital's patients and their visits in several ways, audit, attack and compare, and write a report."""
     with open_door(as_json=as_json) as door:
         from manyveils.datasets import write_hospital, write_visits
-        from manyveils.release.folder import REPORT, staged, write_file
-        from manyveils.run import report
+        from manyveils.release.folder import staged
 
         # Only an earlier demo is replaced.
         with staged(out, force=(out / "hospital.csv").is_file()) as folder:
@@ -59,25 +58,39 @@ def command(
         patients = _tried(out, releases(out / "policy.toml"), seed, door.progress)
         visits = _tried(out / "visits", releases(out / "visits" / "visits.toml"), seed, door.progress)
         comparison = _compared(out / "policy.toml", patients)
-        chosen = comparison.chosen().name
-        page = report(
-            out / chosen,
-            None,
-            patients.policies[chosen],
-            seed=seed,
-            plan=json.loads((out / f"{chosen}.private" / "plan.json").read_text(encoding="utf-8")),
-            comparison=comparison.describe(),
-            progress=door.progress,
-        )
-        write_file(out / REPORT, page.html, force=True)
+        report = _reported(out, comparison, patients, seed, door.progress)
         document = {
             "folder": str(out),
             **patients.describe(),
             "visits": visits.describe(),
-            "report": str(out / REPORT),
+            "report": None if report is None else str(report),
         }
         reason = comparison.recommendation.reason
         door.show(document, lambda: _show(document, patients, visits, reason))
+
+
+def _reported(
+    out: Path, comparison: "Comparison", tried: "Tried", seed: int | None, progress: Progress
+) -> Path | None:
+    """Where the report on the recommended release is; nowhere without the extra that writes it."""
+    from manyveils.comparing.comparison import can_draw
+    from manyveils.release.folder import REPORT, write_file
+    from manyveils.run import report
+
+    if not can_draw():
+        return None
+    chosen = comparison.chosen().name
+    page = report(
+        out / chosen,
+        None,
+        tried.policies[chosen],
+        seed=seed,
+        plan=json.loads((out / f"{chosen}.private" / "plan.json").read_text(encoding="utf-8")),
+        comparison=comparison.describe(),
+        progress=progress,
+    )
+    write_file(out / REPORT, page.html, force=True)
+    return out / REPORT
 
 
 @dataclass(frozen=True, repr=False)
@@ -196,7 +209,10 @@ def _show(document: Mapping[str, Any], patients: Tried, visits: Tried, reason: s
     typer.echo(f"Data and policy: {out / 'hospital.csv'}, {out / 'policy.toml'}. Releases: {folders}.")
     typer.echo(f"Visits, their policy and their releases: {out / 'visits'}.")
     typer.echo(f"Recommended: {reason}")
-    typer.echo(f"The report on that release, to look at in a browser: {document['report']}")
+    if document["report"] is None:
+        typer.echo("There is no report; it needs: pip install 'manyveils[report]'")
+    else:
+        typer.echo(f"The report on that release, to look at in a browser: {document['report']}")
 
 
 def _show_results(title: str, results: Sequence[Mapping[str, Any]]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from manyveils.errors import ManyveilsError, Problem, fault
+from manyveils.errors import ManyveilsError, Problem, fault, out_of_memory
 from manyveils.plain import plain, readable
 
 if TYPE_CHECKING:
@@ -54,11 +54,8 @@ def open_door(*, as_json: bool) -> Iterator[Door]:
             yield Door(as_json, progress)
     except typer.Exit:
         raise
-    except ManyveilsError as error:
-        kind = type(error).__name__
-        heading = HEADINGS.get(kind, "This cannot be done:")
-        show_error(kind, heading, error.exit_status, error.problems, as_json=as_json)
-        raise typer.Exit(error.exit_status) from None
+    except (ManyveilsError, MemoryError) as error:
+        raise typer.Exit(_show(error, as_json=as_json)) from None
     except BrokenPipeError:
         # Whoever was reading has read enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -73,6 +70,15 @@ def open_door(*, as_json: bool) -> Iterator[Door]:
             raise
         show_error("Fault", "This is a fault of manyveils:", FAULT, [fault(error)], as_json=as_json)
         raise typer.Exit(FAULT) from None
+
+
+def _show(error: ManyveilsError | MemoryError, *, as_json: bool) -> int:
+    """Print an error of ours, and give its exit status."""
+    ours = error if isinstance(error, ManyveilsError) else out_of_memory()
+    kind = type(ours).__name__
+    heading = HEADINGS.get(kind, "This cannot be done:")
+    show_error(kind, heading, ours.exit_status, ours.problems, as_json=as_json)
+    return ours.exit_status
 
 
 @contextmanager

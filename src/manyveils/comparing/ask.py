@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from manyveils.arguments import AnyPolicy, Progress, read_policy, streams_of
-from manyveils.attacks import ATTACKS
+from manyveils.attacks import attack_names
 from manyveils.comparing.comparison import Comparison, Question
 from manyveils.comparing.configurations import configurations, name_problems, read_variations
 from manyveils.comparing.ranking import LEARNING, read_preference
@@ -76,15 +76,16 @@ def compare(
 
 def read_attacks(names: "str | Sequence[str]") -> tuple[str, ...]:
     """The names of attacks: `all`, `none`, a list, or names with commas between them."""
+    known = attack_names()
     if isinstance(names, str):
         listed = tuple(name.strip() for name in names.split(","))
-        names = {"all": tuple(ATTACKS), "none": ()}.get(names, listed)
+        names = {"all": known, "none": ()}.get(names, listed)
     InputError.refuse(
-        Problem("attacks", f"there is no attack {name!r}.", suggest(name, tuple(ATTACKS)))
+        Problem("attacks", f"there is no attack {name!r}.", suggest(name, known))
         for name in names
-        if name not in ATTACKS
+        if name not in known
     )
-    return tuple(name for name in ATTACKS if name in names)
+    return tuple(name for name in known if name in names)
 
 
 def _problems(

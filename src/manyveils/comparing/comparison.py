@@ -10,7 +10,7 @@ from typing import Any
 
 import tomlkit
 
-from manyveils.attacks import ATTACKS
+from manyveils.attacks import attack_names
 from manyveils.comparing.configurations import Configuration, without_none
 from manyveils.comparing.ranking import Preference, Recommendation, frontier, ordered, recommend
 from manyveils.comparing.trial import Result
@@ -62,7 +62,7 @@ class Comparison:
             question.preference,
             limit=question.limit,
             policy_name=question.policy.name,
-            untried=[name for name in ATTACKS if name not in question.attacks],
+            untried=[name for name in attack_names() if name not in question.attacks],
         )
 
     @property

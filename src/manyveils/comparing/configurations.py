@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from manyveils.errors import InputError, Problem
-from manyveils.methods import METHODS, load, method_problems
+from manyveils.methods import load, method_names, method_problems
 from manyveils.policy import Policy
 from manyveils.policy.check import section_problems, suggest
 from manyveils.policy.sections import GuaranteeKeys
@@ -64,7 +64,7 @@ class Variation:
 
 def usual_names() -> tuple[str, ...]:
     """What is compared unless methods are named: every method, and the variants it lists to be tried with it."""
-    methods = [load(name) for name in METHODS]
+    methods = [load(name) for name in method_names()]
     variants = {method.name: [f"{method.name}:{variant}" for variant in method.tried] for method in methods}
     return tuple(name for method, names in variants.items() for name in (method, *names))
 
@@ -87,11 +87,12 @@ def configurations(
 
 def name_problems(names: Sequence[str]) -> Iterator[Problem]:
     """What is wrong with the names of methods and their variants."""
+    known = method_names()
     for name in names:
         method, colon, variant = name.partition(":")
-        variants = tuple(load(method).variants) if method in METHODS else ()
-        if method not in METHODS:
-            yield Problem("methods", f"{method!r} is not a method.", suggest(method, METHODS))
+        variants = tuple(load(method).variants) if method in known else ()
+        if method not in known:
+            yield Problem("methods", f"{method!r} is not a method.", suggest(method, known))
         elif colon and variant not in variants:
             remedy = suggest(variant, variants) if variants else f"Say {method}."
             yield Problem("methods", f"{method} has no variant {variant!r}.", remedy)
@@ -210,8 +211,8 @@ def _problems(variation: Variation) -> Iterator[Problem]:
     where, method = f"vary {variation.name}", variation.method
     if not variation.values:
         yield Problem(where, "has no values.", EXAMPLE)
-    if method is not None and method not in METHODS:
-        yield Problem(where, f"{method!r} is not a method.", suggest(method, METHODS))
+    if method is not None and method not in method_names():
+        yield Problem(where, f"{method!r} is not a method.", suggest(method, method_names()))
     elif method is None and variation.key not in (*GuaranteeKeys.model_fields, SHARED):
         remedy = f"Write the keys of a method with its name, such as slice.columns. {_nearest(variation.key)}"
         yield Problem(where, "is neither a key of [guarantee] nor suppression.", remedy)

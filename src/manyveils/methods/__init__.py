@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from manyveils import plugins
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.policy import Policy, Promise
 from manyveils.policy.check import section_problems, suggest
@@ -141,7 +142,7 @@ def refuse_breaks(policy: Policy) -> None:
     """Methods whose releases cannot be held against earlier ones of the same people cannot go on from them."""
     method = method_of(policy)
     if not method.continues:
-        others = [f'"{name}"' for name in METHODS if load(name).continues]
+        others = [f'"{name}"' for name in method_names() if load(name).continues]
         what = f"method {method.name!r} cannot publish after earlier releases: {method.why_not}."
         remedy = f"Use method = {', '.join(others[:-1])} or {others[-1]}."
         raise PolicyError.at(f"{policy.name}: publish.method", what, remedy)
@@ -250,16 +251,26 @@ def _refuse_hiding(
 def method_problems(section: Mapping[str, Any], name: str) -> Iterator[Problem]:
     """What is wrong with the method of a [publish] section and the keys that belong to it."""
     method = section.get("method", "generalize")
-    if method not in METHODS:
-        yield Problem(
-            f"{name}: publish.method", f"{method!r} is not a method.", suggest(str(method), METHODS)
-        )
+    names = method_names()
+    if method not in names:
+        yield Problem(f"{name}: publish.method", f"{method!r} is not a method.", suggest(str(method), names))
         return
     keys = {key: value for key, value in section.items() if key not in Publish.model_fields}
     yield from section_problems(load(method).options, keys, f"{name}: publish")
 
 
+def method_names() -> tuple[str, ...]:
+    """The names of all methods: ours, and those that other packages bring along."""
+    return (*METHODS, *plugins.installed(plugins.METHODS, METHODS))
+
+
 def load(name: str) -> Method:
     """A method by its name; its module is imported only now."""
+    if name not in METHODS:
+        entry = plugins.installed(plugins.METHODS, METHODS)[name]
+        brought: Method = plugins.loaded(
+            entry, lambda value: isinstance(value, Method) and value.name == name, "a Method of that name"
+        )
+        return brought
     method: Method = import_module(f"manyveils.methods.{name.replace('-', '_')}").METHOD
     return method

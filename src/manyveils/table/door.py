@@ -15,6 +15,7 @@ from manyveils.errors import DataError, InputError, Problem
 from manyveils.policy.sections import Data
 from manyveils.table.foreign import READERS, from_address, is_address
 from manyveils.table.packed import Source, source_of
+from manyveils.table.room import parquet_fits, refuse_bytes, refuse_rows
 from manyveils.table.spelling import NOT_UTF8, in_utf8, refuse_rare_delimiter, spelled_out
 
 Restore = Callable[[pl.DataFrame], Any]
@@ -136,12 +137,17 @@ def _read(source: Source, form: Data) -> pl.DataFrame:
         return spelled_out(READERS[source.suffix](source, form), form)
     match source.suffix:
         case ".parquet" | ".pq":
+            with source.open() as file:
+                parquet_fits(str(source), file)
             return pl.read_parquet(source.path if source.content is None else source.open(), glob=False)
         case ".arrow" | ".feather" | ".ipc":
             # By its name it would be taken for a pattern.
             with source.open() as file:
+                refuse_rows(str(source), pl.scan_ipc(file, glob=False))
+                file.seek(0)
                 return pl.read_ipc(file)
         case _:
+            refuse_bytes(str(source), "its texts", source.n_bytes)
             return spelled_out(_read_csv(in_utf8(source, form), form.delimiter), form)
 
 

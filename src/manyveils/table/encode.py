@@ -26,6 +26,7 @@ from manyveils.table.persons import (
     refuse_unlike,
 )
 from manyveils.table.ranges import are_ranges, lower_ends
+from manyveils.table.room import refuse_long_cells
 
 MANY_VALUES = 100_000
 FEW_COLUMNS, MOST_LISTED = 3, 12
@@ -40,6 +41,7 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     repeating = _counted_as_rows(frame, policy)
     keys, frame = _keys(frame, policy), frame.select(names)
     _refuse_other_types(frame)
+    refuse_long_cells(frame)
     frame = as_read(frame, policy)
     complete = _complete(frame, policy)
     n_dropped = 0 if complete is None else int((~complete).sum())
@@ -339,7 +341,7 @@ def _levels(
     if hierarchy.dates:
         return dated(texts, hierarchy.dates, where=where, has_missing=has_missing)
     if hierarchy.mask:
-        return masked(texts, side=hierarchy.mask, has_missing=has_missing)
+        return masked(texts, side=hierarchy.mask, where=where, has_missing=has_missing)
     if kind != "numeric":
         what = f"widths need numbers, and {name} is {kind}."
         raise PolicyError.at(where, what, 'Use kind = "numeric", mask or a file.')

@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from manyveils.errors import PolicyError
 from manyveils.policy.hierarchies import TOP, Lines
 from manyveils.policy.sections import DateUnit
+from manyveils.table.room import memory
 
 Codes = NDArray[np.int32]
 # A date of the calendar with the year first; a time of day may follow.
 ISO_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?$"
+# Beyond this, a text is no code; and what a text takes in memory besides its characters.
+MOST_MASKED, TEXT = 1_000, 49
 DAY = len("2024-03-05")
 LABELS: Mapping[DateUnit, Callable[[str], str]] = {
     "day": lambda date: date[:DAY],
@@ -70,12 +73,18 @@ def value_or_top(texts: Sequence[str]) -> Levels:
     return _with_top([Level(np.arange(n_values, dtype=np.int32), tuple(texts), np.zeros(n_values))])
 
 
-def masked(texts: Sequence[str], *, side: str, has_missing: bool) -> Levels:
+def masked(texts: Sequence[str], *, side: str, where: str, has_missing: bool) -> Levels:
     """Mask one more character at each level: 47906, 4790*, 479**, … , *.
 
     Shorter values count as masked where they have no character.
     """
     width = max((len(text) for text in texts), default=1)
+    if width > MOST_MASKED or len(texts) * width * (width + TEXT) > memory():
+        what = (
+            f"makes a level of every character: {width:,} of {len(texts):,} values, {MOST_MASKED:,} at most."
+        )
+        remedy = "Shorten the values, give a tree or a file, or leave the attribute out."
+        raise PolicyError.at(f"{where}.mask", what, remedy)
     filled = [text.ljust(width, TOP) if side == "right" else text.rjust(width, TOP) for text in texts]
     names = [list(texts)]
     for n_hidden in range(1, max(width, 1)):

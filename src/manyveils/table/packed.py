@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path, PurePath
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from manyveils.errors import DataError
+from manyveils.table.room import unpacked
 
 # What archives hold besides files: folders, and what one system adds for itself.
 BESIDE = ("__MACOSX/", ".DS_Store")
@@ -33,6 +34,11 @@ class Source:
         """The bytes from their beginning."""
         return self.path.open("rb") if self.content is None else io.BytesIO(self.content)
 
+    @property
+    def n_bytes(self) -> int:
+        """How large it is, unpacked."""
+        return self.path.stat().st_size if self.content is None else len(self.content)
+
     def __str__(self) -> str:
         return str(self.path)
 
@@ -52,7 +58,7 @@ def source_of(path: Path) -> Source:
 
 def _gunzipped(path: Path) -> Source:
     with gzip.open(path) as file:
-        return Source(path, path.stem, file.read())
+        return Source(path, path.stem, unpacked(str(path), file.read))
 
 
 def _unzipped(path: Path) -> Source:
@@ -64,38 +70,37 @@ def _unzipped(path: Path) -> Source:
         if len(names) != 1:
             what = f"has {len(names)} files in it, and one is a table."
             raise DataError.at(str(path), what, "Unpack it and name the file.")
-        return Source(path, PurePath(names[0]).name, archive.read(names[0]))
+        with archive.open(names[0]) as file:
+            return Source(path, PurePath(names[0]).name, unpacked(str(path), file.read))
 
 
 def _unzstd(path: Path) -> Source:
     """Unpack by whichever library there is: Python's own from 3.14 on, or one of two packages."""
-    packed = path.read_bytes()
     for module, unpack in LIBRARIES.items():
         try:
             import_module(module)
         except ImportError:
             continue
-        return Source(path, path.stem, unpack(packed))
+        with path.open("rb") as packed, unpack(packed) as file:
+            return Source(path, path.stem, unpacked(str(path), file.read))
     what = "needs a library to be unpacked."
     raise DataError.at(str(path), what, "Install one with: pip install zstandard, or unpack the file first.")
 
 
-def _by_python(packed: bytes) -> bytes:
-    return bytes(import_module("compression.zstd").decompress(packed))
+def _by_python(packed: BinaryIO) -> Any:
+    return import_module("compression.zstd").open(packed)
 
 
-def _by_zstandard(packed: bytes) -> bytes:
-    reader = import_module("zstandard").ZstdDecompressor().stream_reader(io.BytesIO(packed))
-    return bytes(reader.read())
+def _by_zstandard(packed: BinaryIO) -> Any:
+    return import_module("zstandard").ZstdDecompressor().stream_reader(packed)
 
 
-def _by_pyarrow(packed: bytes) -> bytes:
+def _by_pyarrow(packed: BinaryIO) -> Any:
     arrow = import_module("pyarrow")
-    with arrow.CompressedInputStream(arrow.BufferReader(packed), "zstd") as stream:
-        return bytes(stream.read())
+    return arrow.CompressedInputStream(arrow.PythonFile(packed, "r"), "zstd")
 
 
-LIBRARIES: Mapping[str, Callable[[bytes], bytes]] = {
+LIBRARIES: Mapping[str, Callable[[BinaryIO], Any]] = {
     "compression.zstd": _by_python,
     "zstandard": _by_zstandard,
     "pyarrow": _by_pyarrow,
