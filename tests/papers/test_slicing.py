@@ -5,9 +5,9 @@ import pytest
 
 import manyveils as mv
 from benchmarks.reproductions import occ
-from benchmarks.reproductions.occ import OCC7
+from benchmarks.reproductions.occ import OCC7, OCC15
 from manyveils.methods.slice.buckets import Region, beliefs
-from manyveils.methods.slice.layout import correlations, medoid_clusters
+from manyveils.methods.slice.layout import class_of_values, correlations, medoid_clusters
 from manyveils.table import hold
 from manyveils.utility.comparison import Comparison
 from manyveils.utility.membership import tuples_of
@@ -112,6 +112,25 @@ def test_five_columns_keep_sex_with_marital_status_and_occupation(adult, discret
     together = frozenset({"marital-status", "sex", "occupation"})
     alone = {frozenset({name}) for name in OCC7 if name not in together}
     assert clusters(adult, 5, discretize) == {together, *alone}
+
+
+@needs_adult
+def test_clusters_of_numbers_give_the_papers_columns_but_education():
+    """With numbers in clusters, five columns of OCC-15 agree with the paper's in 86 % of pairs; hours are not one class."""
+    frame = occ.read(OCC15)
+    policy = occ.policy(OCC15, {"k": 1}, {"method": "slice"})
+    table, _ = hold(frame, policy)
+    hours = class_of_values(table["hours"], discretize="cluster", bins=10)[table["hours"].codes]
+    assert np.bincount(hours).max() == 22_483
+    distance = 1 - correlations(table, OCC15, discretize="cluster", bins=10)
+    found = {frozenset(OCC15[place] for place in cluster) for cluster in medoid_clusters(distance, 5)}
+    assert found == {
+        frozenset({"education", "education-num"}),
+        frozenset({"marital-status", "occupation", "relationship", "sex"}),
+        frozenset({"race", "native-country"}),
+        frozenset({"final-weight"}),
+        frozenset({"age", "workclass", "capital-gain", "capital-loss", "hours", "salary"}),
+    }
 
 
 @needs_adult
