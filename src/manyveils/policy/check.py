@@ -336,3 +336,7 @@ def _elimination_problems(document: Keys, bodies: Keys, general: Keys) -> Iterat
     if keys is not None:
         yield from section_problems(alpha_beta_k.AlphaBetaK, keys, "publish")
         yield from alpha_beta_k.keys_problems(keys, sensitive, general)
+        several = [name for name in sensitive if bodies[name].get("multivalued") is not None]
+        for name in several if keys.get("alpha_reading") == "paper" else ():
+            what = "may have several values in a cell, of which the paper's α does not speak."
+            yield Problem(f"attributes.{name}.multivalued", what, 'Drop alpha_reading = "paper".')

@@ -6,6 +6,7 @@ from dataclasses import replace
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.policy.alpha_beta_k import AlphaBetaK, keys_of, ruled_out
 from manyveils.policy.guarantees import (
+    AlphaDifference,
     DistinctDiversity,
     Elimination,
     FrequencyDiversity,
@@ -76,7 +77,8 @@ def _about_eliminations(policy: Policy) -> Iterator[Promise]:
             if keys is not None and keys.eliminations is not None:
                 others = ruled_out(name, policy.sensitive, keys.pairs or "all", keys.sensitive_order)
                 if others:
-                    elimination = Elimination(keys.eliminations, others)
+                    by_letter = isinstance(keys, AlphaBetaK) and keys.alpha_reading == "paper"
+                    elimination = (AlphaDifference if by_letter else Elimination)(keys.eliminations, others)
                     yield Promise(elimination, policy.quasi, (name,), insensitive)
 
 
