@@ -175,7 +175,7 @@ class SliceOptions(Options):
     column_k: int = Field(1, ge=1)
     joint: bool = False
     overlap: list[str] = []
-    partition: Literal["mondrian", "random", "membership"] = "mondrian"
+    partition: Literal["mondrian", "median", "random", "membership"] = "mondrian"
     bucket: int = Field(100, ge=1)
 
 
