@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 
 import matplotlib as mpl
+import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
@@ -61,8 +62,28 @@ def columns_apart(frame: pl.DataFrame, n_columns: int) -> Columns:
     return (*columns_of(frame.drop(occ.SENSITIVE), n_columns - 1), (occ.SENSITIVE,))
 
 
+def by_the_letter(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with the classes of algorithm 1.2 in place of numbers."""
+    numbers = [name for name in frame.columns if name in occ.NUMERIC]
+    return frame.with_columns(_classes(frame[name].cast(pl.Float64)).alias(name) for name in numbers)
+
+
+def _classes(column: pl.Series) -> pl.Series:
+    """The classes of k-means that starts at the first different values, in the order of the file, until it rests."""
+    numbers = column.to_numpy()
+    centres = np.sort(column.unique(maintain_order=True).head(BINS).to_numpy())
+    while True:
+        classes = np.searchsorted((centres[1:] + centres[:-1]) / 2, numbers)
+        counts = np.bincount(classes, minlength=centres.size)
+        sums = np.bincount(classes, weights=numbers, minlength=centres.size)
+        moved = np.sort(np.where(counts > 0, sums / np.maximum(counts, 1), centres))
+        if np.array_equal(moved, centres):
+            return pl.Series(classes).cast(pl.String)
+        centres = moved
+
+
 def run(frame: pl.DataFrame) -> list[Clusters]:
-    """Both tables in two and five columns, numbers classed both ways; and with the sensitive attribute apart."""
+    """Both tables in two and five columns, numbers classed in every way; and with the sensitive attribute apart."""
     found = []
     for (table, names), n_columns in product(occ.TABLES.items(), (2, 5)):
         rows = frame.select(names)
@@ -70,6 +91,7 @@ def run(frame: pl.DataFrame) -> list[Clusters]:
             Clusters(table, discretize, columns_of(rows, n_columns, discretize=discretize))
             for discretize in ("equal-width", "cluster")
         ]
+        found.append(Clusters(table, "cluster, by the letter", columns_of(by_the_letter(rows), n_columns)))
         if n_columns > 2:
             found.append(Clusters(table, "equal-width, occupation apart", columns_apart(rows, n_columns)))
     return found

@@ -42,6 +42,7 @@ def _distributions(frame: pl.DataFrame) -> None:
     hidden = grading_adult.graded(frame)
     put(PAGE, "workclass", grading_distributions.workclass_table(frame, hidden))
     put(PAGE, "education", grading_distributions.education_table(frame, hidden))
+    put(PAGE, "losses", grading_distributions.losses(frame, hidden))
     grading_distributions.workclass_picture(frame, hidden)
     grading_distributions.education_picture(frame, hidden)
 

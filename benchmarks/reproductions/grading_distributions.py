@@ -7,7 +7,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from benchmarks.reproductions import pictures
-from benchmarks.reproductions.grading_adult import Graded
+from benchmarks.reproductions.grading_adult import GROUP_OF, Graded
 from benchmarks.reproductions.table import counted, markdown
 
 
@@ -54,6 +54,42 @@ def _kind(hidden: Graded, label: str) -> str:
     meaning = hidden.key.meaning("education", label)
     assert meaning is not None
     return meaning.kind
+
+
+def losses(frame: pl.DataFrame, hidden: Graded) -> str:
+    """IL(e) = |e|·G/|D| of education, added up over the rows of each kind of label; G counts the values it adds."""
+    headings = ("labels", "rows", "values under a label, at most", "information loss", "by row")
+    return markdown(headings, _loss_lines(frame, hidden))
+
+
+def _loss_lines(frame: pl.DataFrame, hidden: Graded) -> Iterator[tuple[str, ...]]:
+    domain = frame["education"].n_unique()
+    labels = hidden.table["education"]
+    size_of = {label: _n_meant(hidden, label) for label in labels.unique()}
+    rows = pl.DataFrame(
+        {"kind": [_kind(hidden, label) for label in labels], "size": [size_of[label] for label in labels]}
+    )
+    said = {"public": "in the open", "value": "the value's code", "group": "the group's code"}
+    for kind, words in said.items():
+        sizes = rows.filter(kind=kind)["size"]
+        lost = (sizes - 1).sum() / domain
+        yield (
+            words,
+            counted(sizes.len()),
+            str(sizes.max()),
+            f"{lost:,.1f}",
+            f"{lost / max(sizes.len(), 1):.4f}",
+        )
+
+
+def _n_meant(hidden: Graded, label: str) -> int:
+    """How many values a label stands for."""
+    if _kind(hidden, label) != "group":
+        return 1
+    meaning = hidden.key.meaning("education", label)
+    assert meaning is not None
+    group = meaning.meaning.split(":")[0]
+    return sum(own == group for own in GROUP_OF.values())
 
 
 def workclass_picture(frame: pl.DataFrame, hidden: Graded) -> None:

@@ -5,9 +5,11 @@ from collections.abc import Callable
 
 from benchmarks.reproductions import (
     guardian_adult,
+    guardian_cycles,
     guardian_discharges,
     guardian_methods,
     guardian_pairs,
+    guardian_program,
     guardian_queries,
     guardian_rules,
     occ,
@@ -44,6 +46,15 @@ def _repairs() -> None:
     put(PAGE, "repairs", guardian_discharges.repairs(guardian_discharges.repaired(discharges())))
 
 
+def _cycles() -> None:
+    tables = (("Adult", guardian_adult.coarsened()), ("discharges", discharges()))
+    put(PAGE, "cycles", guardian_cycles.table(tables))
+
+
+def _program() -> None:
+    put(PAGE, "program", guardian_program.table(guardian_adult.coarsened()))
+
+
 def _queries() -> None:
     found = guardian_queries.run(discharges())
     put(PAGE, "attributes", guardian_queries.by_attributes(found))
@@ -68,11 +79,13 @@ EXPERIMENTS: dict[str, Callable[[], None]] = {
     "pairs": _pairs,
     "discharges": _discharges,
     "repairs": _repairs,
+    "cycles": _cycles,
+    "program": _program,
     "queries": _queries,
     "left": _left,
     "diversity": _diversity,
 }
-ON_ADULT = ("methods", "pairs")
+ON_ADULT = ("methods", "pairs", "cycles", "program")
 
 
 def main() -> None:

@@ -65,10 +65,11 @@ def count(frame: pl.DataFrame, setting: Setting, *, seed: int = SEED) -> Matches
     policy = occ.policy(names, NOTHING, publish | grouped)
     release = mv.publish(frame.select(names), policy, seed=seed)
     comparison = Comparison(release, hold(frame.select(names), policy)[0], policy)
-    return _counted(setting, comparison)
+    return matches_of(setting, comparison)
 
 
-def _counted(setting: Setting, comparison: Comparison) -> Matches:
+def matches_of(setting: Setting, comparison: Comparison) -> Matches:
+    """Count originals and fake tuples of a release by the buckets that match them."""
     view = comparison.release.views[0]
     tuples = tuples_of(comparison, view)
     few, many = tuples.matches <= 10, tuples.matches > 20

@@ -6,7 +6,7 @@ from functools import partial
 
 import polars as pl
 
-from benchmarks.reproductions import bipartitions, clusters, growth, learning, membership, occ
+from benchmarks.reproductions import bipartitions, clusters, diverse, growth, learning, membership, occ
 from benchmarks.reproductions.asked import asked_for, timed
 from benchmarks.reproductions.page import DOCS, put
 
@@ -24,6 +24,10 @@ def _membership(frame: pl.DataFrame) -> None:
     put(PAGE, "worked", membership.worked(frame))
     put(PAGE, "membership", membership.table(found))
     membership.picture(found)
+
+
+def _diverse(frame: pl.DataFrame) -> None:
+    put(PAGE, "diverse", diverse.table(frame))
 
 
 def _bipartitions(frame: pl.DataFrame) -> None:
@@ -46,6 +50,7 @@ def _growth(frame: pl.DataFrame) -> None:
 EXPERIMENTS: dict[str, Callable[[pl.DataFrame], None]] = {
     "clusters": _clusters,
     "membership": _membership,
+    "diverse": _diverse,
     "bipartitions": _bipartitions,
     "learning": _learning,
     "growth": _growth,

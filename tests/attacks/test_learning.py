@@ -153,3 +153,23 @@ def test_de_finetti_beside_non_members():
     release = mv.publish(frame[:2000], policy, seed=1)
     found = attacked("de-finetti", release, frame[:2000], policy, control=frame[2000:])
     assert found.control > found.baseline + 0.3
+
+
+@pytest.mark.parametrize(("more", "is_open"), [({}, True), ({"k": 4}, False)])
+def test_minimality_in_each_projected_table(more, is_open):
+    """Each table of codip is attacked by itself: the one that l made coarse tells, and not the one that needs no l.
+
+    That is the paper's first level of the attack; where k explains the groups, nothing is told.
+    """
+    frame, attributes = wong(["HIV", "HIV"])
+    frame = frame.with_columns(job=pl.Series(["clerk", "cook"] * 4))
+    policy = mv.Policy(
+        attributes={**attributes, "job": {"role": "sensitive"}},
+        guarantee={"l": 2, "l_kind": "frequency", **more},
+        publish={"method": "codip", "plan": [["s"], ["job"]]},
+    )
+    release = mv.publish(frame, policy, seed=1)
+    assert [view.attributes for view in release.views] == [("q", "s"), ("q", "job")]
+    found = attacked("minimality", release, frame, policy)
+    assert (found.worst == 1.0) is is_open
+    assert found.broken == (2 if is_open else 0)

@@ -92,3 +92,38 @@ def test_in_order(few, many, places):
     """Counts find their places in order among more and greater ones; the middle of several, nothing if there is none."""
     found = in_order(np.array(few), np.array(many))
     assert (None if found is None else found.tolist()) == places
+
+
+@pytest.mark.parametrize("name", ["counting-grades", "quantile-matching"])
+def test_numbers_are_read_from_the_order_of_grades(name):
+    """Where numbers fill their range evenly, ranks alone tell nearly everybody's, unless the cell cannot be found."""
+    frame, policy, release = graded({"u": 150, "v": 90, "w": 40, "x": 20})
+    found = attacked(name, release, frame, policy)
+    assert found.success > 0.95
+    assert found.baseline < 0.2
+    frame, policy, release = graded({"u": 150, "v": 90, "w": 40, "x": 20}, then="separate")
+    found = attacked(name, release, frame, policy)
+    assert found.success <= found.baseline + 0.02
+
+
+def test_skew_hides_numbers_from_counting_only():
+    """Where numbers crowd at one end, counting goes wrong, and somebody who knows other people's numbers reads on."""
+    frame = pl.DataFrame({"q": np.arange(400), "x": np.arange(400) ** 4})
+    attributes = {"q": {"role": "quasi", "kind": "numeric"}, "x": {"role": "sensitive", "kind": "numeric"}}
+    policy = mv.Policy(attributes=attributes, publish={"method": "grade"})
+    release = mv.publish(frame, policy, seed=1)
+    counted, matched = (
+        attacked(name, release, frame, policy).success for name in ("counting-grades", "quantile-matching")
+    )
+    assert counted < 0.3
+    assert matched > 0.9
+
+
+def test_attacks_on_what_is_open_say_what_they_leave_unread():
+    """Homogeneity, divergence and proximity of a graded release say that codes and grades are read by others."""
+    frame, policy, release = graded({"u": 150, "v": 90, "w": 40, "x": 20})
+    for name in ("homogeneity", "proximity", "divergence"):
+        found = attacked(name, release, frame, policy)
+        assert found.unread == ("s", "x")
+        assert "Codes and grades of s and x are not opened here" in found.verdict
+    assert attacked("known-pairs", release, frame, policy).unread == ()

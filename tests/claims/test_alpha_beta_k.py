@@ -134,7 +134,7 @@ def test_never_worse_than_merging_alone(seed, labels):
     assert measured["sa_disr"] == pytest.approx(release.notes["lost_sensitive"], abs=1e-12)
 
 
-def mended(codes, parents, most=1, *, covering=False):
+def mended(codes, parents, most=1, *, covering=False, by_difference=False):
     """Apply the rule to one group with two attributes, each guarded against the other."""
     labels = np.array(codes, dtype=np.int32)
     width = len(parents)
@@ -151,6 +151,7 @@ def mended(codes, parents, most=1, *, covering=False):
         np.zeros((2, width), dtype=bool),
         np.array([parents, parents]),
         covering,
+        np.array([by_difference, by_difference]),
     )
     return labels, bool(fine[0])
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import manyveils as mv
 from manyveils.arguments import Order
 from manyveils.datasets import versatile_patients, versatile_rules
-from manyveils.methods.guardian.decompose import by_colouring, by_repair, repaired
+from manyveils.methods.guardian.decompose import by_colouring, by_repair, repaired, repaired_as_drawn
 from manyveils.methods.guardian.pieces import Demand, Demands, Piece
 from manyveils.policy import Promise
 from manyveils.policy.gnf import Schema, check_gnf
@@ -426,3 +426,42 @@ def test_small_groups_are_published_attribute_by_attribute():
         release = make(Order(None, policy, seed=1), table, restore)
         shown[k] = [view.attributes for view in release.views]
     assert shown == {6: [("a", "b", "d")], 7: [("a",), ("b",), ("d",)]}
+
+
+def test_repairs_that_alternate_for_ever():
+    """Two rules that protect what the other gives send the literal loop round; drawn or not, it is then given up."""
+    rules = [
+        {"given": ["sex", "zipcode"], "protect": "age"},
+        {"given": ["age", "zipcode"], "protect": "sex"},
+        {"given": ["age", "sex"], "protect": "zipcode"},
+    ]
+    each = tuple(
+        Demand(
+            frozenset(rule["given"]),
+            rule["protect"],
+            Promise(FrequencyDiversity(2), tuple(rule["given"]), (rule["protect"],), is_rule=True),
+        )
+        for rule in rules
+    )
+    names, demands = ("age", "sex", "zipcode", "job"), Demands(each)
+    assert repaired_as_drawn(names, demands, np.random.default_rng(1)) is None
+    assert demands.all_kept(repaired(names, demands))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_drawn_repairs_keep_every_rule(seed):
+    """Whatever order is drawn, tables are in Guardian Normal Form and releases keep their rules."""
+    names = ["age", "sex", "zipcode", "job", "diagnosis"]
+    rules = [
+        {"given": ["age", "sex"], "protect": "diagnosis"},
+        {"given": ["diagnosis", "job"], "protect": "zipcode"},
+        {"given": ["zipcode", "age"], "protect": "job"},
+    ]
+    policy = mv.Policy(
+        attributes={name: {"role": "neutral"} for name in names},
+        rules=rules,
+        publish={"method": "guardian", "decompose": "gd", "repairs": "drawn"},
+    )
+    frame = mv.datasets.hospital(200).select(names)
+    release = mv.publish(frame, policy, seed=seed)
+    assert mv.audit(release, frame, policy).kept

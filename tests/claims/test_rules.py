@@ -1,11 +1,22 @@
 """Rules: what follows from what, and what known dependencies add."""
 
+from collections import Counter
 from itertools import product
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyveils.policy.rules import Dependency, PrivacyRule, breaking, irreducible, settle, tellers
+import manyveils as mv
+from manyveils.policy.rules import (
+    Dependency,
+    PrivacyRule,
+    breaking,
+    irreducible,
+    protecting_one,
+    settle,
+    tellers,
+)
 
 LETTERS = "abcd"
 
@@ -116,3 +127,108 @@ def test_tellers():
     assert tellers(PrivacyRule(frozenset({"who"}), "who2"), known) == frozenset()
     # Who knows the county can rule out zip codes of other counties.
     assert breaking(PrivacyRule(frozenset({"county"}), "zip"), known)
+
+
+@st.composite
+def wide_rules(draw):
+    """A rule as a policy has it, which may protect a combination."""
+    right = draw(st.lists(st.sampled_from(LETTERS), min_size=1, max_size=2, unique=True))
+    left = draw(st.lists(st.sampled_from([x for x in LETTERS if x not in right]), min_size=1, unique=True))
+    return {"given": left, "protect": right if len(right) > 1 else right[0]}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(wide_rules(), max_size=5))
+def test_a_combination_is_kept_by_one_of_its_attributes(asked):
+    """Every rule follows, by corollary 3.1.1, from one that is kept; and none is added where another serves."""
+    kept = protecting_one(asked)
+    assert [rule["given"] for rule in kept] == [rule["given"] for rule in asked]
+    lone = [rule for rule in asked if isinstance(rule["protect"], str)]
+    for one, rule in zip(kept, asked, strict=True):
+        assert one["protect"] in rule["protect"]
+        served = [
+            other
+            for other in lone
+            if {*rule["given"]} <= {*other["given"]} and other["protect"] in rule["protect"]
+        ]
+        assert not served or any(one["protect"] == other["protect"] for other in served)
+
+
+def test_less_is_believed_of_combinations():
+    """Where one attribute is l-diverse, so is every combination it stands in, and not the other way round."""
+    rows = [("x", "p"), ("x", "q"), ("y", "p"), ("x", "r")]
+    share = max(Counter(rows).values()) / len(rows)
+    assert share <= min(max(Counter(column).values()) / len(rows) for column in zip(*rows, strict=True))
+    assert (share, max(Counter(x for x, _ in rows).values()) / len(rows)) == (0.25, 0.75)
+
+
+def rules_policy(*rules, method="guardian", **publish):
+    """A policy of rules over the hospital table."""
+    names = ("age", "sex", "zipcode", "diagnosis", "income")
+    attributes = {name: {"role": "neutral"} for name in names}
+    return mv.Policy(attributes=attributes, rules=list(rules), publish={"method": method, **publish})
+
+
+def people():
+    return mv.datasets.hospital(300).select("age", "sex", "zipcode", "diagnosis", "income")
+
+
+@pytest.mark.parametrize("publish", [{}, {"decompose": "gd"}, {"method": "separate"}])
+@pytest.mark.parametrize(
+    ("asked", "kind"),
+    [
+        ({"t": 0.4}, "t-closeness"),
+        ({"alpha": 0.5}, "alpha-k-anonymity"),
+        ({"l": 3, "l_kind": "entropy"}, "entropy-l-diversity"),
+        ({"beta": 4}, "beta-likeness"),
+    ],
+)
+def test_rules_promise_other_guarantees(asked, kind, publish):
+    """A rule may promise any guarantee of one attribute; methods keep it, and the audit judges it as a rule."""
+    rule = {"given": ["age", "zipcode"], "protect": "diagnosis", "guarantee": asked}
+    policy = rules_policy(rule, **publish)
+    release = mv.publish(people(), policy, seed=1)
+    audit = mv.audit(release, people(), policy)
+    assert audit.kept
+    assert kind in {finding.promise for finding in audit.findings}
+
+
+def test_a_table_as_it_is_breaks_a_rule_with_t():
+    """Diagnoses beside ages and zip codes are not close to the table's, and the audit says so."""
+    rule = {"given": ["age", "zipcode"], "protect": "diagnosis", "guarantee": {"t": 0.4}}
+    open_to_all = {name: {"role": "quasi"} for name in people().columns}
+    plain = mv.publish(people(), mv.Policy(attributes=open_to_all), seed=1)
+    findings = mv.audit(plain, people(), rules_policy(rule)).findings
+    assert any(finding.promise == "t-closeness" and not finding.kept for finding in findings)
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ({"protect": "diagnosis", "guarantee": {"k": 3}}, "no promise of a rule"),
+        ({"protect": ["diagnosis", "income"], "guarantee": {"t": 0.1}}, "protects a combination"),
+        ({"protect": ["diagnosis", "age"]}, "an attribute that it gives"),
+        ({"protect": ["diagnosis", "incom"]}, "'incom' is not described"),
+        ({"protect": []}, "names no attribute"),
+    ],
+)
+def test_mistakes_in_rules(rule, told):
+    """What a rule cannot say is refused with the reason."""
+    with pytest.raises(mv.PolicyError, match=told):
+        rules_policy({"given": ["age"], **rule})
+
+
+def test_multi_sa_keeps_shares_only():
+    """Bounds on shares are all that multi-sa keeps of rules."""
+    rule = {"given": ["age"], "protect": "diagnosis", "guarantee": {"t": 0.4}}
+    with pytest.raises(mv.PolicyError, match="no bound on shares"):
+        mv.publish(people(), rules_policy(rule, method="multi-sa"), seed=1)
+
+
+def test_a_combination_is_published():
+    """A rule about zip code and diagnosis is kept by zip code, and diagnoses may be learnt."""
+    rule = {"given": ["age"], "protect": ["zipcode", "diagnosis"], "l": 3}
+    release = mv.publish(people(), rules_policy(rule), seed=1)
+    assert mv.audit(release, people(), rules_policy(rule)).kept
+    [listed] = release.manifest.promises
+    assert listed["rule"] == {"given": ["age"], "protect": "zipcode"}

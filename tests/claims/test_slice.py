@@ -20,7 +20,6 @@ from manyveils.methods.slice import plan
 from manyveils.methods.slice.buckets import Region, beliefs
 from manyveils.methods.slice.layout import (
     SliceOptions,
-    cluster_cuts,
     contingency,
     lay_out,
     medoid_clusters,
@@ -259,12 +258,6 @@ def test_medoids_cannot_be_improved_by_one_exchange(data):
     assert sorted(point for cluster in clusters for point in cluster) == list(range(n))
     assert len(clusters) == n_clusters
     assert -1 <= silhouette(distance, clusters) <= 1
-
-
-def test_cluster_cuts_lie_between_clusters():
-    """Two heaps of numbers are cut halfway between their means, whatever the start."""
-    numbers = np.array([1.0, 2.0, 3.0, 101.0, 102.0, 103.0])
-    assert cluster_cuts(numbers, np.ones(6, dtype=int), 2) == pytest.approx([52.0])
 
 
 def publish_slice(**publish):

@@ -80,7 +80,7 @@ def test_unknown_key(desk):
 def test_hopeless_key(desk):
     """A key like no other is answered with the list."""
     desk.policy(rules=[{"given": ["city"], "protect": "age", "zzz": 1}], publish={"method": "separate"})
-    assert "rules[1].zzz: unknown key. Known are given, protect, l." in desk.refused()
+    assert "rules[1].zzz: unknown key. Known are given, protect, l, guarantee." in desk.refused()
 
 
 def test_unknown_method(desk):

@@ -65,6 +65,22 @@ def test_the_papers_reading(group):
     assert release.notes["sensitive_values_replaced"] == {"disease": 1, "salary": 0}
 
 
+@pytest.mark.parametrize("alpha_reading", ["left", "paper"])
+def test_the_second_group(alpha_reading):
+    """Ruling out a salary leaves Catatonia twice; one of them becomes Schizotypal disorder, by both readings.
+
+    The copy of the paper tells of this group only that it has four rows, three diseases and three salaries, and what
+    is left; which values fill the rest is made up.
+    """
+    diseases, salaries = ["Migraine", "Mania", "Catatonia", "Catatonia"], [5000, 5000, 7000, 8000]
+    second = pl.DataFrame({"age": [60] * 4, "disease": diseases, "salary": salaries})
+    order = {"pairs": "consecutive", "sensitive_order": ["salary", "disease"], "alpha_reading": alpha_reading}
+    release = mv.publish(second, sections(**order), seed=1)
+    left = release.tables["main"].filter(pl.col("salary") != 5000)["disease"]
+    assert sorted(left.to_list()) == ["Catatonia", "Schizotypal disorder"]
+    assert mv.audit(release, second, sections(**order)).kept
+
+
 def test_the_papers_label_is_certain(group):
     """Depression is the only affective disorder of the group, so the label is undone; `cover` hides the cell."""
     release = mv.publish(group, sections(), seed=1)

@@ -101,3 +101,23 @@ def test_query_errors(patients):
         actual, estimated = workload(comparison, n_queries=60, n_attributes=4, share=0.4, seed=1)
         means[name] = np.mean(np.abs(actual - estimated) / actual)
     assert means["uad"] < means["single"]
+
+
+@needs_adult
+def test_the_papers_program_finds_the_same_group(adult):
+    """Appendix B to the letter, one 0/1 variable per row, publishes as many rows as choosing by combinations does."""
+    from benchmarks.reproductions.guardian_program import largest_group
+
+    frame = adult
+    names = ["age", "education", "marital_status"]
+    rules = [
+        {"given": [other for other in frame.columns if other != name], "protect": name} for name in names
+    ]
+    policy = mv.Policy(
+        attributes={name: {"role": "neutral", "kind": "categorical"} for name in frame.columns},
+        guarantee={"l": 2},
+        rules=rules,
+        publish={"method": "multi-sa", "suppression": 1, "time_limit": 1e-9},
+    )
+    release = mv.publish(frame, policy, seed=1)
+    assert largest_group(frame, names) == frame.height - release.suppressed

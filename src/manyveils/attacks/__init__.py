@@ -5,12 +5,14 @@ A new attack is a function of a scene, and its name in `ATTACKS`; other packages
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from manyveils import plugins
 from manyveils.attacks import (
     de_finetti,
     dependency,
     finding,
+    grades,
     groups,
     knowledge,
     minimality,
@@ -46,8 +48,14 @@ ATTACKS: dict[str, Callable[[Scene], Outcome]] = {
     "dependency": dependency.attack,
     "alias-frequency": secrets.alias_frequency,
     "known-pairs": secrets.known_pairs,
+    "counting-grades": grades.counting_grades,
+    "quantile-matching": grades.quantile_matching,
     "sequential": sequential.sequential,
 }
+# They take codes and grades for what they are; others open them.
+OF_WHAT_IS_OPEN = frozenset(
+    {"homogeneity", "skewness", "similarity", "proximity", "divergence", "elimination", "background-join"}
+)
 REMEDY = "Give the data that the release was made from."
 
 Progress = Callable[[str, float], None]
@@ -85,10 +93,16 @@ def attack(
     for index, name in enumerate(names):
         progress("attacks", index / len(names))
         progress(name, 0.0)
-        outcomes[name] = _attack_of(name)(scene)
+        outcomes[name] = _with_unread(name, _attack_of(name)(scene), scene)
         progress(name, 1.0)
     progress("attacks", 1.0)
     return Attacks(release.manifest.method, outcomes)
+
+
+def _with_unread(name: str, outcome: Outcome, scene: Scene) -> Outcome:
+    """The outcome, and of attacks that read what is in the open, which attributes they leave unread."""
+    unread = tuple(secret for secret in scene.release.manifest.secret if secret in scene.sensitive)
+    return replace(outcome, unread=unread) if name in OF_WHAT_IS_OPEN else outcome
 
 
 def _named(only: Sequence[str] | None) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 Knows: everybody's quasi-identifiers, and that the method publishes the finest groups that keep the promise.
 How: deals the sensitive values of each group to its people at random, again and again, and keeps the deals in which the
 next finer groups would have broken l (distinct or frequency); what a person has in those is what she believes.
-For one generalized table, with levels (each attribute one finer) or with ranges (each group cut at its medians).
+For each generalized table by itself, with levels (each attribute one finer) or with ranges (each group cut at its medians).
 Paper: Wong et al., Minimality attack (2007).
 """
 
@@ -204,37 +204,57 @@ def attack(scene: Scene) -> Outcome:
     reason = _reason(scene)
     if reason:
         return Outcome(NAME, KNOWS, "none", reason=reason)
-    view = scene.reader.views[0]
+    found = [attempt for view in _generalized(scene) if (attempt := _in_view(scene, view)) is not None]
+    if not found:
+        return Outcome(NAME, KNOWS, "none", reason="There is no finer grouping to compare with.")
+    deals = [own[own > 0] for _, own in found]
+    details = {"deals_kept": min(float(np.median(own)) if own.size else 0.0 for own in deals)}
+    return outcome(NAME, KNOWS, "simulation", [tally for own, _ in found for tally in own], details)
+
+
+def _in_view(scene: Scene, view: PublishedView) -> tuple[list[Tally], Ids] | None:
+    """What is found out in one table, and in how many deals of each person's group; nothing where nothing finer is."""
     known = scene.reader.readable_in(view, scene.quasi)
-    k = scene.greatest("k")
+    is_alone = len(scene.reader.views) == 1
+    # Beside other tables of the same people nobody is published alone.
+    k = max(scene.greatest("k"), 1 if is_alone else 2)
     grouping = grouped(scene, view, known)
     finer = [*splits(scene, grouping, known, k)] if grouping.n_groups else []
-    if not finer:
-        return Outcome(NAME, KNOWS, "none", reason="There is no finer grouping to compare with.")
+    aims = [aim for aim in scene.aims if _is_counted(scene, view, aim)]
+    if not finer or not aims:
+        return None
     promises = [promise for promise in _diversities(scene) if promise.protects[0] in view.attributes]
     allowed = int(scene.policy.publish.suppression * scene.people.n_persons)
-    aims = [aim for aim in scene.aims if _is_counted(scene, view, aim)]
     judge = Judge(scene.table, promises, k, allowed, scene.people.persons)
     believed, deals = _dealt(scene, grouping, finer, aims, judge)
-    tallies = [_tally(scene, aim, believed[aim], deals) for aim in aims]
-    details = {"deals_kept": float(np.median(deals[deals > 0])) if (deals > 0).any() else 0.0}
-    return outcome(NAME, KNOWS, "simulation", tallies, details)
+    return [_tally(scene, aim, believed[aim], deals) for aim in aims], deals
+
+
+def _generalized(scene: Scene) -> list[PublishedView]:
+    """The tables whose groups were chosen: the only one, or of several those that show all quasi-identifiers."""
+    views = scene.reader.views
+    shown = {name for view in views for name in scene.reader.readable_in(view, scene.quasi)}
+    return [
+        view
+        for view in views
+        if len(view.columns) == 1 and view.n_buckets <= 1 and (len(views) == 1 or shown <= {*view.attributes})
+    ]
 
 
 def _reason(scene: Scene) -> str:
-    views = scene.reader.views
     if isinstance(scene.release, BareRelease):
         return "The table was made by another tool, and what else that tried is not known."
+    views = _generalized(scene)
     if not _diversities(scene):
         return "Neither distinct nor frequency l is promised."
-    if len(views) != 1 or len(views[0].columns) != 1 or views[0].n_buckets > 1:
-        return "Rows share buckets by chance, or stand in several views; no finer grouping was tried and given up."
+    if not views:
+        return "Rows share buckets by chance, or tables show parts of what is known; no finer grouping was tried and given up."
     if scene.people.n < scene.table.n_rows:
         return f"It takes all rows at once, and of a table of this size {scene.people.n:,} are tried."
-    if not any(_is_counted(scene, views[0], aim) for aim in scene.aims):
+    if not any(_is_counted(scene, view, aim) for view in views for aim in scene.aims):
         return "No sensitive attribute is shown as it is, or the attributes have too many values."
-    known = scene.reader.readable_in(views[0], scene.quasi)
-    if not any(views[0].cover_of(name).is_coarse for name in known):
+    known = [(view, name) for view in views for name in scene.reader.readable_in(view, scene.quasi)]
+    if not any(view.cover_of(name).is_coarse for view, name in known):
         return "No quasi-identifier is recoded, so nothing finer could have been published."
     return ""
 
@@ -267,7 +287,8 @@ def _dealt(
     n_values = {name: scene.table[name].n_values for name in names}
     counts = {aim: np.zeros(scene.people.n * n_values[aim.about]) for aim in aims}
     n_explained = np.zeros(grouping.n_groups, dtype=np.int64)
-    rng = scene.streams.of("attacks.minimality")
+    several = f".{grouping.view.name}" if len(scene.reader.views) > 1 else ""
+    rng = scene.streams.of(f"attacks.minimality{several}")
     for _ in range(_n_deals(scene, finer, judge.promises, aims)):
         deal = np.lexsort((rng.random(who.size), grouping.row_group))
         dealt = {name: own[deal] for name, own in values.items()}

@@ -59,6 +59,7 @@ class Outcome:
     `all_rows` has the same numbers of someone who knows all rows of each target, where people have several rows; all
     else is then of someone who knows one, as likely one as another. What she does not find out better so, she finds out
     by one of them.
+    `unread` are attributes that are published in secret and were left as they are, which other attacks open.
     Where an attack does not apply, `reason` says why and there are no numbers.
     """
 
@@ -83,6 +84,7 @@ class Outcome:
     measure: Measure = GUESSED_RIGHT
     is_foreseen: bool = False
     all_rows: Mapping[str, Any] | None = None
+    unread: tuple[str, ...] = ()
 
     @property
     def applies(self) -> bool:
@@ -118,6 +120,18 @@ class Outcome:
     @property
     def verdict(self) -> str:
         """The outcome in plain words."""
+        return f"{self._verdict} {self._unread}".rstrip()
+
+    @property
+    def _unread(self) -> str:
+        """What the numbers leave out, so that they do not look safe."""
+        if not self.unread:
+            return ""
+        names = " and ".join(self.unread)
+        return f"Codes and grades of {names} are not opened here; alias-frequency, known-pairs, counting-grades and quantile-matching do that."
+
+    @property
+    def _verdict(self) -> str:
         if not self.applies:
             return f"Does not apply: {self.reason}"
         rates = self.measure.sentence.format(
@@ -168,6 +182,7 @@ class Outcome:
             "by_attribute": {name: dict(numbers) for name, numbers in self.by_attribute.items()},
             "details": dict(self.details),
             "verdict": self.verdict,
+            **({"unread": list(self.unread)} if self.unread else {}),
             **({} if self.all_rows is None else {"all_rows": dict(self.all_rows)}),
         }
 

@@ -195,13 +195,13 @@ def _of_pseudonyms(scene: Scene, aim: Aim) -> Tally:
         (pseudonyms.all / max(scene.table.n_rows, 1))[values],
     )
     targets, share_read = hidden & (cell >= 0), _drawn(scene, aim, hidden, read)
-    return _if_found(scene, aim, targets, cell, share_read, guess, bound_of(scene.people, aim))
+    return if_found(scene, aim, targets, cell, share_read, guess, bound_of(scene.people, aim))
 
 
 def _of_grades(scene: Scene, aim: Aim) -> Tally:
     """Grades are read between those of known people."""
     attribute, codes = scene.table[aim.about], scene.people.codes[aim.about]
-    grades, cell_of = _ranks(scene, aim.about)
+    grades, cell_of = ranked_cells(scene, aim.about)
     cell, numbers = cell_of[codes], attribute.numbers[codes]
     targets = np.isfinite(numbers) & (cell >= 0)
     within = INTERVAL * span_of(attribute)
@@ -213,7 +213,7 @@ def _of_grades(scene: Scene, aim: Aim) -> Tally:
 
     guess = near(attribute, within, scene.ignorant.beliefs(scene.people, (), aim.about), codes)
     share_read, bound = _drawn(scene, aim, targets, read), unpromised(guess, UNPROMISED.format("intervals"))
-    return _if_found(scene, aim, targets, cell, share_read, guess, bound)
+    return if_found(scene, aim, targets, cell, share_read, guess, bound)
 
 
 def _drawn(scene: Scene, aim: Aim, pool: Bools, read: Callable[[Ids], Bools]) -> Floats:
@@ -242,7 +242,7 @@ def _known_people(people: People, pool: Bools, rng: np.random.Generator) -> Ids:
     return np.flatnonzero(pool & np.isin(people.persons, known))
 
 
-def _ranks(scene: Scene, name: str) -> tuple[Floats, Ids]:
+def ranked_cells(scene: Scene, name: str) -> tuple[Floats, Ids]:
     """The number of each cell, and the cell of each value: ranks are kept, so the one follows from the other."""
     domain, counts = scene.release.reading.estimate.domains[name], published_counts(scene, name)
     shown = np.flatnonzero((counts > 0) & np.isfinite(domain.numbers))
@@ -284,7 +284,7 @@ def _earliest(few: Ids, many: Ids) -> Ids | None:
     return np.array(places, dtype=np.int64)
 
 
-def _if_found(
+def if_found(
     scene: Scene, aim: Aim, targets: Bools, cell: Ids, read: Floats, guess: Seen, bound: Bound
 ) -> Tally:
     """Right where the cell is found and read; `read` is the share of draws in which it is."""

@@ -9,7 +9,7 @@ import polars as pl
 from manyveils.audits.members import members_of
 from manyveils.audits.set_valued import holders_in, lacking
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import Elimination
+from manyveils.policy.guarantees import AlphaDifference, Elimination
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.keys import Bools, Floats, Ids, distinct, ranges
 from manyveils.reading.persons import persons_in
@@ -36,6 +36,11 @@ def measure_eliminations(
     near = (same + most >= sizes)[groups]
     beside = {f"other_{index}": _askable(evidence, sight, name) for index, name in enumerate(others)}
     rows = pl.DataFrame({"group": groups, "value": values, "harms": ~np.isin(values, harmless), **beside})
+    if isinstance(guarantee, AlphaDifference):
+        weights = evidence.weights(sight.file)
+        times = rows.with_columns(times=pl.lit(1) if weights is None else pl.Series(weights))
+        kept = _never_differs_by_one(times, list(beside), sizes.size)
+        return pl.DataFrame({"measure": kept.astype(float), "rows": sizes, "kept": kept})
     withstood, kept = _withstood(rows.filter(pl.Series(near)), guarantee, sizes.size)
     if evidence.table.persons is not None:
         members = members_of(evidence, sight.view, sight.file, sight.key)
@@ -115,6 +120,26 @@ def _withstood(rows: pl.DataFrame, guarantee: Elimination, n_groups: int) -> tup
         leaking = np.array(_leaking(rows, others, n_ruled_out), dtype=np.int64)
         withstood[leaking], kept[leaking] = max(n_ruled_out - 1, 0), False
     return withstood, kept
+
+
+def _never_differs_by_one(rows: pl.DataFrame, others: list[str], n_groups: int) -> Bools:
+    """In which groups no value of another attribute that occurs more than once stands beside all values but one."""
+    kept = np.ones(n_groups, dtype=bool)
+    n_values, n_harming = pl.col("value").n_unique(), pl.col("value").filter(pl.col("harms")).n_unique()
+    whole = rows.group_by("group").agg(n_values=n_values, n_harming=n_harming)
+    for name in others:
+        beside = (
+            rows.drop_nulls(name)
+            .group_by("group", name)
+            .agg(n_beside=n_values, n_harming_beside=n_harming, n_rows=pl.col("times").sum())
+        )
+        leaks = beside.join(whole, on="group").filter(
+            pl.col("n_rows") > 1,
+            pl.col("n_values") == pl.col("n_beside") + 1,
+            pl.col("n_harming") == pl.col("n_harming_beside") + 1,
+        )
+        kept[leaks["group"].to_numpy()] = False
+    return kept
 
 
 def _commonest_harmful(evidence: Evidence, sight: Sight, values: Ids, harmless: list[int]) -> Ids:

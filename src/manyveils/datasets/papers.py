@@ -36,6 +36,21 @@ def slicing_patients() -> pl.DataFrame:
     return _table("slicing_patients")
 
 
+def grading_patients() -> pl.DataFrame:
+    """Seven patients with disease and income: grading (paper 004), Table I; Table II has their quasi-identifiers."""
+    return _table("grading_patients")
+
+
+def grading_three_anonymous() -> pl.DataFrame:
+    """The same in two groups of three and four: grading (paper 004), Table III."""
+    return _table("grading_three_anonymous")
+
+
+def grading_two_diverse() -> pl.DataFrame:
+    """The same in groups with two diseases or more: grading (paper 004), Table IV."""
+    return _table("grading_two_diverse")
+
+
 def _table(name: str) -> pl.DataFrame:
     table = getattr(facts("papers.toml"), name)
     return pl.DataFrame(table["rows"], schema=table["attributes"], orient="row")

@@ -3,6 +3,7 @@
 import numpy as np
 
 from manyveils.kernels.compiling import kernel
+from manyveils.kernels.differences import find_difference
 
 NO_LEAK = -1
 NOBODY = -1
@@ -142,8 +143,12 @@ def _raise_half(
     attributes: np.ndarray,
     values: np.ndarray,
     n_ruled: int,
+    lone: int,
 ) -> int:
-    """Replace half of what is left, rounded up, by a label above; returns how many, 0 where it cannot be parted."""
+    """Replace half of what is left, rounded up, by a label above; returns how many, 0 where it cannot be parted.
+
+    With a `lone` label, only rows with it are taken for what is left.
+    """
     left = np.empty(rows.size, np.int64)
     n_left = 0
     for row in rows:
@@ -152,7 +157,7 @@ def _raise_half(
             if labels[attributes[step], row] == values[step]:
                 is_out = True
                 break
-        if not is_out:
+        if not is_out and (lone == NOBODY or labels[subject, row] == lone):
             left[n_left] = row
             n_left += 1
     if n_left < 2 or parents[labels[subject, left[0]]] == NOBODY:
@@ -181,12 +186,14 @@ def mend(
     harmless: np.ndarray,
     parents: np.ndarray,
     covering: bool,
+    by_difference: np.ndarray,
 ) -> np.ndarray:
     """Raise sensitive labels, in place, until nothing leaks; tells in which groups that is possible.
 
     Promise p is about attribute `subjects[p]`: someone rules out up to `most[p]` values of the attributes
     `others[p, :n_others[p]]`. A label without a parent in `parents[p]` cannot be raised.
     With `covering`, it climbs to the first label under which the group has two of the `originals`.
+    Where `by_difference[p]`, a leak is what the paper calls one: all values but one stand beside the value ruled out.
 
     Claim: it ends, and a group it calls mended keeps every promise.
     Why: every raise moves labels up, and no label moves down; a group is left only after all promises were found
@@ -195,23 +202,31 @@ def mend(
     """
     deepest = most.max() + 1 if most.size else 1
     attributes, values = np.empty(deepest, np.int64), np.empty(deepest, np.int64)
-    mended = np.ones(starts.size - 1, np.bool_)
+    mended, once = np.ones(starts.size - 1, np.bool_), np.ones(labels.shape[1], np.int64)
     for group in range(starts.size - 1):
         members = rows[starts[group] : starts[group + 1]]
         promise, n_fine = 0, 0
         # Raising a label for one promise may break another, so all are asked again until all are fine in a row.
         while n_fine < subjects.size:
-            leak = find_leak(
-                labels,
-                members,
-                subjects[promise],
-                others[promise, : n_others[promise]],
-                absences,
-                harmless[promise],
-                most[promise],
-                attributes,
-                values,
-            )
+            subject, ruled_out = subjects[promise], others[promise, : n_others[promise]]
+            lone = NOBODY
+            if by_difference[promise]:
+                lone = find_difference(
+                    labels, once, members, subject, ruled_out, harmless[promise], attributes, values
+                )
+                leak = NO_LEAK if lone == NOBODY else 1
+            else:
+                leak = find_leak(
+                    labels,
+                    members,
+                    subject,
+                    ruled_out,
+                    absences,
+                    harmless[promise],
+                    most[promise],
+                    attributes,
+                    values,
+                )
             if leak == NO_LEAK:
                 n_fine += 1
                 promise = (promise + 1) % subjects.size
@@ -227,6 +242,7 @@ def mend(
                 attributes,
                 values,
                 leak,
+                lone,
             )
             if n_raised == 0:
                 mended[group] = False

@@ -1,7 +1,7 @@
 """(α,β,k)-anonymity as policies ask for it: `eliminations` in [guarantee], or the keys of the method of that name."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, TypeGuard
+from typing import Annotated, Any, Literal, TypeGuard
 
 from pydantic import Field
 
@@ -28,6 +28,9 @@ class AlphaBetaK(Section):
     eliminations: Eliminations = optional("values of other attributes that someone may rule out", 1)
     pairs: Pairs = optional("whose values may be ruled out: of every other attribute, or of one", "all")
     sensitive_order: list[str] | None = optional("with consecutive pairs: the attributes in order")
+    alpha_reading: Literal["left", "paper"] = optional(
+        "α: the values that are left, or the paper's difference of two numbers of values", "left"
+    )
 
 
 def keys_of(publish: Keys) -> dict[str, Any] | None:
@@ -73,6 +76,12 @@ def keys_problems(keys: Keys, sensitive: Sequence[str], general: Keys) -> Iterat
     if k is not None and _is_count(beta) and beta > k:
         remedy = f"A group of k rows has at most k values: raise k to {beta} or lower beta."
         yield Problem("publish.beta", f"beta = {beta} is above k = {k}.", remedy)
+    if keys.get("alpha_reading") == "paper" and keys.get("eliminations", 1) != 1:
+        yield Problem(
+            "publish.eliminations",
+            "the paper's α rules out one value.",
+            'Drop it, or alpha_reading = "paper".',
+        )
     if not sensitive:
         what = f"{METHOD} needs a sensitive attribute."
         yield Problem("publish.method", what, 'Use method = "generalize".')

@@ -15,6 +15,17 @@ from manyveils.policy.persons import NEVER_PUBLISHED, named_persons, person_prob
 from manyveils.policy.population import RISKS, key_problems, population_problems
 from manyveils.policy.sections import COMPANIONS, LISTS, SECTIONS, AttributeSection, DateUnit, GuaranteeKeys
 
+NOT_OF_RULES = (
+    "k",
+    *RISKS,
+    "known_items",
+    "eliminations",
+    "pairs",
+    "sensitive_order",
+    "conditional",
+    "joint",
+    "n",
+)
 TOP_KEYS = (
     "accept",
     "data",
@@ -283,7 +294,7 @@ def _readable_part(section: Keys) -> GuaranteeKeys:
 
 def _named_attributes(document: Keys, general: Keys) -> Iterator[tuple[str, list[str]]]:
     for number, rule in enumerate(_tables(document.get("rules")), start=1):
-        yield f"rules[{number}]", [*_texts(rule.get("given")), *_texts([rule.get("protect")])]
+        yield f"rules[{number}]", [*_texts(rule.get("given")), *_protected_of(rule)]
     for number, dependency in enumerate(_tables(document.get("dependencies")), start=1):
         yield f"dependencies[{number}]", [*_texts(dependency.get("from")), *_texts([dependency.get("to")])]
     for number, key in enumerate(_tables(document.get("keys")), start=1):
@@ -324,12 +335,35 @@ def _role_problems(document: Keys, bodies: Keys, general: Keys) -> Iterator[Prob
         if len(set(joint)) < 2:
             yield Problem("guarantee.joint", "a combination needs two attributes or more.")
     for number, rule in enumerate(_tables(document.get("rules")), start=1):
-        if rule.get("protect") in _texts(rule.get("given")):
+        if not {*_protected_of(rule)}.isdisjoint(_texts(rule.get("given"))):
             what = "protects an attribute that it gives."
             yield Problem(f"rules[{number}]", what, "Take it out of `given`.")
-        for name in [*_texts(rule.get("given")), *_texts([rule.get("protect")])]:
+        yield from _rule_problems(rule, f"rules[{number}]")
+        for name in [*_texts(rule.get("given")), *_protected_of(rule)]:
             if roles.get(name) in NEVER_PUBLISHED:
                 yield Problem(f"rules[{number}]", f"{name!r} is never published.", "Drop it from the rule.")
+
+
+def _protected_of(rule: Keys) -> list[str]:
+    """What a rule protects: an attribute, or a combination of several."""
+    protect = rule.get("protect")
+    return _texts(protect if isinstance(protect, list) else [protect])
+
+
+def _rule_problems(rule: Keys, where: str) -> Iterator[Problem]:
+    """What is wrong with the guarantee of a rule: it speaks of one attribute against those who know what is given."""
+    if rule.get("protect") == []:
+        yield Problem(f"{where}.protect", "names no attribute.", "Name one, or several.")
+    own = rule.get("guarantee")
+    keys = own if isinstance(own, Mapping) else {}
+    yield from _guarantee_problems(keys, keys, f"{where}.guarantee")
+    for key in (key for key in NOT_OF_RULES if keys.get(key)):
+        yield Problem(f"{where}.guarantee.{key}", "is no promise of a rule.", "Set it in [guarantee].")
+    if keys and len(_protected_of(rule)) > 1:
+        what = "speaks of one attribute, and the rule protects a combination."
+        yield Problem(
+            f"{where}.guarantee", what, "Drop it, or protect one attribute; l holds for combinations."
+        )
 
 
 def _elimination_problems(document: Keys, bodies: Keys, general: Keys) -> Iterator[Problem]:
@@ -351,3 +385,7 @@ def _elimination_problems(document: Keys, bodies: Keys, general: Keys) -> Iterat
     if keys is not None:
         yield from section_problems(alpha_beta_k.AlphaBetaK, keys, "publish")
         yield from alpha_beta_k.keys_problems(keys, sensitive, general)
+        several = [name for name in sensitive if bodies[name].get("multivalued") is not None]
+        for name in several if keys.get("alpha_reading") == "paper" else ():
+            what = "may have several values in a cell, of which the paper's α does not speak."
+            yield Problem(f"attributes.{name}.multivalued", what, 'Drop alpha_reading = "paper".')

@@ -286,6 +286,15 @@ class Elimination(Guarantee, kind="elimination", persons_add=True, worst="smalle
 
 
 @dataclass(frozen=True)
+class AlphaDifference(Elimination, kind="alpha-difference", merging_keeps=False, persons_add=False):
+    """Of no value of another attribute that occurs more than once, all values but one stand beside it (α = nS - nS' ≠ 1).
+
+    It is the paper's own α, and weaker than what is left: values that stand beside the one ruled out may also be left.
+    Merging can break it, since two groups may have the one value in common that each of them has elsewhere.
+    """
+
+
+@dataclass(frozen=True)
 class KnownItems(Guarantee, kind="k-m-anonymity", worst="smallest", bound="k"):
     """Whoever knows a group, and up to so many values that a person has of an attribute, still has k rows or more before her.
 

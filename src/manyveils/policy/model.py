@@ -15,6 +15,7 @@ from manyveils.policy.accepting import parts_of
 from manyveils.policy.check import check_document
 from manyveils.policy.hierarchies import Lines, line_problems, read_lines, tree_lines
 from manyveils.policy.persons import NEVER_PUBLISHED, named_persons
+from manyveils.policy.rules import protecting_one
 from manyveils.policy.sections import (
     AttributeSection,
     Data,
@@ -56,6 +57,8 @@ class Policy(BaseModel):
         problems = list(check_document(document))
         lines = _written_hierarchies(document, folder, problems)
         PolicyError.refuse(problem.within(name) for problem in problems)
+        if "rules" in document:
+            document["rules"] = protecting_one(document["rules"])
         super().__init__(**document)
         self._folder, self._name, self._lines = folder, name, lines
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.policy.alpha_beta_k import AlphaBetaK, keys_of, ruled_out
 from manyveils.policy.guarantees import (
+    AlphaDifference,
     DistinctDiversity,
     Elimination,
     FrequencyDiversity,
@@ -88,7 +89,8 @@ def _about_eliminations(policy: Policy) -> Iterator[Promise]:
             if keys is not None and keys.eliminations is not None:
                 others = ruled_out(name, policy.sensitive, keys.pairs or "all", keys.sensitive_order)
                 if others:
-                    elimination = Elimination(keys.eliminations, others)
+                    by_letter = isinstance(keys, AlphaBetaK) and keys.alpha_reading == "paper"
+                    elimination = (AlphaDifference if by_letter else Elimination)(keys.eliminations, others)
                     yield Promise(elimination, policy.quasi, (name,), insensitive)
 
 
@@ -129,11 +131,18 @@ def _by_rule(policy: Policy) -> Iterator[Promise]:
         Problem(f"{policy.name}: rule {rule}", what.format("; ".join(map(str, chain))), remedy)
         for rule, chain in settled.hopeless
     )
-    written = [_written(policy, rule) for rule in policy.rules]
-    for rule in dict.fromkeys([*written, *(rule for rule, _ in settled.derived)]):
+    written = [_written(policy, rule) for rule in policy.rules if rule.l or rule.guarantee is None]
+    # What only has a guarantee of its own, dependencies part from all that tells of it.
+    derived = (rule for rule, _ in settled.derived if rule.l > 1)
+    for rule in dict.fromkeys([*written, *derived]):
         given = tuple(name for name in policy.attributes if name in rule.given)
         harmless = frozenset(policy.attributes[rule.protect].insensitive)
         yield Promise(FrequencyDiversity(rule.l), given, (rule.protect,), harmless, is_rule=True)
+    for asked in policy.rules:
+        given = tuple(name for name in policy.attributes if name in asked.given)
+        harmless = frozenset(policy.attributes[asked.protect].insensitive)
+        for guarantee in asked_by(asked.guarantee) if asked.guarantee else ():
+            yield Promise(guarantee, given, (asked.protect,), harmless, is_rule=True)
 
 
 def rules_of(policy: Policy) -> Rules:
@@ -142,7 +151,9 @@ def rules_of(policy: Policy) -> Rules:
 
 
 def _written(policy: Policy, rule: Rule) -> PrivacyRule:
-    return PrivacyRule(frozenset(rule.given), rule.protect, rule.l or policy.guarantee.l or 2)
+    # A guarantee of its own is asked instead of l.
+    usual = 1 if rule.guarantee is not None else policy.guarantee.l or 2
+    return PrivacyRule(frozenset(rule.given), rule.protect, rule.l or usual)
 
 
 def effective(policy: Policy, attribute: str) -> GuaranteeKeys:

@@ -1,8 +1,9 @@
 """Privacy rules between arbitrary attributes: what follows from what, and what known dependencies add (paper 002)."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 
 def as_names(names: Iterable[str]) -> frozenset[str]:
@@ -34,6 +35,31 @@ class PrivacyRule:
 
     def __str__(self) -> str:
         return f"{', '.join(sorted(self.given)) or 'nothing'} ⇏ {self.protect}"
+
+
+def protecting_one(rules: Sequence[Any]) -> list[Any]:
+    """Rules as a policy has them, with one attribute in place of several whose combination is protected.
+
+    It is one that another rule protects anyway from those who know as much, or else the first.
+
+    Claim: whoever keeps the rules that are returned keeps those that were given.
+    Why: of a combination nobody believes more than of one of its values, so l of one attribute is l of all that it
+    stands in; and a rule follows from another with more on the left and less on the right (corollary 3.1.1).
+    Tested by: tests/claims/test_rules.py
+    """
+    return [
+        {**rule, "protect": _one_of(rule, rules)} if isinstance(rule.get("protect"), list) else rule
+        for rule in rules
+    ]
+
+
+def _one_of(rule: Mapping[str, Any], rules: Sequence[Mapping[str, Any]]) -> str:
+    def follows(name: str, other: Mapping[str, Any]) -> bool:
+        terms = [(own.get("l"), own.get("guarantee")) for own in (rule, other)]
+        return other.get("protect") == name and {*rule["given"]} <= {*other["given"]} and terms[0] == terms[1]
+
+    kept = (name for name in rule["protect"] if any(follows(name, other) for other in rules))
+    return str(next(kept, rule["protect"][0]))
 
 
 @dataclass(frozen=True)

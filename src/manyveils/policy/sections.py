@@ -39,6 +39,11 @@ def _name_or_names(value: Any) -> Any:
     return value
 
 
+def _first(value: Any) -> Any:
+    """Of several attributes the first: whoever is unsure of one of them is unsure of their combination."""
+    return value[0] if isinstance(value, list) and value else value
+
+
 Text = Annotated[str, BeforeValidator(_as_text)]
 Delimiter = Annotated[str, AfterValidator(_one_plain_character)]
 Count = Annotated[int, Field(strict=True, ge=1)]
@@ -179,8 +184,9 @@ class Rule(Section):
     """Knowing `given`, nobody may learn `protect`."""
 
     given: list[str] = Field(min_length=1)
-    protect: str
+    protect: Annotated[str, BeforeValidator(_first, json_schema_input_type=str | list[str])]
     l: Count | None = None
+    guarantee: GuaranteeKeys | None = optional("what is promised of it, instead of frequency l or beside it")
 
 
 class Key(Section):

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from manyveils.kernels.differences import no_difference_of_one
 from manyveils.kernels.eliminations import withstand
 from manyveils.kernels.tallies import differences, largest_difference, most_alike, ordered_distance
 from manyveils.policy import guarantees
@@ -237,6 +238,9 @@ def _elimination(guarantee: guarantees.Elimination, tally: Tally) -> Kept:
     others = np.arange(1, len(tally.columns))
     silent = np.array([column.absence for column in tally.columns])
     rows = np.arange(order.size)
+    if isinstance(guarantee, guarantees.AlphaDifference):
+        differs: Kept = no_difference_of_one(codes, tally.counts[order], starts, 0, others, harmless)
+        return differs
     fine: Kept = withstand(codes, rows, starts, 0, others, silent, harmless, guarantee.eliminations)
     return fine if tally.crowd is None else fine & persons.withstand(tally, guarantee.eliminations)
 
@@ -252,6 +256,7 @@ DECISIONS: dict[type[guarantees.Guarantee], Callable[..., Kept]] = {
     guarantees.MarketerRisk: _size,
     guarantees.DistinctDiversity: _distinct,
     guarantees.Elimination: _elimination,
+    guarantees.AlphaDifference: _elimination,
     guarantees.FrequencyDiversity: _frequency,
     guarantees.EntropyDiversity: _entropy,
     guarantees.RecursiveDiversity: _recursive,

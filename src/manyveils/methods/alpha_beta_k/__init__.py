@@ -45,6 +45,9 @@ class AlphaBetaKOptions(AlphaBetaK, Options):
 def _refuse_for_persons(work: Work, options: AlphaBetaKOptions) -> None:
     """Refuse what is not shown to be safe where somebody has several rows."""
     problems = []
+    if work.table.persons is not None and options.alpha_reading == "paper":
+        what = "is the paper's, which knows one row per person, and persons have several."
+        problems.append(Problem(f"{work.policy.name}: publish.alpha_reading", what, "Drop it."))
     if work.table.persons is not None and options.repair == "rule":
         what = "raises values to labels row by row, and persons have several rows."
         problems.append(Problem(f"{work.policy.name}: publish.repair", what, 'Use repair = "merge".'))

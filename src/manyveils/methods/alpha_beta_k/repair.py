@@ -26,11 +26,12 @@ UNKNOWN = -1
 class Division:
     """Rows in groups: group g is `order[starts[g]:starts[g + 1]]`, and rows of one group are in random order.
 
-    `originals` are the sensitive values of every row.
+    `turns` are the places of rows in that random order, and `originals` the sensitive values of every row.
     """
 
     groups: Ids
     order: Ids
+    turns: Ids
     starts: Ids
     originals: NDArray[np.int32]
 
@@ -58,11 +59,12 @@ class Repaired:
 
 def division_of(work: Work, groups: Ids) -> Division:
     """The rows of each group next to each other."""
-    order = arranged(shuffled_rows(work, "alpha-beta-k.order"), groups)
+    shuffled = shuffled_rows(work, "alpha-beta-k.order")
+    order = arranged(shuffled, groups)
     starts = np.append(0, np.cumsum(np.bincount(groups)))
     # The values of one row stand together, as groups are looked at row by row.
     originals = np.stack(work.table.codes(work.sensitive), axis=1).T
-    return Division(groups, order, starts, originals)
+    return Division(groups, order, np.argsort(shuffled), starts, originals)
 
 
 @dataclass(frozen=True, repr=False)
@@ -165,6 +167,8 @@ def _mended(
     pieces = np.flatnonzero(np.isin(merged_into, which))
     pieces = pieces[np.argsort(merged_into[pieces], kind="stable")]
     rows = Segments(division.order, division.starts[pieces], division.starts[pieces + 1]).listed()
+    # The pieces of a merged group one after another would raise the rows of one piece only.
+    rows = rows[np.lexsort((division.turns[rows], merged_into[division.groups[rows]]))]
     groups, sizes = np.unique(merged_into[division.groups[rows]], return_counts=True)
     labels[:, rows] = division.originals[:, rows]
     is_mended = rule.mend(labels, division.originals, rows, np.append(0, np.cumsum(sizes)))
@@ -189,7 +193,12 @@ def _fragile(work: Work, groups: Ids, labels: Labels) -> Ids:
     Where somebody has several rows, groups that read alike are one.
     """
     watches = watch(work.promises, work.table, work.sensitive)
-    fragile = tuple(watched for watched in watches if not watched.merging_keeps)
+    # What may leak was judged by the rule, on what is published.
+    fragile = tuple(
+        watched
+        for watched in watches
+        if not (watched.merging_keeps or isinstance(watched.promise.guarantee, Elimination))
+    )
     if not fragile:
         return np.zeros(0, dtype=np.int64)
     numbers, dense = np.unique(groups, return_inverse=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from manyveils.kernels.eliminations import mend
 from manyveils.policy import Promise
-from manyveils.policy.guarantees import DistinctDiversity, Elimination, LeastSize
+from manyveils.policy.guarantees import AlphaDifference, DistinctDiversity, Elimination, LeastSize
 from manyveils.policy.hierarchies import TOP, Lines
 from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.work import Work
@@ -19,7 +19,7 @@ from manyveils.table import Attribute
 from manyveils.table.kinds import spelled_as
 
 Climb = Literal["parent", "cover"]
-BY_VALUES_IN_GROUP = (DistinctDiversity, Elimination, LeastSize)
+BY_VALUES_IN_GROUP = (AlphaDifference, DistinctDiversity, Elimination, LeastSize)
 NOTHING = -1
 
 
@@ -202,7 +202,11 @@ def rule_of(work: Work, *, raising: bool, climb: Climb = "parent") -> Rule:
         if raising and may_climb(ladder.name, work.promises):
             parents[row, : ladder.parents.size] = ladder.parents
     absences = np.array([ladder.attribute.absence for ladder in ladders], dtype=np.int64)
-    return Rule(ladders, (subjects, others, n_others, absences, most, harmless, parents, climb == "cover"))
+    by_difference = np.array(
+        [isinstance(promise.guarantee, AlphaDifference) for promise in promises], dtype=bool
+    )
+    asked = (subjects, others, n_others, absences, most, harmless, parents, climb == "cover", by_difference)
+    return Rule(ladders, asked)
 
 
 def may_climb(name: str, promises: tuple[Promise, ...]) -> bool:

@@ -45,6 +45,7 @@ class GuardianOptions(Options):
     """Keys of [publish] for `method = "guardian"`."""
 
     decompose: Literal["uad", "gd"] = "uad"
+    repairs: Literal["shrinking", "drawn"] = "shrinking"
     anonymizer: Literal["anatomize", "slice", "generalize"] = "anatomize"
 
 
@@ -143,7 +144,8 @@ def _decomposed(work: Work) -> _Tables:
     else:
         hiding = by_counts(work.counts, lambda piece: _dealt(work, piece, demands.each))
         progress = partial(work.progress, "adding columns back")
-        pieces = by_repair(work.published, demands, Divergence(work.counts, hiding), progress)
+        rng = work.streams.of("guardian.repairs") if options.repairs == "drawn" else None
+        pieces = by_repair(work.published, demands, Divergence(work.counts, hiding), progress, rng)
     refuse_sightings(work, pieces)
     assert demands.all_kept(pieces), "the tables are not in Guardian Normal Form, or break k"
     return _Tables(pieces, demands.each, options.anonymizer, _notes(work, options, pieces, demands))

@@ -4,14 +4,25 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 import networkx as nx
+import numpy as np
 
 from manyveils.methods.guardian.pieces import Demands, Piece, tidy
+from manyveils.policy.rules import PrivacyRule
+
+# Orders of repairs that end have ended long before.
+MOST_REPAIRS = 200
 
 Score = Callable[[Sequence[Piece]], float]
 Progress = Callable[[float], None]
 
 
-def by_repair(names: Sequence[str], demands: Demands, score: Score, progress: Progress) -> tuple[Piece, ...]:
+def by_repair(
+    names: Sequence[str],
+    demands: Demands,
+    score: Score,
+    progress: Progress,
+    rng: np.random.Generator | None = None,
+) -> tuple[Piece, ...]:
     """Algorithm 1: repair one broken demand after the other, then add columns back by what they gain.
 
     Claim: the tables are in Guardian Normal Form, and every column stands in one.
@@ -19,13 +30,42 @@ def by_repair(names: Sequence[str], demands: Demands, score: Score, progress: Pr
     and an addition is made only if every demand is still kept.
     Tested by: tests/claims/test_guardian.py
     """
-    return enriched(demands.apart(repaired(names, demands)), names, demands, score, progress)
+    pieces = None if rng is None else repaired_as_drawn(names, demands, rng)
+    pieces = repaired(names, demands) if pieces is None else pieces
+    return enriched(demands.apart(pieces), names, demands, score, progress)
+
+
+def repaired_as_drawn(
+    names: Sequence[str], demands: Demands, rng: np.random.Generator
+) -> tuple[Piece, ...] | None:
+    """The paper's loop to the letter, the broken demand to repair drawn each time; nothing if it does not come to an end."""
+    pieces = _one_table(names, demands)
+    for _ in range(MOST_REPAIRS):
+        every = demands.every_broken(pieces)
+        if not every:
+            return pieces
+        broken = every[int(rng.integers(len(every)))]
+        pieces = _with_guardian(pieces, demands, broken, broken.given)
+    return None
+
+
+def _one_table(names: Sequence[str], demands: Demands) -> tuple[Piece, ...]:
+    protect = next((demand.protect for demand in demands.each), None)
+    return (Piece(frozenset(names), protect if len(names) > 1 else None),)
+
+
+def _with_guardian(
+    pieces: tuple[Piece, ...], demands: Demands, broken: PrivacyRule, beside: frozenset[str]
+) -> tuple[Piece, ...]:
+    """The tables without what a demand protects, and a table of its own for that beside some columns."""
+    stripped = [piece.without(broken.protect) for piece in demands.silenced(pieces, broken)]
+    guardian = Piece(beside | {broken.protect}, broken.protect if beside else None)
+    return tidy([*stripped, guardian])
 
 
 def repaired(names: Sequence[str], demands: Demands) -> tuple[Piece, ...]:
     """Start with one table; while a demand is broken, give what it protects a table of its own with what is given."""
-    protect = next((demand.protect for demand in demands.each), None)
-    pieces: tuple[Piece, ...] = (Piece(frozenset(names), protect if len(names) > 1 else None),)
+    pieces = _one_table(names, demands)
     protected = {demand.protect for demand in demands.each}
     repairs: Counter[str] = Counter()
     while broken := demands.broken(pieces):
@@ -33,10 +73,7 @@ def repaired(names: Sequence[str], demands: Demands) -> tuple[Piece, ...]:
         # so a column's table gets smaller every time, and at last it is alone.
         beside = (broken.given, broken.given - protected, frozenset[str]())[min(repairs[broken.protect], 2)]
         repairs[broken.protect] += 1
-        quiet = demands.silenced(pieces, broken)
-        stripped = [piece.without(broken.protect) for piece in quiet]
-        guardian = Piece(beside | {broken.protect}, broken.protect if beside else None)
-        pieces = tidy([*stripped, guardian])
+        pieces = _with_guardian(pieces, demands, broken, beside)
     return pieces
 
 

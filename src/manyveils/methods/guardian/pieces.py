@@ -186,12 +186,18 @@ class Demands:
 
     def broken(self, pieces: Sequence[Piece]) -> PrivacyRule | None:
         """The first demand that is not kept."""
+        return next(self._broken(pieces), None)
+
+    def every_broken(self, pieces: Sequence[Piece]) -> list[PrivacyRule]:
+        """All demands that are not kept."""
+        return list(self._broken(pieces))
+
+    def _broken(self, pieces: Sequence[Piece]) -> Iterator[PrivacyRule]:
         schemas = [piece.schema for piece in pieces]
         for rule in self._rules:
             [verdict] = check_gnf(schemas, [rule], self.dependencies)
             if not verdict.kept:
-                return rule
-        return None
+                yield rule
 
     def silenced(self, pieces: Sequence[Piece], rule: PrivacyRule) -> tuple[Piece, ...]:
         """The tables without what tells of a rule's right side, which gets tables of its own."""

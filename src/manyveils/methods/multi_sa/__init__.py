@@ -17,7 +17,7 @@ from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.methods import Gap, Method, Options
 from manyveils.methods.multi_sa.blocks import Choice, Division, divide, largest_part
 from manyveils.methods.multi_sa.buckets import broken_together, placed, refuse_ties, settled, watches_of
-from manyveils.methods.multi_sa.caps import Cap, Combinations, caps_of, combinations_of
+from manyveils.methods.multi_sa.caps import Cap, Combinations, caps_of, combinations_of, share_of
 from manyveils.promises.entries import Ids
 from manyveils.promises.explain import refuse, whole_table_problems
 from manyveils.promises.keeping import watch
@@ -76,6 +76,16 @@ def _protected(work: Work) -> tuple[str, ...]:
     """The sensitive attributes, and those on the right side of a rule, in the order of the policy."""
     by_rule = {name for promise in work.promises if promise.is_rule for name in promise.protects}
     names = tuple(name for name in work.published if name in by_rule or name in work.sensitive)
+    # A bucket's lines are kept apart by shares only.
+    uncapped = [p for p in work.promises if p.is_rule and share_of(p.guarantee) is None]
+    PolicyError.refuse(
+        Problem(
+            f"{work.policy.name}: rules",
+            f"{promise.guarantee.kind} of {work.subject_of(promise)} is no bound on shares, which is all that multi-sa keeps of rules.",
+            'Use method = "guardian".',
+        )
+        for promise in uncapped
+    )
     if not names:
         what = "multi-sa needs a sensitive attribute or a rule."
         raise PolicyError.at(work.policy.name, what, 'Use method = "generalize".')

@@ -15,6 +15,7 @@ from manyveils.errors import PolicyError, Problem
 from manyveils.methods import Method
 from manyveils.methods.slice.buckets import Region, bucket_watches, cut_buckets, group_buckets, regions_of
 from manyveils.methods.slice.layout import Layout, SliceOptions, lay_out
+from manyveils.methods.slice.medians import halve_buckets
 from manyveils.promises.entries import Ids, distinct, examples
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch_counts
@@ -35,6 +36,8 @@ def _sliced(layout: Layout, work: Work) -> Drafts:
         return _made(work, layout, regions, _continued(work, regions))
     if options.partition == "mondrian":
         buckets = cut_buckets(work, regions, order)
+    elif options.partition == "median":
+        buckets = halve_buckets(work, regions, order)
     else:
         buckets = group_buckets(work, regions, order, design=options.partition, size=options.bucket)
     _refuse_sightings(work, regions)

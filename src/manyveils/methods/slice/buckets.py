@@ -106,7 +106,7 @@ def cut_buckets(work: Work, regions: tuple[Region, ...], order: Ids) -> Ids:
     in a bucket lies in it, and matches no other; then p(t,s) has one term, which a cut changes for its own rows only.
     Tested by: tests/claims/test_slice.py
     """
-    attributes = tuple(attribute for region in regions for attribute in _cut_along(work, region))
+    attributes = tuple(attribute for region in regions for attribute in cut_along(work, region))
     if not attributes:
         return np.zeros(work.table.n_rows, dtype=np.int64)
     n_values = tuple(attribute.n_values for attribute in attributes)
@@ -121,8 +121,8 @@ def cut_buckets(work: Work, regions: tuple[Region, ...], order: Ids) -> Ids:
     return _cut(work, standing, people.order, watches, stage, judged)[people.of_row]
 
 
-def _cut_along(work: Work, region: Region) -> tuple[Attribute, ...]:
-    """The known attributes of a column; where they were generalized, the regions in their place."""
+def cut_along(work: Work, region: Region) -> tuple[Attribute, ...]:
+    """What buckets are cut along: the known attributes of a column; where they were generalized, the regions in their place."""
     if not region.recodings:
         return tuple(work.table[name] for name in region.column if name in work.quasi)
     name, domain = "+".join(region.column), pl.Series(np.arange(region.n_regions))
@@ -150,7 +150,7 @@ def group_buckets(work: Work, regions: tuple[Region, ...], order: Ids, *, design
 
     Several buckets may match a target, since they are drawn at random, or so that every tuple matches many of them.
     """
-    _refuse_other_promises(work)
+    refuse_other_promises(work)
     rows = np.arange(work.table.n_rows)
     of_row, standing = rows, rows
     if work.table.persons is not None:
@@ -184,7 +184,8 @@ def _spread(regions: tuple[Region, ...], order: Ids, standing: Ids) -> Ids:
     return dealt
 
 
-def _refuse_other_promises(work: Work) -> None:
+def refuse_other_promises(work: Work) -> None:
+    """Refuse promises that beliefs over several buckets are not held against."""
     where = f"{work.policy.name}: publish.partition"
     problems = (
         Problem(where, f'{promise.guarantee.kind} needs partition = "mondrian".')
@@ -200,12 +201,32 @@ def _are_kept(work: Work, regions: tuple[Region, ...], buckets: Ids) -> bool:
     Where one column holds all that is known, it finds the bucket, and every bucket is judged by itself. So it is where
     persons are counted: what holds in every bucket holds for those who weigh several.
     """
-    if (
-        work.table.persons is not None
-        or sum(bool(set(region.column) & set(work.quasi)) for region in regions) < 2
-    ):
+    if work.table.persons is not None or _finds_the_bucket(work, regions):
         return keep_all(bucket_watches(work, regions), buckets, int(buckets.max()) + 1)
-    return all(_is_kept(work, promise, belief) for promise, belief in _judged(work, regions, buckets))
+    return not any(
+        _failing(work, promise, belief).any() for promise, belief in _judged(work, regions, buckets)
+    )
+
+
+def _finds_the_bucket(work: Work, regions: tuple[Region, ...]) -> bool:
+    """Whether one column holds all that is known."""
+    return sum(bool(set(region.column) & set(work.quasi)) for region in regions) < 2
+
+
+def failing_rows(work: Work, regions: tuple[Region, ...], buckets: Ids) -> NDArray[np.bool_]:
+    """The rows whose targets know too much, or too few rows that may be theirs."""
+    if _finds_the_bucket(work, regions):
+        kept = kept_by_groups(bucket_watches(work, regions), buckets, int(buckets.max()) + 1)
+        return np.asarray(~kept[buckets])
+    target_of_row, n_targets = dense(
+        tuple(region.of_row for region in regions),
+        tuple(region.n_regions for region in regions),
+        buckets.size,
+    )
+    failing = np.zeros(n_targets, dtype=bool)
+    for promise, belief in _judged(work, regions, buckets):
+        failing |= _failing(work, promise, belief)
+    return np.asarray(failing[target_of_row])
 
 
 @dataclass(frozen=True)
@@ -233,10 +254,11 @@ def _judged(work: Work, regions: tuple[Region, ...], buckets: Ids) -> Iterator[t
                 yield from ((promise, belief) for promise in promises if promise.guarantee.level == level)
 
 
-def _is_kept(work: Work, promise: Promise, belief: Belief) -> bool:
+def _failing(work: Work, promise: Promise, belief: Belief) -> NDArray[np.bool_]:
+    """The targets of whom a promise is not kept."""
     guarantee = promise.guarantee
     if isinstance(guarantee, guarantees.LeastSize):
-        return bool((belief.candidates >= guarantee.least_rows).all())
+        return np.asarray(belief.candidates < guarantee.least_rows)
     attribute = work.table[promise.protects[0]]
     texts = attribute.at_level(guarantee.level).texts
     is_sensitive = np.array([text not in promise.insensitive for text in attribute.texts])
@@ -245,9 +267,13 @@ def _is_kept(work: Work, promise: Promise, belief: Belief) -> bool:
         occurs = belief.shares > 0
         n_values = np.bincount(belief.targets[occurs], minlength=belief.candidates.size)
         ls = np.array([guarantee.l_for(text) for text in texts])[belief.values]
-        return bool((n_values[belief.targets] >= ls)[occurs & concerned].all())
-    bounds = np.array([guarantee.most_belief(1.0, text) for text in texts])[belief.values]
-    return bool((belief.shares <= bounds + TOLERANCE)[concerned].all())
+        fails = (n_values[belief.targets] < ls) & occurs & concerned
+    else:
+        bounds = np.array([guarantee.most_belief(1.0, text) for text in texts])[belief.values]
+        fails = (belief.shares > bounds + TOLERANCE) & concerned
+    failing = np.zeros(belief.candidates.size, dtype=bool)
+    failing[belief.targets[fails]] = True
+    return failing
 
 
 def beliefs(regions: tuple[Region, ...], last: int, protected: Ids, buckets: Ids) -> Belief:

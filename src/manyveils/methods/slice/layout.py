@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from manyveils.errors import PolicyError, Problem
+from manyveils.kernels.clusters import nearest_runs
 from manyveils.methods import Options, united
 from manyveils.promises.entries import Ids, tally
 from manyveils.promises.work import Work
@@ -20,7 +21,6 @@ from manyveils.table.attributes import tally as people
 Columns = tuple[tuple[str, ...], ...]
 Matrix = NDArray[np.float64]
 Names = tuple[str, ...]
-ROUNDS = 100
 
 
 def contingency(first: Ids, second: Ids, weights: Ids | None = None) -> float:
@@ -89,21 +89,19 @@ def class_of_values(attribute: Attribute, *, discretize: str, bins: int) -> Ids:
 
 
 def cluster_cuts(numbers: NDArray[np.float64], counts: Ids, bins: int) -> NDArray[np.float64]:
-    """Cut points halfway between neighbouring centres of one-dimensional k-means, started at the first values.
+    """Cut points halfway between neighbouring centres of the best one-dimensional k-means.
 
     >>> cluster_cuts(np.array([1.0, 2.0, 9.0, 10.0]), np.array([5, 5, 5, 5]), 2)
     array([5.5])
     """
-    centres = numbers[:bins].astype(np.float64)
-    for _ in range(ROUNDS):
-        cuts = (centres[1:] + centres[:-1]) / 2
-        nearest = np.searchsorted(cuts, numbers, side="left")
-        weights = np.bincount(nearest, weights=counts, minlength=bins)
-        sums = np.bincount(nearest, weights=counts * numbers, minlength=bins)
-        moved = np.sort(np.where(weights > 0, sums / np.maximum(weights, 1), centres))
-        if np.array_equal(moved, centres):
-            break
-        centres = moved
+    numbers, counts = numbers[counts > 0], counts[counts > 0]
+    # Between -1 and 1 no square is too large; a shift to the mean keeps what sums of squares lose by rounding small.
+    scale = float(np.abs(numbers).max(initial=0)) or 1.0
+    scaled = numbers / scale
+    mean = (counts * scaled).sum() / counts.sum()
+    starts = nearest_runs(scaled - mean, counts.astype(np.float64), min(bins, numbers.size))
+    weights, sums = (np.add.reduceat(held, starts) for held in (counts, counts * scaled))
+    centres = sums / weights * scale
     return (centres[1:] + centres[:-1]) / 2
 
 
@@ -177,7 +175,7 @@ class SliceOptions(Options):
     column_k: int = Field(1, ge=1)
     joint: bool = False
     overlap: list[str] = []
-    partition: Literal["mondrian", "random", "membership"] = "mondrian"
+    partition: Literal["mondrian", "median", "random", "membership"] = "mondrian"
     bucket: int = Field(100, ge=1)
 
 
