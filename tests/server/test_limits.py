@@ -8,9 +8,9 @@ from secrets import token_bytes
 import httpx
 
 from manyveils.server.app import create_app
-from manyveils.server.chain import verify_log
 from manyveils.server.keeper import open_keeper
 from manyveils.server.settings import Settings
+from manyveils.server.verifying import verify_log
 
 PASSWORD = "a long enough password"
 MARK = "Qz9secret"

@@ -100,11 +100,12 @@ def verify_log(
     with open_door(as_json=as_json) as door:
         from dataclasses import asdict
 
-        from manyveils.server.chain import verify_log as verified
+        from manyveils.server.verifying import verify_log as verified
 
         verdict = verified(_keeper(context, folder, database, key_file, existing=True))
         whole = f"The log is whole: {verdict.entries} entries, the last with the hash {verdict.head}."
-        broken = f"The log is BROKEN at entry {verdict.broken}: {verdict.reason}."
+        where = "" if verdict.broken is None else f" at entry {verdict.broken}"
+        broken = f"The log is BROKEN{where}: {verdict.reason}."
         door.show(asdict(verdict), lambda: typer.echo(whole if verdict.whole else broken))
         if not verdict.whole:
             raise typer.Exit(1)

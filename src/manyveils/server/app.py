@@ -17,12 +17,13 @@ from manyveils.errors import InputError, ManyveilsError, Problem
 from manyveils.server.api import routes as api
 from manyveils.server.api.access import note
 from manyveils.server.headers import Guard, is_api
-from manyveils.server.jobs import Worker
 from manyveils.server.keeper import Keeper, open_keeper
 from manyveils.server.pages import routes as pages
 from manyveils.server.pages.routing import show
 from manyveils.server.refusals import Refusal
 from manyveils.server.settings import Settings
+from manyveils.server.verifying import check_at_start
+from manyveils.server.worker import Worker
 
 WORDS = {404: "there is nothing here.", 405: "this cannot be done here."}
 
@@ -43,6 +44,7 @@ def create_app(settings: Settings, keeper: Keeper | None = None) -> FastAPI:
         lifespan=_lifespan,
     )
     app.state.keeper = keeper
+    app.state.warning = check_at_start(keeper)
     app.state.worker = Worker(keeper)
     app.include_router(api.router)
     app.include_router(pages.router)

@@ -9,21 +9,24 @@ from sqlalchemy import Connection, insert, select
 
 from manyveils.errors import InputError
 from manyveils.server.chain import begin
-from manyveils.server.database import Database, meta, sqlite_url, users
+from manyveils.server.database import Database, sqlite_url
+from manyveils.server.heads import Heads
 from manyveils.server.instances import alone
+from manyveils.server.schema import meta, users
 from manyveils.server.secret import Secret, read_secret
 from manyveils.server.settings import Settings
 
-SCHEMA = "2"
+SCHEMA = "3"
 
 
 @dataclass(frozen=True, repr=False)
 class Keeper:
-    """A server's settings, database, secret and clock."""
+    """A server's settings, database and secret, the last end of its log, and its clock."""
 
     settings: Settings
     database: Database
     secret: Secret
+    heads: Heads
     told: str | None = None
     now: Callable[[], float] = time.time
 
@@ -44,7 +47,8 @@ def open_keeper(settings: Settings, *, existing: bool = False) -> Keeper:
             with database.reading() as connection:
                 is_new = not _stored(connection)
             secret, told = read_secret(settings, make=is_new)
-            keeper = Keeper(settings, database, secret, told)
+            keeper = Keeper(settings, database, secret, Heads(settings.folder, secret), told)
+            database.ended = keeper.heads.keep
             _refuse_other_secret(keeper)
         except BaseException:
             database.close()
@@ -88,7 +92,6 @@ def _refuse_other_secret(keeper: Keeper) -> None:
     """A database belongs to the secret it was begun with; with another one no key in it could be read."""
     expected = {"schema": SCHEMA, "secret": keeper.secret.seal("this database")}
     with keeper.database.writing() as connection:
-        keeper.database.lock(connection, 1)
         stored = _stored(connection)
         if not stored:
             _begin(connection, keeper.secret, expected)

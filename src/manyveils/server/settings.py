@@ -21,6 +21,10 @@ class Settings:
     key_file: Path | None = None
     upload_limit: int = 200 * MEGABYTE
     body_limit: int = MEGABYTE
+    # What a job may take before it is ended, and how many may wait.
+    job_memory: int = 8_000 * MEGABYTE
+    job_seconds: float = 4 * 3600.0
+    queue: int = 20
     token_hours: int = 24
     session_hours: int = 12
     idle_minutes: int = 60

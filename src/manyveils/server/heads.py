@@ -1,0 +1,74 @@
+"""Where the log ended last, kept outside the database: in memory, and in a file of the server's folder.
+
+Whoever has the database can put back an older end of the log with its seal; but this says that it was longer.
+"""
+
+import fcntl
+import json
+import logging
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import Lock
+
+from manyveils.server.secret import Secret
+
+logger = logging.getLogger("manyveils.server")
+FILE = "log.head"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A number of the log, and the hash of the entry that has it."""
+
+    number: int
+    hash: str
+
+
+class Heads:
+    """The last end of the log that this folder's servers have seen."""
+
+    def __init__(self, folder: Path, secret: Secret) -> None:
+        self._file, self._secret, self._lock = folder / FILE, secret, Lock()
+        self.latest, self.fault = self._read()
+
+    def keep(self, mark: Mark) -> None:
+        """Remember an end that was committed, unless a later one is known."""
+        with self._lock:
+            if self.latest is not None and self.latest.number >= mark.number:
+                return
+            self.latest = mark
+            try:
+                self._write(mark)
+            except OSError as error:
+                # What was committed stays so; the file falls behind until it can be written.
+                logger.error("%s cannot be written: %s", FILE, error.strerror)
+
+    def _read(self) -> tuple[Mark | None, str]:
+        if not self._file.exists():
+            return None, ""
+        try:
+            document = json.loads(self._file.read_text(encoding="ascii"))
+            mark = Mark(int(document["number"]), str(document["hash"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None, f"{FILE} in the server's folder cannot be read"
+        if document.get("seal") != self._seal(mark):
+            return None, f"{FILE} in the server's folder was not written by this server"
+        return mark, ""
+
+    def _write(self, mark: Mark) -> None:
+        """Write the file whole, unless another server of the folder has written a later end."""
+        with self._file.with_suffix(".lock").open("ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            written, _ = self._read()
+            if written is not None and written.number >= mark.number:
+                return
+            text = json.dumps(asdict(mark) | {"seal": self._seal(mark)}) + "\n"
+            staged = self._file.with_suffix(".new")
+            descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                file.write(text)
+            staged.replace(self._file)
+
+    def _seal(self, mark: Mark) -> str:
+        return self._secret.seal("mark", str(mark.number), mark.hash)
