@@ -37,8 +37,9 @@ from sqlalchemy import create_engine, text
 import manyveils as mv
 from manyveils.keys import Grades, Key, Pseudonyms
 from manyveils.server import accounts, catalogue, disclosure, grants, passwords
-from manyveils.server.app import create_app, listen, server_of
+from manyveils.server.app import create_app
 from manyveils.server.keeper import Keeper, open_keeper
+from manyveils.server.listening import listen, server_of
 from manyveils.server.refusals import SCOPES, Person
 from manyveils.server.settings import Settings
 

@@ -32,7 +32,7 @@ SERVER = textwrap.dedent("""
     from pwdlib.hashers.argon2 import Argon2Hasher
     from manyveils.server import accounts, passwords
     from manyveils.server.app import create_app
-    from manyveils.server.app import listen, serve
+    from manyveils.server.listening import listen, serve
     from manyveils.server.settings import Settings
 
     cheap = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=1024, parallelism=1),))

@@ -151,8 +151,9 @@ def _password(*, from_stdin: bool) -> str:
 
 
 def _serve(settings: "Settings", door: Door, *, demo: bool) -> None:
-    from manyveils.server.app import close_app, create_app, listen, serve
+    from manyveils.server.app import close_app, create_app
     from manyveils.server.demo import prepare
+    from manyveils.server.listening import listen, serve
 
     with listen(settings) as (sockets, url):
         served = create_app(settings)

@@ -72,6 +72,15 @@ def _context() -> "ForkServerContext":
     return context
 
 
+def prepare() -> None:
+    """Start the clean process from which the others are forked."""
+    from multiprocessing import forkserver, util
+
+    util.get_temp_dir()
+    _context()
+    forkserver.ensure_running()
+
+
 @contextmanager
 def _begun(
     task: Callable[..., Any], arguments: tuple[str, ...], memory: int

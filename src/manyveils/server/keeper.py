@@ -66,7 +66,7 @@ def _refuse_missing(settings: Settings) -> None:
 
 def _make_folders(settings: Settings) -> None:
     try:
-        for folder in (settings.folder, settings.releases, settings.work):
+        for folder in (settings.folder, settings.releases, settings.work, settings.temporary):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if settings.database is None:
             # SQLite gives the files it makes beside this one the same mode.

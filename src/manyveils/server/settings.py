@@ -28,8 +28,15 @@ class Settings:
     token_hours: int = 24
     session_hours: int = 12
     idle_minutes: int = 60
+    # The names that this server goes by; with none, every name.
+    names: frozenset[str] = frozenset()
     # Whether a web server with TLS passes requests on, and says who sent them.
     behind_proxy: bool = False
+
+    @property
+    def temporary(self) -> Path:
+        """Where uploads are while they come in: beside other data, not where everybody's files are."""
+        return self.folder / "incoming"
 
     @property
     def sqlite(self) -> Path:
