@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from manyveils.errors import ManyveilsError, Problem
+from manyveils.server import observing
 from manyveils.server.api import routes as api
 from manyveils.server.api.access import note
 from manyveils.server.headers import Guard, is_api
@@ -45,10 +46,13 @@ def create_app(settings: Settings, keeper: Keeper | None = None) -> FastAPI:
     app.state.worker = Worker(keeper)
     app.include_router(api.router)
     app.include_router(pages.router)
+    app.include_router(observing.router)
     app.add_exception_handler(ManyveilsError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _unserved)
     app.add_middleware(Guard, settings=settings)
+    app.state.numbers = observing.numbers()
+    app.add_middleware(observing.Observer, settings=settings, counted=app.state.numbers)
     return app
 
 

@@ -30,6 +30,8 @@ class Settings:
     idle_minutes: int = 60
     # The names that this server goes by; with none, every name.
     names: frozenset[str] = frozenset()
+    # The networks that may read the numbers for Prometheus, beside this machine.
+    metrics_for: tuple[str, ...] = ()
     # Whether a web server with TLS passes requests on, and says who sent them.
     behind_proxy: bool = False
 
