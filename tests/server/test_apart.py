@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import update
 
 from manyveils.errors import ManyveilsError
-from manyveils.server import jobs, worker
+from manyveils.server import instances, jobs, worker
 from manyveils.server.refusals import Unavailable
 from manyveils.server.schema import jobs as job_table
 from manyveils.server.uploads import Upload
@@ -181,7 +181,7 @@ def test_a_server_that_never_comes_back(working, house, monkeypatch):
     silent = {
         "state": "running",
         "instance": "elsewhere",
-        "beat": now - worker.SILENT + 30,
+        "beat": now - instances.SILENT + 30,
         "release_id": None,
     }
     with house.keeper.database.writing() as connection:
@@ -189,7 +189,7 @@ def test_a_server_that_never_comes_back(working, house, monkeypatch):
     working._settle_dead()
     assert jobs.job(house.keeper, house.owner, done.id).state == "running"
     with house.keeper.database.writing() as connection:
-        connection.execute(update(job_table).values(beat=now - worker.SILENT - 1))
+        connection.execute(update(job_table).values(beat=now - instances.SILENT - 1))
     working._settle_dead()
     assert jobs.job(house.keeper, house.owner, done.id).error == STOPPED
 

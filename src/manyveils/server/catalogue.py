@@ -1,7 +1,9 @@
 """The catalogue: releases with their public manifests and files; owners see their own that are not listed too."""
 
+import hashlib
 import json
 import re
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,11 +19,12 @@ from manyveils.server.chain import append
 from manyveils.server.keeper import Keeper
 from manyveils.server.moments import Moment, moment
 from manyveils.server.refusals import Conflict, Forbidden, Person, Scope, no_such, require
-from manyveils.server.schema import disclosures, keys, releases, users
-from manyveils.server.sealed import add_row, change_row, sound_row, sound_rows
+from manyveils.server.schema import answers, disclosures, grants, keys, log, releases, users
+from manyveils.server.sealed import add_row, change_row, remove_row, sound_row, sound_rows
 from manyveils.server.secret import Secret
 
 NUMBER = "[0-9a-f]{16}"
+DELETED = "delete release"
 # Until an owner says otherwise: what all researchers together may be told of a release, and the percentage of its key
 # that may become derivable from that.
 BUDGET, APPROVED = 1_000_000, 25
@@ -135,6 +138,39 @@ def set_listed(keeper: Keeper, actor: Person, release: str, *, listed: bool) -> 
         row = change_row(keeper, connection, releases, row, listed=listed)
         append(keeper, connection, actor, "list" if listed else "unlist", release)
     return _item(row)
+
+
+def delete_release(keeper: Keeper, actor: Person, release: str) -> None:
+    """Delete a release with its key, its grants and its files; what it was stays in the log. For its owner."""
+    with keeper.database.writing() as connection:
+        row = owned(keeper, connection, actor, release, "publish")
+        remove_release(keeper, connection, actor, row)
+    shutil.rmtree(home_of(keeper, release), ignore_errors=True)
+
+
+def remove_release(keeper: Keeper, connection: Connection, actor: Person | str, row: Row[Any]) -> None:
+    """Take a release out of the catalogue, and log what it was; its folder is removed afterwards."""
+    about = {"title": row.title, "manifest": hashlib.sha256(row.manifest.encode()).hexdigest()}
+    append(keeper, connection, actor, DELETED, row.id, about | {"created": moment(row.created)})
+    theirs = connection.execute(select(grants.c.id).where(grants.c.release_id == row.id)).scalars().all()
+    parts = (
+        (answers, answers.c.grant_id.in_(theirs)),
+        (grants, grants.c.release_id == row.id),
+        (disclosures, disclosures.c.release_id == row.id),
+        (keys, keys.c.release_id == row.id),
+        (releases, releases.c.id == row.id),
+    )
+    for table, which in parts:
+        for part in connection.execute(select(table).where(which)).all():
+            remove_row(keeper, connection, table, part)
+
+
+def sweep(keeper: Keeper) -> None:
+    """Remove the folders of deleted releases that a server did not come to remove."""
+    here = {path.name for path in keeper.settings.releases.iterdir() if re.fullmatch(NUMBER, path.name)}
+    gone = select(log.c.subject).where(log.c.action == DELETED, log.c.subject.in_(here))
+    for (number,) in keeper.database.rows(gone.where(log.c.subject.not_in(select(releases.c.id)))):
+        shutil.rmtree(home_of(keeper, number), ignore_errors=True)
 
 
 def move_in(keeper: Keeper, folder: Path, release: str, *, title: str, key: Key | None) -> dict[str, Any]:

@@ -120,7 +120,9 @@ def _canonical(details: Mapping[str, Any]) -> str:
 
 def hash_of(keeper: "Keeper", *fields: object) -> str:
     """A digest of an entry that nobody without the server's key can make."""
-    return keeper.secret.seal("entry", json.dumps(fields, ensure_ascii=True, separators=(",", ":")))
+    number: Any = fields[0]
+    secret = next((former for last, former in keeper.former if number <= last), keeper.secret)
+    return secret.seal("entry", json.dumps(fields, ensure_ascii=True, separators=(",", ":")))
 
 
 def entries(keeper: "Keeper", actor: Person, *, after: int = 0, most: int = 100) -> list[Entry]:
@@ -177,6 +179,12 @@ def read_head(connection: Connection) -> Head | None:
     return None if row is None else Head(row.number, row.hash, row.sum, row.seal)
 
 
+def reseal_head(keeper: "Keeper", connection: Connection, total: str) -> None:
+    """Seal the end anew, with another sum, when the key changes or the tables do."""
+    head = _hold(connection)
+    _write(connection, keeper.secret, Head(head.number, head.hash, total, ""))
+
+
 def add_to_sum(keeper: "Keeper", connection: Connection, changed: Callable[[str], str]) -> None:
     """Change the sum of the rows with seals; an end that was not sealed by this server stays so."""
     head = _hold(connection)
@@ -225,3 +233,8 @@ def end_fault(secret: Secret, head: Head | None, number: int, last: str, known: 
 
 def _seal(secret: Secret, head: Head) -> str:
     return secret.seal("log", str(head.number), head.hash, head.sum)
+
+
+def seal_before_3(secret: Secret, head: Head) -> str:
+    """The seal that versions before 3 made, without a sum."""
+    return secret.seal("log", str(head.number), head.hash)

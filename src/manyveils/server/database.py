@@ -119,7 +119,9 @@ class Database:
 
     def _create(self) -> None:
         with self.writing() as connection:
-            metadata.create_all(connection)
+            # A database of another version is left as it is, to be refused or migrated.
+            if not sa.inspect(connection).has_table(meta.name):
+                metadata.create_all(connection)
 
 
 def sqlite_url(path: Path) -> sa.URL:

@@ -87,7 +87,7 @@ def disclose(
     after = {name: set(values) for name, values in before.items()}
     for meaning in used:
         if meaning.kind != "public":
-            after.setdefault(meaning.attribute, set()).add(_written(key, meaning))
+            after.setdefault(meaning.attribute, set()).add(written(key, meaning))
     for name in after:
         if after[name] != before.get(name):
             _refuse_beyond(
@@ -171,7 +171,7 @@ def _boundaries(grades: Grades, inside: Mapping[int, set[float]]) -> set[float]:
     return known
 
 
-def _written(key: Key, meaning: Meaning) -> str:
+def written(key: Key, meaning: Meaning) -> str:
     """A published value as the key writes it, so that one grade typed in two ways is one."""
     return repr(float(meaning.published)) if meaning.attribute in key.grades else meaning.published
 

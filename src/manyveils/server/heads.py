@@ -7,6 +7,7 @@ import fcntl
 import json
 import logging
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
@@ -28,8 +29,8 @@ class Mark:
 class Heads:
     """The last end of the log that this folder's servers have seen."""
 
-    def __init__(self, folder: Path, secret: Secret) -> None:
-        self._file, self._secret, self._lock = folder / FILE, secret, Lock()
+    def __init__(self, folder: Path, secret: Secret, former: Sequence[Secret] = ()) -> None:
+        self._file, self._secrets, self._lock = folder / FILE, (secret, *former), Lock()
         self.latest, self.fault = self._read()
 
     def keep(self, mark: Mark) -> None:
@@ -44,6 +45,12 @@ class Heads:
                 # What was committed stays so; the file falls behind until it can be written.
                 logger.error("%s cannot be written: %s", FILE, error.strerror)
 
+    def restart(self, mark: Mark) -> None:
+        """Forget what was known, because another database was put in the place of the one before."""
+        with self._lock:
+            self.latest, self.fault = mark, ""
+            self._put(mark)
+
     def _read(self) -> tuple[Mark | None, str]:
         if not self._file.exists():
             return None, ""
@@ -52,7 +59,7 @@ class Heads:
             mark = Mark(int(document["number"]), str(document["hash"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None, f"{FILE} in the server's folder cannot be read"
-        if document.get("seal") != self._seal(mark):
+        if document.get("seal") not in [_seal(secret, mark) for secret in self._secrets]:
             return None, f"{FILE} in the server's folder was not written by this server"
         return mark, ""
 
@@ -63,12 +70,16 @@ class Heads:
             written, _ = self._read()
             if written is not None and written.number >= mark.number:
                 return
-            text = json.dumps(asdict(mark) | {"seal": self._seal(mark)}) + "\n"
-            staged = self._file.with_suffix(".new")
-            descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "w", encoding="ascii") as file:
-                file.write(text)
-            staged.replace(self._file)
+            self._put(mark)
 
-    def _seal(self, mark: Mark) -> str:
-        return self._secret.seal("mark", str(mark.number), mark.hash)
+    def _put(self, mark: Mark) -> None:
+        text = json.dumps(asdict(mark) | {"seal": _seal(self._secrets[0], mark)}) + "\n"
+        staged = self._file.with_suffix(".new")
+        descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(text)
+        staged.replace(self._file)
+
+
+def _seal(secret: Secret, mark: Mark) -> str:
+    return secret.seal("mark", str(mark.number), mark.hash)

@@ -12,6 +12,9 @@ from typing import IO
 from manyveils.errors import InputError
 from manyveils.server.settings import Settings
 
+# Seconds after which a server that says nothing is dead.
+SILENT = 90.0
+
 
 @dataclass(frozen=True)
 class Instance:

@@ -148,6 +148,12 @@ jobs = _table(
     sa.Column("beat", sa.Double, nullable=False),
     sa.Column("cancelled", sa.Boolean, nullable=False),
 )
+# Servers that are running, and when they last said so.
+servers = _table(
+    "servers",
+    sa.Column("instance", sa.String(32), primary_key=True),
+    sa.Column("beat", sa.Double, nullable=False),
+)
 log = _table(
     "log",
     sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),

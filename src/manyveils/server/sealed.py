@@ -74,6 +74,13 @@ def is_sound(secret: Secret, table: Table, row: Row[Any]) -> bool:
     return compare_digest(row.seal.encode(), _seal(secret, table, row).encode())
 
 
+def seal_all(keeper: "Keeper", connection: Connection, table: Table) -> None:
+    """Seal every row of a table as it stands, when the key changes or the table does."""
+    for row in connection.execute(select(table)).all():
+        here = _is(table, _key(table, row))
+        connection.execute(update(table).where(here).values(seal=_seal(keeper.secret, table, row)))
+
+
 def sum_of_rows(keeper: "Keeper", connection: Connection) -> str:
     """The sum over all rows that are there."""
     tables = ((table, connection.execute(select(table)).all()) for table in SUMMED)

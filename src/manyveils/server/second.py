@@ -35,7 +35,7 @@ def begin_second(keeper: Keeper, actor: Person) -> Enrolment:
         user = _own(keeper, connection, actor)
         if is_on(keeper, user):
             raise Conflict.at("second factor", "is there already.", "Ask an owner to take it away.")
-        blob = keeper.secret.lock(PENDING + secret.encode(), _bound(user))
+        blob = keeper.secret.lock(PENDING + secret.encode(), bound_to(user))
         change_row(keeper, connection, users, user, second=blob)
         append(keeper, connection, actor, "begin second factor", actor.name)
     address = pyotp.TOTP(secret).provisioning_uri(name=actor.name, issuer_name="manyveils")
@@ -52,7 +52,7 @@ def confirm_second(keeper: Keeper, actor: Person, code: str) -> None:
         step = _step(keeper, plain.removeprefix(PENDING).decode(), code)
         if step is None:
             raise InputError.at("code", "does not fit.", "Check the clock of the device.")
-        blob = keeper.secret.lock(plain.removeprefix(PENDING), _bound(user))
+        blob = keeper.secret.lock(plain.removeprefix(PENDING), bound_to(user))
         change_row(keeper, connection, users, user, second=blob, second_used=step)
         append(keeper, connection, actor, "second factor", actor.name)
 
@@ -85,10 +85,11 @@ def _own(keeper: Keeper, connection: Connection, actor: Person) -> Row[Any]:
 
 
 def _opened(keeper: Keeper, user: Row[Any]) -> bytes | None:
-    return None if user.second is None else keeper.secret.unlock(user.second, _bound(user))
+    return None if user.second is None else keeper.secret.unlock(user.second, bound_to(user))
 
 
-def _bound(user: Row[Any]) -> str:
+def bound_to(user: Row[Any]) -> str:
+    """What the secret of an account is encrypted for."""
     return f"second factor of {user.id}"
 
 

@@ -68,7 +68,7 @@ def read_secret(settings: Settings, *, make: bool) -> tuple[Secret, str | None]:
         return derive(_from_file(settings.key_file)), None
     if os.environ.get(KEY_VARIABLE):
         return derive(_decoded(os.environ[KEY_VARIABLE], KEY_VARIABLE)), None
-    own = settings.folder / "server.key"
+    own = own_key(settings)
     if own.exists():
         return derive(_from_file(own)), None
     if not make:
@@ -76,6 +76,37 @@ def read_secret(settings: Settings, *, make: bool) -> tuple[Secret, str | None]:
         raise InputError.at(str(own), "there is no such key, and the database was begun with one.", remedy)
     advice = "Keep a copy of it apart from the database; without it no key can be read."
     return derive(_made(own)), f"A server key was made: {own}. {advice}"
+
+
+def own_key(settings: Settings) -> Path:
+    """Where the server key is, unless it is given otherwise."""
+    return settings.folder / "server.key"
+
+
+def waiting_secret(settings: Settings) -> Secret | None:
+    """The secret that is to take the place of the one in the folder."""
+    path = _waiting(settings)
+    return derive(_from_file(path)) if path.exists() else None
+
+
+def make_waiting(settings: Settings) -> Secret:
+    """Write a new secret beside the one in the folder."""
+    _waiting(settings).unlink(missing_ok=True)
+    return derive(_made(_waiting(settings)))
+
+
+def take_waiting(settings: Settings) -> None:
+    """Let the new secret take the place of the old one."""
+    _waiting(settings).replace(own_key(settings))
+
+
+def make_key(path: Path) -> Secret:
+    """Write a new secret to a file that is not there yet."""
+    return derive(_made(path))
+
+
+def _waiting(settings: Settings) -> Path:
+    return settings.folder / "server.key.new"
 
 
 def _made(path: Path) -> bytes:

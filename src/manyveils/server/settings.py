@@ -25,6 +25,9 @@ class Settings:
     job_memory: int = 8_000 * MEGABYTE
     job_seconds: float = 4 * 3600.0
     queue: int = 20
+    # Days that jobs stay once they are over; and releases that are not listed, if they are not to stay for ever.
+    job_days: int = 90
+    unlisted_days: int | None = None
     token_hours: int = 24
     session_hours: int = 12
     idle_minutes: int = 60

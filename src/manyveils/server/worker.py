@@ -9,23 +9,22 @@ from pathlib import Path
 from secrets import token_hex
 from threading import BoundedSemaphore, Event, Thread
 
-from sqlalchemy import ColumnElement, func, insert, select, update
+from sqlalchemy import ColumnElement, delete, func, insert, select, update
 
 from manyveils.errors import InputError, ManyveilsError, Problem, fault
 from manyveils.server import instances
 from manyveils.server.apart import publish_apart, read_apart
-from manyveils.server.catalogue import enter, home_of, move_in
+from manyveils.server.catalogue import enter, home_of, move_in, sweep
 from manyveils.server.chain import append
 from manyveils.server.jobs import UNFINISHED, Job, job, job_problems
 from manyveils.server.keeper import Keeper
 from manyveils.server.refusals import Missing, Person, Refusal, Unavailable, require
-from manyveils.server.schema import jobs, releases
+from manyveils.server.retention import retire
+from manyveils.server.schema import jobs, releases, servers
 from manyveils.server.uploads import DATA, MOST_POLICY, POLICY, Upload, store
 
 logger = logging.getLogger("manyveils.server")
 BEAT = 10.0
-# A server that was silent for so long is dead.
-SILENT = 90.0
 AGAIN = 1.0
 STOPPED = "The server stopped before the job was done. Upload again."
 CANCELLED = "The job was cancelled."
@@ -48,6 +47,9 @@ class Worker:
         with instances.alone(keeper.settings):
             self.instance = instances.arrive(keeper.settings)
         self._settle_dead()
+        sweep(keeper)
+        with keeper.database.writing() as connection:
+            connection.execute(insert(servers).values(instance=self.instance.name, beat=keeper.now()))
         self._heart = Thread(target=self._live, name="heartbeat", daemon=True)
         self._heart.start()
 
@@ -85,6 +87,8 @@ class Worker:
         self._heart.join()
         try:
             self._settle(jobs.c.instance == self.instance.name)
+            with self.keeper.database.writing() as connection:
+                connection.execute(delete(servers).where(servers.c.instance == self.instance.name))
         except Refusal:
             # Whoever starts next sees by the heartbeat that they are dead.
             logger.error("the database is away: jobs are settled at the next start")
@@ -171,14 +175,16 @@ class Worker:
             try:
                 self._beat()
                 self._settle_dead()
+                retire(self.keeper)
             except Exception as error:
                 logger.error("the heartbeat fails: %s", fault(error))
 
     def _beat(self) -> None:
         mine = (jobs.c.instance == self.instance.name) & jobs.c.state.in_(UNFINISHED)
-        if self.keeper.database.row(select(func.count()).select_from(jobs).where(mine))[0]:
-            with self.keeper.database.writing() as connection:
-                connection.execute(update(jobs).where(mine).values(beat=self.keeper.now()))
+        me = servers.c.instance == self.instance.name
+        with self.keeper.database.writing() as connection:
+            connection.execute(update(servers).where(me).values(beat=self.keeper.now()))
+            connection.execute(update(jobs).where(mine).values(beat=self.keeper.now()))
 
     def _settle_dead(self) -> None:
         """Settle the jobs of servers that died in this folder, and of those elsewhere that are silent."""
@@ -187,8 +193,10 @@ class Worker:
             dead = instances.dead_instances(settings)
             if dead:
                 self._settle(jobs.c.instance.in_(dead))
+                with self.keeper.database.writing() as connection:
+                    connection.execute(delete(servers).where(servers.c.instance.in_(dead)))
                 instances.bury(settings, dead)
-        silent = jobs.c.state.in_(UNFINISHED) & (jobs.c.beat < self.keeper.now() - SILENT)
+        silent = jobs.c.state.in_(UNFINISHED) & (jobs.c.beat < self.keeper.now() - instances.SILENT)
         others = silent & (jobs.c.instance != self.instance.name)
         if self.keeper.database.rows(select(jobs.c.id).where(others)):
             self._settle(others)

@@ -174,6 +174,12 @@ def set_listed(
     return catalogue.set_listed(keeper, person, release, listed=change.listed)
 
 
+@of_releases.delete("/releases/{release}", status_code=204, responses=refusals(401, 403, 404, 422))
+def delete_release(release: IdInPath, keeper: KeeperOf, person: Someone) -> None:
+    """Delete a release with its key, its grants and its files; what it was stays in the log. For its owner."""
+    catalogue.delete_release(keeper, person, release)
+
+
 @of_releases.get("/releases/{release}/disclosure", responses=refusals(401, 403, 404, 409, 422))
 def get_disclosure(release: IdInPath, keeper: KeeperOf, person: Someone) -> disclosure.Disclosure:
     """What researchers were told of a release, and how much of its key follows from that; for its owner."""
