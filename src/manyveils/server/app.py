@@ -14,10 +14,12 @@ from manyveils.errors import ManyveilsError, Problem
 from manyveils.server import observing
 from manyveils.server.api import routes as api
 from manyveils.server.api.access import note
+from manyveils.server.export import Export
 from manyveils.server.headers import Guard, is_api
 from manyveils.server.keeper import Keeper, open_keeper
 from manyveils.server.pages import routes as pages
 from manyveils.server.pages.routing import show
+from manyveils.server.pages.signin import add_sign_in
 from manyveils.server.refusals import Refusal
 from manyveils.server.settings import Settings
 from manyveils.server.verifying import check_at_start
@@ -43,10 +45,12 @@ def create_app(settings: Settings, keeper: Keeper | None = None) -> FastAPI:
     )
     app.state.keeper = keeper
     app.state.warning = check_at_start(keeper)
+    app.state.export = Export(keeper, settings.export) if settings.export else None
     app.state.worker = Worker(keeper)
     app.include_router(api.router)
     app.include_router(pages.router)
     app.include_router(observing.router)
+    add_sign_in(app, keeper)
     app.add_exception_handler(ManyveilsError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _unserved)
@@ -65,6 +69,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 def close_app(app: FastAPI) -> None:
     """Stop the worker and close the database."""
     app.state.worker.stop()
+    if app.state.export is not None:
+        app.state.export.stop()
     app.state.keeper.close()
 
 

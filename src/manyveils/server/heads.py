@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 
 from manyveils.server.secret import Secret
 
@@ -32,6 +32,8 @@ class Heads:
     def __init__(self, folder: Path, secret: Secret, former: Sequence[Secret] = ()) -> None:
         self._file, self._secrets, self._lock = folder / FILE, (secret, *former), Lock()
         self.latest, self.fault = self._read()
+        # Set whenever the log has grown.
+        self.grown = Event()
 
     def keep(self, mark: Mark) -> None:
         """Remember an end that was committed, unless a later one is known."""
@@ -39,6 +41,7 @@ class Heads:
             if self.latest is not None and self.latest.number >= mark.number:
                 return
             self.latest = mark
+            self.grown.set()
             try:
                 self._write(mark)
             except OSError as error:

@@ -8,9 +8,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_bytes
+from typing import TYPE_CHECKING
 
 from manyveils.errors import InputError
 from manyveils.server.settings import KEY_VARIABLE, Settings
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 LENGTH = 32
 VERSION = b"\x01"
@@ -24,6 +28,26 @@ class Secret:
     keys: bytes
     cookies: bytes
     seals: bytes
+    # For what is told elsewhere; whoever has its public key can check it without the secret.
+    signing: bytes
+
+    @property
+    def public(self) -> str:
+        """The key (Ed25519) that signatures are checked with."""
+        return self._signer().public_key().public_bytes_raw().hex()
+
+    def sign(self, text: bytes) -> bytes:
+        """An Ed25519 signature."""
+        return self._signer().sign(text)
+
+    def has_signed(self, text: bytes, signature: str) -> bool:
+        """Whether a signature was made with this secret."""
+        return self.sign(text).hex() == signature
+
+    def _signer(self) -> "Ed25519PrivateKey":
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        return Ed25519PrivateKey.from_private_bytes(self.signing)
 
     def lock(self, plain: bytes, bound_to: str) -> bytes:
         """Encrypt with AES-256-GCM; it opens only for the thing that it is bound to."""
@@ -59,7 +83,7 @@ def derive(root: bytes) -> Secret:
             algorithm=SHA256(), length=LENGTH, salt=None, info=f"manyveils/1/{purpose}".encode()
         ).derive(root)
 
-    return Secret(subkey("keys at rest"), subkey("cookies"), subkey("seals"))
+    return Secret(subkey("keys at rest"), subkey("cookies"), subkey("seals"), subkey("signatures"))
 
 
 def read_secret(settings: Settings, *, make: bool) -> tuple[Secret, str | None]:

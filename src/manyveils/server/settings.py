@@ -10,6 +10,16 @@ MEGABYTE = 1_000_000
 
 
 @dataclass(frozen=True)
+class Provider:
+    """Where people sign in elsewhere, as whom this server asks there, and the claim that says who they are."""
+
+    issuer: str
+    client: str
+    secret: str = field(repr=False)
+    claim: str = "sub"
+
+
+@dataclass(frozen=True)
 class Settings:
     """Where a server keeps things, where it listens, and what it allows."""
 
@@ -35,6 +45,9 @@ class Settings:
     names: frozenset[str] = frozenset()
     # The networks that may read the numbers for Prometheus, beside this machine.
     metrics_for: tuple[str, ...] = ()
+    provider: Provider | None = None
+    # Where else it is told where the log ends: syslog:… or https://….
+    export: str | None = None
     # Whether a web server with TLS passes requests on, and says who sent them.
     behind_proxy: bool = False
 

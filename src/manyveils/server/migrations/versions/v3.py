@@ -42,7 +42,8 @@ def _before() -> tuple[list[Any], dict[str, Any], list[Any], list[Any]]:
 
 
 def _change_users() -> None:
-    with op.batch_alter_table("users") as table:
+    role = sa.CheckConstraint("role IN ('owner', 'researcher', 'auditor')")
+    with op.batch_alter_table("users", table_args=(role,)) as table:
         table.add_column(sa.Column("confirmed", YES_NO, nullable=False, server_default=sa.true()))
         table.add_column(sa.Column("made_by", NUMBER))
         table.add_column(sa.Column("second", sa.LargeBinary()))
@@ -72,13 +73,15 @@ def _change_releases(releases: list[Any], jobs: dict[str, Any]) -> None:
 
 
 def _change_grants() -> None:
-    with op.batch_alter_table("grants") as table:
+    limit = sa.CheckConstraint("daily_limit > 0")
+    with op.batch_alter_table("grants", table_args=(limit,)) as table:
         table.add_column(sa.Column("total_limit", NUMBER, nullable=False, server_default=str(MOST)))
         table.add_column(sa.Column("seal", DIGEST, nullable=False, server_default=""))
 
 
 def _change_the_rest() -> None:
-    with op.batch_alter_table("jobs", naming_convention=NAMES) as table:
+    state = sa.CheckConstraint("state IN ('queued', 'running', 'done', 'failed')")
+    with op.batch_alter_table("jobs", naming_convention=NAMES, table_args=(state,)) as table:
         # What a job made may be deleted.
         table.drop_constraint("jobs_release_id_fkey", type_="foreignkey")
         table.drop_column("audit")
