@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-spark test-spark-cluster check format bench bench-spark generations docs notebook reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
+.PHONY: help setup demo test test-spark test-spark-cluster test-server-deploy sbom check format bench bench-spark generations docs notebook reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -28,6 +28,12 @@ test-spark: $(STAMP) ## run all cases of the Spark engine's tests, of which `mak
 
 test-spark-cluster: $(STAMP) ## kill executors of a Spark cluster in every stage; takes minutes
 	MANYVEILS_TEST_CLUSTER=1 $(BIN)/python -m pytest tests/spark/test_cluster.py
+
+test-server-deploy: $(STAMP) ## run the server behind nginx and Caddy from Debian's packages with TLS, and list its parts
+	MANYVEILS_TEST_DEPLOY=1 $(BIN)/python -m pytest tests/server/test_deploy.py
+
+sbom: $(STAMP) ## list what is installed as CycloneDX in sbom.json
+	$(BIN)/cyclonedx-py environment --output-reproducible --pyproject pyproject.toml --output-file sbom.json $(BIN)/python
 
 check: $(STAMP) ## lint, strict types, import contracts
 	$(BIN)/ruff check src tests benchmarks
@@ -80,4 +86,4 @@ schema: $(STAMP) ## write the JSON Schema of the policy to docs/policy.schema.js
 	$(BIN)/python -m manyveils.policy.schema docs/policy.schema.json
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .venv-peers demo site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf sbom.json $(VENV) .venv-peers demo site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -6,7 +6,6 @@ import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +72,13 @@ def items(keeper: Keeper, actor: Person | None = None, *, skip: int = 0, most: i
 def item(keeper: Keeper, actor: Person | None, release: str) -> Item:
     """One release; one that is not listed is there for its owner only."""
     with keeper.database.reading() as connection:
-        row = sound_row(keeper, connection, releases, releases.c.id == release)
-        is_seen = row is not None and (row.listed or is_mine(keeper, connection, actor, row))
+        return item_in(keeper, connection, actor, release)
+
+
+def item_in(keeper: Keeper, connection: Connection, actor: Person | None, release: str) -> Item:
+    """One release, in a transaction that reads more."""
+    row = sound_row(keeper, connection, releases, releases.c.id == release)
+    is_seen = row is not None and (row.listed or is_mine(keeper, connection, actor, row))
     if not is_seen or not (actor is None or actor.token is None or actor.token.is_for(release)):
         raise no_such("release")
     return _item(row)
@@ -205,14 +209,27 @@ def enter(
 def key_of(keeper: Keeper, release: str) -> Key | None:
     """The key of a release, decrypted; None if it has none. For the server's own use."""
     with keeper.database.reading() as connection:
-        row = sound_row(keeper, connection, keys, keys.c.release_id == release)
-    return None if row is None else _unlocked(keeper.secret, row.key, release)
+        return key_in(keeper, connection, release)
 
 
-@lru_cache(maxsize=32)
-def _unlocked(secret: Secret, blob: bytes, release: str) -> Key:
-    """A key decrypted, of which those read last need not be decrypted for every answer."""
-    return Key.parse(json.loads(secret.unlock(blob, release)))
+def key_in(keeper: Keeper, connection: Connection, release: str) -> Key | None:
+    """The key of a release; those read last are known by their seal, and need not be read again for every answer."""
+    here = keys.c.release_id == release
+    seal = connection.execute(select(keys.c.seal).where(here)).scalar_one_or_none()
+    known = _keys.get((release, seal))
+    if known is None or known[0] != keeper.secret:
+        row = sound_row(keeper, connection, keys, here)
+        if row is None:
+            return None
+        known = keeper.secret, Key.parse(json.loads(keeper.secret.unlock(row.key, release)))
+        while len(_keys) >= MOST_KEYS:
+            _keys.pop(next(iter(_keys)), None)
+        _keys[release, row.seal] = known
+    return known[1]
+
+
+_keys: dict[tuple[str, str | None], tuple[Secret, Key]] = {}
+MOST_KEYS = 32
 
 
 def _item(row: Row[Any]) -> Item:

@@ -4,15 +4,15 @@ Where it ends is one row, sealed with the server's key; one transaction at a tim
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from hmac import compare_digest
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
-from manyveils.server.database import ENDED
+from manyveils.server.database import CHANGED, ENDED
 from manyveils.server.heads import Mark
 from manyveils.server.moments import moment
 from manyveils.server.refusals import Person, require
@@ -27,6 +27,7 @@ START = "0" * 64
 LONGEST = 1_000_000
 SERVER = "(server)"
 BROKEN = "log was broken"
+MODULUS = 1 << 256
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,9 @@ def _add(
     digest = hash_of(keeper, *entry)
     # In the order of the table's columns.
     connection.execute(insert(log).values((*entry, digest)))
-    moved = _write(connection, keeper.secret, Head(head.number + 1, digest, head.sum, ""))
+    moved = _write(
+        connection, keeper.secret, _summed(connection, Head(head.number + 1, digest, head.sum, ""))
+    )
     connection.info[ENDED] = Mark(moved.number, moved.hash)
     return moved
 
@@ -185,14 +188,34 @@ def reseal_head(keeper: "Keeper", connection: Connection, total: str) -> None:
     _write(connection, keeper.secret, Head(head.number, head.hash, total, ""))
 
 
-def add_to_sum(keeper: "Keeper", connection: Connection, changed: Callable[[str], str]) -> None:
-    """Change the sum of the rows with seals; an end that was not sealed by this server stays so."""
-    head = _hold(connection)
-    moved = Head(head.number, head.hash, changed(head.sum), head.seal)
-    if _is_sealed(keeper.secret, head):
-        _write(connection, keeper.secret, moved)
-    else:
-        connection.execute(update(chain).values(sum=moved.sum))
+def add_to_sum(connection: Connection, difference: int) -> None:
+    """Let the sum of the rows with seals change by this much, with the transaction's next entry or at its end."""
+    connection.info[CHANGED] = connection.info.get(CHANGED, 0) + difference
+
+
+def settle(keeper: "Keeper", connection: Connection) -> None:
+    """Write down how the sum has changed; an end that was not sealed by this server stays so."""
+    if CHANGED in connection.info:
+        head = _hold(connection)
+        moved = _summed(connection, head)
+        if _is_sealed(keeper.secret, head):
+            _write(connection, keeper.secret, moved)
+        else:
+            connection.execute(update(chain).values(sum=moved.sum))
+
+
+def _summed(connection: Connection, head: Head) -> Head:
+    """An end with the sum that the transaction has changed."""
+    return replace(head, sum=sum_of([int(head.sum, 16), connection.info.pop(CHANGED, 0)]))
+
+
+def sum_of(shares: Iterable[int]) -> str:
+    """A sum of shares, as it is written.
+
+    >>> sum_of([]) == "0" * 64
+    True
+    """
+    return f"{sum(shares) % MODULUS:064x}"
 
 
 def _hold(connection: Connection) -> Head:

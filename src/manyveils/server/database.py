@@ -18,6 +18,8 @@ from manyveils.server.schema import meta, metadata
 ONE_WRITES = sa.text(f"SELECT pg_advisory_xact_lock({0x6D61_6E79})")
 # Under which a transaction notes where it lets the log end.
 ENDED = "ended"
+# Under which it notes how the sum of the rows with seals changes.
+CHANGED = "changed"
 # Seconds that a transaction waits for its turn, and a connection for an answer.
 PATIENCE = 10.0
 WRITES: dict[str, Any] = {"writes": True}
@@ -60,6 +62,8 @@ class Database:
         self.engine = _engine(url)
         # Told where the log ends, once that is committed.
         self.ended: Callable[[Any], None] = lambda _: None
+        # Called at the end of a transaction, before it is committed.
+        self.settle: Callable[[sa.Connection], None] = lambda _: None
         # Waiting in line here is fairer and faster than in the database, and needs no connection.
         self._turn = Lock()
         try:
@@ -98,11 +102,13 @@ class Database:
             raise _busy()
         try:
             with _reachable(), self.engine.connect() as connection:
-                connection.info.pop(ENDED, None)
+                for noted in (ENDED, CHANGED):
+                    connection.info.pop(noted, None)
                 with connection.execution_options(**WRITES).begin():
                     if not self.is_sqlite:
                         connection.execute(ONE_WRITES)
                     yield connection
+                    self.settle(connection)
                 end = connection.info.pop(ENDED, None)
             if end is not None:
                 self.ended(end)

@@ -104,6 +104,8 @@ def good_grant(keeper: Keeper, connection: Connection, user_id: int, release: st
         (grants.c.user_id == user_id) & (grants.c.release_id == release) & (grants.c.expires > keeper.now())
     )
     row: Row[Any] | None = sound_row(keeper, connection, grants, mine)
+    if row is None:
+        return None
     listed = sound_row(keeper, connection, releases, (releases.c.id == release) & releases.c.listed)
     open_ = sound_row(keeper, connection, users, (users.c.id == user_id) & users.c.active)
     return row if listed is not None and open_ is not None else None

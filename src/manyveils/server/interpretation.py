@@ -16,7 +16,7 @@ from manyveils.errors import InputError, ManyveilsError
 from manyveils.keys import Key, Meaning, interpret_rule, interpret_table
 from manyveils.keys.interpret import MOST_CELLS
 from manyveils.reading.predicates import Condition, parse
-from manyveils.server.catalogue import Item, is_mine, item, key_of
+from manyveils.server.catalogue import Item, is_mine, item_in, key_in
 from manyveils.server.chain import append
 from manyveils.server.disclosure import disclose, originals_in
 from manyveils.server.grants import charge, good_grant
@@ -149,11 +149,11 @@ def _answer(keeper: Keeper, actor: Person, question: Question[T]) -> Answer[T]:
 
 def _counted_answer(keeper: Keeper, actor: Person, question: Question[T]) -> Answer[T]:
     require(actor, "owner", "researcher", "auditor", scope="interpret", release=question.release)
-    release = item(keeper, actor, question.release)
     # Whoever has no grant is refused before anything is read.
     with keeper.database.reading() as connection:
+        release = item_in(keeper, connection, actor, question.release)
         _grant(keeper, connection, actor, question.release)
-    key = key_of(keeper, release.id)
+        key = key_in(keeper, connection, release.id)
     if key is None:
         raise Conflict.at("release", "has no key: what it publishes stands for itself.")
     _refuse_unknown(release, question.names)

@@ -4,12 +4,13 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from hmac import compare_digest
 
 from sqlalchemy import Connection, insert, select
 
 from manyveils.errors import InputError
-from manyveils.server.chain import begin
+from manyveils.server.chain import begin, settle
 from manyveils.server.database import Database, sqlite_url
 from manyveils.server.heads import Heads
 from manyveils.server.instances import alone
@@ -57,6 +58,7 @@ def open_keeper(settings: Settings, *, existing: bool = False) -> Keeper:
             heads = Heads(settings.folder, secret, [old for _, old in former])
             keeper = replace(keeper, former=former, heads=heads)
             database.ended = keeper.heads.keep
+            database.settle = partial(settle, keeper)
         except BaseException:
             database.close()
             raise

@@ -33,7 +33,7 @@ REQUESTS = "manyveils.server.requests"
 HEADER = "x-request-id"
 GIVEN = re.compile(r"[A-Za-z0-9._-]{1,64}")
 BUCKETS = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0, 60.0)
-requests_logger = structlog.stdlib.get_logger(REQUESTS)
+requests_logger = logging.getLogger(REQUESTS)
 router = APIRouter(include_in_schema=False)
 
 
@@ -102,7 +102,7 @@ class Observer:
         who = {} if person is None else {"account": person.name}
         token = {} if person is None or person.token is None else {"token": person.token.id}
         told = {"method": method, "route": route, "status": status, "ms": round(1000 * seconds, 1)}
-        requests_logger.info("request", **told, **who, **token)
+        requests_logger.info("request", extra=told | who | token)
 
 
 API = "/api/v1"
@@ -179,6 +179,7 @@ def write_json_logs(*, requests: bool, stream: TextIO | None = None) -> None:
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
+        structlog.stdlib.ExtraAdder(),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     last = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, _place_of_error]
@@ -186,10 +187,6 @@ def write_json_logs(*, requests: bool, stream: TextIO | None = None) -> None:
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared, processors=[*last, structlog.processors.JSONRenderer()]
         )
-    )
-    structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        logger_factory=structlog.stdlib.LoggerFactory(),
     )
     root = logging.getLogger()
     root.handlers[:] = [handler]

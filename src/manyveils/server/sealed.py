@@ -7,13 +7,26 @@ One that was taken away, or put back as it once was, makes the sum false: that s
 import hashlib
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hmac import compare_digest
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, delete, insert, select, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Double,
+    Row,
+    Select,
+    Table,
+    and_,
+    delete,
+    insert,
+    select,
+    update,
+)
 
-from manyveils.server.chain import add_to_sum
+from manyveils.server.chain import add_to_sum, sum_of
 from manyveils.server.schema import SUMMED
 from manyveils.server.secret import Secret
 
@@ -21,14 +34,17 @@ if TYPE_CHECKING:
     from manyveils.server.keeper import Keeper
 
 logger = logging.getLogger("manyveils.server")
-MODULUS = 1 << 256
 
 
 def add_row(keeper: "Keeper", connection: Connection, table: Table, **values: Any) -> Row[Any]:
     """Insert a row with its seal; gives it."""
     key = connection.execute(insert(table).values(**values, seal="")).inserted_primary_key
-    row = connection.execute(select(table).where(_is(table, key or ()))).one()
-    return _sealed(keeper, connection, table, row, before=0)
+    here = _is(table, key or ())
+    row = connection.execute(select(table).where(here)).one()
+    seal = _seal(keeper.secret, table, row._mapping)
+    connection.execute(update(table).where(here).values(seal=seal))
+    _count(keeper, connection, table, _share(keeper.secret, table, seal))
+    return connection.execute(select(table).where(here)).one()
 
 
 def change_row(
@@ -36,15 +52,18 @@ def change_row(
 ) -> Row[Any]:
     """Change a sound row, and seal it anew; gives it."""
     here = _is(table, _key(table, row))
-    before = _share(keeper.secret, table, row)
-    connection.execute(update(table).where(here).values(**values))
-    return _sealed(keeper, connection, table, connection.execute(select(table).where(here)).one(), before)
+    seal = _seal(keeper.secret, table, {**row._mapping, **values})
+    change = update(table).where(here).values(**values, seal=seal)
+    _count(
+        keeper, connection, table, _share(keeper.secret, table, seal) - _share(keeper.secret, table, row.seal)
+    )
+    return connection.execute(change.returning(*table.columns)).one()
 
 
 def remove_row(keeper: "Keeper", connection: Connection, table: Table, row: Row[Any]) -> None:
     """Delete a sound row."""
     connection.execute(delete(table).where(_is(table, _key(table, row))))
-    _count(keeper, connection, table, -_share(keeper.secret, table, row))
+    _count(keeper, connection, table, -_share(keeper.secret, table, row.seal))
 
 
 def sound_rows(
@@ -71,29 +90,24 @@ def is_sound(secret: Secret, table: Table, row: Row[Any]) -> bool:
     Why: the seal is a keyed digest of the table's name and of every value of the row.
     Tested by: tests/server/test_sealed.py
     """
-    return compare_digest(row.seal.encode(), _seal(secret, table, row).encode())
+    return compare_digest(row.seal.encode(), _seal(secret, table, row._mapping).encode())
 
 
 def seal_all(keeper: "Keeper", connection: Connection, table: Table) -> None:
     """Seal every row of a table as it stands, when the key changes or the table does."""
     for row in connection.execute(select(table)).all():
         here = _is(table, _key(table, row))
-        connection.execute(update(table).where(here).values(seal=_seal(keeper.secret, table, row)))
+        connection.execute(update(table).where(here).values(seal=_seal(keeper.secret, table, row._mapping)))
 
 
 def sum_of_rows(keeper: "Keeper", connection: Connection) -> str:
     """The sum over all rows that are there."""
-    tables = ((table, connection.execute(select(table)).all()) for table in SUMMED)
-    return sum_of(_share(keeper.secret, table, row) for table, rows in tables for row in rows)
-
-
-def sum_of(shares: Iterable[int]) -> str:
-    """A sum of shares, as it is written.
-
-    >>> sum_of([]) == "0" * 64
-    True
-    """
-    return f"{sum(shares) % MODULUS:064x}"
+    shares = (
+        _share(keeper.secret, table, seal)
+        for table in SUMMED
+        for seal in connection.execute(select(table.c.seal)).scalars()
+    )
+    return sum_of(shares)
 
 
 def unsound(keeper: "Keeper", connection: Connection) -> dict[str, int]:
@@ -105,31 +119,26 @@ def unsound(keeper: "Keeper", connection: Connection) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def _sealed(keeper: "Keeper", connection: Connection, table: Table, row: Row[Any], before: int) -> Row[Any]:
-    here = _is(table, _key(table, row))
-    connection.execute(update(table).where(here).values(seal=_seal(keeper.secret, table, row)))
-    row = connection.execute(select(table).where(here)).one()
-    _count(keeper, connection, table, _share(keeper.secret, table, row) - before)
-    return row
-
-
 def _count(keeper: "Keeper", connection: Connection, table: Table, difference: int) -> None:
     if table in SUMMED:
-        add_to_sum(keeper, connection, lambda before: sum_of([int(before, 16), difference]))
+        add_to_sum(connection, difference)
 
 
-def _seal(secret: Secret, table: Table, row: Row[Any]) -> str:
-    values = [_plain(value) for name, value in row._mapping.items() if name != "seal"]
+def _seal(secret: Secret, table: Table, row: Mapping[Any, Any]) -> str:
+    values = [_plain(column, row[column.name]) for column in table.columns if column.name != "seal"]
     return secret.seal("row", table.name, json.dumps(values, ensure_ascii=True, separators=(",", ":")))
 
 
-def _share(secret: Secret, table: Table, row: Row[Any]) -> int:
+def _share(secret: Secret, table: Table, seal: str) -> int:
     """What a row adds to the sum; of no use to anyone who knows the seals alone."""
-    return int(secret.seal("share", table.name, row.seal), 16)
+    return int(secret.seal("share", table.name, seal), 16)
 
 
-def _plain(value: Any) -> Any:
-    return ["bytes", hashlib.sha256(value).hexdigest()] if isinstance(value, bytes) else value
+def _plain(column: Column[Any], value: Any) -> Any:
+    """A value as it is sealed, the same before it is written and after it was read."""
+    if isinstance(value, bytes):
+        return ["bytes", hashlib.sha256(value).hexdigest()]
+    return float(value) if isinstance(column.type, Double) and value is not None else value
 
 
 def _key(table: Table, row: Row[Any]) -> list[Any]:

@@ -10,13 +10,13 @@ from manyveils.server.chain import (
     BROKEN,
     START,
     Head,
-    add_to_sum,
     details_of,
     end_fault,
     hash_of,
     note_break,
     page,
     read_head,
+    reseal_head,
 )
 from manyveils.server.heads import Mark
 from manyveils.server.keeper import Keeper
@@ -99,7 +99,7 @@ def check_at_start(keeper: Keeper) -> str | None:
             return None
         note_break(keeper, connection, reason)
         # What is there now is where it goes on from; that it was broken stays in the log.
-        add_to_sum(keeper, connection, lambda _: sum_of_rows(keeper, connection))
+        reseal_head(keeper, connection, sum_of_rows(keeper, connection))
     return f"WARNING: {reason}. The log says so from now on."
 
 
