@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import httpx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from manyveils.errors import InputError
 from manyveils.keys import Grades, Key, Pseudonyms
-from manyveils.server import accounts, disclosure, grants
+from manyveils.server import accounts, catalogue, disclosure, grants, logins
 from manyveils.server.disclosure import share_of
 from manyveils.server.interpretation import read_rule, read_table, read_value
 from manyveils.server.refusals import Forbidden, TooMany
@@ -174,3 +175,22 @@ def test_limits_in_all(house, hand_made, clock):
     assert [ask(n) for n in range(2)] == [1, "budget"]
     grant = grants.all_grants(house.keeper, house.researcher)[0]
     assert (grant.used_today, grant.used_in_all) == (1, 6)
+
+
+def test_the_page_of_an_owner(door, hand_made):
+    """An owner sees on a page how much of a key follows from what was told, approves more there, and can delete."""
+    house = door.house
+    release = house.release(hand_made, key=graded())
+    house.grant(release)
+    read_value(house.keeper, house.researcher, release, "income", grades_of(house, graded())[3])
+    session = logins.open_session(house.keeper, "owner", PASSWORD, "here")
+    with httpx.Client(base_url=door.url, cookies={logins.PLAIN: session.cookie}) as browser:
+        page = browser.get(f"/releases/{release}/disclosure").text
+        assert '<td class="number">161</td>' in page
+        form = {"csrf": session.csrf, "approved": "7", "budget": "9"}
+        assert browser.post(f"/releases/{release}/disclosure", data=form).status_code == 303
+        said = disclosure.disclosure(house.keeper, house.owner, release)
+        assert (said.approved, said.budget) == (7, 9)
+        for sure, left in (("no", 1), ("yes", 0)):
+            browser.post(f"/releases/{release}/delete", data={"csrf": session.csrf, "sure": sure})
+            assert len(catalogue.items(house.keeper)) == left

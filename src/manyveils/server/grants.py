@@ -14,7 +14,7 @@ from manyveils.server.keeper import Keeper
 from manyveils.server.moments import Moment, moment
 from manyveils.server.refusals import Person, TooMany, no_such, require
 from manyveils.server.schema import answers, grants, releases, users
-from manyveils.server.sealed import add_row, change_row, sound_row, sound_rows
+from manyveils.server.sealed import add_row, change_row, sound_row, sound_rows, sound_together
 
 MOST = 1_000_000
 # A grant without a limit in all has so many days' worth.
@@ -99,16 +99,14 @@ def all_grants(keeper: Keeper, actor: Person) -> list[Grant]:
 
 
 def good_grant(keeper: Keeper, connection: Connection, user_id: int, release: str) -> Row[Any] | None:
-    """A researcher's grant for a listed release, if it has not expired."""
+    """A researcher's grant for a listed release, if it has not expired and the account is open."""
     mine = (
         (grants.c.user_id == user_id) & (grants.c.release_id == release) & (grants.c.expires > keeper.now())
     )
-    row: Row[Any] | None = sound_row(keeper, connection, grants, mine)
-    if row is None:
-        return None
-    listed = sound_row(keeper, connection, releases, (releases.c.id == release) & releases.c.listed)
-    open_ = sound_row(keeper, connection, users, (users.c.id == user_id) & users.c.active)
-    return row if listed is not None and open_ is not None else None
+    listed = (releases.c.id == grants.c.release_id) & releases.c.listed
+    is_open = (users.c.id == grants.c.user_id) & users.c.active
+    rows = sound_together(keeper, connection, (grants, releases, users), mine & listed & is_open)
+    return None if rows is None else rows[0]
 
 
 def charge(keeper: Keeper, connection: Connection, grant: Row[Any], cost: int) -> None:

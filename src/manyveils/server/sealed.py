@@ -7,8 +7,9 @@ One that was taken away, or put back as it once was, makes the sum false: that s
 import hashlib
 import json
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hmac import compare_digest
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
@@ -83,7 +84,24 @@ def sound_row(keeper: "Keeper", connection: Connection, table: Table, where: Col
     return rows[0] if rows else None
 
 
-def is_sound(secret: Secret, table: Table, row: Row[Any]) -> bool:
+def sound_together(
+    keeper: "Keeper", connection: Connection, tables: Sequence[Table], where: ColumnElement[bool]
+) -> Any:
+    """The rows of several tables for which something holds together, if this server wrote all; None otherwise."""
+    values = connection.execute(
+        select(*(column for table in tables for column in table.columns)).where(where)
+    ).first()
+    if values is None:
+        return None
+    rest, rows = iter(values), []
+    for table in tables:
+        mapping = {column.name: next(rest) for column in table.columns}
+        rows.append(SimpleNamespace(**mapping, _mapping=mapping))
+    sound = all(is_sound(keeper.secret, table, row) for table, row in zip(tables, rows, strict=True))
+    return rows if sound else None
+
+
+def is_sound(secret: Secret, table: Table, row: Any) -> bool:
     """Whether the server wrote a row as it stands.
 
     Claim: nobody without the server key can make a row that is taken for the server's.

@@ -19,7 +19,7 @@ from manyveils.server.keeper import Keeper
 from manyveils.server.moments import Moment, moment
 from manyveils.server.refusals import SCOPES, Pass, Person, Scope, no_such
 from manyveils.server.schema import tokens, users
-from manyveils.server.sealed import add_row, change_row, remove_row, sound_row, sound_rows
+from manyveils.server.sealed import add_row, change_row, remove_row, sound_row, sound_rows, sound_together
 
 PREFIX = "mvt_"
 MOST_HOURS = 24 * 90
@@ -91,18 +91,17 @@ def issue_token(
 def find_token(keeper: Keeper, token: str) -> Person | None:
     """Whoever a token belongs to, if it is good, and what it lets do."""
     is_good = (tokens.c.digest == digest(token)) & (tokens.c.expires > keeper.now()) & ~tokens.c.revoked
+    is_open = (users.c.id == tokens.c.user_id) & users.c.active & users.c.confirmed
     with keeper.database.reading() as connection:
-        row = sound_row(keeper, connection, tokens, is_good)
-        return None if row is None else person_of(keeper, connection, row.user_id, _pass(row))
+        rows = sound_together(keeper, connection, (tokens, users), is_good & is_open)
+    return None if rows is None else Person(rows[1].id, rows[1].name, rows[1].role, _pass(rows[0]))
 
 
-def person_of(
-    keeper: Keeper, connection: Connection, user_id: int, token: Pass | None = None
-) -> Person | None:
+def person_of(keeper: Keeper, connection: Connection, user_id: int) -> Person | None:
     """The person of an account that is open."""
     is_open = (users.c.id == user_id) & users.c.active & users.c.confirmed
     user = sound_row(keeper, connection, users, is_open)
-    return None if user is None else Person(user.id, user.name, user.role, token)
+    return None if user is None else Person(user.id, user.name, user.role)
 
 
 def all_tokens(keeper: Keeper, actor: Person) -> list[Issued]:

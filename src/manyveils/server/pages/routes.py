@@ -17,6 +17,7 @@ from manyveils.server import (
     accounts,
     catalogue,
     chain,
+    disclosure,
     grants,
     interpretation,
     jobs,
@@ -212,6 +213,31 @@ def set_listed(release: str, keeper: KeeperOf, person: PersonHere, form: Fields)
     """List a release, or take it off the list."""
     catalogue.set_listed(keeper, person, release[:100], listed=yes_or_no(form, "listed"))
     return go(f"/releases/{release[:100]}")
+
+
+@router.get("/releases/{release}/disclosure")
+def told(release: str, request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
+    """What researchers were told of a release, and how much of its key follows from that."""
+    said = disclosure.disclosure(keeper, person, release[:100])
+    item = catalogue.item(keeper, person, release[:100])
+    return show(request, "disclosure.html", release=item, told=said)
+
+
+@router.post("/releases/{release}/disclosure")
+def approve(release: str, keeper: KeeperOf, person: PersonHere, form: Fields) -> Response:
+    """Let researchers be told more, or less."""
+    limits = {name: whole_number(form, name) for name in ("budget", "approved")}
+    disclosure.approve(keeper, person, release[:100], **limits)
+    return go(f"/releases/{release[:100]}/disclosure")
+
+
+@router.post("/releases/{release}/delete")
+def delete(release: str, keeper: KeeperOf, person: PersonHere, form: Fields) -> Response:
+    """Delete a release with its key, its grants and its files."""
+    if not yes_or_no(form, "sure"):
+        return go(f"/releases/{release[:100]}")
+    catalogue.delete_release(keeper, person, release[:100])
+    return go("/")
 
 
 @router.get("/people")
