@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import update
 
 from manyveils.errors import ManyveilsError
-from manyveils.server import instances, jobs, worker
+from manyveils.server import apart, instances, jobs, worker
 from manyveils.server.refusals import Unavailable
 from manyveils.server.schema import jobs as job_table
 from manyveils.server.uploads import Upload
@@ -25,8 +25,8 @@ ROWS = "age,illness\n" + "".join(f"{20 + n % 4},ill{n % 3}\n" for n in range(24)
 
 @pytest.fixture
 def working(house):
-    """A worker whose jobs may take 600 megabytes and twenty seconds."""
-    object.__setattr__(house.keeper.settings, "job_memory", 600_000_000)
+    """A worker whose jobs may take 400 megabytes and twenty seconds."""
+    object.__setattr__(house.keeper.settings, "job_memory", 400_000_000)
     object.__setattr__(house.keeper.settings, "job_seconds", 20.0)
     made = Worker(house.keeper)
     yield made
@@ -50,7 +50,7 @@ def over(house, job, seconds=40):
 
 
 def huge_parquet():
-    """A small file that is 40 million rows."""
+    """A small file that is 25 million rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -59,7 +59,7 @@ def huge_parquet():
         {"age": pa.array([20] * 1_000_000), "illness": pa.array(["ill"] * 1_000_000).dictionary_encode()}
     )
     with pq.ParquetWriter(file, part.schema) as writer:
-        for _ in range(40):
+        for _ in range(25):
             writer.write_table(part)
     return file.getvalue()
 
@@ -68,7 +68,7 @@ def test_a_table_that_fills_the_memory(working, house):
     """A small file of very many rows fails its job with the limit, and the next job is done."""
     failed = over(house, submit(working, house, data=huge_parquet(), names=("p.toml", "d.parquet")))
     assert failed.state == "failed"
-    assert "600 MB of memory" in failed.error
+    assert "400 MB of memory" in failed.error
     assert over(house, submit(working, house)).state == "done"
 
 
@@ -81,8 +81,9 @@ def test_a_table_that_fills_the_memory(working, house):
         ("p.json", '{"a":' * 100_000 + "1" + "}" * 100_000),
     ],
 )
-def test_a_policy_that_fills_the_memory(working, house, name, policy):
+def test_a_policy_that_fills_the_memory(working, house, monkeypatch, name, policy):
     """A policy that is nested without end is refused, and the server goes on."""
+    monkeypatch.setattr(apart, "POLICY_MEMORY", 300_000_000)
     with pytest.raises(ManyveilsError):
         submit(working, house, policy=policy, names=(name, "data.csv"))
     assert list(working.instance.work.iterdir()) == []
@@ -91,7 +92,7 @@ def test_a_policy_that_fills_the_memory(working, house, name, policy):
 
 def test_the_rest_of_the_server_does_not_notice(door, house_of):
     """While a job fills its memory and while one is killed, pages and logins are served as ever."""
-    object.__setattr__(door.house.keeper.settings, "job_memory", 600_000_000)
+    object.__setattr__(door.house.keeper.settings, "job_memory", 400_000_000)
     slowest = 0.0
     with door.as_("owner") as client:
         files = {"policy": ("p.toml", POLICY.encode()), "data": ("d.parquet", huge_parquet())}

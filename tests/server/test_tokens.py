@@ -5,10 +5,11 @@ import pyotp
 import pytest
 
 from manyveils.errors import InputError
-from manyveils.server import accounts, catalogue, logins, second, tokens
+from manyveils.server import accounts, catalogue, grants, logins, second, tokens
 from manyveils.server.accounts import Proof
 from manyveils.server.refusals import SCOPES, Conflict, Forbidden, Missing, TooMany, Unauthenticated
 from manyveils.server.tokens import Wish
+from manyveils.server.worker import Worker
 
 PASSWORD = "a long enough password"
 PROOF = Proof(PASSWORD, "here")
@@ -121,6 +122,12 @@ def test_tokens_for_some_releases(house, hand_made):
         catalogue.item(house.keeper, person, other)
     with pytest.raises(Forbidden):
         catalogue.set_listed(house.keeper, person, other, listed=False)
+    house.grant(other)
+    assert grants.all_grants(house.keeper, person) == []
+    worker = Worker(house.keeper)
+    with pytest.raises(Forbidden, match="some releases"):
+        worker.submit(person, title="x", policy=None, data=None)
+    worker.stop()
 
 
 def test_listed_and_revoked(house):

@@ -16,6 +16,7 @@ from manyveils.server.refusals import Unavailable
 from manyveils.server.schema import meta, metadata
 
 ONE_WRITES = sa.text(f"SELECT pg_advisory_xact_lock({0x6D61_6E79})")
+ONE_WRITES_NOW = sa.text(f"SELECT pg_try_advisory_xact_lock({0x6D61_6E79})")
 # Under which a transaction notes where it lets the log end.
 ENDED = "ended"
 # Under which it notes how the sum of the rows with seals changes.
@@ -49,6 +50,14 @@ def _reachable() -> Iterator[None]:
 
 def _busy() -> Unavailable:
     return Unavailable.at("database", "is away or busy.", "Try again soon.", wait=5)
+
+
+def _take_turn(connection: sa.Connection, wait: float) -> None:
+    """Wait until nobody else writes, on any server of a PostgreSQL database."""
+    if wait > 0:
+        connection.execute(ONE_WRITES)
+    elif not connection.execute(ONE_WRITES_NOW).scalar_one():
+        raise _busy()
 
 
 class Database:
@@ -104,9 +113,12 @@ class Database:
             with _reachable(), self.engine.connect() as connection:
                 for noted in (ENDED, CHANGED):
                     connection.info.pop(noted, None)
+                if self.is_sqlite:
+                    driver: Any = connection.connection.driver_connection
+                    driver.execute(f"PRAGMA busy_timeout = {int(1000 * wait)}")
                 with connection.execution_options(**WRITES).begin():
                     if not self.is_sqlite:
-                        connection.execute(ONE_WRITES)
+                        _take_turn(connection, wait)
                     yield connection
                     self.settle(connection)
                 end = connection.info.pop(ENDED, None)

@@ -95,7 +95,10 @@ def all_grants(keeper: Keeper, actor: Person) -> list[Grant]:
                 if is_mine(keeper, connection, actor, row)
             }
             rows = [row for row in rows if row.release_id in theirs]
-        return [_grant(keeper, connection, row) for row in rows]
+        token = actor.token
+        return [
+            _grant(keeper, connection, row) for row in rows if token is None or token.is_for(row.release_id)
+        ]
 
 
 def good_grant(keeper: Keeper, connection: Connection, user_id: int, release: str) -> Row[Any] | None:

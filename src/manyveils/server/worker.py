@@ -18,7 +18,7 @@ from manyveils.server.catalogue import enter, home_of, move_in, sweep
 from manyveils.server.chain import append
 from manyveils.server.jobs import UNFINISHED, Job, job, job_problems
 from manyveils.server.keeper import Keeper
-from manyveils.server.refusals import Missing, Person, Refusal, Unavailable, require
+from manyveils.server.refusals import Forbidden, Missing, Person, Refusal, Unavailable, require
 from manyveils.server.retention import retire
 from manyveils.server.schema import jobs, releases, servers
 from manyveils.server.uploads import DATA, MOST_POLICY, POLICY, Upload, store
@@ -64,6 +64,8 @@ class Worker:
     ) -> Job:
         """Store an upload and queue its publication; for owners. A wrong policy is refused immediately."""
         require(actor, "owner", scope="publish")
+        if actor.token is not None and actor.token.only is not None:
+            raise Forbidden.at("token", "is for some releases, and this would be another.", noted=False)
         InputError.refuse(job_problems(title, format))
         number = token_hex(8)
         folder = self.instance.work / number
