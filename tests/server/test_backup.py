@@ -10,27 +10,13 @@ import pytest
 from manyveils.errors import InputError
 from manyveils.server import accounts, catalogue, grants
 from manyveils.server.backup import back_up, restore
-from manyveils.server.interpretation import read_value
 from manyveils.server.settings import Settings
-from manyveils.server.verifying import check_at_start, verify_log
+from tests.kit.servers import ask, settled
 
 PASSWORD = "a long enough password"
 MARK = "Qz9secret"
 VERSIONS = Path(__file__).parent / "versions"
 OLD = "0123456789abcdef"
-
-
-def ask(keeper, person, release, code="CODE001"):
-    """What a code means."""
-    return read_value(keeper, person, release, "insurance", code).read
-
-
-def settled(keeper):
-    """Whether the log is whole, and nothing is to be told at a start."""
-    verdict = verify_log(keeper)
-    assert verdict.whole, verdict.reason
-    assert check_at_start(keeper) is None
-    return True
 
 
 @pytest.mark.parametrize("target", ["sqlite", "postgresql"])

@@ -1,9 +1,6 @@
 """A server of an older version is refused until it is migrated, whole or not at all, and then knows all it knew."""
 
-import os
 import shutil
-import signal
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,40 +9,15 @@ from sqlalchemy import create_engine
 from manyveils.errors import InputError
 from manyveils.server import accounts, disclosure, grants
 from manyveils.server.database import sqlite_url
-from manyveils.server.interpretation import read_value
 from manyveils.server.keeper import open_keeper
 from manyveils.server.migrating import migrate
 from manyveils.server.settings import Settings
-from manyveils.server.verifying import check_at_start, verify_log
+from tests.kit.servers import ask, killed, settled
 
 PASSWORD = "a long enough password"
 MARK = "Qz9secret"
 VERSIONS = Path(__file__).parent / "versions"
 OLD = "0123456789abcdef"
-
-
-def ask(keeper, person, release, code="CODE001"):
-    """What a code means."""
-    return read_value(keeper, person, release, "insurance", code).read
-
-
-def settled(keeper):
-    """Whether the log is whole, and nothing is to be told at a start."""
-    verdict = verify_log(keeper)
-    assert verdict.whole, verdict.reason
-    assert check_at_start(keeper) is None
-    return True
-
-
-def killed(monkeypatch, place, call):
-    """Do something in a process that is killed when it comes to a place of it."""
-    child = os.fork()
-    if child == 0:
-        monkeypatch.setattr(place, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
-        with suppress(BaseException):
-            call()
-        os._exit(1)
-    assert os.waitpid(child, 0)[1] == signal.SIGKILL
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

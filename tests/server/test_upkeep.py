@@ -1,9 +1,6 @@
 """A server is copied, restored, migrated and given another key, whole or not at all, also when it is killed meanwhile."""
 
-import os
-import signal
 from base64 import b64encode
-from contextlib import suppress
 from pathlib import Path
 from secrets import token_bytes
 
@@ -13,30 +10,17 @@ from sqlalchemy import text
 from manyveils.errors import InputError
 from manyveils.server import accounts, catalogue, grants, logins, retention, second, tokens
 from manyveils.server.app import create_app
-from manyveils.server.interpretation import read_value
 from manyveils.server.keeper import open_keeper
 from manyveils.server.refusals import Conflict, Forbidden, Missing
 from manyveils.server.settings import Settings
 from manyveils.server.upkeep import rotate_key
-from manyveils.server.verifying import check_at_start, verify_log
+from manyveils.server.verifying import verify_log
+from tests.kit.servers import ask, killed, settled
 
 PASSWORD = "a long enough password"
 MARK = "Qz9secret"
 VERSIONS = Path(__file__).parent / "versions"
 OLD = "0123456789abcdef"
-
-
-def ask(keeper, person, release, code="CODE001"):
-    """What a code means."""
-    return read_value(keeper, person, release, "insurance", code).read
-
-
-def settled(keeper):
-    """Whether the log is whole, and nothing is to be told at a start."""
-    verdict = verify_log(keeper)
-    assert verdict.whole, verdict.reason
-    assert check_at_start(keeper) is None
-    return True
 
 
 def test_another_key(either, hand_made, monkeypatch):
@@ -116,17 +100,6 @@ def test_no_key_is_changed_under_a_running_server(settings):
     with pytest.raises(InputError, match="broken"):
         rotate_key(app.state.keeper)
     app.state.keeper.close()
-
-
-def killed(monkeypatch, place, call):
-    """Do something in a process that is killed when it comes to a place of it."""
-    child = os.fork()
-    if child == 0:
-        monkeypatch.setattr(place, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
-        with suppress(BaseException):
-            call()
-        os._exit(1)
-    assert os.waitpid(child, 0)[1] == signal.SIGKILL
 
 
 @pytest.mark.parametrize("place", ["fingerprint", "reseal_head", "take_waiting"])
