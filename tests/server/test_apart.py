@@ -103,7 +103,7 @@ def test_the_rest_of_the_server_does_not_notice(door, house_of):
             slowest = max(slowest, time.monotonic() - begun)
         login = {"name": "owner", "password": "a long enough password"}
         assert client.post("/token", json=login).status_code == 201
-    assert slowest < 2
+    assert slowest < 5
 
 
 def test_a_job_that_takes_too_long(working, house, monkeypatch):
