@@ -29,6 +29,8 @@ BETWEEN = 0.3
 # A policy is a page of text; reading one that needs more than this is an attack or a mistake.
 POLICY_MEMORY, POLICY_SECONDS = 1_000_000_000, 20.0
 POLITENESS = 10
+# PR_SET_PDEATHSIG of Linux.
+DIE_WITH_PARENT = 1
 
 
 @dataclass(frozen=True, repr=False)
@@ -137,6 +139,7 @@ def _refusal(said: dict[str, Any]) -> ManyveilsError:
 
 def _work(task: Callable[..., Any], arguments: tuple[str, ...], memory: int, channel: Connection) -> None:
     """Do a task inside its limits, and say what came of it; in the process apart."""
+    _die_with_the_server()
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.nice(POLITENESS)
@@ -155,6 +158,16 @@ def _work(task: Callable[..., Any], arguments: tuple[str, ...], memory: int, cha
     # Panics of the library that reads tables are no Exception.
     except BaseException as error:
         say(refused="ManyveilsError", problems=[["", f"This is a fault of manyveils: {fault(error)}", ""]])
+
+
+def _die_with_the_server() -> None:
+    """End when the process from which this one was forked ends, which is when the server does."""
+    import ctypes
+    import signal
+    import sys
+
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
 
 
 def _read(policy: str, _progress: Callable[[str, float], None]) -> None:
