@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 TOOLS := .venv-tools/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-spark test-spark-cluster package package-extras sbom vulnerabilities check format bench bench-spark generations docs pictures notebook reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
+.PHONY: help setup demo test test-spark test-spark-cluster test-server-deploy package package-extras sbom vulnerabilities check format bench bench-spark generations docs pictures notebook reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -34,6 +34,9 @@ test-spark: $(STAMP) ## run all cases of the Spark engine's tests, of which `mak
 
 test-spark-cluster: $(STAMP) ## kill executors of a Spark cluster in every stage; takes minutes
 	MANYVEILS_TEST_CLUSTER=1 $(BIN)/python -m pytest tests/spark/test_cluster.py
+
+test-server-deploy: $(STAMP) ## run the server behind nginx and Caddy from Debian's packages with TLS
+	MANYVEILS_TEST_DEPLOY=1 $(BIN)/python -m pytest tests/server/test_deploy.py
 
 package: $(STAMP) ## build wheel and sdist, install each into an empty environment and run the demo from there
 	$(BIN)/python -m tests.package install --python $(PYTHON)

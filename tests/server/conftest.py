@@ -32,10 +32,11 @@ import polars as pl
 
 import manyveils as mv
 from manyveils.keys import Grades, Key, Pseudonyms
-from manyveils.server import accounts, catalogue, grants
-from manyveils.server.app import create_app, listen, server_of
+from manyveils.server import accounts, catalogue, disclosure, grants, passwords
+from manyveils.server.app import create_app
 from manyveils.server.keeper import Keeper, open_keeper
-from manyveils.server.refusals import Person
+from manyveils.server.listening import listen, server_of
+from manyveils.server.refusals import SCOPES, Person
 from manyveils.server.settings import Settings
 from tests.kit.postgresql import emptied, own_postgresql
 
@@ -52,9 +53,9 @@ def _cheap_passwords() -> Iterator[None]:
     from pwdlib.hashers.argon2 import Argon2Hasher
 
     cheap = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=1024, parallelism=1),))
-    dear, accounts.hasher = accounts.hasher, lambda: cheap  # type: ignore[assignment]
+    dear, passwords.hasher = passwords.hasher, lambda: cheap  # type: ignore[assignment]
     yield
-    accounts.hasher = dear
+    passwords.hasher = dear
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -144,7 +145,9 @@ class House:
         shutil.copytree(folder, copy)
         arrival = catalogue.move_in(self.keeper, copy, number, title="A release", key=key or hand_made_key())
         with self.keeper.database.writing() as connection:
-            catalogue.enter(self.keeper, connection, arrival, "owner")
+            catalogue.enter(self.keeper, connection, arrival, self.owner)
+        if arrival["key"] is not None:
+            disclosure.approve(self.keeper, self.owner, number, approved=100)
         if listed:
             catalogue.set_listed(self.keeper, self.owner, number, listed=True)
         return number
@@ -214,7 +217,7 @@ class Door:
         """A client with a token of this account, or none."""
         headers = {}
         if name is not None:
-            login = {"name": name, "password": PASSWORD}
+            login = {"name": name, "password": PASSWORD, "scopes": list(SCOPES)}
             token = httpx.post(f"{self.url}/api/v1/token", json=login).json()["token"]
             headers["Authorization"] = f"Bearer {token}"
         return httpx.Client(base_url=f"{self.url}/api/v1", timeout=30, headers=headers)

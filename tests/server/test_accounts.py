@@ -6,15 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from manyveils.errors import InputError
-from manyveils.server import accounts, logins
-from manyveils.server.database import sessions as session_table
-from manyveils.server.database import tokens as token_table
-from manyveils.server.database import users
+from manyveils.server import accounts, logins, passwords, tokens
 from manyveils.server.keeper import open_keeper
-from manyveils.server.refusals import Conflict, Forbidden, Unauthenticated
+from manyveils.server.refusals import Conflict, Forbidden, Missing, Unauthenticated
+from manyveils.server.schema import sessions as session_table
+from manyveils.server.schema import tokens as token_table
+from manyveils.server.schema import users
 from manyveils.server.settings import Settings
 
 PASSWORD = "a long enough password"
+PROOF = accounts.Proof(PASSWORD, "here")
 
 
 def rows(house, table):
@@ -39,7 +40,7 @@ def test_log_in(either):
 def test_unknown_names_cost_the_same(house, monkeypatch):
     """A password is checked for an unknown name too, and against a hash of the same work."""
     checked = []
-    monkeypatch.setattr(accounts, "_verified", lambda password, hashed: bool(checked.append(hashed)))
+    monkeypatch.setattr(passwords, "verified", lambda password, hashed: bool(checked.append(hashed)))
     for name in ("owner", "nobody"):
         with pytest.raises(Unauthenticated):
             accounts.log_in(house.keeper, name, "x", "here")
@@ -49,7 +50,7 @@ def test_unknown_names_cost_the_same(house, monkeypatch):
 
 def test_only_hashes_are_kept(either):
     """Passwords are kept as Argon2id, tokens and sessions as SHA-256, and names typed wrongly not at all."""
-    token = logins.issue_token(either.keeper, "owner", PASSWORD, "here")
+    token = tokens.issue_token(either.keeper, "owner", PASSWORD, "here")
     session = logins.open_session(either.keeper, "owner", PASSWORD, "here")
     with pytest.raises(Unauthenticated):
         accounts.log_in(either.keeper, "my password by mistake", "owner", "here")
@@ -81,7 +82,7 @@ def test_unfit_accounts(house, name, password):
 
 def test_twelve_characters_do(house):
     """A password of twelve characters is long enough, one that is the name is not."""
-    accounts.add_user(house.keeper, house.owner, "fine", "x7" * 6, "auditor")
+    accounts.add_user(house.keeper, house.owner, "fine", "kV7-wq.Tz2pd", "auditor")
     with pytest.raises(InputError):
         accounts.add_user(house.keeper, house.owner, "twelve.chars", "twelve.chars1", "auditor")
 
@@ -96,7 +97,10 @@ def test_the_last_owner_stays(either):
     """The last owner cannot be switched off; with another one it can."""
     with pytest.raises(Conflict):
         accounts.change_user(either.keeper, either.owner, "owner", active=False)
-    accounts.add_user(either.keeper, either.owner, "second", PASSWORD, "owner")
+    accounts.add_user(either.keeper, either.owner, "second", PASSWORD, "owner", proof=PROOF)
+    with pytest.raises(Conflict):
+        accounts.change_user(either.keeper, either.owner, "owner", active=False)
+    accounts.confirm_from_command(either.keeper, "second")
     assert not accounts.change_user(either.keeper, either.owner, "owner", active=False).active
 
 
@@ -116,35 +120,37 @@ def test_tokens_end(either):
     keeper, clock = either.keeper, either.keeper.now()
 
     def new():
-        return logins.issue_token(keeper, "researcher", PASSWORD, "here", hours=1).token
+        return tokens.issue_token(keeper, "researcher", PASSWORD, "here", tokens.Wish(hours=1)).token
 
     expiring, revoked, outdated = new(), new(), new()
-    assert logins.find_token(keeper, expiring).name == "researcher"
-    logins.revoke_token(keeper, either.auditor, revoked)
-    assert logins.find_token(keeper, revoked) is not None
-    logins.revoke_token(keeper, either.researcher, revoked)
-    assert logins.find_token(keeper, revoked) is None
+    found = tokens.find_token(keeper, revoked)
+    assert found.name == "researcher"
+    with pytest.raises(Missing):
+        tokens.revoke_token(keeper, either.auditor, found.token.id)
+    assert tokens.find_token(keeper, revoked) is not None
+    tokens.revoke_token(keeper, either.researcher, found.token.id)
+    assert tokens.find_token(keeper, revoked) is None
     object.__setattr__(keeper, "now", lambda: clock + 3700)
-    assert logins.find_token(keeper, expiring) is None
+    assert tokens.find_token(keeper, expiring) is None
     object.__setattr__(keeper, "now", lambda: clock)
     accounts.change_password(keeper, either.researcher, PASSWORD, PASSWORD + "2", "here")
-    assert logins.find_token(keeper, outdated) is None
-    assert logins.find_token(keeper, "") is None
+    assert tokens.find_token(keeper, outdated) is None
+    assert tokens.find_token(keeper, "") is None
 
 
 @pytest.mark.parametrize("change", [{"password": "another long password"}, {"active": False}])
-@pytest.mark.parametrize("begin", [logins.open_session, logins.issue_token, accounts.log_in])
+@pytest.mark.parametrize("begin", [logins.open_session, tokens.issue_token, accounts.log_in])
 def test_a_login_does_not_outlive_a_change(either, monkeypatch, begin, change):
     """A password that is reset, or an account that is closed, while a login looks at it lets nobody in."""
-    verified = accounts._verified
+    verified = passwords.verified
 
     def slow(password, hashed):
-        monkeypatch.setattr(accounts, "_verified", verified)
+        monkeypatch.setattr(passwords, "verified", verified)
         fits = verified(password, hashed)
-        accounts.change_user(either.keeper, either.owner, "researcher", **change)
+        accounts.change_user(either.keeper, either.owner, "researcher", **change, proof=PROOF)
         return fits
 
-    monkeypatch.setattr(accounts, "_verified", slow)
+    monkeypatch.setattr(passwords, "verified", slow)
     with pytest.raises(Unauthenticated):
         begin(either.keeper, "researcher", PASSWORD, "here")
     assert rows(either, session_table) == rows(either, token_table) == []

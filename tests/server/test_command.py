@@ -156,7 +156,7 @@ def test_the_demo(tmp_path):
             frame = mv.Release.load(folder).frames["main"]
             code = frame["insurance"].drop_nulls()[0]
             assert client.interpret(release["id"], "insurance", code).published == code
-            assert client.grants()[0]["used_today"] == 1
+            assert client.grants()[0]["used_today"] >= 1
             with pytest.raises(mv.ManyveilsError, match="owner"):
                 client.list(release["id"])
     finally:

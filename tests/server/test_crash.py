@@ -16,8 +16,9 @@ import manyveils as mv
 from manyveils.server import catalogue, jobs
 from manyveils.server.accounts import log_in
 from manyveils.server.app import create_app
-from manyveils.server.chain import entries, verify_log
+from manyveils.server.chain import entries
 from manyveils.server.settings import Settings
+from manyveils.server.verifying import verify_log
 
 PASSWORD = "a long enough password"
 POLICY = (
@@ -29,13 +30,13 @@ SERVER = textwrap.dedent("""
     from pathlib import Path
     from pwdlib import PasswordHash
     from pwdlib.hashers.argon2 import Argon2Hasher
-    from manyveils.server import accounts
+    from manyveils.server import accounts, passwords
     from manyveils.server.app import create_app
-    from manyveils.server.app import listen, serve
+    from manyveils.server.listening import listen, serve
     from manyveils.server.settings import Settings
 
     cheap = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=1024, parallelism=1),))
-    accounts.hasher = lambda: cheap
+    passwords.hasher = lambda: cheap
     settings = Settings(Path(sys.argv[1]), sys.argv[2] or None, port=0)
     with listen(settings) as (sockets, url):
         app = create_app(settings)

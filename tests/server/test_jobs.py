@@ -13,9 +13,10 @@ import manyveils as mv
 from manyveils.datasets import write_hospital
 from manyveils.errors import InputError, PolicyError
 from manyveils.server import catalogue, jobs
-from manyveils.server.jobs import STOPPED, Worker
-from manyveils.server.refusals import Forbidden, Missing, TooLarge
+from manyveils.server import worker as working
+from manyveils.server.refusals import Conflict, Forbidden, Missing, TooLarge
 from manyveils.server.uploads import Upload
+from manyveils.server.worker import CANCELLED, STOPPED, Worker
 
 POLICY = """
 [data]
@@ -145,13 +146,13 @@ def test_a_promise_that_cannot_be_kept(worker, house):
 
 def test_data_are_gone_when_a_job_is_over(worker, house, monkeypatch):
     """Before a job is said to be done, or to have failed, no cell of the data is left in the server's folder."""
-    seen, fail, enter = [], jobs._mark_failed, jobs.enter
+    seen, fail, enter = [], worker._settle, working.enter
 
     def watched(ending):
         return lambda *arguments: (seen.append(leftovers(house)), ending(*arguments))[1]
 
-    monkeypatch.setattr(jobs, "_mark_failed", watched(fail))
-    monkeypatch.setattr(jobs, "enter", watched(enter))
+    monkeypatch.setattr(worker, "_settle", watched(fail))
+    monkeypatch.setattr(working, "enter", watched(enter))
     assert over(worker, house, submit(worker, house)).state == "done"
     too_much = POLICY.replace("l = 2", "l = 4").replace("k = 2", "k = 4")
     assert over(worker, house, submit(worker, house, policy=too_much)).state == "failed"
@@ -173,7 +174,7 @@ def test_a_fault_tells_nothing(worker, house, monkeypatch):
     def fault(*arguments, **options):
         raise RuntimeError("Zq7 cell")
 
-    monkeypatch.setattr(jobs, "publish_to", fault)
+    monkeypatch.setattr(working, "publish_apart", fault)
     failed = over(worker, house, submit(worker, house))
     assert failed.state == "failed"
     assert "RuntimeError" in failed.error
@@ -186,7 +187,7 @@ def test_a_release_that_cannot_be_entered(worker, house, monkeypatch):
     def fault(*arguments):
         raise RuntimeError("no room")
 
-    monkeypatch.setattr(jobs, "enter", fault)
+    monkeypatch.setattr(working, "enter", fault)
     assert over(worker, house, submit(worker, house)).state == "failed"
     assert list(house.keeper.settings.releases.iterdir()) == []
     assert leftovers(house) == []
@@ -258,9 +259,25 @@ def test_progress_is_noted(worker, house, monkeypatch):
         seen.append(jobs.all_jobs(house.keeper, house.owner)[0])
         raise InputError("enough")
 
-    monkeypatch.setattr(jobs, "publish_to", slow)
+    monkeypatch.setattr(working, "publish_apart", slow)
     over(worker, house, submit(worker, house))
     assert (seen[0].state, seen[0].stage, seen[0].share) == ("running", "search", 0.25)
+
+
+def test_a_job_is_cancelled(worker, house, monkeypatch):
+    """A job that is cancelled ends at once, and one that is over cannot be."""
+
+    def endless(*arguments, progress, **options):
+        while True:
+            progress("search", 0.5)
+            time.sleep(0.01)
+
+    monkeypatch.setattr(working, "publish_apart", endless)
+    begun = submit(worker, house)
+    jobs.cancel(house.keeper, house.owner, begun.id)
+    assert over(worker, house, begun).error == CANCELLED
+    with pytest.raises(Conflict):
+        jobs.cancel(house.keeper, house.owner, begun.id)
 
 
 def test_panics(worker, house, monkeypatch):
@@ -271,7 +288,7 @@ def test_panics(worker, house, monkeypatch):
         raise pl.exceptions.PanicException("Zq7name in a message")
 
     with monkeypatch.context() as patched:
-        patched.setattr(jobs, "publish_to", panic)
+        patched.setattr(working, "publish_apart", panic)
         failed = over(worker, house, submit(worker, house))
     assert failed.state == "failed"
     assert "PanicException" in failed.error
@@ -300,7 +317,7 @@ def test_stopping(house, monkeypatch):
             progress("search", 0.5)
             time.sleep(0.01)
 
-    monkeypatch.setattr(jobs, "publish_to", endless)
+    monkeypatch.setattr(working, "publish_apart", endless)
     begun = [submit(worker, house) for _ in range(3)]
     worker.stop()
     found = [jobs.job(house.keeper, house.owner, job.id) for job in begun]
@@ -324,8 +341,10 @@ def test_what_a_dead_server_left(house, worker, hand_made, uploads):
     (settings.work / "dead.lock").touch()
     shutil.copytree(hand_made, settings.releases / ("0" * 16))
     with house.keeper.database.writing() as connection:
-        copied = "title, format, 'dead', asked_by, 'running', stage, share, created FROM jobs"
-        columns = "id, title, format, instance, asked_by, state, stage, share, created"
+        copied = (
+            "title, format, 'dead', asked_by, 'running', stage, share, created, beat, cancelled FROM jobs"
+        )
+        columns = "id, title, format, instance, asked_by, state, stage, share, created, beat, cancelled"
         connection.execute(text(f"INSERT INTO jobs ({columns}) SELECT '{'0' * 16}', {copied}"))
     second = Worker(house.keeper)
     assert jobs.job(house.keeper, house.owner, "0" * 16).error == STOPPED
@@ -345,7 +364,7 @@ def test_a_living_server_is_left_alone(house, worker, monkeypatch):
             time.sleep(0.01)
         raise InputError("enough")
 
-    monkeypatch.setattr(jobs, "publish_to", slow)
+    monkeypatch.setattr(working, "publish_apart", slow)
     begun = submit(worker, house)
     second = Worker(house.keeper)
     assert jobs.job(house.keeper, house.owner, begun.id).state in ("queued", "running")

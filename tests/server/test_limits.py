@@ -1,6 +1,7 @@
 """Limits under load: many requests at once, through a port and through two servers, never get more than the limit."""
 
 import asyncio
+import time
 from base64 import b64encode
 from collections import Counter
 from secrets import token_bytes
@@ -8,9 +9,10 @@ from secrets import token_bytes
 import httpx
 
 from manyveils.server.app import create_app
-from manyveils.server.chain import verify_log
+from manyveils.server.disclosure import approve, disclosure
 from manyveils.server.keeper import open_keeper
 from manyveils.server.settings import Settings
+from manyveils.server.verifying import verify_log
 
 PASSWORD = "a long enough password"
 MARK = "Qz9secret"
@@ -68,15 +70,22 @@ def test_no_more_than_the_limit(door, hand_made):
 
 
 def test_two_servers_on_one_database(postgresql, tmp_path, hand_made, serve, house_of, monkeypatch):
-    """Two servers on one PostgreSQL hand out the limit together, and write one whole log."""
+    """Two servers on one PostgreSQL hand out a budget of forty over three hundred requests exactly, and write one log."""
     monkeypatch.setenv("MANYVEILS_SERVER_KEY", b64encode(token_bytes(32)).decode())
     apps = [create_app(Settings(tmp_path / name, postgresql)) for name in ("one", "other")]
     house = house_of(apps[0])
     release = house.release(hand_made)
-    house.grant(release, limit=20)
+    house.grant(release, limit=1000)
+    approve(house.keeper, house.owner, release, budget=40)
     with serve(apps[0]) as one, serve(apps[1]) as other:
-        answers = together([one, other], release, [f"CODE{n:03}" for n in range(60)])
-    assert judged(answers) == {200: 20, 429: 40}
+        began = time.monotonic()
+        answers = together([one, other], release, [f"CODE{n:03}" for n in range(300)])
+        assert time.monotonic() - began < 60
+    counted = judged(answers)
+    assert counted[200] == 40
+    # On a slow machine some do not get their turn in time.
+    assert counted.keys() <= {200, 429, 503}
     keeper = open_keeper(Settings(tmp_path / "one", postgresql))
     assert verify_log(keeper).whole
+    assert disclosure(keeper, house.owner, release).used == 40
     keeper.close()

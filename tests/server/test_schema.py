@@ -5,7 +5,7 @@ import pytest
 
 schemathesis = pytest.importorskip("schemathesis")
 
-from manyveils.server.accounts import add_user  # noqa: E402
+from manyveils.server.accounts import Proof, add_user  # noqa: E402
 
 PASSWORD = "a long enough password"
 KEPT = ("/me/password", "/users/{name}", "/token")
@@ -16,7 +16,8 @@ def tested(door, hand_made):
     """A server with a release and a grant, and its description."""
     release = door.house.release(hand_made)
     door.house.grant(release)
-    add_user(door.house.keeper, door.house.owner, "tester", PASSWORD, "owner")
+    proof = Proof(PASSWORD, "here")
+    add_user(door.house.keeper, door.house.owner, "tester", PASSWORD, "owner", proof=proof)
     schema = schemathesis.openapi.from_url(f"{door.url}/api/v1/openapi.json")
     return door, schema, release
 

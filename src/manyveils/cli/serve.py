@@ -1,4 +1,4 @@
-"""`manyveils serve`: the trusted server, its first owner, and a check of its log."""
+"""`manyveils serve`: the trusted server."""
 
 import sys
 from contextlib import ExitStack
@@ -10,18 +10,25 @@ import typer
 
 from manyveils.cli.door import Door, open_door
 from manyveils.cli.options import AsJson, option
+from manyveils.cli.server import (
+    FOLDER,
+    Database,
+    DatabaseFile,
+    Folder,
+    KeyFile,
+    add_commands,
+    database_from,
+    read_secret_file,
+    refuse_absence,
+)
 from manyveils.errors import InputError
 
 if TYPE_CHECKING:
     from manyveils.server.demo import Demo
     from manyveils.server.keeper import Keeper
-    from manyveils.server.settings import Settings
+    from manyveils.server.settings import Provider, Settings
 
-FOLDER = Path("manyveils-server")
-Folder = Annotated[Path | None, option(f"Where the server keeps things; {FOLDER} by default.")]
-Database = Annotated[str | None, option("postgresql+psycopg://…; a SQLite file in the folder by default.")]
-KeyFile = Annotated[Path | None, option("The file with the server key (mode 0600).")]
-
+MEGABYTE = 1_000_000
 app = typer.Typer(
     invoke_without_command=True,
     epilog="Example: manyveils serve --demo",
@@ -29,6 +36,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+add_commands(app)
 
 
 @app.callback()
@@ -36,10 +44,33 @@ def command(
     context: typer.Context,
     folder: Folder = None,
     database: Database = None,
+    database_file: DatabaseFile = None,
     key_file: KeyFile = None,
     host: Annotated[str, option("Where to listen; this machine alone by default.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any free one.")] = 8000,
+    name: Annotated[
+        list[str] | None, option("A name of this server; with one, other hosts are refused.")
+    ] = None,
     upload_limit: Annotated[int, option("Megabytes of data an owner may upload.", min=1)] = 200,
+    job_memory: Annotated[int, option("Megabytes of memory a job may take.", min=300)] = 8000,
+    job_hours: Annotated[float, option("Hours a job may take.", min=0)] = 4,
+    queue: Annotated[int, option("Jobs that may wait.", min=1)] = 20,
+    unlisted_days: Annotated[
+        int | None, option("Days after which unlisted releases are deleted.", min=1)
+    ] = None,
+    export: Annotated[
+        str | None, option("Where else to tell where the log ends: syslog:///dev/log or https://….")
+    ] = None,
+    metrics_for: Annotated[
+        list[str] | None, option("A network that may read /metrics, as 10.0.0.0/8.")
+    ] = None,
+    log_requests: Annotated[
+        bool, option("Write a line of JSON per request to stderr.", "--log-requests")
+    ] = False,
+    oidc_issuer: Annotated[str | None, option("The provider of sign-in (OpenID Connect).")] = None,
+    oidc_client: Annotated[str, option("As whom this server asks the provider.")] = "manyveils",
+    oidc_secret_file: Annotated[Path | None, option("The file with the secret for the provider.")] = None,
+    oidc_claim: Annotated[str, option("What the provider says that names an account.")] = "sub",
     behind_proxy: Annotated[
         bool, option("A web server with TLS passes requests on; believe its headers.", "--behind-proxy")
     ] = False,
@@ -53,106 +84,57 @@ def command(
         if demo and folder is None:
             temporary = stack.enter_context(TemporaryDirectory(prefix="manyveils-server-"))
             folder = Path(temporary) / "server"
-        _refuse_absence()
+        refuse_absence()
         from manyveils.server.settings import Settings
 
         settings = Settings(
             folder or FOLDER,
-            database,
+            database_from(database, database_file),
             key_file=key_file,
             host=host,
             port=port,
-            upload_limit=upload_limit * 1_000_000,
+            names=frozenset(given.lower() for given in name or ()),
+            upload_limit=upload_limit * MEGABYTE,
+            job_memory=job_memory * MEGABYTE,
+            job_seconds=job_hours * 3600,
+            queue=queue,
+            unlisted_days=unlisted_days,
+            export=export,
+            metrics_for=_networks(metrics_for or []),
+            provider=_provider(oidc_issuer, oidc_client, oidc_secret_file, oidc_claim),
             behind_proxy=behind_proxy,
         )
-        _serve(settings, door, demo=demo)
+        _serve(settings, door, demo=demo, log_requests=log_requests)
 
 
-@app.command("add-owner", epilog="Example: manyveils serve add-owner maria")
-def add_owner(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(help="The new owner's name.")],
-    password_stdin: Annotated[bool, option("Read the password from stdin.", "--password-stdin")] = False,
-    folder: Folder = None,
-    database: Database = None,
-    key_file: KeyFile = None,
-    as_json: AsJson = False,
-) -> None:
-    """Make an account that may publish, grant and administer; the first one comes from here."""
-    with open_door(as_json=as_json) as door:
-        from manyveils.server import accounts
+def _provider(issuer: str | None, client: str, secret: Path | None, claim: str) -> "Provider | None":
+    if issuer is None:
+        return None
+    if secret is None:
+        raise InputError.at("--oidc-secret-file", "is missing.", "Give the file that holds the secret.")
+    from manyveils.server.settings import Provider
 
-        keeper = _keeper(context, folder, database, key_file)
-        accounts.add_owner(keeper, name, _password(from_stdin=password_stdin))
-        words = [*filter(None, [keeper.told]), f"{name} is an owner now."]
-        door.show({"owner": name, "told": keeper.told}, lambda: typer.echo("\n".join(words)))
+    return Provider(issuer, client, read_secret_file(secret), claim)
 
 
-@app.command("verify-log", epilog="Example: manyveils serve verify-log --folder manyveils-server")
-def verify_log(
-    context: typer.Context,
-    folder: Folder = None,
-    database: Database = None,
-    key_file: KeyFile = None,
-    as_json: AsJson = False,
-) -> None:
-    """Walk the log from its start; exit status 1 if an entry was changed, removed or added from outside."""
-    with open_door(as_json=as_json) as door:
-        from dataclasses import asdict
+def _networks(given: list[str]) -> tuple[str, ...]:
+    from ipaddress import ip_network
 
-        from manyveils.server.chain import verify_log as verified
-
-        verdict = verified(_keeper(context, folder, database, key_file, existing=True))
-        whole = f"The log is whole: {verdict.entries} entries, the last with the hash {verdict.head}."
-        broken = f"The log is BROKEN at entry {verdict.broken}: {verdict.reason}."
-        door.show(asdict(verdict), lambda: typer.echo(whole if verdict.whole else broken))
-        if not verdict.whole:
-            raise typer.Exit(1)
+    for network in given:
+        try:
+            ip_network(network)
+        except ValueError:
+            raise InputError.at("--metrics-for", "must be a network.", "Write it as 10.0.0.0/8.") from None
+    return tuple(given)
 
 
-def _refuse_absence() -> None:
-    try:
-        import fastapi  # noqa: F401
-        import sqlalchemy  # noqa: F401
-    except ImportError:
-        remedy = "Run: pip install 'manyveils[server]'"
-        raise InputError.at("serve", "needs packages that are not installed.", remedy) from None
-
-
-def _keeper(
-    context: typer.Context,
-    folder: Path | None,
-    database: str | None,
-    key_file: Path | None,
-    *,
-    existing: bool = False,
-) -> "Keeper":
-    """The keeper a sub-command works on; options may stand before or after its name."""
-    before = context.parent.params if context.parent else {}
-    _refuse_absence()
-    from manyveils.server.keeper import open_keeper
-    from manyveils.server.settings import Settings
-
-    settings = Settings(
-        folder or before.get("folder") or FOLDER,
-        database or before.get("database"),
-        key_file=key_file or before.get("key_file"),
-    )
-    return open_keeper(settings, existing=existing)
-
-
-def _password(*, from_stdin: bool) -> str:
-    if from_stdin:
-        return sys.stdin.readline().rstrip("\r\n")
-    if not sys.stdin.isatty():
-        raise InputError.at("password", "is asked for on a terminal.", "Or give --password-stdin.")
-    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
-
-
-def _serve(settings: "Settings", door: Door, *, demo: bool) -> None:
-    from manyveils.server.app import close_app, create_app, listen, serve
+def _serve(settings: "Settings", door: Door, *, demo: bool, log_requests: bool) -> None:
+    from manyveils.server.app import close_app, create_app
     from manyveils.server.demo import prepare
+    from manyveils.server.listening import listen, serve
+    from manyveils.server.observing import write_json_logs
 
+    write_json_logs(requests=log_requests)
     with listen(settings) as (sockets, url):
         served = create_app(settings)
         try:
@@ -160,14 +142,18 @@ def _serve(settings: "Settings", door: Door, *, demo: bool) -> None:
         except BaseException:
             close_app(served)
             raise
-        serve(served, sockets, lambda: _announce(served.state.keeper, filled, url, door))
+        state = served.state
+        serve(served, sockets, lambda: _announce(state.keeper, filled, url, door, state.warning))
 
 
-def _announce(keeper: "Keeper", demo: "Demo | None", url: str, door: Door) -> None:
+def _announce(
+    keeper: "Keeper", demo: "Demo | None", url: str, door: Door, warning: str | None = None
+) -> None:
     from manyveils.server.accounts import has_owner
     from manyveils.server.settings import is_loopback
 
-    warning = None if is_loopback(keeper.settings.host) else PLAIN
+    warnings = (None if is_loopback(keeper.settings.host) else PLAIN, warning)
+    warning = " ".join(filter(None, warnings)) or None
     document = {
         "url": url,
         "folder": str(keeper.settings.folder),

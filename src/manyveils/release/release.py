@@ -273,7 +273,7 @@ def _refuse_unlisted(folder: Path, listed: set[str]) -> None:
     present = {
         _listed_as(path.relative_to(folder)) for path in folder.rglob("*") if not _is_filled_folder(path)
     }
-    unsafe = [file for file in listed if _points_elsewhere(folder, file)]
+    unsafe = [file for file in listed if points_elsewhere(folder, file)]
     elsewhere = Problem(str(folder), f"{len(unsafe)} file names of the manifest point elsewhere.")
     problems = [elsewhere] if unsafe else []
     problems += [
@@ -297,7 +297,8 @@ def _listed_as(path: Path) -> str:
     return (path.parent if is_part else path).as_posix()
 
 
-def _points_elsewhere(folder: Path, file: str) -> bool:
+def points_elsewhere(folder: Path, file: str) -> bool:
+    """Whether a file that a manifest names is not one of a release folder."""
     is_plain = re.fullmatch(r"(tables|recodings)/[^/\\]+", file) is not None
     return not is_plain or any((folder / part).is_symlink() for part in (file, file.split("/")[0]))
 

@@ -1,28 +1,29 @@
-"""The application: the API, the guard in front of it, how refusals become responses, and how it is served."""
+"""The application: the API, the guard in front of it, and how refusals become responses."""
 
-import os
-import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Any
 
-import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from manyveils.errors import InputError, ManyveilsError, Problem
+from manyveils.errors import ManyveilsError, Problem
+from manyveils.server import observing
 from manyveils.server.api import routes as api
 from manyveils.server.api.access import note
+from manyveils.server.export import Export
 from manyveils.server.headers import Guard, is_api
-from manyveils.server.jobs import Worker
 from manyveils.server.keeper import Keeper, open_keeper
 from manyveils.server.pages import routes as pages
 from manyveils.server.pages.routing import show
+from manyveils.server.pages.signin import add_sign_in
 from manyveils.server.refusals import Refusal
 from manyveils.server.settings import Settings
+from manyveils.server.verifying import check_at_start
+from manyveils.server.worker import Worker
 
 WORDS = {404: "there is nothing here.", 405: "this cannot be done here."}
 
@@ -43,13 +44,19 @@ def create_app(settings: Settings, keeper: Keeper | None = None) -> FastAPI:
         lifespan=_lifespan,
     )
     app.state.keeper = keeper
+    app.state.warning = check_at_start(keeper)
+    app.state.export = Export(keeper, settings.export) if settings.export else None
     app.state.worker = Worker(keeper)
     app.include_router(api.router)
     app.include_router(pages.router)
+    app.include_router(observing.router)
+    add_sign_in(app, keeper)
     app.add_exception_handler(ManyveilsError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _unserved)
     app.add_middleware(Guard, settings=settings)
+    app.state.numbers = observing.numbers()
+    app.add_middleware(observing.Observer, settings=settings, counted=app.state.numbers)
     return app
 
 
@@ -62,6 +69,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 def close_app(app: FastAPI) -> None:
     """Stop the worker and close the database."""
     app.state.worker.stop()
+    if app.state.export is not None:
+        app.state.export.stop()
     app.state.keeper.close()
 
 
@@ -107,62 +116,3 @@ async def _unserved(request: Request, error: Any) -> Response:
     what = WORDS.get(error.status_code, "the request cannot be read.")
     headers = dict(error.headers or {})
     return _response(request, error.status_code, "Refusal", [Problem("request", what)], headers)
-
-
-@contextmanager
-def listen(settings: Settings) -> Iterator[tuple[list[socket.socket], str]]:
-    """Take the port before anything else is done; gives the socket and the server's address."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    try:
-        taken = socket.create_server((settings.host, settings.port), family=family)
-    except OSError as error:
-        where = f"{settings.host}:{settings.port}"
-        raise InputError.at(where, f"cannot be listened on: {error.strerror}.") from None
-    with taken:
-        yield [taken], f"http://{reached_at(settings.host)}:{taken.getsockname()[1]}"
-
-
-def reached_at(host: str) -> str:
-    """A host as it stands in an address; of one that means every address of this machine, the one that is here.
-
-    >>> reached_at("0.0.0.0"), reached_at("::"), reached_at("::1"), reached_at("veils.example.org")
-    ('127.0.0.1', '[::1]', '[::1]', 'veils.example.org')
-    """
-    address = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"[{address}]" if ":" in address else address
-
-
-class Server(uvicorn.Server):
-    """An HTTP server that says when it is ready, which is when it also heeds requests to end."""
-
-    ready: Callable[[], None] | None = None
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to serve."""
-        await super().startup(sockets)
-        if self.ready is not None:
-            self.ready()
-
-
-def serve(app: FastAPI, sockets: list[socket.socket], ready: Callable[[], None] | None = None) -> None:
-    """Serve until interrupted; access is not logged here, because the server keeps its own log."""
-    server = server_of(app)
-    server.ready = ready
-    with suppress(KeyboardInterrupt):
-        server.run(sockets=sockets)
-
-
-def server_of(app: FastAPI) -> Server:
-    """The HTTP server in front of the application, which says nothing about itself."""
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        # Anybody can send these headers; only a proxy's are true.
-        proxy_headers=app.state.keeper.settings.behind_proxy,
-        forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1,::1"),
-        timeout_keep_alive=10,
-        timeout_graceful_shutdown=10,
-    )
-    return Server(config)

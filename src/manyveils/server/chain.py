@@ -1,30 +1,33 @@
 """The log: append-only, each entry holding the keyed hash of the one before, so that changes show.
 
-Where it ends is one row, sealed with the server's key, which whoever appends holds.
+Where it ends is one row, sealed with the server's key; one transaction at a time moves it.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from hmac import compare_digest
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Row, Select, func, insert, select, text, update
+from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
-from manyveils.server.database import chain, log, moment
+from manyveils.server.database import CHANGED, ENDED
+from manyveils.server.heads import Mark
+from manyveils.server.moments import moment
 from manyveils.server.refusals import Person, require
+from manyveils.server.schema import chain, log
 from manyveils.server.secret import Secret
 
 if TYPE_CHECKING:
     from manyveils.server.keeper import Keeper
 
 START = "0" * 64
-PAGE = 1_000
 # Characters of details in one page of the log.
 LONGEST = 1_000_000
 SERVER = "(server)"
 BROKEN = "log was broken"
+MODULUS = 1 << 256
 
 
 @dataclass(frozen=True)
@@ -43,28 +46,18 @@ class Entry:
 
 @dataclass(frozen=True)
 class Head:
-    """The number and the hash of the last entry, and the seal on both."""
+    """The number and the hash of the last entry, the sum of all rows with seals, and the seal on these."""
 
     number: int
     hash: str
+    sum: str
     seal: str
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether the log is whole; if not, the first number that does not fit and why."""
-
-    whole: bool
-    entries: int
-    head: str
-    broken: int | None = None
-    reason: str = ""
 
 
 def append(
     keeper: "Keeper",
     connection: Connection,
-    actor: str,
+    actor: Person | str,
     action: str,
     subject: str = "",
     details: Mapping[str, Any] | None = None,
@@ -73,12 +66,20 @@ def append(
 
     Claim: numbers have no gaps, each entry holds the hash of the one before, what is recorded happened,
     and a log that was changed from outside never becomes whole again by being written to.
-    Why: the row where the log ends is held until the transaction ends, and both are committed together or not at all;
+    Why: one transaction writes at a time, and the entry is committed with what it records or not at all;
     hashes and seals need the server's key, and an end that does not fit is itself written down.
     Tested by: tests/server/test_chain.py
     """
     head = _sound_head(keeper, connection)
-    return _add(keeper, connection, head, (actor, action, subject), details or {}).number
+    name, token = (actor, None) if isinstance(actor, str) else (actor.name, actor.token)
+    said = dict(details or {}) if token is None else {**(details or {}), "token": token.id}
+    return _add(keeper, connection, head, (name, action, subject), said).number
+
+
+def note_break(keeper: "Keeper", connection: Connection, reason: str) -> None:
+    """Write down for good that the log, or what it speaks for, was changed from outside."""
+    head = _sound_head(keeper, connection)
+    _add(keeper, connection, head, (SERVER, BROKEN, ""), {"after": head.number, "reason": reason})
 
 
 def _add(
@@ -90,10 +91,14 @@ def _add(
 ) -> Head:
     """Write one entry after the head, and move the head to it."""
     entry = (head.number + 1, moment(keeper.now()), *what, _canonical(details), head.hash)
-    digest = _hash(keeper, *entry)
+    digest = hash_of(keeper, *entry)
     # In the order of the table's columns.
     connection.execute(insert(log).values((*entry, digest)))
-    return _move(connection, keeper.secret, head.number + 1, digest)
+    moved = _write(
+        connection, keeper.secret, _summed(connection, Head(head.number + 1, digest, head.sum, ""))
+    )
+    connection.info[ENDED] = Mark(moved.number, moved.hash)
+    return moved
 
 
 def _sound_head(keeper: "Keeper", connection: Connection) -> Head:
@@ -102,35 +107,37 @@ def _sound_head(keeper: "Keeper", connection: Connection) -> Head:
     query = select(log.c.number, log.c.hash).order_by(log.c.number.desc()).limit(1)
     last = connection.execute(query).one_or_none()
     number, digest = (0, START) if last is None else (last.number, last.hash)
-    reason = _end_fault(keeper.secret, head, number, digest)
+    reason = end_fault(keeper.secret, head, number, digest, keeper.heads.latest)
     if not reason:
         return head
     after = max(number, head.number) if _is_sealed(keeper.secret, head) else number
+    after = max(after, keeper.heads.latest.number if keeper.heads.latest else 0)
     # To seal a new end over a broken one would hide the break.
-    return _add(
-        keeper, connection, Head(after, digest, ""), (SERVER, BROKEN, ""), {"after": number, "reason": reason}
-    )
+    said = {"after": number, "reason": reason}
+    return _add(keeper, connection, Head(after, digest, head.sum, ""), (SERVER, BROKEN, ""), said)
 
 
 def _canonical(details: Mapping[str, Any]) -> str:
     return json.dumps(details, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
 
 
-def _hash(keeper: "Keeper", *fields: object) -> str:
+def hash_of(keeper: "Keeper", *fields: object) -> str:
     """A digest of an entry that nobody without the server's key can make."""
-    return keeper.secret.seal("entry", json.dumps(fields, ensure_ascii=True, separators=(",", ":")))
+    number: Any = fields[0]
+    secret = next((former for last, former in keeper.former if number <= last), keeper.secret)
+    return secret.seal("entry", json.dumps(fields, ensure_ascii=True, separators=(",", ":")))
 
 
 def entries(keeper: "Keeper", actor: Person, *, after: int = 0, most: int = 100) -> list[Entry]:
     """Entries with numbers above one, oldest first, as many as a response can hold; for auditors and owners."""
-    require(actor, "auditor", "owner")
+    require(actor, "auditor", "owner", scope="audit")
     with keeper.database.reading() as connection:
-        return [_entry(row) for row in _page(connection, after, most)]
+        return [_entry(row) for row in page(connection, after, most)]
 
 
 def latest(keeper: "Keeper", actor: Person, *, before: int | None = None, most: int = 100) -> list[Entry]:
     """The last entries, newest first, as many as a response can hold; for auditors and owners."""
-    require(actor, "auditor", "owner")
+    require(actor, "auditor", "owner", scope="audit")
     query = select(log).order_by(log.c.number.desc())
     if before is not None:
         query = query.where(log.c.number < before)
@@ -138,7 +145,8 @@ def latest(keeper: "Keeper", actor: Person, *, before: int | None = None, most: 
         return [_entry(row) for row in _bounded(connection, query, most)]
 
 
-def _page(connection: Connection, after: int, most: int) -> Sequence[Row[Any]]:
+def page(connection: Connection, after: int, most: int) -> Sequence[Row[Any]]:
+    """Entries with numbers above one, oldest first, as many as a response can hold."""
     return _bounded(connection, select(log).where(log.c.number > after).order_by(log.c.number), most)
 
 
@@ -150,10 +158,11 @@ def _bounded(connection: Connection, query: Select[Any], most: int) -> Sequence[
 
 
 def _entry(row: Row[Any]) -> Entry:
-    return Entry(**{**row._mapping, "details": _details(row.details)})
+    return Entry(**{**row._mapping, "details": details_of(row.details)})
 
 
-def _details(written: str) -> Mapping[str, Any]:
+def details_of(written: str) -> Mapping[str, Any]:
+    """The details of an entry; of one that was damaged, only that it was."""
     try:
         read = json.loads(written)
     except ValueError:
@@ -161,88 +170,94 @@ def _details(written: str) -> Mapping[str, Any]:
     return read if isinstance(read, dict) else {"damaged": True}
 
 
-def checked_log(keeper: "Keeper", actor: Person) -> Verdict:
-    """Walk the log for an auditor or owner."""
-    require(actor, "auditor", "owner")
-    return verify_log(keeper)
-
-
-def verify_log(keeper: "Keeper") -> Verdict:
-    """Walk the log from its start and name the first number that does not fit."""
-    previous, number = START, 0
-    with keeper.database.reading() as connection:
-        head = _read(connection)
-        while rows := _page(connection, number, PAGE):
-            for row in rows:
-                reason = _fault(keeper, row, number + 1, previous)
-                if reason:
-                    return Verdict(False, number, previous, number + 1, reason)
-                number, previous = row.number, row.hash
-    reason = _end_fault(keeper.secret, head, number, previous)
-    missing = head is not None and number < head.number
-    return Verdict(not reason, number, previous, number + missing if reason else None, reason)
-
-
-def _fault(keeper: "Keeper", row: Row[Any], number: int, previous: str) -> str:
-    if row.number != number:
-        return "the entry is missing"
-    if row.previous != previous:
-        return "it does not follow the entry before"
-    fields = (row.number, row.time, row.actor, row.action, row.subject, row.details, row.previous)
-    if not compare_digest(row.hash.encode(), _hash(keeper, *fields).encode()):
-        return "it was changed"
-    if row.action == BROKEN:
-        return f"the server found the log broken here: {_details(row.details).get('reason')}"
-    return ""
-
-
 def begin(connection: Connection, secret: Secret) -> None:
     """Seal the empty log, once, when the database begins."""
-    connection.execute(insert(chain).values(id=1, number=0, hash=START, seal=_seal(secret, 0, START)))
+    empty = Head(0, START, START, "")
+    connection.execute(insert(chain).values(id=1, **asdict(empty) | {"seal": _seal(secret, empty)}))
 
 
-def _read(connection: Connection) -> Head | None:
+def read_head(connection: Connection) -> Head | None:
     """Where the log ends; None if the row is gone."""
     row = connection.execute(select(chain)).one_or_none()
-    return None if row is None else Head(row.number, row.hash, row.seal)
+    return None if row is None else Head(row.number, row.hash, row.sum, row.seal)
+
+
+def reseal_head(keeper: "Keeper", connection: Connection, total: str) -> None:
+    """Seal the end anew, with another sum, when the key changes or the tables do."""
+    head = _hold(connection)
+    _write(connection, keeper.secret, Head(head.number, head.hash, total, ""))
+
+
+def add_to_sum(connection: Connection, difference: int) -> None:
+    """Let the sum of the rows with seals change by this much, with the transaction's next entry or at its end."""
+    connection.info[CHANGED] = connection.info.get(CHANGED, 0) + difference
+
+
+def settle(keeper: "Keeper", connection: Connection) -> None:
+    """Write down how the sum has changed; an end that was not sealed by this server stays so."""
+    if CHANGED in connection.info:
+        head = _hold(connection)
+        moved = _summed(connection, head)
+        if _is_sealed(keeper.secret, head):
+            _write(connection, keeper.secret, moved)
+        else:
+            connection.execute(update(chain).values(sum=moved.sum))
+
+
+def _summed(connection: Connection, head: Head) -> Head:
+    """An end with the sum that the transaction has changed."""
+    return replace(head, sum=sum_of([int(head.sum, 16), connection.info.pop(CHANGED, 0)]))
+
+
+def sum_of(shares: Iterable[int]) -> str:
+    """A sum of shares, as it is written.
+
+    >>> sum_of([]) == "0" * 64
+    True
+    """
+    return f"{sum(shares) % MODULUS:064x}"
 
 
 def _hold(connection: Connection) -> Head:
-    """Where the log ends, held until the transaction is over; in place of a row that is gone, one without a seal."""
-    # Two that find it gone must wait for each other too.
-    gone = "INSERT INTO chain (id, number, hash, seal) VALUES (1, 0, :hash, '') ON CONFLICT DO NOTHING"
-    query = select(chain).with_for_update()
-    row = connection.execute(query).one_or_none()
-    if row is None:
-        connection.execute(text(gone), {"hash": START})
-        row = connection.execute(query).one()
-    return Head(row.number, row.hash, row.seal)
-
-
-def _move(connection: Connection, secret: Secret, number: int, digest: str) -> Head:
-    """Let the log end at another entry."""
-    head = Head(number, digest, _seal(secret, number, digest))
-    connection.execute(update(chain).values(number=number, hash=digest, seal=head.seal))
+    """Where the log ends; in place of a row that is gone, one without a seal."""
+    head = read_head(connection)
+    if head is None:
+        connection.execute(insert(chain).values(id=1, number=0, hash=START, sum=START, seal=""))
+        head = Head(0, START, START, "")
     return head
+
+
+def _write(connection: Connection, secret: Secret, head: Head) -> Head:
+    """Let the log end elsewhere, under a seal."""
+    sealed = Head(head.number, head.hash, head.sum, _seal(secret, head))
+    connection.execute(update(chain).values(asdict(sealed)))
+    return sealed
 
 
 def _is_sealed(secret: Secret, head: Head) -> bool:
     """Whether this server sealed that the log ends there."""
-    return compare_digest(head.seal.encode(), _seal(secret, head.number, head.hash).encode())
+    return compare_digest(head.seal.encode(), _seal(secret, head).encode())
 
 
-def _end_fault(secret: Secret, head: Head | None, number: int, last: str) -> str:
+def end_fault(secret: Secret, head: Head | None, number: int, last: str, known: Mark | None) -> str:
     """Why a log with this last entry does not end where the server left it; empty if it does."""
     if head is None or not head.seal:
         return "where the log ends is not recorded"
     if not _is_sealed(secret, head):
         return "the seal at its end was not made by this server"
-    if number < head.number:
+    if number < head.number or (known is not None and number < known.number):
         return "entries are missing at the end"
     if (number, last) != (head.number, head.hash):
         return "the log does not end where its end is recorded"
+    if known is not None and number == known.number and last != known.hash:
+        return "the log ends with another entry than the server wrote"
     return ""
 
 
-def _seal(secret: Secret, number: int, digest: str) -> str:
-    return secret.seal("log", str(number), digest)
+def _seal(secret: Secret, head: Head) -> str:
+    return secret.seal("log", str(head.number), head.hash, head.sum)
+
+
+def seal_before_3(secret: Secret, head: Head) -> str:
+    """The seal that versions before 3 made, without a sum."""
+    return secret.seal("log", str(head.number), head.hash)

@@ -17,11 +17,12 @@ from manyveils.server.settings import is_loopback
 if TYPE_CHECKING:
     import httpx
 
+PAGE = 100
 NO_ADDRESS = "must start with https:// and name a server."
 
 
 class Client:
-    """Ask a trusted server, with a token or a name and a password."""
+    """Ask a trusted server, with a token, or with a name, a password and perhaps a one-time code."""
 
     def __init__(
         self,
@@ -30,6 +31,8 @@ class Client:
         token: str | None = None,
         name: str | None = None,
         password: str | None = None,
+        code: str = "",
+        scopes: Sequence[str] | None = None,
         timeout: float = 60.0,
     ) -> None:
         import httpx
@@ -42,7 +45,9 @@ class Client:
         except httpx.InvalidURL:
             raise InputError.at("url", NO_ADDRESS) from None
         if token is None and name is not None:
-            token = self._ask("POST", "/token", json={"name": name, "password": password or ""})["token"]
+            login = {"name": name, "password": password or "", "code": code}
+            wish = {} if scopes is None else {"scopes": list(scopes)}
+            token = self._ask("POST", "/token", json=login | wish)["token"]
         if token is not None:
             self._http.headers["Authorization"] = f"Bearer {token}"
 
@@ -52,7 +57,12 @@ class Client:
 
     def releases(self) -> list[dict[str, Any]]:
         """The releases of the server's catalogue, with their manifests."""
-        return self._ask("GET", "/releases")
+        releases: list[dict[str, Any]] = []
+        while page := self._ask("GET", "/releases", params={"skip": len(releases), "most": PAGE}):
+            releases += page
+            if len(page) < PAGE:
+                break
+        return releases
 
     def files(self, release: str) -> list[str]:
         """The names of a release's files."""

@@ -1,181 +1,33 @@
-"""The server's tables, and transactions on them that are the same on SQLite and on PostgreSQL."""
+"""The server's transactions, which are the same on SQLite and on PostgreSQL: one writes at a time."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from datetime import UTC, datetime
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any
+from typing import Any
 
 import sqlalchemy as sa
-from pydantic import PlainSerializer, WithJsonSchema
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from manyveils.errors import InputError
+from manyveils.server.refusals import Unavailable
+from manyveils.server.schema import meta, metadata
 
-# A time as the log writes it; the API leaves a fraction of zero out.
-Moment = Annotated[
-    str,
-    PlainSerializer(lambda text: text.replace(".000000Z", "Z"), return_type=str),
-    WithJsonSchema({"type": "string", "format": "date-time"}),
-]
-
-
-def moment(seconds: float) -> str:
-    """A time as text.
-
-    >>> moment(0)
-    '1970-01-01T00:00:00.000000Z'
-    """
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-metadata = sa.MetaData()
-ROLES = "role IN ('owner', 'researcher', 'auditor')"
-STATES = "state IN ('queued', 'running', 'done', 'failed')"
-
-
-def _table(name: str, *columns: Any, **options: Any) -> sa.Table:
-    return sa.Table(name, metadata, *columns, **options)
-
-
-meta = sa.Table(
-    "meta",
-    metadata,
-    sa.Column("name", sa.String(32), primary_key=True),
-    sa.Column("value", sa.Text, nullable=False),
-)
-users = _table(
-    "users",
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("name", sa.String(64), unique=True, nullable=False),
-    sa.Column("role", sa.String(16), sa.CheckConstraint(ROLES), nullable=False),
-    sa.Column("password", sa.Text, nullable=False),
-    sa.Column("active", sa.Boolean, nullable=False),
-    sa.Column("created", sa.Double, nullable=False),
-)
-tokens = _table(
-    "tokens",
-    sa.Column("digest", sa.String(64), primary_key=True),
-    sa.Column("user_id", sa.ForeignKey("users.id"), nullable=False),
-    sa.Column("expires", sa.Double, nullable=False),
-    sa.Column("revoked", sa.Boolean, nullable=False),
-)
-sessions = _table(
-    "sessions",
-    sa.Column("digest", sa.String(64), primary_key=True),
-    sa.Column("user_id", sa.ForeignKey("users.id"), nullable=False),
-    sa.Column("expires", sa.Double, nullable=False),
-    sa.Column("seen", sa.Double, nullable=False),
-)
-attempts = _table(
-    "attempts",
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("account", sa.String(64), nullable=False),
-    sa.Column("address", sa.String(64), nullable=False),
-    sa.Column("time", sa.Double, nullable=False),
-    sa.Index("attempts_by_account", "account", "time"),
-    sa.Index("attempts_by_address", "address", "time"),
-)
-releases = _table(
-    "releases",
-    sa.Column("id", sa.String(16), primary_key=True),
-    sa.Column("title", sa.Text, nullable=False),
-    sa.Column("folder", sa.Text, nullable=False),
-    sa.Column("manifest", sa.Text, nullable=False),
-    sa.Column("key", sa.LargeBinary),
-    sa.Column("listed", sa.Boolean, nullable=False),
-    sa.Column("created", sa.Double, nullable=False),
-)
-grants = _table(
-    "grants",
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("user_id", sa.ForeignKey("users.id"), nullable=False),
-    sa.Column("release_id", sa.ForeignKey("releases.id"), nullable=False),
-    sa.Column("daily_limit", sa.Integer, sa.CheckConstraint("daily_limit > 0"), nullable=False),
-    sa.Column("expires", sa.Double, nullable=False),
-    sa.UniqueConstraint("user_id", "release_id"),
-)
-answers = _table(
-    "answers",
-    sa.Column("grant_id", sa.ForeignKey("grants.id"), primary_key=True),
-    sa.Column("day", sa.String(10), primary_key=True),
-    sa.Column("used", sa.Integer, sa.CheckConstraint("used >= 0"), nullable=False),
-)
-jobs = _table(
-    "jobs",
-    sa.Column("id", sa.String(16), primary_key=True),
-    sa.Column("title", sa.Text, nullable=False),
-    sa.Column("format", sa.String(8), nullable=False),
-    sa.Column("instance", sa.String(32), nullable=False),
-    sa.Column("asked_by", sa.ForeignKey("users.id"), nullable=False),
-    sa.Column("state", sa.String(8), sa.CheckConstraint(STATES), nullable=False),
-    sa.Column("stage", sa.Text, nullable=False),
-    sa.Column("share", sa.Double, nullable=False),
-    sa.Column("error", sa.Text),
-    sa.Column("audit", sa.Text),
-    sa.Column("release_id", sa.ForeignKey("releases.id")),
-    sa.Column("created", sa.Double, nullable=False),
-    sa.Column("ended", sa.Double),
-)
-log = _table(
-    "log",
-    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("time", sa.String(32), nullable=False),
-    sa.Column("actor", sa.String(64), nullable=False),
-    sa.Column("action", sa.String(32), nullable=False),
-    sa.Column("subject", sa.String(64), nullable=False),
-    sa.Column("details", sa.Text, nullable=False),
-    sa.Column("previous", sa.String(64), nullable=False),
-    sa.Column("hash", sa.String(64), nullable=False),
-    # A hidden row number would be another way to replace a row.
-    sqlite_with_rowid=False,
-)
-# One row: where the log ends. Whoever appends holds it, so entries come one after the other.
-chain = _table(
-    "chain",
-    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("number", sa.BigInteger, nullable=False),
-    sa.Column("hash", sa.String(64), nullable=False),
-    sa.Column("seal", sa.String(64), nullable=False),
-)
-# The database itself refuses every change of what is in the log: rows can be added, never altered or removed.
-REFUSE_IN_SQLITE = """
-CREATE TRIGGER log_keeps_{what} BEFORE {what} ON log {when}
-BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END
-"""
-FUNCTION_IN_POSTGRESQL = """
-CREATE OR REPLACE FUNCTION log_is_append_only() RETURNS trigger AS
-$$ BEGIN RAISE EXCEPTION 'the log is append-only'; END $$ LANGUAGE plpgsql
-"""
-REFUSE_IN_POSTGRESQL = """
-CREATE TRIGGER log_keeps_{what} BEFORE {what} ON log
-FOR EACH STATEMENT EXECUTE FUNCTION log_is_append_only()
-"""
-# REPLACE deletes without the triggers of DELETE; so a number that is there is refused before.
-IS_THERE = "WHEN EXISTS (SELECT 1 FROM log WHERE number = NEW.number)"
-
-
-def _guard_log() -> None:
-    """Create triggers with the log that refuse every change."""
-    for what, when in (("UPDATE", ""), ("DELETE", ""), ("INSERT", IS_THERE)):
-        _after_log("sqlite", REFUSE_IN_SQLITE.format(what=what, when=when))
-    _after_log("postgresql", FUNCTION_IN_POSTGRESQL)
-    for what in ("UPDATE", "DELETE", "TRUNCATE"):
-        _after_log("postgresql", REFUSE_IN_POSTGRESQL.format(what=what))
-
-
-def _after_log(dialect: str, statement: str) -> None:
-    definition: Any = sa.DDL(statement)  # type: ignore[no-untyped-call]
-    sa.event.listen(log, "after_create", definition.execute_if(dialect=dialect))
-
-
-_guard_log()
-
-SCHEMA_LOCK = 0x6D61_6E79
+ONE_WRITES = sa.text(f"SELECT pg_advisory_xact_lock({0x6D61_6E79})")
+ONE_WRITES_NOW = sa.text(f"SELECT pg_try_advisory_xact_lock({0x6D61_6E79})")
+# Under which a transaction notes where it lets the log end.
+ENDED = "ended"
+# Under which it notes how the sum of the rows with seals changes.
+CHANGED = "changed"
+# Seconds that a transaction waits for its turn, and a connection for an answer.
+PATIENCE = 10.0
 WRITES: dict[str, Any] = {"writes": True}
+AWAY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
+POSTGRESQL = {"connect_timeout": int(PATIENCE), "options": f"-c lock_timeout={int(1000 * PATIENCE)}"}
 PRAGMAS = (
-    "busy_timeout = 20000",
+    f"busy_timeout = {int(1000 * PATIENCE)}",
     "journal_mode = WAL",
     "synchronous = FULL",
     "foreign_keys = ON",
@@ -183,17 +35,50 @@ PRAGMAS = (
 )
 
 
+@contextmanager
+def _reachable() -> Iterator[None]:
+    """Say that the database is away, or busy for long, in words that tell nothing else."""
+    try:
+        yield
+    except (OperationalError, InterfaceError, PoolTimeout) as error:
+        cause = getattr(error, "orig", None)
+        # To SQLite, a fault in a statement is operational too.
+        if isinstance(cause, sqlite3.Error) and cause.sqlite_errorcode & 0xFF not in AWAY:
+            raise
+        raise _busy() from error
+
+
+def _busy() -> Unavailable:
+    return Unavailable.at("database", "is away or busy.", "Try again soon.", wait=5)
+
+
+def _take_turn(connection: sa.Connection, wait: float) -> None:
+    """Wait until nobody else writes, on any server of a PostgreSQL database."""
+    if wait > 0:
+        connection.execute(ONE_WRITES)
+    elif not connection.execute(ONE_WRITES_NOW).scalar_one():
+        raise _busy()
+
+
 class Database:
-    """One database and its transactions."""
+    """One database and its transactions.
+
+    One transaction writes at a time, on any server of the database: what they decide from what they read is still so
+    when they end, and nothing that is counted or chained needs a lock of its own.
+    """
 
     def __init__(self, url: str | sa.URL, *, existing: bool = False) -> None:
         self.engine = _engine(url)
-        # SQLite lets one write at a time; waiting in line here is fairer and faster than in its busy loop.
-        self._turn: AbstractContextManager[Any] = Lock() if self.is_sqlite else nullcontext()
+        # Told where the log ends, once that is committed.
+        self.ended: Callable[[Any], None] = lambda _: None
+        # Called at the end of a transaction, before it is committed.
+        self.settle: Callable[[sa.Connection], None] = lambda _: None
+        # Waiting in line here is fairer and faster than in the database, and needs no connection.
+        self._turn = Lock()
         try:
             self._refuse_missing() if existing else self._create()
-        except SQLAlchemyError as error:
-            what = f"cannot be opened ({type(error).__name__})."
+        except (SQLAlchemyError, Unavailable) as error:
+            what = f"cannot be opened ({type(error.__cause__ or error).__name__})."
             raise InputError.at("database", what, "Check its address and rights.") from None
 
     @property
@@ -214,25 +99,33 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """A transaction that only reads, and sees one moment."""
-        with self.engine.connect() as connection:
+        with _reachable(), self.engine.connect() as connection:
             if not self.is_sqlite:
                 connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[sa.Connection]:
-        """A transaction that writes: committed whole at the end, or not at all."""
-        with (
-            self._turn,
-            self.engine.connect() as connection,
-            connection.execution_options(**WRITES).begin(),
-        ):
-            yield connection
-
-    def lock(self, connection: sa.Connection, number: int) -> None:
-        """Let one transaction at a time past this point, on any server of the database."""
-        if not self.is_sqlite:
-            connection.execute(sa.text("SELECT pg_advisory_xact_lock(:number)"), {"number": number})
+    def writing(self, wait: float = PATIENCE) -> Iterator[sa.Connection]:
+        """A transaction that writes: committed whole at the end, or not at all; refused if its turn does not come."""
+        if not self._turn.acquire(timeout=wait):
+            raise _busy()
+        try:
+            with _reachable(), self.engine.connect() as connection:
+                for noted in (ENDED, CHANGED):
+                    connection.info.pop(noted, None)
+                if self.is_sqlite:
+                    driver: Any = connection.connection.driver_connection
+                    driver.execute(f"PRAGMA busy_timeout = {int(1000 * wait)}")
+                with connection.execution_options(**WRITES).begin():
+                    if not self.is_sqlite:
+                        _take_turn(connection, wait)
+                    yield connection
+                    self.settle(connection)
+                end = connection.info.pop(ENDED, None)
+            if end is not None:
+                self.ended(end)
+        finally:
+            self._turn.release()
 
     def close(self) -> None:
         """Close every connection."""
@@ -244,8 +137,9 @@ class Database:
 
     def _create(self) -> None:
         with self.writing() as connection:
-            self.lock(connection, SCHEMA_LOCK)
-            metadata.create_all(connection)
+            # A database of another version is left as it is, to be refused or migrated.
+            if not sa.inspect(connection).has_table(meta.name):
+                metadata.create_all(connection)
 
 
 def sqlite_url(path: Path) -> sa.URL:
@@ -265,6 +159,8 @@ def _engine(url: str | sa.URL) -> sa.Engine:
             hide_parameters=True,
             pool_size=10,
             max_overflow=10,
+            pool_timeout=PATIENCE,
+            connect_args={} if str(url).startswith("sqlite") else POSTGRESQL,
             # A server may have closed a connection meanwhile; a file does not.
             pool_pre_ping=not str(url).startswith("sqlite"),
         )

@@ -12,9 +12,10 @@ from manyveils.errors import InputError, ManyveilsError
 from manyveils.server.accounts import add_owner, add_user, has_owner, log_in
 from manyveils.server.catalogue import set_listed
 from manyveils.server.grants import give_grant
-from manyveils.server.jobs import Worker, job
+from manyveils.server.jobs import job
 from manyveils.server.refusals import ROLES, Person
 from manyveils.server.uploads import Upload
+from manyveils.server.worker import Worker
 
 ROWS = 1000
 LIMIT = 100

@@ -1,111 +1,137 @@
-"""Grants: which researcher may have how many meanings of which release a day, and until when."""
+"""Grants: which researcher may be told how much of which release, a day and in all, and until when."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, insert, select, text, update
+from sqlalchemy import Connection, Row, select
 
 from manyveils.errors import InputError, Problem
+from manyveils.server.catalogue import is_mine, owned
 from manyveils.server.chain import append
-from manyveils.server.database import Moment, answers, grants, moment, releases, users
 from manyveils.server.keeper import Keeper
-from manyveils.server.refusals import Person, no_such, require
+from manyveils.server.moments import Moment, moment
+from manyveils.server.refusals import Person, TooMany, no_such, require
+from manyveils.server.schema import answers, grants, releases, users
+from manyveils.server.sealed import add_row, change_row, sound_row, sound_rows, sound_together
 
 MOST = 1_000_000
-LOCK = 4
+# A grant without a limit in all has so many days' worth.
+DAYS = 30
 # The year 9999 is the last that Python's calendar has.
 LAST = 253402300799.0
 
 
 @dataclass(frozen=True)
 class Grant:
-    """What one researcher may ask about one release, and how much of it is used today."""
+    """What one researcher may be told of one release, and how much of it is used."""
 
     id: int
     researcher: str
     release: str
     daily_limit: int
+    total_limit: int
     expires: Moment
     used_today: int
+    used_in_all: int
     expired: bool
 
 
 def give_grant(
-    keeper: Keeper, actor: Person, researcher: str, release: str, *, daily_limit: int, expires: float
+    keeper: Keeper,
+    actor: Person,
+    researcher: str,
+    release: str,
+    *,
+    daily_limit: int,
+    expires: float,
+    total_limit: int | None = None,
 ) -> Grant:
-    """Grant a researcher a release, or change the grant there is; for owners.
+    """Grant a researcher a release, or change the grant there is; for the release's owner.
 
-    What was used today stays used.
+    What was used stays used.
     """
-    require(actor, "owner")
-    InputError.refuse(_problems(keeper, daily_limit, expires))
+    require(actor, "owner", scope="grant", release=release)
+    total_limit = min(MOST, daily_limit * DAYS) if total_limit is None else total_limit
+    InputError.refuse(_problems(keeper, daily_limit, total_limit, expires))
     with keeper.database.writing() as connection:
-        keeper.database.lock(connection, LOCK)
-        user_id = _researcher(connection, researcher)
-        if connection.execute(select(releases.c.id).where(releases.c.id == release)).first() is None:
-            raise no_such("release")
-        values = {"daily_limit": daily_limit, "expires": expires}
-        number = _stored(connection, user_id, release, values)
-        details = {"release": release, "daily_limit": daily_limit, "expires": moment(expires)}
-        append(keeper, connection, actor.name, "give grant", researcher, details)
-        return _one(keeper, connection, number)
+        user_id = _researcher(keeper, connection, researcher)
+        owned(keeper, connection, actor, release, "grant")
+        values = {"daily_limit": daily_limit, "total_limit": total_limit, "expires": expires}
+        row = _stored(keeper, connection, user_id, release, values)
+        details = {"release": release, **values, "expires": moment(expires)}
+        append(keeper, connection, actor, "give grant", researcher, details)
+        return _grant(keeper, connection, row)
 
 
 def end_grant(keeper: Keeper, actor: Person, number: int) -> Grant:
-    """Let a grant expire now; for owners."""
-    require(actor, "owner")
+    """Let a grant expire now; for the release's owner."""
+    require(actor, "owner", scope="grant")
     with keeper.database.writing() as connection:
-        done = connection.execute(update(grants).where(grants.c.id == number).values(expires=keeper.now()))
-        if done.rowcount != 1:
+        row = sound_row(keeper, connection, grants, grants.c.id == number)
+        if row is None:
             raise no_such("grant")
-        ended = _one(keeper, connection, number)
-        append(keeper, connection, actor.name, "end grant", ended.researcher, {"release": ended.release})
+        owned(keeper, connection, actor, row.release_id, "grant")
+        ended = _grant(keeper, connection, change_row(keeper, connection, grants, row, expires=keeper.now()))
+        append(keeper, connection, actor, "end grant", ended.researcher, {"release": ended.release})
     return ended
 
 
 def all_grants(keeper: Keeper, actor: Person) -> list[Grant]:
-    """Every grant for an owner, their own for a researcher."""
-    require(actor, "owner", "researcher")
-    query = _query(keeper).order_by(users.c.name, grants.c.release_id)
+    """The grants of an owner's releases, their own for a researcher."""
+    require(actor, "owner", "researcher", scope="read")
+    query = (
+        select(grants).join(users, users.c.id == grants.c.user_id).order_by(users.c.name, grants.c.release_id)
+    )
     if actor.role != "owner":
         query = query.where(grants.c.user_id == actor.id)
-    return [_grant(keeper, row) for row in keeper.database.rows(query)]
+    with keeper.database.reading() as connection:
+        rows = sound_rows(keeper, connection, grants, query)
+        if actor.role == "owner":
+            theirs = {
+                row.id
+                for row in sound_rows(keeper, connection, releases)
+                if is_mine(keeper, connection, actor, row)
+            }
+            rows = [row for row in rows if row.release_id in theirs]
+        token = actor.token
+        return [
+            _grant(keeper, connection, row) for row in rows if token is None or token.is_for(row.release_id)
+        ]
 
 
-def good_grant(keeper: Keeper, connection: Connection, user_id: int, release: str) -> tuple[int, int] | None:
-    """The number and the limit of a researcher's grant for a listed release, if it has not expired."""
-    query = (
-        select(grants.c.id, grants.c.daily_limit)
-        .join(releases, releases.c.id == grants.c.release_id)
-        .join(users, users.c.id == grants.c.user_id)
-        .where(grants.c.user_id == user_id, grants.c.release_id == release)
-        .where(grants.c.expires > keeper.now(), releases.c.listed, users.c.active)
+def good_grant(keeper: Keeper, connection: Connection, user_id: int, release: str) -> Row[Any] | None:
+    """A researcher's grant for a listed release, if it has not expired and the account is open."""
+    mine = (
+        (grants.c.user_id == user_id) & (grants.c.release_id == release) & (grants.c.expires > keeper.now())
     )
-    grant = connection.execute(query).one_or_none()
-    return None if grant is None else (grant.id, grant.daily_limit)
+    listed = (releases.c.id == grants.c.release_id) & releases.c.listed
+    is_open = (users.c.id == grants.c.user_id) & users.c.active
+    rows = sound_together(keeper, connection, (grants, releases, users), mine & listed & is_open)
+    return None if rows is None else rows[0]
 
 
-def charge(keeper: Keeper, connection: Connection, grant: int, cost: int) -> bool:
-    """Take an answer's cost off today's limit, or leave it as it is and say no.
+def charge(keeper: Keeper, connection: Connection, grant: Row[Any], cost: int) -> None:
+    """Take an answer's cost off the limits, or refuse it and leave them as they are.
 
-    Claim: no number of servers and requests together is ever given more than the limit.
-    Why: one statement compares and counts, and the database lets only one at a time change the row.
+    Claim: no number of servers and requests together is ever given more than the limits.
+    Why: one transaction at a time reads what is used and writes what is used then; and a row that is gone, or that the
+    server did not write, has nothing left.
     Tested by: tests/server/test_limits.py
     """
-    day = today(keeper)
-    connection.execute(
-        text("INSERT INTO answers (grant_id, day, used) VALUES (:grant, :day, 0) ON CONFLICT DO NOTHING"),
-        {"grant": grant, "day": day},
-    )
-    limit = select(grants.c.daily_limit).where(grants.c.id == grant).scalar_subquery()
-    taken = connection.execute(
-        update(answers)
-        .where(answers.c.grant_id == grant, answers.c.day == day, answers.c.used + cost <= limit)
-        .values(used=answers.c.used + cost)
-    )
-    return bool(taken.rowcount == 1)
+    row = sound_row(keeper, connection, answers, answers.c.grant_id == grant.id)
+    if row is None:
+        raise TooMany.at("daily limit", "what was used is not recorded.", "Ask an owner to look at the log.")
+    used = row.used if row.day == today(keeper) else 0
+    if used + cost > grant.daily_limit:
+        what = f"this answer takes {cost} of {grant.daily_limit} originals a day, and fewer are left."
+        raise TooMany.at("daily limit", what, "Ask for less, or tomorrow (UTC).")
+    if row.used_in_all + cost > grant.total_limit:
+        what = f"this answer takes {cost} of {grant.total_limit} originals in all, and fewer are left."
+        raise TooMany.at("limit in all", what, "Ask an owner.")
+    values = {"day": today(keeper), "used": used + cost, "used_in_all": row.used_in_all + cost}
+    change_row(keeper, connection, answers, row, **values)
 
 
 def today(keeper: Keeper) -> str:
@@ -113,15 +139,16 @@ def today(keeper: Keeper) -> str:
     return datetime.fromtimestamp(keeper.now(), UTC).strftime("%Y-%m-%d")
 
 
-def _problems(keeper: Keeper, daily_limit: int, expires: float) -> Iterator[Problem]:
-    if not 1 <= daily_limit <= MOST:
-        yield Problem("daily_limit", f"must be from 1 to {MOST}.")
+def _problems(keeper: Keeper, daily_limit: int, total_limit: int, expires: float) -> Iterator[Problem]:
+    for name, limit in (("daily_limit", daily_limit), ("total_limit", total_limit)):
+        if not 1 <= limit <= MOST:
+            yield Problem(name, f"must be from 1 to {MOST}.")
     if not keeper.now() < expires <= LAST:
         yield Problem("expires", "must be in the future.")
 
 
-def _researcher(connection: Connection, name: str) -> int:
-    user = connection.execute(select(users.c.id, users.c.role).where(users.c.name == name)).one_or_none()
+def _researcher(keeper: Keeper, connection: Connection, name: str) -> int:
+    user = sound_row(keeper, connection, users, users.c.name == name)
     if user is None:
         raise no_such("account")
     if user.role != "researcher":
@@ -129,29 +156,32 @@ def _researcher(connection: Connection, name: str) -> int:
     return int(user.id)
 
 
-def _stored(connection: Connection, user_id: int, release: str, values: dict[str, Any]) -> int:
-    key = and_(grants.c.user_id == user_id, grants.c.release_id == release)
-    number = connection.execute(select(grants.c.id).where(key)).scalar_one_or_none()
-    if number is None:
-        inserted = connection.execute(insert(grants).values(user_id=user_id, release_id=release, **values))
-        return int(inserted.inserted_primary_key[0])  # type: ignore[index]
-    connection.execute(update(grants).where(grants.c.id == number).values(values))
-    return int(number)
-
-
-def _query(keeper: Keeper) -> Any:
-    used = and_(answers.c.grant_id == grants.c.id, answers.c.day == today(keeper))
-    return (
-        select(grants, users.c.name, answers.c.used)
-        .join(users, users.c.id == grants.c.user_id)
-        .outerjoin(answers, used)
+def _stored(
+    keeper: Keeper, connection: Connection, user_id: int, release: str, values: Mapping[str, Any]
+) -> Row[Any]:
+    row = sound_row(
+        keeper, connection, grants, (grants.c.user_id == user_id) & (grants.c.release_id == release)
     )
+    if row is not None:
+        return change_row(keeper, connection, grants, row, **values)
+    row = add_row(keeper, connection, grants, user_id=user_id, release_id=release, **values)
+    unused = {"day": today(keeper), "used": 0, "used_in_all": 0}
+    add_row(keeper, connection, answers, grant_id=row.id, **unused)
+    return row
 
 
-def _one(keeper: Keeper, connection: Connection, number: int) -> Grant:
-    return _grant(keeper, connection.execute(_query(keeper).where(grants.c.id == number)).one())
-
-
-def _grant(keeper: Keeper, row: Row[Any]) -> Grant:
-    expires, is_expired = moment(row.expires), row.expires <= keeper.now()
-    return Grant(row.id, row.name, row.release_id, row.daily_limit, expires, row.used or 0, is_expired)
+def _grant(keeper: Keeper, connection: Connection, row: Row[Any]) -> Grant:
+    used = sound_row(keeper, connection, answers, answers.c.grant_id == row.id)
+    user = sound_row(keeper, connection, users, users.c.id == row.user_id)
+    is_today = used is not None and used.day == today(keeper)
+    return Grant(
+        id=row.id,
+        researcher="" if user is None else user.name,
+        release=row.release_id,
+        daily_limit=row.daily_limit,
+        total_limit=row.total_limit,
+        expires=moment(row.expires),
+        used_today=used.used if is_today else 0,
+        used_in_all=0 if used is None else used.used_in_all,
+        expired=row.expires <= keeper.now(),
+    )

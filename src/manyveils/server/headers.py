@@ -2,15 +2,18 @@
 
 import json
 import logging
+from asyncio import Semaphore, wait_for
 from html import escape
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from manyveils.server.settings import Settings
+from manyveils.server.refusals import Unavailable
+from manyveils.server.settings import Settings, is_loopback
 
 logger = logging.getLogger("manyveils.server")
 POLICY = (
@@ -30,6 +33,11 @@ UPLOADS = ("/api/v1/jobs", "/jobs")
 # Room for the boundaries and headers between the parts of a form.
 AROUND = 100_000
 DRAINED = 10_000_000
+SAFE = {"GET", "HEAD", "OPTIONS"}
+# Requests that change something at once, of the threads that there are.
+AT_ONCE = 24
+# Seconds until the next piece of a request must have come.
+PATIENCE = 20.0
 
 
 # For browsers, where there may be nothing left to make a page with.
@@ -45,12 +53,21 @@ class Exceeded(Exception):
     """A request brings more than it may."""
 
 
+class Late(Exception):
+    """A request is not sent to its end."""
+
+
 class Guard:
-    """Adds the headers, stops bodies that are too long, and turns faults into responses that tell nothing."""
+    """Adds the headers, stops bodies that are too long or too late, and turns faults into responses that tell nothing.
+
+    Requests that change something wait for their turn here, where waiting takes no thread: whatever holds the database,
+    there is always somebody to read.
+    """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
         self.settings = settings
+        self._turns = Semaphore(AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -59,16 +76,31 @@ class Guard:
             return
         exchange = Exchange(scope, receive, send, self._limit(scope))
         try:
-            if "\x00" in scope["path"]:
+            if not self._is_known(exchange.host):
+                await exchange.misdirect()
+            elif "\x00" in scope["path"]:
                 # No database takes it, and no name has it.
                 await exchange.miss()
-            else:
+            elif scope["method"] in SAFE or is_upload(scope):
                 await self.app(scope, exchange.receive, exchange.send)
+            else:
+                await exchange.collect()
+                async with self._turns:
+                    await self.app(scope, exchange.receive, exchange.send)
         except Exceeded:
             await exchange.refuse()
+        except Late:
+            await exchange.give_up()
+        except Unavailable:
+            await exchange.put_off()
         except Exception as error:
             logger.error("%s", _place(error))
             await exchange.fail()
+
+    def _is_known(self, host: str) -> bool:
+        """Whether a request is for a name of this server; every name is, unless some are given."""
+        names = self.settings.names
+        return not names or host in names or is_loopback(host)
 
     def _limit(self, scope: Scope) -> int:
         return self.settings.upload_limit + AROUND if is_upload(scope) else self.settings.body_limit
@@ -96,9 +128,22 @@ class Exchange:
         self._headers = Headers(scope=scope)
         self._read = 0
         self._started = self._exceeded = self._ended = False
+        self._kept: list[Message] = []
+
+    @property
+    def host(self) -> str:
+        """The name that the request is for, without a port."""
+        return (urlsplit(f"//{self._headers.get('host', '')}").hostname or "").rstrip(".")
+
+    async def collect(self) -> None:
+        """Take in the whole body, which is short, before anything waits for it."""
+        while not self._ended:
+            self._kept.append(await self.receive())
 
     async def receive(self) -> Message:
-        """The next piece of the body, unless it makes too much."""
+        """The next piece of the body, unless it makes too much or comes too late."""
+        if self._kept and self._ended:
+            return self._kept.pop(0)
         message = await self._next()
         if max(self._read, self._announced) > self._limit:
             self._exceeded = True
@@ -106,7 +151,11 @@ class Exchange:
         return message
 
     async def _next(self) -> Message:
-        message = await self._receive()
+        # After the body there is only the end of the connection to wait for.
+        try:
+            message = await wait_for(self._receive(), None if self._ended else PATIENCE)
+        except TimeoutError:
+            raise Late from None
         self._read += len(message.get("body", b""))
         self._ended = not message.get("more_body", False)
         return message
@@ -149,6 +198,19 @@ class Exchange:
     async def miss(self) -> None:
         """Say that there is nothing here."""
         await self._say(404, "Refusal", "there is nothing here.")
+
+    async def misdirect(self) -> None:
+        """Say that this server has another name."""
+        await self._say(421, "Refusal", "is for another server.")
+
+    async def give_up(self) -> None:
+        """Say that the request took too long to come."""
+        self._exceeded = False
+        await self._say(408, "Refusal", "took too long to be sent.")
+
+    async def put_off(self) -> None:
+        """Say that the database is away."""
+        await self._say(503, "Unavailable", "cannot be served now; try again soon.")
 
     async def fail(self) -> None:
         """Say that something unforeseen happened, and nothing about it."""

@@ -7,10 +7,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
+from time import sleep
 from typing import IO
 
 from manyveils.errors import InputError
 from manyveils.server.settings import Settings
+
+# Seconds after which a server that says nothing is dead.
+SILENT = 90.0
+TRIES = 10
 
 
 @dataclass(frozen=True)
@@ -58,8 +63,17 @@ def dead_instances(settings: Settings) -> list[str]:
 def bury(settings: Settings, dead: Iterable[str]) -> None:
     """Take away what dead instances left, once their jobs are settled."""
     for name in dead:
-        shutil.rmtree(settings.work / name, ignore_errors=True)
+        _remove(settings.work / name)
         _lock_path(settings.work / name).unlink(missing_ok=True)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, into which a process of the dead server may still have written a moment ago."""
+    for _ in range(TRIES):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        sleep(0.1)
 
 
 def _lock_path(work: Path) -> Path:

@@ -10,17 +10,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
 from manyveils.errors import InputError, ManyveilsError
 from manyveils.keys import Key, Meaning, interpret_rule, interpret_table
 from manyveils.keys.interpret import MOST_CELLS
-from manyveils.reading.predicates import parse
-from manyveils.server.catalogue import Item, item, key_of
+from manyveils.reading.predicates import Condition, parse
+from manyveils.server.catalogue import Item, is_mine, item_in, key_in
 from manyveils.server.chain import append
+from manyveils.server.disclosure import disclose, originals_in
 from manyveils.server.grants import charge, good_grant
 from manyveils.server.keeper import Keeper
-from manyveils.server.refusals import Conflict, Forbidden, Person, Refusal, TooMany
+from manyveils.server.refusals import Conflict, Forbidden, Person, Refusal, TooMany, require
+from manyveils.server.schema import releases
+from manyveils.server.sealed import sound_row
 from manyveils.server.throttle import WINDOW, note_refusal
 
 T = TypeVar("T")
@@ -35,15 +38,14 @@ QUOTED_OR_ARROW = re.compile(r"""('[^']*'|"[^"]*"|`[^`]*`)|->|=>|⇒|→""")
 
 @dataclass(frozen=True, repr=False)
 class Answer(Generic[T]):
-    """What was asked, read with the key, and the meanings it took, each once."""
+    """What was asked, read with the key, the meanings it took, each once, and what it takes off the limits.
+
+    An answer costs the originals that it gives away, however they are written in the question; and one at least.
+    """
 
     read: T
     meanings: tuple[Meaning, ...]
-
-    @property
-    def cost(self) -> int:
-        """What the answer takes off a daily limit: its meanings, and one at least."""
-        return max(1, len(self.meanings))
+    cost: int
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,7 +75,12 @@ def read_rule(keeper: Keeper, actor: Person, release: str, rule: str) -> Answer[
     """A rule with meanings in place of codes and grades."""
     if len(rule) > MOST_TEXT:
         raise InputError.at("rule", f"has more than {MOST_TEXT} characters.")
-    question = Question(release, "rule", {"rule": rule}, _names(rule), lambda key: interpret_rule(key, rule))
+
+    def read(key: Key) -> tuple[str, Sequence[Meaning]]:
+        _refuse_unpublished(key, rule)
+        return interpret_rule(key, rule)
+
+    question = Question(release, "rule", {"rule": rule}, _names(rule), read)
     return _answer(keeper, actor, question)
 
 
@@ -99,11 +106,25 @@ def _refuse_large(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def _names(rule: str) -> list[str]:
     """The attributes of a rule, also of conditions without values; none of one that cannot be read."""
+    return [condition.name for condition in _conditions(rule)]
+
+
+def _conditions(rule: str) -> Sequence[Condition]:
     conditions = QUOTED_OR_ARROW.sub(lambda match: match[1] or " and ", rule)
     try:
-        return [condition.name for condition in parse(conditions)]
+        return parse(conditions)
     except InputError:
-        return []
+        return ()
+
+
+def _refuse_unpublished(key: Key, rule: str) -> None:
+    """Refuse to compare with a grade that was never published: its neighbours would be found out by trying."""
+    for condition in _conditions(rule):
+        if condition.name in key.grades:
+            for value in condition.values:
+                if value and key.meaning(condition.name, value) is None:
+                    what = "is compared with a grade that was not published."
+                    raise InputError.at(condition.name, what, "Take the nearest one in the release.")
 
 
 def _answer(keeper: Keeper, actor: Person, question: Question[T]) -> Answer[T]:
@@ -118,7 +139,7 @@ def _answer(keeper: Keeper, actor: Person, question: Question[T]) -> Answer[T]:
             "refused": status,
             "meanings": 0,
         }
-        is_logged = note_refusal(keeper, actor.name, "interpret refused", question.release, details)
+        is_logged = note_refusal(keeper, actor, "interpret refused", question.release, details)
         if isinstance(error, Forbidden) and not is_logged:
             remedy = f"Ask an owner, or wait {int(WINDOW // 60)} minutes."
             what = "there is none, and you asked often."
@@ -127,40 +148,38 @@ def _answer(keeper: Keeper, actor: Person, question: Question[T]) -> Answer[T]:
 
 
 def _counted_answer(keeper: Keeper, actor: Person, question: Question[T]) -> Answer[T]:
-    release = item(keeper, actor, question.release)
+    require(actor, "owner", "researcher", "auditor", scope="interpret", release=question.release)
     # Whoever has no grant is refused before anything is read.
     with keeper.database.reading() as connection:
+        release = item_in(keeper, connection, actor, question.release)
         _grant(keeper, connection, actor, question.release)
-    key = key_of(keeper, release.id)
+        key = key_in(keeper, connection, release.id)
     if key is None:
         raise Conflict.at("release", "has no key: what it publishes stands for itself.")
     _refuse_unknown(release, question.names)
     value, used = question.read(key)
     _refuse_unknown(release, [meaning.attribute for meaning in used])
-    meanings = {(meaning.attribute, meaning.published): meaning for meaning in used}
-    answer = Answer(value, tuple(meanings.values()))
+    meanings = tuple({(meaning.attribute, meaning.published): meaning for meaning in used}.values())
+    answer = Answer(value, meanings, max(1, originals_in(key, meanings)))
     with keeper.database.writing() as connection:
-        _charge(keeper, connection, actor, question.release, answer.cost)
+        grant = _grant(keeper, connection, actor, question.release)
+        if grant is not None:
+            charge(keeper, connection, grant, answer.cost)
+            disclose(keeper, connection, question.release, key, answer.cost, meanings)
         _record(keeper, connection, actor, question, answer)
     return answer
 
 
-def _grant(keeper: Keeper, connection: Connection, actor: Person, release: str) -> tuple[int, int] | None:
-    """The number and the daily limit of a researcher's grant; None for owners, who need none."""
+def _grant(keeper: Keeper, connection: Connection, actor: Person, release: str) -> Row[Any] | None:
+    """A researcher's grant; None for the release's owner, who needs none."""
     if actor.role == "owner":
-        return None
+        row = sound_row(keeper, connection, releases, releases.c.id == release)
+        if row is not None and is_mine(keeper, connection, actor, row):
+            return None
     grant = good_grant(keeper, connection, actor.id, release) if actor.role == "researcher" else None
     if grant is None:
         raise Forbidden.at("grant", "there is none for this release, or it has expired.", "Ask an owner.")
     return grant
-
-
-def _charge(keeper: Keeper, connection: Connection, actor: Person, release: str, cost: int) -> None:
-    """Count an answer against its grant, or refuse it."""
-    grant = _grant(keeper, connection, actor, release)
-    if grant is not None and not charge(keeper, connection, grant[0], cost):
-        what = f"this answer takes {cost} of {grant[1]} meanings a day, and fewer are left."
-        raise TooMany.at("daily limit", what, "Ask for less, or tomorrow (UTC).")
 
 
 def _record(
@@ -172,7 +191,7 @@ def _record(
         "meanings": answer.cost,
         "digest": keeper.secret.seal("answer", question.release, json.dumps(answer.read)),
     }
-    append(keeper, connection, actor.name, "interpret", question.release, details)
+    append(keeper, connection, actor, "interpret", question.release, details)
 
 
 def _logged(keeper: Keeper, question: Question[Any], answer: Answer[Any] | None = None) -> Mapping[str, Any]:

@@ -1,83 +1,31 @@
-"""Logins: tokens for programs and sessions for browsers; the server keeps only the SHA-256 of either.
-
-A signed cookie names a session, and logging out ends it.
-"""
+"""Sessions of browsers: a signed cookie names one, of which the server keeps the SHA-256, and logging out ends it."""
 
 import hashlib
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from hmac import compare_digest
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete
 
 from manyveils.server.accounts import log_in
 from manyveils.server.chain import append
-from manyveils.server.database import Moment, moment, sessions, tokens, users
 from manyveils.server.keeper import Keeper
-from manyveils.server.refusals import Forbidden, Person
+from manyveils.server.refusals import Forbidden, Person, Unavailable
+from manyveils.server.schema import sessions
+from manyveils.server.sealed import add_row, change_row, sound_row
 from manyveils.server.settings import is_loopback
+from manyveils.server.tokens import digest, person_of
 
 if TYPE_CHECKING:
     from itsdangerous import Signer
     from starlette.responses import Response
 
-PREFIX = "mvt_"
 PLAIN, SECURE = "manyveils", "__Host-manyveils"
 # A session that is in use is noted as such once a minute.
 RESOLUTION = 60.0
-
-
-@dataclass(frozen=True, repr=False)
-class Token:
-    """A token, shown this once, and until when it is good."""
-
-    token: str
-    expires: Moment
-
-
-def issue_token(keeper: Keeper, name: str, password: str, address: str, hours: int | None = None) -> Token:
-    """Log in and get a token."""
-    token = PREFIX + token_urlsafe(32)
-    expires = keeper.now() + 3600.0 * min(hours or keeper.settings.token_hours, 24 * 90)
-
-    def begin(connection: Connection, person: Person) -> None:
-        connection.execute(delete(tokens).where(tokens.c.expires < keeper.now()))
-        connection.execute(
-            insert(tokens).values(digest=digest(token), user_id=person.id, expires=expires, revoked=False)
-        )
-        append(keeper, connection, person.name, "issue token", person.name, {"expires": moment(expires)})
-
-    log_in(keeper, name, password, address, then=begin)
-    return Token(token, moment(expires))
-
-
-def find_token(keeper: Keeper, token: str) -> Person | None:
-    """Whoever a token belongs to, if it is good."""
-    query = (
-        select(users.c.id, users.c.name, users.c.role)
-        .join(tokens, tokens.c.user_id == users.c.id)
-        .where(tokens.c.digest == digest(token), tokens.c.expires > keeper.now())
-        .where(~tokens.c.revoked, users.c.active)
-    )
-    row = keeper.database.row(query)
-    return Person(row.id, row.name, row.role) if row else None
-
-
-def revoke_token(keeper: Keeper, actor: Person, token: str) -> None:
-    """End a token before its time."""
-    with keeper.database.writing() as connection:
-        connection.execute(
-            update(tokens)
-            .where(tokens.c.digest == digest(token), tokens.c.user_id == actor.id)
-            .values(revoked=True)
-        )
-        append(keeper, connection, actor.name, "revoke token", actor.name)
-
-
-def digest(text: str) -> str:
-    """The SHA-256 of a random text, under which it is kept."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,16 +37,27 @@ class Session:
     csrf: str
 
 
-def open_session(keeper: Keeper, name: str, password: str, address: str) -> Session:
+def open_session(keeper: Keeper, name: str, password: str, address: str, code: str = "") -> Session:
     """Log in and begin a session; its number is always a new one."""
-    number, now = token_urlsafe(32), keeper.now()
+    number = token_urlsafe(32)
+    person = log_in(keeper, name, password, address, code=code, then=session_under(keeper, number))
+    return session_of(keeper, person, number)
+
+
+def session_under(keeper: Keeper, number: str) -> Callable[[Connection, Person], None]:
+    """What begins a session with this number once somebody is let in."""
+    now = keeper.now()
 
     def begin(connection: Connection, person: Person) -> None:
         connection.execute(delete(sessions).where(sessions.c.expires < now))
         times = {"expires": now + 3600.0 * keeper.settings.session_hours, "seen": now}
-        connection.execute(insert(sessions).values(digest=digest(number), user_id=person.id, **times))
+        add_row(keeper, connection, sessions, digest=digest(number), user_id=person.id, **times)
 
-    person = log_in(keeper, name, password, address, then=begin)
+    return begin
+
+
+def session_of(keeper: Keeper, person: Person, number: str) -> Session:
+    """A session that was begun, with its cookie."""
     return Session(person, _signer(keeper).sign(number).decode(), _csrf(keeper, number))
 
 
@@ -108,19 +67,23 @@ def find_session(keeper: Keeper, cookie: str | None) -> Session | None:
     if number is None:
         return None
     now = keeper.now()
-    query = (
-        select(users.c.id, users.c.name, users.c.role, sessions.c.seen)
-        .join(sessions, sessions.c.user_id == users.c.id)
-        .where(sessions.c.digest == digest(number), sessions.c.expires > now, users.c.active)
-        .where(sessions.c.seen > now - 60.0 * keeper.settings.idle_minutes)
-    )
-    row = keeper.database.row(query)
-    if row is None:
+    is_good = (sessions.c.expires > now) & (sessions.c.seen > now - 60.0 * keeper.settings.idle_minutes)
+    with keeper.database.reading() as connection:
+        row = sound_row(keeper, connection, sessions, (sessions.c.digest == digest(number)) & is_good)
+        person = None if row is None else person_of(keeper, connection, row.user_id)
+    if person is None:
         return None
     if row.seen < now - RESOLUTION:
-        with keeper.database.writing() as connection:
-            connection.execute(update(sessions).where(sessions.c.digest == digest(number)).values(seen=now))
-    return Session(Person(row.id, row.name, row.role), cookie or "", _csrf(keeper, number))
+        _note_use(keeper, row.digest, now)
+    return Session(person, cookie or "", _csrf(keeper, number))
+
+
+def _note_use(keeper: Keeper, number: str, now: float) -> None:
+    """Note that a session is in use, unless others are writing: then the next request does."""
+    with suppress(Unavailable), keeper.database.writing(wait=0.0) as connection:
+        row = sound_row(keeper, connection, sessions, sessions.c.digest == number)
+        if row is not None:
+            change_row(keeper, connection, sessions, row, seen=now)
 
 
 def close_session(keeper: Keeper, session: Session) -> None:
@@ -128,7 +91,7 @@ def close_session(keeper: Keeper, session: Session) -> None:
     number = _unsigned(keeper, session.cookie) or ""
     with keeper.database.writing() as connection:
         connection.execute(delete(sessions).where(sessions.c.digest == digest(number)))
-        append(keeper, connection, session.person.name, "log out", session.person.name)
+        append(keeper, connection, session.person, "log out", session.person.name)
 
 
 def require_csrf(session: Session, token: str | None) -> None:

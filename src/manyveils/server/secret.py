@@ -8,9 +8,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_bytes
+from typing import TYPE_CHECKING
 
 from manyveils.errors import InputError
 from manyveils.server.settings import KEY_VARIABLE, Settings
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 LENGTH = 32
 VERSION = b"\x01"
@@ -24,6 +28,26 @@ class Secret:
     keys: bytes
     cookies: bytes
     seals: bytes
+    # For what is told elsewhere; whoever has its public key can check it without the secret.
+    signing: bytes
+
+    @property
+    def public(self) -> str:
+        """The key (Ed25519) that signatures are checked with."""
+        return self._signer().public_key().public_bytes_raw().hex()
+
+    def sign(self, text: bytes) -> bytes:
+        """An Ed25519 signature."""
+        return self._signer().sign(text)
+
+    def has_signed(self, text: bytes, signature: str) -> bool:
+        """Whether a signature was made with this secret."""
+        return self.sign(text).hex() == signature
+
+    def _signer(self) -> "Ed25519PrivateKey":
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        return Ed25519PrivateKey.from_private_bytes(self.signing)
 
     def lock(self, plain: bytes, bound_to: str) -> bytes:
         """Encrypt with AES-256-GCM; it opens only for the thing that it is bound to."""
@@ -59,7 +83,7 @@ def derive(root: bytes) -> Secret:
             algorithm=SHA256(), length=LENGTH, salt=None, info=f"manyveils/1/{purpose}".encode()
         ).derive(root)
 
-    return Secret(subkey("keys at rest"), subkey("cookies"), subkey("seals"))
+    return Secret(subkey("keys at rest"), subkey("cookies"), subkey("seals"), subkey("signatures"))
 
 
 def read_secret(settings: Settings, *, make: bool) -> tuple[Secret, str | None]:
@@ -68,7 +92,7 @@ def read_secret(settings: Settings, *, make: bool) -> tuple[Secret, str | None]:
         return derive(_from_file(settings.key_file)), None
     if os.environ.get(KEY_VARIABLE):
         return derive(_decoded(os.environ[KEY_VARIABLE], KEY_VARIABLE)), None
-    own = settings.folder / "server.key"
+    own = own_key(settings)
     if own.exists():
         return derive(_from_file(own)), None
     if not make:
@@ -76,6 +100,37 @@ def read_secret(settings: Settings, *, make: bool) -> tuple[Secret, str | None]:
         raise InputError.at(str(own), "there is no such key, and the database was begun with one.", remedy)
     advice = "Keep a copy of it apart from the database; without it no key can be read."
     return derive(_made(own)), f"A server key was made: {own}. {advice}"
+
+
+def own_key(settings: Settings) -> Path:
+    """Where the server key is, unless it is given otherwise."""
+    return settings.folder / "server.key"
+
+
+def waiting_secret(settings: Settings) -> Secret | None:
+    """The secret that is to take the place of the one in the folder."""
+    path = _waiting(settings)
+    return derive(_from_file(path)) if path.exists() else None
+
+
+def make_waiting(settings: Settings) -> Secret:
+    """Write a new secret beside the one in the folder."""
+    _waiting(settings).unlink(missing_ok=True)
+    return derive(_made(_waiting(settings)))
+
+
+def take_waiting(settings: Settings) -> None:
+    """Let the new secret take the place of the old one."""
+    _waiting(settings).replace(own_key(settings))
+
+
+def make_key(path: Path) -> Secret:
+    """Write a new secret to a file that is not there yet."""
+    return derive(_made(path))
+
+
+def _waiting(settings: Settings) -> Path:
+    return settings.folder / "server.key.new"
 
 
 def _made(path: Path) -> bytes:

@@ -10,6 +10,16 @@ MEGABYTE = 1_000_000
 
 
 @dataclass(frozen=True)
+class Provider:
+    """Where people sign in elsewhere, as whom this server asks there, and the claim that says who they are."""
+
+    issuer: str
+    client: str
+    secret: str = field(repr=False)
+    claim: str = "sub"
+
+
+@dataclass(frozen=True)
 class Settings:
     """Where a server keeps things, where it listens, and what it allows."""
 
@@ -21,11 +31,30 @@ class Settings:
     key_file: Path | None = None
     upload_limit: int = 200 * MEGABYTE
     body_limit: int = MEGABYTE
+    # What a job may take before it is ended, and how many may wait.
+    job_memory: int = 8_000 * MEGABYTE
+    job_seconds: float = 4 * 3600.0
+    queue: int = 20
+    # Days that jobs stay once they are over; and releases that are not listed, if they are not to stay for ever.
+    job_days: int = 90
+    unlisted_days: int | None = None
     token_hours: int = 24
     session_hours: int = 12
     idle_minutes: int = 60
+    # The names that this server goes by; with none, every name.
+    names: frozenset[str] = frozenset()
+    # The networks that may read the numbers for Prometheus, beside this machine.
+    metrics_for: tuple[str, ...] = ()
+    provider: Provider | None = None
+    # Where else it is told where the log ends: syslog:… or https://….
+    export: str | None = None
     # Whether a web server with TLS passes requests on, and says who sent them.
     behind_proxy: bool = False
+
+    @property
+    def temporary(self) -> Path:
+        """Where uploads are while they come in: beside other data, not where everybody's files are."""
+        return self.folder / "incoming"
 
     @property
     def sqlite(self) -> Path:

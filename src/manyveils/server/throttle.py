@@ -1,6 +1,5 @@
 """Slowing down: after some failures each further login waits longer, and of many refusals few are logged."""
 
-import hashlib
 from collections.abc import Mapping
 from math import ceil
 from typing import Any
@@ -8,33 +7,34 @@ from typing import Any
 from sqlalchemy import Column, Connection, delete, func, insert, select
 
 from manyveils.server.chain import append
-from manyveils.server.database import attempts
 from manyveils.server.keeper import Keeper
-from manyveils.server.refusals import TooMany
+from manyveils.server.refusals import Person, TooMany
+from manyveils.server.schema import arrivals, attempts
 
 WINDOW = 15 * 60.0
 FREE_PER_ACCOUNT = 5
 FREE_PER_ADDRESS = 20
 LONGEST = 15 * 60.0
+# Clocks of servers that share a database may differ so much.
+SKEW = 60.0
 MOST_REFUSALS = 20
 OMITTED = "further refusals omitted"
-LOCK = 2
-REFUSAL_LOCK = 5
+# So long an address is known as one from which an account logs in.
+KNOWN = 30 * 24 * 3600.0
 
 
 def admit(keeper: Keeper, name: str, address: str) -> int:
     """Count a try before its password is looked at, or refuse it; many at once cannot slip through.
 
-    An account that does not exist is treated as any other.
+    An account that does not exist is treated as any other. Where an account has logged in lately, others' tries from
+    the same address do not delay it.
     """
-    account, now = _digest(name), keeper.now()
+    account, now = _account(keeper, name), keeper.now()
     with keeper.database.writing() as connection:
-        keeper.database.lock(connection, LOCK)
-        connection.execute(delete(attempts).where(attempts.c.time < now - WINDOW))
-        wait = max(
-            _wait(connection, attempts.c.account, account, FREE_PER_ACCOUNT, now),
-            _wait(connection, attempts.c.address, address, FREE_PER_ADDRESS, now),
-        )
+        _forget(connection, now)
+        wait = _wait(connection, attempts.c.account, account, FREE_PER_ACCOUNT, now)
+        if not _has_arrived(keeper, connection, name, address):
+            wait = max(wait, _wait(connection, attempts.c.address, address, FREE_PER_ADDRESS, now))
         if wait <= 0:
             values = {"account": account, "address": address, "time": now}
             inserted = connection.execute(insert(attempts).values(values))
@@ -45,7 +45,7 @@ def admit(keeper: Keeper, name: str, address: str) -> int:
 
 def note_refusal(
     keeper: Keeper,
-    actor: str,
+    actor: Person | str,
     action: str,
     subject: str,
     details: Mapping[str, Any],
@@ -58,7 +58,9 @@ def note_refusal(
     Gives whether it was logged.
     """
     with keeper.database.writing() as connection:
-        before = _count_refusal(keeper, connection, of or actor, most)
+        before = _count_refusal(
+            keeper, connection, of or (actor if isinstance(actor, str) else actor.name), most
+        )
         if before < most:
             append(keeper, connection, actor, action, subject, details)
         elif before == most:
@@ -72,8 +74,7 @@ def _count_refusal(keeper: Keeper, connection: Connection, who: str, most: int) 
     No more than one above `most` is counted, so that many take no room.
     """
     account, now = keeper.secret.seal("refused", who), keeper.now()
-    keeper.database.lock(connection, REFUSAL_LOCK)
-    connection.execute(delete(attempts).where(attempts.c.time < now - WINDOW))
+    _forget(connection, now)
     query = select(func.count()).select_from(attempts).where(attempts.c.account == account)
     before = int(connection.execute(query).scalar_one())
     if before <= most:
@@ -81,11 +82,26 @@ def _count_refusal(keeper: Keeper, connection: Connection, who: str, most: int) 
     return before
 
 
-def forgive(connection: Connection, number: int, name: str) -> None:
+def forgive(keeper: Keeper, connection: Connection, number: int, name: str, address: str) -> None:
     """Forget the tries of an account that has logged in; those of the address stay, but for this one."""
+    mine = attempts.c.account == _account(keeper, name)
+    connection.execute(delete(attempts).where((attempts.c.id == number) | mine))
+    place, now = _place(keeper, name, address), keeper.now()
+    connection.execute(delete(arrivals).where((arrivals.c.place == place) | (arrivals.c.time < now - KNOWN)))
+    connection.execute(insert(arrivals).values(place=place, time=now))
+
+
+def _forget(connection: Connection, now: float) -> None:
+    """Forget tries that are old, and those of a time to come, when a clock stood wrong."""
     connection.execute(
-        delete(attempts).where((attempts.c.id == number) | (attempts.c.account == _digest(name)))
+        delete(attempts).where((attempts.c.time < now - WINDOW) | (attempts.c.time > now + SKEW))
     )
+
+
+def _has_arrived(keeper: Keeper, connection: Connection, name: str, address: str) -> bool:
+    query = select(arrivals.c.time).where(arrivals.c.place == _place(keeper, name, address))
+    time = connection.execute(query).scalar_one_or_none()
+    return time is not None and time > keeper.now() - KNOWN
 
 
 def _wait(connection: Connection, column: Column[str], value: str, free: int, now: float) -> float:
@@ -94,9 +110,13 @@ def _wait(connection: Connection, column: Column[str], value: str, free: int, no
     failures, last = connection.execute(query).one()
     if failures < free:
         return 0.0
-    return float(last + min(2.0 ** (failures - free), LONGEST) - now)
+    return min(float(last + min(2.0 ** (failures - free), LONGEST) - now), LONGEST)
 
 
-def _digest(name: str) -> str:
-    # What is typed as a name may be a password.
-    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+def _account(keeper: Keeper, name: str) -> str:
+    """A keyed digest of what was typed as a name: it may be a password."""
+    return keeper.secret.seal("account", name)
+
+
+def _place(keeper: Keeper, name: str, address: str) -> str:
+    return keeper.secret.seal("arrival", name, address)

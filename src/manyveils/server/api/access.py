@@ -11,9 +11,10 @@ from manyveils.errors import ManyveilsError
 from manyveils.server.api.models import Refused
 from manyveils.server.headers import is_upload
 from manyveils.server.keeper import Keeper
-from manyveils.server.logins import Session, cookie_name, find_session, find_token, require_csrf
+from manyveils.server.logins import Session, cookie_name, find_session, require_csrf
 from manyveils.server.refusals import Person, Refusal, Unauthenticated, require
 from manyveils.server.throttle import note_refusal
+from manyveils.server.tokens import find_token
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
 MOST_SUBJECT = 64
@@ -55,7 +56,7 @@ async def session_of(request: Request, keeper: KeeperOf) -> Session | None:
         request.state.session, request.state.person = session, session.person
         if is_upload(request.scope):
             # The form's token stands in the form, which is long; nobody else's is read for it.
-            require(session.person, "owner")
+            require(session.person, "owner", scope="publish")
         if request.method not in SAFE:
             require_csrf(session, await _csrf_of(request))
     return session
@@ -95,7 +96,7 @@ async def note(request: Request, error: ManyveilsError) -> None:
         return
     details = {"method": request.method, "refused": error.status}
     await run_in_threadpool(
-        note_refusal, keeper_of(request), person.name, "refused", request.url.path[:MOST_SUBJECT], details
+        note_refusal, keeper_of(request), person, "refused", request.url.path[:MOST_SUBJECT], details
     )
 
 
@@ -111,9 +112,10 @@ WORDS = {
     413: "The request brings more than the server takes.",
     422: "What was sent is wrong; the problems say how.",
     429: "Too often: later, or no more today.",
+    503: "The database is away or busy, or too many jobs wait.",
 }
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The refusals an operation may answer with, for the description of the API."""
-    return {status: {"model": Refused, "description": WORDS[status]} for status in statuses}
+    return {status: {"model": Refused, "description": WORDS[status]} for status in (*statuses, 503)}

@@ -1,14 +1,16 @@
 """What goes into the API, and what comes out that is not a value of the server's own."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import Path
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
-from manyveils.server.accounts import LONGEST, NAME, SHORTEST
+from manyveils.server.accounts import NAME
 from manyveils.server.grants import MOST
 from manyveils.server.interpretation import MOST_CELL, MOST_TEXT
-from manyveils.server.refusals import Role
+from manyveils.server.passwords import LONGEST, SHORTEST
+from manyveils.server.refusals import Role, Scope
+from manyveils.server.tokens import MOST_HOURS, MOST_LABEL, USUAL
 
 CLEAN = r"^[^\x00]*$"
 Name = Annotated[str, StringConstraints(pattern=NAME)]
@@ -16,6 +18,8 @@ Password = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST)]
 NewPassword = Annotated[str, StringConstraints(min_length=SHORTEST, max_length=LONGEST)]
 Cell = Annotated[str, StringConstraints(max_length=MOST_CELL, pattern=CLEAN)]
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
+OneTime = Annotated[str, StringConstraints(max_length=10, pattern=CLEAN)]
+External = Annotated[str, StringConstraints(min_length=1, max_length=400, pattern=CLEAN)]
 IdInPath = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$")]
 
 
@@ -41,11 +45,15 @@ class Refused(BaseModel):
 
 
 class Login(Body):
-    """A name and a password, for a token."""
+    """A name, a password and perhaps a one-time code, for a token; and what it is to be for."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=CLEAN)]
     password: Password
-    hours: Annotated[int, Field(ge=1, le=24 * 90)] | None = None
+    code: OneTime = ""
+    hours: Annotated[int, Field(ge=1, le=MOST_HOURS)] | None = None
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=20)] = list(USUAL)
+    releases: Annotated[list[Id], Field(max_length=100)] | None = None
+    label: Annotated[str, StringConstraints(max_length=MOST_LABEL, pattern=CLEAN)] = ""
 
 
 class PersonSaid(BaseModel):
@@ -61,8 +69,12 @@ class NewUser(Body):
     """An account to be made."""
 
     name: Name
-    password: NewPassword
+    password: NewPassword | None = None
     role: Role
+    # Who this is for the provider of sign-in.
+    external: External | None = None
+    # The password of whoever asks; needed to make an owner.
+    confirm: Password | None = None
 
 
 class UserChange(Body):
@@ -70,6 +82,28 @@ class UserChange(Body):
 
     active: bool | None = None
     password: NewPassword | None = None
+    second_factor: Literal[False] | None = None
+    # The password of whoever asks; needed for anything but switching on and off.
+    confirm: Password | None = None
+
+
+class Confirmed(Body):
+    """The password of whoever asks."""
+
+    confirm: Password
+
+
+class Code(Body):
+    """A one-time code."""
+
+    code: OneTime
+
+
+class Approval(Body):
+    """How much researchers may be told of a release, and how much may follow from it."""
+
+    budget: Annotated[int, Field(ge=1, le=MOST)] | None = None
+    approved: Annotated[int, Field(ge=0, le=100)] | None = None
 
 
 class PasswordChange(Body):
@@ -77,6 +111,7 @@ class PasswordChange(Body):
 
     old: Password
     new: NewPassword
+    code: OneTime = ""
 
 
 class ListedChange(Body):
@@ -98,6 +133,7 @@ class NewGrant(Body):
     researcher: Name
     release: Id
     daily_limit: Annotated[int, Field(ge=1, le=MOST)]
+    total_limit: Annotated[int, Field(ge=1, le=MOST)] | None = None
     expires: AwareDatetime
 
 

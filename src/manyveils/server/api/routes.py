@@ -9,13 +9,26 @@ from starlette.datastructures import FormData, UploadFile
 
 from manyveils.errors import InputError
 from manyveils.keys import Meaning
-from manyveils.server import accounts, catalogue, chain, grants, interpretation, jobs, logins
+from manyveils.server import (
+    accounts,
+    catalogue,
+    chain,
+    disclosure,
+    grants,
+    interpretation,
+    jobs,
+    second,
+    tokens,
+    verifying,
+)
+from manyveils.server.accounts import Proof
 from manyveils.server.api import models
-from manyveils.server.api.access import Address, Anyone, Bearer, KeeperOf, Someone, refusals
+from manyveils.server.api.access import Address, Anyone, KeeperOf, Someone, refusals
 from manyveils.server.api.models import IdInPath
 from manyveils.server.keeper import Keeper
 from manyveils.server.refusals import Person, require
 from manyveils.server.uploads import Upload
+from manyveils.server.worker import Worker
 
 of_accounts = APIRouter(tags=["accounts"])
 of_releases = APIRouter(tags=["releases"])
@@ -29,6 +42,7 @@ FileNumber = Annotated[int, Path(ge=0, le=100_000)]
 FileName = Annotated[str, Query(max_length=300, description="A file's name in the manifest.")]
 GrantNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]
 After = Annotated[int, Query(ge=0, le=2**53)]
+Skip = Annotated[int, Query(ge=0, le=2**31 - 1)]
 Most = Annotated[int, Query(ge=1, le=1000)]
 CONTENT = {"content": {"application/octet-stream": {}}, "description": "The file."}
 SENT: dict[str, Any] = {
@@ -47,17 +61,30 @@ FORM = {"requestBody": {"required": True, "content": {"multipart/form-data": {"s
 
 
 @of_accounts.post("/token", status_code=201, responses=refusals(400, 401, 413, 422, 429))
-def get_token(login: models.Login, keeper: KeeperOf, address: Address, response: Response) -> logins.Token:
-    """Log in with name and password for a bearer token."""
+def get_token(login: models.Login, keeper: KeeperOf, address: Address, response: Response) -> tokens.Token:
+    """Log in with name, password and one-time code for a bearer token."""
     response.headers["Cache-Control"] = "no-store"
-    return logins.issue_token(keeper, login.name, login.password, address, login.hours)
+    wish = tokens.Wish(login.hours, login.scopes, login.releases, login.label)
+    return tokens.issue_token(keeper, login.name, login.password, address, wish, code=login.code)
 
 
 @of_accounts.delete("/token", status_code=204, responses=refusals(401, 403))
-def revoke_token(person: Someone, credentials: Bearer, keeper: KeeperOf) -> None:
+def revoke_own(person: Someone, keeper: KeeperOf) -> None:
     """Revoke the token that this request carries."""
-    if credentials is not None:
-        logins.revoke_token(keeper, person, credentials.credentials)
+    if person.token is not None:
+        tokens.revoke_token(keeper, person, person.token.id)
+
+
+@of_accounts.get("/tokens", responses=refusals(401))
+def all_tokens(person: Someone, keeper: KeeperOf) -> list[tokens.Issued]:
+    """The good tokens of one's own; for owners who administer, those of everybody."""
+    return tokens.all_tokens(keeper, person)
+
+
+@of_accounts.delete("/tokens/{token}", status_code=204, responses=refusals(401, 403, 404, 422))
+def revoke_token(token: IdInPath, person: Someone, keeper: KeeperOf) -> None:
+    """Revoke a token by its number: one's own; for owners who administer, anybody's."""
+    tokens.revoke_token(keeper, person, token)
 
 
 @of_accounts.get("/me", response_model=models.PersonSaid, responses=refusals(401))
@@ -71,7 +98,22 @@ def change_password(
     change: models.PasswordChange, person: Someone, keeper: KeeperOf, address: Address
 ) -> None:
     """Change one's own password; all tokens and sessions end."""
-    accounts.change_password(keeper, person, change.old, change.new, address)
+    accounts.change_password(keeper, person, change.old, change.new, address, code=change.code)
+
+
+@of_accounts.post("/me/second", status_code=201, responses=refusals(400, 401, 403, 409, 413, 422, 429))
+def begin_second(
+    proof: models.Confirmed, person: Someone, keeper: KeeperOf, address: Address
+) -> second.Enrolment:
+    """Begin a second factor; needs a session and the own password, and counts once a code has confirmed it."""
+    accounts.prove(keeper, person, Proof(proof.confirm, address))
+    return second.begin_second(keeper, person)
+
+
+@of_accounts.put("/me/second", status_code=204, responses=refusals(400, 401, 403, 404, 413, 422))
+def confirm_second(code: models.Code, person: Someone, keeper: KeeperOf) -> None:
+    """Confirm the second factor with its first code."""
+    second.confirm_second(keeper, person, code.code)
 
 
 @of_accounts.get("/users", responses=refusals(401, 403))
@@ -80,24 +122,42 @@ def users(person: Someone, keeper: KeeperOf) -> list[accounts.Account]:
     return accounts.accounts(keeper, person)
 
 
-@of_accounts.post("/users", status_code=201, responses=refusals(400, 401, 403, 409, 413, 422))
-def add_user(user: models.NewUser, person: Someone, keeper: KeeperOf) -> accounts.Account:
-    """Make an account; for owners."""
-    return accounts.add_user(keeper, person, user.name, user.password, user.role)
+@of_accounts.post("/users", status_code=201, responses=refusals(400, 401, 403, 409, 413, 422, 429))
+def add_user(user: models.NewUser, person: Someone, keeper: KeeperOf, address: Address) -> accounts.Account:
+    """Make an account; for owners. To make an owner needs the own password, and another owner confirms it."""
+    proof = Proof(user.confirm or "", address)
+    more: dict[str, Any] = {"proof": proof, "external": user.external}
+    return accounts.add_user(keeper, person, user.name, user.password or "", user.role, **more)
 
 
-@of_accounts.patch("/users/{name}", responses=refusals(400, 401, 403, 404, 409, 413, 422))
-def change_user(
-    name: NameInPath, change: models.UserChange, person: Someone, keeper: KeeperOf
+@of_accounts.post("/users/{name}/confirmed", responses=refusals(400, 401, 403, 404, 409, 413, 422, 429))
+def confirm_owner(
+    name: NameInPath, proof: models.Confirmed, person: Someone, keeper: KeeperOf, address: Address
 ) -> accounts.Account:
-    """Switch an account on or off, or give it another password; for owners."""
-    return accounts.change_user(keeper, person, name, active=change.active, password=change.password)
+    """Let a new owner in; for another owner than the one who made the account."""
+    return accounts.confirm_owner(keeper, person, name, proof=Proof(proof.confirm, address))
 
 
-@of_releases.get("/releases", responses=refusals(401))
-def releases(keeper: KeeperOf, person: Anyone) -> list[catalogue.Item]:
-    """The listed releases; for owners the others too."""
-    return catalogue.items(keeper, person)
+@of_accounts.patch("/users/{name}", responses=refusals(400, 401, 403, 404, 409, 413, 422, 429))
+def change_user(
+    name: NameInPath, change: models.UserChange, person: Someone, keeper: KeeperOf, address: Address
+) -> accounts.Account:
+    """Switch an account on or off, give it another password or take its second factor; for owners."""
+    return accounts.change_user(
+        keeper,
+        person,
+        name,
+        active=change.active,
+        password=change.password,
+        second_factor=change.second_factor,
+        proof=Proof(change.confirm or "", address),
+    )
+
+
+@of_releases.get("/releases", responses=refusals(401, 422))
+def releases(keeper: KeeperOf, person: Anyone, skip: Skip = 0, most: Most = 100) -> list[catalogue.Item]:
+    """A page of the listed releases, newest first; for owners their own others too."""
+    return catalogue.items(keeper, person, skip=skip, most=most)
 
 
 @of_releases.get("/releases/{release}", responses=refusals(401, 404, 422))
@@ -112,6 +172,26 @@ def set_listed(
 ) -> catalogue.Item:
     """List a release or take it off the list; for owners."""
     return catalogue.set_listed(keeper, person, release, listed=change.listed)
+
+
+@of_releases.delete("/releases/{release}", status_code=204, responses=refusals(401, 403, 404, 422))
+def delete_release(release: IdInPath, keeper: KeeperOf, person: Someone) -> None:
+    """Delete a release with its key, its grants and its files; what it was stays in the log. For its owner."""
+    catalogue.delete_release(keeper, person, release)
+
+
+@of_releases.get("/releases/{release}/disclosure", responses=refusals(401, 403, 404, 409, 422))
+def get_disclosure(release: IdInPath, keeper: KeeperOf, person: Someone) -> disclosure.Disclosure:
+    """What researchers were told of a release, and how much of its key follows from that; for its owner."""
+    return disclosure.disclosure(keeper, person, release)
+
+
+@of_releases.patch("/releases/{release}/disclosure", responses=refusals(400, 401, 403, 404, 409, 413, 422))
+def approve(
+    release: IdInPath, change: models.Approval, keeper: KeeperOf, person: Someone
+) -> disclosure.Disclosure:
+    """Let researchers be told more, or less, of a release; for its owner."""
+    return disclosure.approve(keeper, person, release, budget=change.budget, approved=change.approved)
 
 
 @of_releases.get("/releases/{release}/files", responses=refusals(401, 404, 422))
@@ -143,17 +223,16 @@ def sent(keeper: Keeper, person: Person | None, release: str, which: int | str) 
 
 @of_grants.get("/grants", responses=refusals(401, 403))
 def all_grants(person: Someone, keeper: KeeperOf) -> list[grants.Grant]:
-    """Every grant for owners, their own for researchers."""
+    """The grants of their releases for owners, their own for researchers."""
     return grants.all_grants(keeper, person)
 
 
 @of_grants.put("/grants", responses=refusals(400, 401, 403, 404, 413, 422))
 def give_grant(grant: models.NewGrant, person: Someone, keeper: KeeperOf) -> grants.Grant:
     """Grant a researcher a release, or change the grant; for owners."""
-    limit, expires = grant.daily_limit, grant.expires.timestamp()
-    return grants.give_grant(
-        keeper, person, grant.researcher, grant.release, daily_limit=limit, expires=expires
-    )
+    limits = {"daily_limit": grant.daily_limit, "total_limit": grant.total_limit}
+    expires = grant.expires.timestamp()
+    return grants.give_grant(keeper, person, grant.researcher, grant.release, expires=expires, **limits)  # type: ignore[arg-type]
 
 
 @of_grants.delete("/grants/{number}", responses=refusals(401, 403, 404, 422))
@@ -186,12 +265,12 @@ def table(release: IdInPath, asked: models.TableAsked, person: Someone, keeper: 
 async def submit(request: Request, person: Someone) -> jobs.Job:
     """Upload data and a policy to be published in the background; for owners."""
     # The form is read here and not by the framework, which would take in what anybody sends.
-    require(person, "owner")
+    require(person, "owner", scope="publish")
     async with request.form(max_files=2, max_fields=4) as form:
         return await run_in_threadpool(submit_form, request.app.state.worker, person, form)
 
 
-def submit_form(worker: jobs.Worker, person: Person, form: FormData) -> jobs.Job:
+def submit_form(worker: Worker, person: Person, form: FormData) -> jobs.Job:
     """Queue what a form has uploaded."""
     if "after" in form:
         what = "the server does not publish after earlier releases."
@@ -222,6 +301,12 @@ def one_job(job: IdInPath, person: Someone, keeper: KeeperOf) -> jobs.Job:
     return jobs.job(keeper, person, job)
 
 
+@of_jobs.delete("/jobs/{job}", responses=refusals(401, 403, 404, 409, 422))
+def cancel(job: IdInPath, person: Someone, keeper: KeeperOf) -> jobs.Job:
+    """End a job before it is done; for the owner who asked for it."""
+    return jobs.cancel(keeper, person, job)
+
+
 @of_log.get("", responses=refusals(401, 403, 422))
 def entries(person: Someone, keeper: KeeperOf, after: After = 0, most: Most = 100) -> list[chain.Entry]:
     """Entries with numbers above one, oldest first."""
@@ -229,9 +314,9 @@ def entries(person: Someone, keeper: KeeperOf, after: After = 0, most: Most = 10
 
 
 @of_log.get("/verify", responses=refusals(401, 403))
-def verify(person: Someone, keeper: KeeperOf) -> chain.Verdict:
+def verify(person: Someone, keeper: KeeperOf) -> verifying.Verdict:
     """Walk the log and name the first number that does not fit."""
-    return chain.checked_log(keeper, person)
+    return verifying.checked_log(keeper, person)
 
 
 router = APIRouter(prefix="/api/v1")

@@ -13,9 +13,22 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import FileResponse, Response
 
 from manyveils.errors import InputError
-from manyveils.server import accounts, catalogue, chain, grants, interpretation, jobs, logins
+from manyveils.server import (
+    accounts,
+    catalogue,
+    chain,
+    disclosure,
+    grants,
+    interpretation,
+    jobs,
+    logins,
+    second,
+    tokens,
+    verifying,
+)
+from manyveils.server.accounts import Proof
 from manyveils.server.api.access import Address, KeeperOf
-from manyveils.server.api.routes import FileNumber, GrantNumber, sent, submit_form
+from manyveils.server.api.routes import FileNumber, GrantNumber, Skip, sent, submit_form
 from manyveils.server.pages.routing import (
     Fields,
     Form,
@@ -52,7 +65,7 @@ def log_in(request: Request, keeper: KeeperOf, address: Address, form: Fields) -
     """Begin a session, or say that name or password is wrong."""
     name, password = form.get("name", "")[:100], form.get("password", "")[:2000]
     try:
-        session = logins.open_session(keeper, name, password, address)
+        session = logins.open_session(keeper, name, password, address, form.get("code", "")[:10])
     except Refusal as error:
         return show(request, "login.html", status=error.status, problems=error.problems)
     response = go("/")
@@ -71,9 +84,33 @@ def log_out(request: Request, keeper: KeeperOf, session: SessionHere) -> Respons
 
 
 @router.get("/account")
-def account(request: Request, person: PersonHere) -> Response:
+def account(request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
     """The visitor's own account."""
-    return show(request, "account.html", changed=False)
+    return show(request, "account.html", enrolment=None, tokens=tokens.all_tokens(keeper, person))
+
+
+@router.post("/account/second")
+def begin_second(
+    request: Request, keeper: KeeperOf, person: PersonHere, address: Address, form: Fields
+) -> Response:
+    """Begin a second factor, and show once what an authenticator needs."""
+    accounts.prove(keeper, person, Proof(form.get("confirm", ""), address))
+    enrolment = second.begin_second(keeper, person)
+    return show(request, "account.html", enrolment=enrolment, tokens=tokens.all_tokens(keeper, person))
+
+
+@router.post("/account/second/confirm")
+def confirm_second(keeper: KeeperOf, person: PersonHere, form: Fields) -> Response:
+    """Let the second factor count from now on."""
+    second.confirm_second(keeper, person, form.get("code", ""))
+    return go("/account")
+
+
+@router.post("/tokens/{number}/revoke")
+def revoke(number: str, keeper: KeeperOf, person: PersonHere) -> Response:
+    """End a token before its time."""
+    tokens.revoke_token(keeper, person, number[:100])
+    return go("/account")
 
 
 @router.post("/account")
@@ -81,15 +118,17 @@ def new_password(keeper: KeeperOf, person: PersonHere, address: Address, form: F
     """Change the visitor's own password; every other login of theirs ends."""
     if form.get("new") != form.get("again"):
         raise InputError.at("new password", "was typed in two ways.", "Type it again.")
-    accounts.change_password(keeper, person, form.get("old", ""), form.get("new", ""), address)
+    accounts.change_password(
+        keeper, person, form.get("old", ""), form.get("new", ""), address, code=form.get("code", "")
+    )
     return go("/login")
 
 
 @router.get("/")
-def all_releases(request: Request, keeper: KeeperOf, session: SessionHere) -> Response:
-    """The catalogue."""
-    releases = catalogue.items(keeper, session.person if session else None)
-    return show(request, "catalogue.html", releases=releases)
+def all_releases(request: Request, keeper: KeeperOf, session: SessionHere, skip: Skip = 0) -> Response:
+    """A page of the catalogue."""
+    releases = catalogue.items(keeper, session.person if session else None, skip=skip, most=LINES)
+    return show(request, "catalogue.html", releases=releases, skip=skip, most=LINES)
 
 
 @router.get("/releases/{release}")
@@ -162,11 +201,43 @@ def one_job(number: str, request: Request, keeper: KeeperOf, person: PersonHere)
     return show(request, "job.html", job=job, release=release, findings=findings, **told)
 
 
+@router.post("/jobs/{number}/cancel")
+def cancel(number: str, keeper: KeeperOf, person: PersonHere) -> Response:
+    """End a job before it is done."""
+    jobs.cancel(keeper, person, number[:100])
+    return go(f"/jobs/{number[:100]}")
+
+
 @router.post("/releases/{release}/listed")
 def set_listed(release: str, keeper: KeeperOf, person: PersonHere, form: Fields) -> Response:
     """List a release, or take it off the list."""
     catalogue.set_listed(keeper, person, release[:100], listed=yes_or_no(form, "listed"))
     return go(f"/releases/{release[:100]}")
+
+
+@router.get("/releases/{release}/disclosure")
+def told(release: str, request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
+    """What researchers were told of a release, and how much of its key follows from that."""
+    said = disclosure.disclosure(keeper, person, release[:100])
+    item = catalogue.item(keeper, person, release[:100])
+    return show(request, "disclosure.html", release=item, told=said)
+
+
+@router.post("/releases/{release}/disclosure")
+def approve(release: str, keeper: KeeperOf, person: PersonHere, form: Fields) -> Response:
+    """Let researchers be told more, or less."""
+    limits = {name: whole_number(form, name) for name in ("budget", "approved")}
+    disclosure.approve(keeper, person, release[:100], **limits)
+    return go(f"/releases/{release[:100]}/disclosure")
+
+
+@router.post("/releases/{release}/delete")
+def delete(release: str, keeper: KeeperOf, person: PersonHere, form: Fields) -> Response:
+    """Delete a release with its key, its grants and its files."""
+    if not yes_or_no(form, "sure"):
+        return go(f"/releases/{release[:100]}")
+    catalogue.delete_release(keeper, person, release[:100])
+    return go("/")
 
 
 @router.get("/people")
@@ -184,10 +255,19 @@ def people(request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
 
 
 @router.post("/people")
-def add_person(keeper: KeeperOf, person: PersonHere, form: Fields) -> Response:
+def add_person(keeper: KeeperOf, person: PersonHere, address: Address, form: Fields) -> Response:
     """Make an account."""
     role: Any = form.get("role", "")
-    accounts.add_user(keeper, person, form.get("name", ""), form.get("password", ""), role)
+    proof, external = Proof(form.get("confirm", ""), address), form.get("external", "")[:400] or None
+    name, password = form.get("name", ""), form.get("password", "")
+    accounts.add_user(keeper, person, name, password, role, proof=proof, external=external)
+    return go("/people")
+
+
+@router.post("/people/{name}/confirmed")
+def confirm(name: str, keeper: KeeperOf, person: PersonHere, address: Address, form: Fields) -> Response:
+    """Let a new owner in."""
+    accounts.confirm_owner(keeper, person, name[:100], proof=Proof(form.get("confirm", ""), address))
     return go("/people")
 
 
@@ -224,7 +304,7 @@ def log(request: Request, keeper: KeeperOf, person: PersonHere, before: Before =
 @router.post("/log/verify")
 def verify(request: Request, keeper: KeeperOf, person: PersonHere) -> Response:
     """Walk the chain and say whether it is whole."""
-    verdict = chain.checked_log(keeper, person)
+    verdict = verifying.checked_log(keeper, person)
     return show(request, "log.html", entries=chain.latest(keeper, person, most=LINES), verdict=verdict)
 
 

@@ -55,7 +55,8 @@ def show(request: Request, template: str, *, status: int = 200, **context: Any) 
     session: Session | None = getattr(request.state, "session", None)
     visitor = {"person": session.person, "csrf": session.csrf} if session else {"person": None, "csrf": ""}
     page = _templates().get_template(template)
-    return HTMLResponse(page.render(here=request.url.path, **visitor, **context), status)
+    elsewhere = hasattr(request.app.state, "provider")
+    return HTMLResponse(page.render(here=request.url.path, elsewhere=elsewhere, **visitor, **context), status)
 
 
 def go(path: str) -> Response:
