@@ -70,13 +70,17 @@ def audit(
     engine: Engine = "local",
     master: Master = None,
     force: Force = False,
+    expectations: Annotated[
+        bool,
+        option("Print one JSON document as Great Expectations writes results.", "--expectations"),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check every promise of a release, or of any table that is a file or a folder of parts; exit status 1 if one is broken.
 
     A release is checked against its original. A table is judged as it stands, and with --data against its original too.
     """
-    with open_door(as_json=as_json) as door:
+    with open_door(as_json=as_json or expectations) as door:
         from manyveils.examining import audit
 
         if rows is not None:
@@ -96,7 +100,8 @@ def audit(
         )
         if rows is not None:
             _write_rows(verdict, rows, force=force)
-        door.show(verdict.describe(), lambda: show_audit(verdict))
+        told = verdict.expectations() if expectations else verdict.describe()
+        door.show(told, lambda: show_audit(verdict))
         if not verdict.kept:
             raise typer.Exit(1)
 

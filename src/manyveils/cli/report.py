@@ -71,17 +71,15 @@ def command(
         _refuse_key(key, secret, (release, aside), evidence=evidence)
         refuse_file(target, force=force)
         if public:
-            idle = {
-                "certificate": certificate,
-                "evidence": evidence,
-                "data": data,
-                "comparison": comparison,
-                "private": private,
-                "only": only,
-                "after": after,
-            }
-            what = "cannot go with --public, which uses the release alone."
-            InputError.refuse(Problem(f"--{name}", what, "Drop it.") for name in idle if idle[name])
+            _refuse_with_public(
+                certificate=certificate,
+                evidence=evidence,
+                data=data,
+                comparison=comparison,
+                private=private,
+                only=only,
+                after=after,
+            )
             page = public_report(release)
         else:
             page = report(
@@ -122,6 +120,12 @@ def _refuse_for_table(release: Path, **asked: bool) -> None:
     if release.is_file():
         what = "is for a release folder, and this is a table."
         InputError.refuse(Problem(f"--{name}", what, "Drop it.") for name in asked if asked[name])
+
+
+def _refuse_with_public(**idle: object) -> None:
+    """Refuse what a page to ship cannot use."""
+    what = "cannot go with --public, which uses the release alone."
+    InputError.refuse(Problem(f"--{name}", what, "Drop it.") for name in idle if idle[name])
 
 
 def _refuse_key(key: Path | None, secret: str | None, folders: tuple[Path, ...], *, evidence: bool) -> None:
