@@ -140,7 +140,7 @@ def project(folder, table, profile):
     packages = yaml.safe_load(block("packages.yml"))
     packages["packages"][0]["local"] = str(ROOT / "integrations/dbt")
     (folder / "packages.yml").write_text(yaml.safe_dump(packages))
-    (folder / "dbt_project.yml").write_text("name: desk\nversion: '1'\nconfig-version: 2\nprofile: desk\n")
+    (folder / "dbt_project.yml").write_text("name: desk\nconfig-version: 2\nprofile: desk\n")
     profiles = {"desk": {"target": "here", "outputs": {"here": profile}}}
     (folder / "profiles.yml").write_text(yaml.safe_dump(profiles))
 
