@@ -21,7 +21,6 @@ def expectations(audit: Audit) -> dict[str, Any]:
             "unsuccessful_expectations": n - n_kept,
             "success_percent": 100 * n_kept / n if n else None,
         },
-        "evaluation_parameters": {},
         "suite_parameters": {},
         "meta": {"persons": dict(audit.persons), "not_judged": [dict(gap) for gap in audit.not_judged]},
     }
