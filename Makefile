@@ -87,7 +87,7 @@ pipelines: $(STAMP) ## run the examples of docs/howto/pipeline.md with pre-commi
 	$(PIPELINES)/dbt/bin/python -m pip install --quiet 'dbt-core>=1.10,<1.11' 'dbt-duckdb<1.11' 'dbt-postgres<1.11'
 	$(PIPELINES)/gx/bin/python -m pip install --quiet 'great_expectations>=1,<2'
 	$(PIPELINES)/pre-commit/bin/python -m pip install --quiet 'pre-commit>=4,<5'
-	$(PIPELINES)/prefect/bin/python -m pip install --quiet 'prefect>=3,<4' --editable .
+	$(PIPELINES)/prefect/bin/python -m pip install --quiet 'prefect>=3,<4' 'fastapi<0.150' --editable .
 	MANYVEILS_PIPELINES=$(CURDIR)/$(PIPELINES) $(BIN)/python -m pytest tests/pipelines
 
 schema: $(STAMP) ## write the JSON Schema of the policy to docs/policy.schema.json
