@@ -97,6 +97,7 @@ def verify(
     """
     release, policy = Path(release).absolute(), Path(policy)
     folder = Path(private) if private else private_beside(release)
+    now = _release_digests(release)
     key, text = _public_key(Path(public_key)), _bytes(_needed(folder / DIGEST))
     if not _is_signed(text, _bytes(_needed(folder / SIGNATURE)), key):
         what = "is not what the owner of this key signed: it, its signature or the key is another."
@@ -104,11 +105,13 @@ def verify(
     signed = json.loads(text)
     if signed.get("format") != FORMAT:
         raise DataError.at(str(folder / DIGEST), "is signed, and is no digest of a release.")
-    return Verification(tuple(_differences(signed, release, policy, folder)), signed)
+    return Verification(tuple(_differences(signed, now, policy, folder)), signed)
 
 
-def _differences(signed: Mapping[str, Any], release: Path, policy: Path, folder: Path) -> Iterator[Problem]:
-    files, now = signed["release"], _release_digests(release)
+def _differences(
+    signed: Mapping[str, Any], now: Mapping[str, str], policy: Path, folder: Path
+) -> Iterator[Problem]:
+    files = signed["release"]
     for name in sorted({*files, *now}):
         yield from _difference(f"release: {name}", files.get(name), now.get(name))
     yield from _difference(str(policy), signed["policy"], _sha256(_needed(policy)))

@@ -42,6 +42,8 @@ def test_every_answer_is_there(evidence):
     for category in categories:
         assert (category["at"] == "not answered") == (not category["columns"])
         assert category["at"] == "not answered" or all(find(document, place) for place in category["at"])
+        if category["status"] in ("present", "coarsened"):
+            assert category["at"][0].startswith("/manifest/views/")
 
 
 def test_page_says_no_law(evidence):
@@ -106,6 +108,24 @@ def test_categories_by_name():
     assert statuses == {"B": "present", "C": "coarsened", "F": "removed", "Q": "present"}
     assert {told[letter]["status"] for letter in "ADEGHIJKLMNOPR"} == {"not looked at"}
     assert len(told) == 18
+
+
+def test_table_from_elsewhere(desk):
+    """Of a table with names in it, their category is present and the finding about them says how many there are."""
+    desk.policy(attributes={"name": {"role": "identifier"}}, guarantee={"k": 1, "l": None})
+    policy, table = desk.folder / "policy.toml", desk.folder / "people.csv"
+    words = ("report", table, "--policy", policy, "--data", table, "--only", "linkage", "--json")
+    told = desk.run(*words, "--evidence", "--key", desk.folder / "owner.pem")
+    assert told.status == 0, told.said
+    evidence = told.document["evidence"]
+    names = evidence["categories"][0]
+    assert (names["category"], names["status"]) == ("A", "present")
+    assert find(told.document, names["at"][-1])["promise"] == "not-exposed"
+    assert "not-exposed of name (release, promised): not kept; 12 faults" in str(evidence["questions"][0])
+    verify = ("verify", table, "--policy", policy, "--public-key", desk.folder / "owner.pub.pem")
+    assert desk.run(*verify).status == 0
+    desk.data(table.read_bytes() + b"\n")
+    assert desk.run(*verify).status == 1
 
 
 def test_exposed_is_present():

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from manyveils.plain import readable
 from manyveils.reports.page import pointer
 
 Plain = Mapping[str, Any]
@@ -36,7 +37,7 @@ QUESTIONS: Mapping[str, dict[str, Any]] = {
     },
 }
 UNANSWERED = "not answered"
-# Which of the eighteen categories a finding speaks of: those that may not stand in a table.
+# The findings about what may not stand in a table, and about what is not listed.
 EXPOSED, LISTED = "not-exposed", "nothing-but-listed"
 
 
@@ -63,10 +64,17 @@ def _findings(question: Plain, document: Plain) -> Iterator[dict[str, str]]:
     for place, finding in enumerate(document["audit"]["findings"]):
         if (finding["promised"] or not finding["kept"]) and question["findings"](finding):
             about = " of ".join(filter(None, (finding["promise"], finding["attribute"])))
-            verdict = "kept" if finding["kept"] else f"not kept; {finding['rows_short']} rows fall short"
+            verdict = "kept" if finding["kept"] else f"not kept; {_short(finding)}"
             promised = "promised" if finding["promised"] else "not promised"
             says = f"{about} ({finding['reading']}, {promised}): {verdict}"
             yield {"at": pointer(("audit", "findings", place)), "says": says}
+
+
+def _short(finding: Plain) -> str:
+    """By how much a finding falls short: in rows, or in faults of the release itself."""
+    if finding["reading"] == "release":
+        return f"{readable(finding['measured'])} faults"
+    return f"{readable(finding['rows_short'])} rows fall short"
 
 
 def _attacks(question: Plain, document: Plain) -> Iterator[dict[str, str]]:
@@ -84,14 +92,25 @@ def _measures(question: Plain, document: Plain) -> Iterator[dict[str, str]]:
 
 
 def _pointed(category: Plain, document: Plain) -> dict[str, Any]:
-    """Where it stands what is published of a category: the finding about what is listed, or what is exposed."""
-    names = {column["name"] for column in category["columns"]}
-    places = [
-        pointer(("audit", "findings", place))
-        for place, finding in enumerate(document["audit"]["findings"])
-        if names
-        and (
-            finding["promise"] == LISTED or (finding["promise"] == EXPOSED and finding["attribute"] in names)
-        )
-    ]
+    """Where it stands what became of a category: in the columns of views, or in findings about what may not be there."""
+    names = {column["name"]: column["status"] for column in category["columns"]}
+    places = [*_columns(names, document), *_absences(names, document)]
     return {"at": places or UNANSWERED}
+
+
+def _columns(names: Mapping[str, str], document: Plain) -> Iterator[str]:
+    """The columns of views in which attributes are published, as they are or as derived ones."""
+    derived = document["manifest"].get("derived", {})
+    shown = {part for name in names for part in (name, *derived.get(name, ()))}
+    for number, view in enumerate(document["manifest"]["views"]):
+        for place, column in enumerate(view["columns"]):
+            if not shown.isdisjoint(column["attributes"]):
+                yield pointer(("manifest", "views", number, "columns", place))
+
+
+def _absences(names: Mapping[str, str], document: Plain) -> Iterator[str]:
+    """The findings that nothing unlisted is there, where something is removed, and about what must not be there."""
+    for place, finding in enumerate(document["audit"]["findings"]):
+        is_about_all = finding["promise"] == LISTED and "removed" in names.values()
+        if is_about_all or (finding["promise"] == EXPOSED and finding["attribute"] in names):
+            yield pointer(("audit", "findings", place))
