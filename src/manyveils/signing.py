@@ -22,7 +22,7 @@ FORMAT = "manyveils-digest/1"
 PUBLIC = ".pub.pem"
 # What decides about numbers, besides our own code.
 LIBRARIES = ("manyveils", "numpy", "polars", "scipy")
-AGAIN = "Sign it again with: manyveils report --evidence."
+REMEDY = "Name its folder with --private, or sign the release with: manyveils report --evidence."
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def _needed(path: Path) -> Path:
     if path.is_file():
         return path
     if path.name in (DIGEST, SIGNATURE, AUDIT):
-        raise InputError.at(str(path), "does not exist.", f"Name its folder with --private. {AGAIN}")
+        raise InputError.at(str(path), "does not exist.", REMEDY)
     raise PolicyError.at(str(path), "there is no such file.", "Check the path.")
 
 
@@ -182,6 +182,16 @@ def _is_signed(text: bytes, signature: bytes, key: "Ed25519PublicKey") -> bool:
         return False
     # Base64 can write the same bytes in two ways, and one of them was signed.
     return base64.b64encode(raw) + b"\n" == signature
+
+
+def refuse_unusable(key: Path, secret: str | None) -> None:
+    """Refuse a key that could not sign, before any work is done."""
+    _library()
+    if key.exists():
+        owner_key(key, secret)
+    elif key.with_name(key.stem + PUBLIC).exists():
+        what = f"does not exist, and the public half of another key, {key.stem + PUBLIC}, stands beside it."
+        raise InputError.at(str(key), what, "Name the key that it belongs to, or a new one.")
 
 
 def owner_key(path: Path, secret: str | None) -> "Ed25519PrivateKey":

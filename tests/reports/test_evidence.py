@@ -79,6 +79,8 @@ def test_refusals(hospital):
         *words, "--evidence", "--key", out.with_name("out.private") / "o.pem"
     )
     assert "cannot be opened" in hospital.refused(*words, "--evidence", "--key", policy)
+    hospital.data("", "lost.pub.pem")
+    assert "another key" in hospital.refused(*words, "--evidence", "--key", hospital.folder / "lost.pem")
     assert "--public" in hospital.refused("report", out, "--public", "--evidence", "--key", "owner.pem")
     verify = ("verify", out, "--policy", policy, "--public-key")
     assert "does not exist" in hospital.refused(*verify, hospital.folder / "none.pem")

@@ -140,10 +140,9 @@ def _refuse_key(key: Path | None, secret: str | None, folders: tuple[Path, ...],
     if any(key.resolve().is_relative_to(folder.resolve()) for folder in folders):
         what = "is inside the release or its private folder, which publishing replaces."
         raise InputError.at(str(key), what, "Keep keys in another place.")
-    from manyveils.signing import owner_key
+    from manyveils.signing import refuse_unusable
 
-    if key.exists():
-        owner_key(key, secret)
+    refuse_unusable(key, secret)
 
 
 def _refuse_inside(target: Path, release: Path) -> None:
