@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 TOOLS := .venv-tools/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-spark test-spark-cluster test-server-deploy package package-extras sbom vulnerabilities check format bench bench-spark generations docs pictures notebook reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
+.PHONY: help setup demo test test-spark test-spark-cluster test-server-deploy package package-extras sbom vulnerabilities check format bench bench-spark generations docs pictures notebook pipelines reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -101,8 +101,18 @@ pictures: docs ## take the documentation's pictures anew; needs chromium and chr
 notebook: $(STAMP) ## run the tutorial again and keep what it shows
 	$(BIN)/python docs/site/execute.py
 
+# Each tool has an environment of its own, because their dependencies do not agree.
+PIPELINES := .venv-pipelines
+pipelines: $(STAMP) ## run the examples of docs/howto/pipeline.md with pre-commit, dbt, Great Expectations and Prefect
+	for tool in dbt gx pre-commit prefect; do $(PYTHON) -m venv $(PIPELINES)/$$tool; done
+	$(PIPELINES)/dbt/bin/python -m pip install --quiet 'dbt-core>=1.10,<1.11' 'dbt-duckdb<1.11' 'dbt-postgres<1.11'
+	$(PIPELINES)/gx/bin/python -m pip install --quiet 'great_expectations>=1,<2'
+	$(PIPELINES)/pre-commit/bin/python -m pip install --quiet 'pre-commit>=4,<5'
+	$(PIPELINES)/prefect/bin/python -m pip install --quiet 'prefect>=3,<4' 'fastapi<0.150' --editable .
+	MANYVEILS_PIPELINES=$(CURDIR)/$(PIPELINES) $(BIN)/python -m pytest tests/pipelines
+
 schema: $(STAMP) ## write the JSON Schema of the policy to docs/policy.schema.json
 	$(BIN)/python -m manyveils.policy.schema docs/policy.schema.json
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .venv-peers .venv-tools .cache demo site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers .venv-tools $(PIPELINES) .cache demo site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

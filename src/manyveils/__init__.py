@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from manyveils.run import publish as publish
     from manyveils.run import report as report
     from manyveils.server.client import Client as Client
+    from manyveils.signing import Verification as Verification
+    from manyveils.signing import sign as sign
+    from manyveils.signing import verify as verify
     from manyveils.utility import Utility as Utility
 
 __version__ = "0.1.0"
@@ -54,6 +57,7 @@ _HOMES = {
     "reports": "Report",
     "run": "publish report",
     "server.client": "Client",
+    "signing": "Verification sign verify",
     "utility": "Utility",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -156,6 +156,12 @@ class Audit:
         more = {name: list(getattr(self, name)) for name in ("untold", "after", "without")}
         return described | {name: told for name, told in more.items() if told}
 
+    def expectations(self) -> dict[str, object]:
+        """The audit as Great Expectations writes the result of a validation."""
+        from manyveils.audits.expectations import expectations
+
+        return expectations(self)
+
     def _repr_html_(self) -> str:
         header = ["promise", "about", "in", "reading", "promised", "required", "measured", "kept"]
         rows = [

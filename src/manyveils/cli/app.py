@@ -7,7 +7,20 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from manyveils.cli import attack, compare, complete, demo, examine, init, ledger, lint, publish, serve
+from manyveils.cli import (
+    attack,
+    compare,
+    complete,
+    demo,
+    examine,
+    init,
+    ledger,
+    lint,
+    publish,
+    report,
+    serve,
+    verify,
+)
 from manyveils.cli.door import show_error
 from manyveils.errors import Problem
 
@@ -52,7 +65,8 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "attack": (attack.command, "release --policy policy.toml --data patients.csv --only linkage"),
     "measure": (examine.measure, "release --policy policy.toml --data patients.csv"),
     "compare": (compare.command, "policy.toml --methods generalize,slice --vary k=2,5,10 --out comparison"),
-    "report": (examine.report, "release --policy policy.toml --data patients.csv"),
+    "report": (report.command, "release --policy policy.toml --data patients.csv"),
+    "verify": (verify.command, "release --policy policy.toml --public-key owner.pub.pem"),
     "query": (examine.query, "release \"age >= 20 and age < 30 and disease = 'Flu'\""),
 }
 

@@ -1,6 +1,5 @@
 """What is asked of a release: `manyveils audit`, `measure`, `query` and `report`."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
@@ -17,14 +16,12 @@ from manyveils.cli.options import (
     Engine,
     Force,
     Master,
-    Only,
     PolicyOption,
     ReleaseFolder,
-    Seed,
     option,
 )
 from manyveils.cli.words import measure_means, promises_mean
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError
 
 if TYPE_CHECKING:
     from manyveils.audits import Audit, Finding
@@ -73,13 +70,17 @@ def audit(
     engine: Engine = "local",
     master: Master = None,
     force: Force = False,
+    expectations: Annotated[
+        bool,
+        option("Print one JSON document as Great Expectations writes results.", "--expectations"),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check every promise of a release, or of any table that is a file or a folder of parts; exit status 1 if one is broken.
 
     A release is checked against its original. A table is judged as it stands, and with --data against its original too.
     """
-    with open_door(as_json=as_json) as door:
+    with open_door(as_json=as_json or expectations) as door:
         from manyveils.examining import audit
 
         if rows is not None:
@@ -99,7 +100,8 @@ def audit(
         )
         if rows is not None:
             _write_rows(verdict, rows, force=force)
-        door.show(verdict.describe(), lambda: show_audit(verdict))
+        told = verdict.expectations() if expectations else verdict.describe()
+        door.show(told, lambda: show_audit(verdict))
         if not verdict.kept:
             raise typer.Exit(1)
 
@@ -246,107 +248,3 @@ def _show_count(count: "Count") -> None:
     number = f"{count.estimate:,.0f}" if count.estimate >= 100 else f"{count.estimate:.3g}"
     drawn = ", estimated from rows drawn at random" if count.how == "sample" else ""
     typer.echo(f"About {number} rows{drawn}; between {count.low:,} and {count.high:,} for certain.")
-
-
-def report(
-    release: ReleaseFolder,
-    policy: PolicyOption = Path("policy.toml"),
-    data: Data = None,
-    out: Annotated[
-        Path | None,
-        option("The page; by default in the private folder, or beside the release with --public."),
-    ] = None,
-    public: Annotated[bool, option("A page to ship: from the release alone.", "--public")] = False,
-    certificate: Annotated[
-        bool,
-        option("One page for an ethics board, to print and sign, instead of the report.", "--certificate"),
-    ] = False,
-    private: Annotated[Path | None, option("Where the plan is; <release>.private by default.")] = None,
-    comparison: Annotated[Path | None, option("The folder of a comparison, to show it as well.")] = None,
-    only: Only = None,
-    after: After = None,
-    seed: Seed = None,
-    force: Force = False,
-    as_json: AsJson = False,
-) -> None:
-    """Write an HTML page: promises, groups, values and associations before and after, utility, attacks, plan."""
-    with open_door(as_json=as_json) as door:
-        from manyveils.examining import public_report
-        from manyveils.release.folder import REPORT, refuse_file, write_file
-        from manyveils.run import report
-
-        # "." has no name to put anything beside.
-        release = release.absolute() if not release.name else release
-        aside = private or release.with_name(f"{release.name}.private")
-        target = out or (release.with_name(f"{release.name}.html") if public else aside / REPORT)
-        if certificate:
-            target = out or release.with_name(f"{release.name}.certificate.html")
-        _refuse_for_table(release, certificate=certificate, public=public)
-        _refuse_inside(target, release)
-        refuse_file(target, force=force)
-        if public:
-            idle = {
-                "certificate": certificate,
-                "data": data,
-                "comparison": comparison,
-                "private": private,
-                "only": only,
-                "after": after,
-            }
-            what = "cannot go with --public, which uses the release alone."
-            InputError.refuse(Problem(f"--{name}", what, "Drop it.") for name in idle if idle[name])
-            page = public_report(release)
-        else:
-            page = report(
-                release,
-                data,
-                policy,
-                only=only,
-                seed=seed,
-                after=after or (),
-                plan=_read(aside / "plan.json"),
-                comparison=_read(comparison / "comparison.json", needed=True) if comparison else None,
-                progress=door.progress,
-            )
-        if certificate:
-            from manyveils.cli.certificate import certified
-
-            write_file(target, certified(page, release), force=force, mode=0o600)
-            told = {"file": str(target), **page.document}
-            door.show(told, lambda: typer.echo(f"The certificate is {target}."))
-            return
-        # What compares with the original is for the owner's eyes.
-        write_file(target, page.html, force=force, mode=0o644 if public else 0o600)
-        words = f"The {'public ' if public else ''}report is {target}."
-        door.show({"file": str(target), **page.document}, lambda: typer.echo(words))
-
-
-def _refuse_for_table(release: Path, **asked: bool) -> None:
-    """Refuse what speaks of a release and its manifest, if this is a table that something else published."""
-    if release.is_file():
-        what = "is for a release folder, and this is a table."
-        InputError.refuse(Problem(f"--{name}", what, "Drop it.") for name in asked if asked[name])
-
-
-def _refuse_inside(target: Path, release: Path) -> None:
-    """Nothing but what its manifest lists may stand in a release, least of all what only the owner may see."""
-    if target.resolve().is_relative_to(release.resolve()):
-        what = "is inside the release, where only its own files may be."
-        raise InputError.at(str(target), what, "Choose another place.")
-
-
-def _read(path: Path, *, needed: bool = False) -> Mapping[str, Any]:
-    """A JSON object; an empty one where there is no file and none is needed."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        if not needed:
-            return {}
-        problem = Problem(str(path), "does not exist.", "Make it with manyveils compare.")
-        raise InputError([problem]) from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError.at(str(path), f"cannot be read as JSON ({type(error).__name__}).") from None
-    if not isinstance(document, dict) or (needed and not document):
-        what = "must be a JSON object with something in it."
-        raise InputError.at(str(path), what, "Make it again.")
-    return document

@@ -1,9 +1,12 @@
 """Options and arguments of several commands."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+
+from manyveils.errors import InputError
 
 
 def option(text: str, *names: str, min: float | None = None, **how: Any) -> Any:  # noqa: A002
@@ -43,3 +46,19 @@ Master = Annotated[
     str | None, option("Where Spark runs, such as spark://host:7077; this machine by default.")
 ]
 AsJson = Annotated[bool, option("Print one JSON document on stdout and nothing else.", "--json")]
+PassphraseFile = Annotated[
+    Path | None, option("Encrypt a key with the passphrase in this file, or in MANYVEILS_PASSPHRASE.")
+]
+
+
+def passphrase(file: Path | None) -> str | None:
+    """What a key is encrypted with, if anything; the first line of the file, or the environment."""
+    if file is None:
+        return os.environ.get("MANYVEILS_PASSPHRASE") or None
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise InputError.at(str(file), "cannot be read as text.", "Check the path.") from None
+    if not lines or not lines[0]:
+        raise InputError.at(str(file), "holds no passphrase.", "Write it in the first line.")
+    return lines[0]

@@ -1,6 +1,5 @@
 """`manyveils plan` shows what publishing would do; `manyveils publish` lets a release appear once its files are audited."""
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -9,7 +8,19 @@ import typer
 
 from manyveils.cli.door import Door, open_door, show_table
 from manyveils.cli.examine import show_audit, show_persons
-from manyveils.cli.options import After, AsJson, Data, Engine, Force, Master, PolicyFile, Seed, option
+from manyveils.cli.options import (
+    After,
+    AsJson,
+    Data,
+    Engine,
+    Force,
+    Master,
+    PassphraseFile,
+    PolicyFile,
+    Seed,
+    option,
+    passphrase,
+)
 from manyveils.cli.words import measure_means
 from manyveils.errors import InputError
 
@@ -30,12 +41,7 @@ def publish(
     ] = None,
     seed: Seed = None,
     private: Annotated[Path | None, option("Where audit, plan and key go; <out>.private by default.")] = None,
-    passphrase_file: Annotated[
-        Path | None,
-        option(
-            "Encrypt a graded release's key with the passphrase in this file, or in MANYVEILS_PASSPHRASE."
-        ),
-    ] = None,
+    passphrase_file: PassphraseFile = None,
     after: After = None,
     engine: Engine = "local",
     master: Master = None,
@@ -57,7 +63,7 @@ def publish(
             seed=seed,
             private=private,
             force=force,
-            secret=_passphrase(passphrase_file),
+            secret=passphrase(passphrase_file),
             engine=engine,
             master=master,
             progress=door.progress,
@@ -90,19 +96,6 @@ def _show_moment(moment: "Moment", *, is_first: bool) -> None:
     if moment.held_back:
         people = "person is" if moment.held_back == 1 else "persons are"
         typer.echo(f"{moment.held_back:,} {people} held back, and will come first the next time.")
-
-
-def _passphrase(file: Path | None) -> str | None:
-    """What a key is encrypted with, if anything; the first line of the file, or the environment."""
-    if file is None:
-        return os.environ.get("MANYVEILS_PASSPHRASE") or None
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise InputError.at(str(file), "cannot be read as text.", "Check the path.") from None
-    if not lines or not lines[0]:
-        raise InputError.at(str(file), "holds no passphrase.", "Write it in the first line.")
-    return lines[0]
 
 
 def _refuse_overlap(out: Path, private: Path | None) -> None:

@@ -16,7 +16,10 @@ RELEASE = {"release.json", "tables", "recodings"}
 PLACEMENTS = "placements.parquet"
 # While a release is being replaced, its own ledger stands beside the next one's.
 LEDGER, REPLACED = "ledger.zip", "ledger.replaced.zip"
-PRIVATE = {"audit.json", "plan.json", "seed.json", "key.json", PLACEMENTS, LEDGER, REPLACED, REPORT}
+# The audit, and the signed digest of it, the policy and the release.
+AUDIT, DIGEST, SIGNATURE = "audit.json", "digest.json", "digest.sig"
+SIGNED = {AUDIT, DIGEST, SIGNATURE}
+PRIVATE = {*SIGNED, "plan.json", "seed.json", "key.json", PLACEMENTS, LEDGER, REPLACED, REPORT}
 DEMO = {"hospital.csv", "policy.toml"}
 DEMO_OF_VISITS = {"visits.csv", "visits.toml"}
 # What renameat2 takes: paths from the root, and an exchange.
