@@ -270,7 +270,9 @@ class _Judge:
                 n for n, k in self.attributes.items() if k["role"] == "sensitive"
             ]
             place = order.index(self.bit_of.get(name, name))
-            before = order[place - 1] if place else None
+            if place == 0:  # Before it stands nothing, and nothing is promised of it.
+                return
+            before = order[place - 1]
             beside = [other for other in beside if self.bit_of.get(other, other) == before]
         setting = self._setting(name)
         for group in self._groups(view, columns, known) or ():
