@@ -289,10 +289,10 @@ def in_order(values: pl.Series) -> tuple[NDArray[np.int32], pl.Series]:
         rank[ordered] = np.arange(len(values))
         return rank, pl.Series(values.name, values.to_numpy()[ordered], dtype=values.dtype)
     order = values.arg_sort(nulls_last=False)
-    ordered = values.gather(order)
-    is_new = ordered.is_first_distinct()
+    in_turn = values.gather(order)
+    is_new = in_turn.is_first_distinct()
     rank[order.to_numpy()] = is_new.cum_sum().to_numpy() - 1
-    return rank, ordered.filter(is_new)
+    return rank, in_turn.filter(is_new)
 
 
 def _key(fields: list[_Values]) -> NDArray[np.int64] | None:
