@@ -150,6 +150,8 @@ def matching(members: Members) -> int:
 
 def _t(keys: Keys, crowd: Crowd, setting: Setting) -> bool | None:
     t = exact(keys["t"])
+    if keys.get("n") is not None and not crowd.n_persons:
+        return None  # How many rows a belief about slices stands for is not defined.
     if keys.get("n") is not None and crowd.n_persons >= keys["n"]:
         return True
     if keys.get("n") is not None and setting.table.n_persons < keys["n"]:
