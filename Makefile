@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 TOOLS := .venv-tools/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-spark test-spark-cluster test-server-deploy package package-extras sbom vulnerabilities check format bench bench-spark generations docs pictures notebook pipelines reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
+.PHONY: help setup demo test fuzz test-spark test-spark-cluster test-server-deploy package package-extras sbom vulnerabilities check format bench bench-spark generations docs pictures notebook pipelines reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -28,6 +28,12 @@ demo: $(STAMP) ## publish an embedded table with every method, audit and compare
 
 test: $(STAMP) ## run the tests
 	$(BIN)/python -m pytest -n 2
+
+FUZZ := 1000
+SEED := 1
+
+fuzz: $(STAMP) ## publish random tables under random policies, judged by another oracle; FUZZ=1000 SEED=1
+	FUZZ=$(FUZZ) SEED=$(SEED) $(BIN)/python -m tests.fuzz
 
 test-spark: $(STAMP) ## run all cases of the Spark engine's tests, of which `make test` runs some
 	MANYVEILS_THOROUGH=1 $(BIN)/python -m pytest tests/spark

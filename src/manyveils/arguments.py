@@ -166,6 +166,13 @@ def chain_for(after: Earlier, policy: Policy) -> Chain | None:
 
 def _unheld(chain: Chain, policy: Policy) -> Iterator[Problem]:
     """Attributes that must not be learnt now, and that an earlier release shows without saying how often groups have them."""
+    for name in sorted({rule.protect for rule in policy.rules} & {*policy.constant} - {*policy.sensitive}):
+        what = "a rule protects it, and ledgers say nothing of attributes that are not sensitive."
+        yield Problem(
+            f"{policy.name}: attributes.{name}.constant",
+            what,
+            "Give it the role sensitive, or drop constant.",
+        )
     binding = {name for name in policy.constant if policy.attributes[name].role == "sensitive"}
     for folder, ledger in zip(chain.folders, chain.ledgers, strict=True):
         manifest = Release.outline(folder).manifest

@@ -152,7 +152,7 @@ def _judged(evidence: Evidence, promise: Promise, others: frozenset[str], stub: 
     if damaged and is_about_values(promise):
         yield replace(stub, view=damaged[0])
         return
-    if len(promise.protects) == 1:
+    if len(promise.protects) == 1 and not promise.guarantee.is_void:
         # Two views to compare can tell more than each of them, and judging them one by one is not enough.
         yield from (replace(stub, view=view.name) for view in views_beyond_the_guardian(promise, evidence))
     sights = [

@@ -45,13 +45,21 @@ def truth_findings(evidence: Evidence) -> Iterator[Finding]:
     for view in evidence.release.views:
         if not evidence.is_whole(view):
             yield count_of_faults("rows-true", None, view.name)
-        elif any(evidence.weights(file) is not None for file in view.files):
+        elif not _is_row_by_row(evidence, view):
             continue
         elif evidence.table.persons is not None and standing_in(evidence, view) is not None:
             yield count_of_faults("rows-true", 0, view.name)
         else:
             n_untrue = sum(_untrue(evidence, view, file) for file in view.files)
             yield count_of_faults("rows-true", n_untrue, view.name)
+
+
+def _is_row_by_row(evidence: Evidence, view: View) -> bool:
+    """Whether rows are at hand, and not only how often values or whole rows come."""
+    shown = (name for file in view.files for name in shown_of(evidence, file))
+    return all(evidence.weights(file) is None for file in view.files) and all(
+        evidence.table[name].codes.size == evidence.table.n_rows for name in shown
+    )
 
 
 def _untrue(evidence: Evidence, view: View, file: ColumnFile) -> int:

@@ -13,7 +13,7 @@ from manyveils.policy import Policy, Promise
 from manyveils.policy.check import section_problems, suggest
 from manyveils.policy.guarantees import Elimination, KnownItems, PopulationSize
 from manyveils.policy.promises import dependencies_of
-from manyveils.policy.rules import PrivacyRule, tellers
+from manyveils.policy.rules import PrivacyRule, known_from, tellers
 from manyveils.policy.sections import Publish
 from manyveils.promises.sightings import about_constants
 from manyveils.promises.work import Work as Work
@@ -130,6 +130,20 @@ def refuse_ties(method: Method, policy: Policy) -> None:
     )
 
 
+def refuse_given_away(method: Method, policy: Policy) -> None:
+    """Methods that do not look at dependencies would take a neutral attribute for unknown that follows from what is known."""
+    known = known_from(frozenset(policy.quasi), dependencies_of(policy))
+    PolicyError.refuse(
+        Problem(
+            f"{policy.name}: attributes.{name}.role",
+            f"whoever knows the quasi-identifiers knows it by a dependency, and method {method.name!r} takes it for unknown.",
+            'Use role = "quasi", or drop the dependency if it need not be known.',
+        )
+        for name in policy.having("neutral")
+        if name in known and not method.takes_rules
+    )
+
+
 def refuse_rules(method: Method, policy: Policy) -> None:
     """Methods that know quasi-identifiers and sensitive attributes only cannot keep rules."""
     if policy.rules and not method.takes_rules:
@@ -159,6 +173,7 @@ def read_options(policy: Policy) -> Options:
     method = method_of(policy)
     refuse_rules(method, policy)
     refuse_ties(method, policy)
+    refuse_given_away(method, policy)
     return method.options.model_validate(policy.publish.options)
 
 

@@ -113,6 +113,11 @@ class Guarantee:
         return ()
 
     @property
+    def is_void(self) -> bool:
+        """Whether it holds whatever is published."""
+        return False
+
+    @property
     def about(self) -> str:
         """The attribute that it is about, where it protects rows."""
         return ""

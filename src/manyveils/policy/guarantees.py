@@ -111,6 +111,11 @@ class DistinctDiversity(
 class FrequencyDiversity(Diversity, kind="frequency-l-diversity", only_if={"l_kind": "frequency"}):
     """No value fills more than one l-th of a group."""
 
+    @property
+    def is_void(self) -> bool:
+        """Every value is as rare as l = 1 asks."""
+        return self.strongest == 1
+
     def most_belief(self, share: float, text: str) -> float:
         """One l-th, with the l of the value."""
         return 1 / self.l_for(text)

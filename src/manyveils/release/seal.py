@@ -281,7 +281,7 @@ def coded_values(draft: Draft, name: str, table: Table) -> tuple[NDArray[np.inte
 
 
 def in_order(values: pl.Series) -> tuple[NDArray[np.int32], pl.Series]:
-    """The rank of every value, and the values in order, a missing one first."""
+    """The rank of every value, and the values in order, a missing one first; labels that read alike are one value."""
     rank = np.empty(len(values), dtype=np.int32)
     if values.dtype.is_integer() and not values.null_count():
         # There may be hundreds of yes or no columns.
@@ -289,8 +289,10 @@ def in_order(values: pl.Series) -> tuple[NDArray[np.int32], pl.Series]:
         rank[ordered] = np.arange(len(values))
         return rank, pl.Series(values.name, values.to_numpy()[ordered], dtype=values.dtype)
     order = values.arg_sort(nulls_last=False)
-    rank[order.to_numpy()] = np.arange(len(values))
-    return rank, values.gather(order)
+    in_turn = values.gather(order)
+    is_new = in_turn.is_first_distinct()
+    rank[order.to_numpy()] = is_new.cum_sum().to_numpy() - 1
+    return rank, in_turn.filter(is_new)
 
 
 def _key(fields: list[_Values]) -> NDArray[np.int64] | None:

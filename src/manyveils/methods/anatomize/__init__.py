@@ -90,7 +90,8 @@ def _dealt(work: Work) -> Plan:
     watches = _watches(work, table)
     for attempt in _attempts(work, table):
         broken = _broken(attempt, watches)
-        if attempt.gone.sum() + sum(n for _, _, n in broken) <= work.limit and attempt.deal.n_rows:
+        n_broken = sum(n for _, _, n in broken)
+        if attempt.gone.sum() + n_broken <= work.limit and n_broken < attempt.deal.n_rows:
             view = _view(work, table, attempt, broken)
             return Plan((view,), view.notes)
     raise refuse(work, watches)

@@ -20,7 +20,7 @@ from manyveils.methods.codip.anonymizers import Anonymized, FullDomain, Mondrian
 from manyveils.methods.codip.association import Members, Plan, associate, mutual_information
 from manyveils.methods.codip.notes import Entry, notes_of
 from manyveils.methods.codip.plans import Limits, Outcome, Search, given_plan
-from manyveils.methods.codip.search import find, refuse_many
+from manyveils.methods.codip.search import find, refuse_many, refuse_parts
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import KAnonymity, exact
 from manyveils.policy.sections import Number
@@ -88,7 +88,11 @@ def _tables(work: Work) -> tuple[list[tuple[str, Names, Anonymized]], Entry]:
     counts = None if work.counted is None else work.counts
     association = associate(work.table, work.policy, work.sensitive, counts)
     search = Search(work, association, anonymizer(work, options.discernibility), options.limits)
-    outcome = find(search, options.search, given) if work.sensitive else Outcome(((),), options.search)
+    if work.sensitive:
+        outcome = find(search, options.search, given)
+    else:
+        outcome = Outcome(((),), options.search)
+        refuse_parts(search, outcome.plan, is_given=False)
     tables = []
     for number, (part, neutral) in enumerate(zip(outcome.plan, _beside(work, outcome.plan), strict=True)):
         names = search.names(part)

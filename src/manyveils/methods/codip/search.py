@@ -57,7 +57,8 @@ def refuse_parts(search: Search, parts: Plan, *, is_given: bool) -> None:
 def _unfit(search: Search, part: Members) -> tuple[float, Problem]:
     """The closeness that a table can reach within the limit, and why that is not enough."""
     policy, limit, names = search.work.policy, search.limits.discernibility, set(search.names(part))
-    what = f"no table with {told_part(search.work, part)} keeps every promise"
+    holding = f" with {told_part(search.work, part)}" if part else ""
+    what = f"no table{holding} keeps every promise"
     if limit is None:
         return 0.0, Problem(f"{policy.name}: guarantee", f"{what}.", "Lower a threshold.")
     where, what = f"{policy.name}: publish.discernibility", f"{what} within {limit:,.0f}"

@@ -262,7 +262,7 @@ def _refuse_misfits(work: Work, options: GradeOptions) -> None:
             # Beliefs about people whose other sensitive values are known need those values, and codes hide them.
             what = "conditional promises cannot be judged on slices of codes."
             problems.append(Problem(f"{where}: publish.then", what, 'Use then = "anatomize".'))
-        if name == "anatomize" and work.promises and work.table.persons is not None:
+        if name in ("anatomize", "slice") and work.promises and work.table.persons is not None:
             # Which person of a bucket has which code, nobody could tell who judges the release without the key.
             what = "persons have several rows, and cannot be counted in buckets of codes."
             problems.append(Problem(f"{where}: publish.then", what, 'Use then = "generalize" or "separate".'))

@@ -73,12 +73,12 @@ def _demands(work: Work, promise: Promise) -> Iterator[Demand]:
         for name in work.sensitive:
             yield Demand(frozenset(work.quasi) - {name}, name, crowded)
         return
-    if isinstance(guarantee, FrequencyDiversity) and guarantee.strongest == 1:
-        # Everything is as rare as that.
+    if guarantee.is_void:
         return
     [protect] = promise.protects
-    others = _others(work, protect) if promise.minds_company else ()
-    yield Demand(frozenset((*promise.given, *others)) - {protect}, protect, promise)
+    yield Demand(frozenset(promise.given) - {protect}, protect, promise)
+    if promise.minds_company:
+        yield Demand(frozenset((*promise.given, *_others(work, protect))) - {protect}, protect, promise)
 
 
 def _others(work: Work, column: str) -> Iterator[str]:
@@ -155,8 +155,12 @@ class Demands:
 
     @cached_property
     def _rules(self) -> tuple[PrivacyRule, ...]:
-        """The demands that follow from no other; a piece protects its column from everyone, so l makes no difference."""
-        return irreducible(PrivacyRule(demand.given, demand.protect) for demand in self.each)[0]
+        """The demands that follow from no other; a piece protects its column from everyone, so l makes no difference.
+
+        With dependencies, who knows less may learn from what others know anyway, so each demand stands for itself.
+        """
+        rules = dict.fromkeys(PrivacyRule(demand.given, demand.protect) for demand in self.each)
+        return tuple(rules) if self.dependencies else irreducible(rules)[0]
 
     def verdicts(self, pieces: Sequence[Piece]) -> tuple[Verdict, ...]:
         """How every demand fares."""

@@ -240,8 +240,12 @@ class Belief:
 
 
 def _judged(work: Work, regions: tuple[Region, ...], buckets: Ids) -> Iterator[tuple[Promise, Belief]]:
-    """Every promise with each belief it speaks of."""
+    """Every promise with each belief it speaks of; where nothing is sensitive, promises about rows speak of every column."""
+    about_rows = () if work.sensitive else tuple(promise for promise in work.promises if not promise.protects)
     for number, region in enumerate(regions):
+        if about_rows:
+            belief = beliefs(regions, number, np.zeros_like(buckets), buckets)
+            yield from ((promise, belief) for promise in about_rows)
         for name in region.column:
             promises = [
                 promise

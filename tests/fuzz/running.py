@@ -1,0 +1,199 @@
+"""What becomes of a case: it is published and judged; and many cases, two processes at most, each with a time limit."""
+
+import contextlib
+import csv
+import multiprocessing
+import signal
+import tempfile
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from tests.fuzz.cases import Case
+from tests.fuzz.oracle import judged
+
+LIMIT = 20.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What happened: `kept`, `refused` or what kind of finding it is, with where; and how much was judged."""
+
+    kind: str
+    where: str = ""
+    n_confirmed: int = 0
+    n_releases: int = 0
+    unjudged: tuple[str, ...] = ()
+    message: str = ""
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether something has to be mended."""
+        return self.kind not in ("kept", "refused")
+
+    def is_like(self, other: "Outcome") -> bool:
+        """Whether it is the same failure."""
+        return (self.kind, self.where) == (other.kind, other.where)
+
+
+def outcome(case: Case) -> Outcome:
+    """Publish a case, and the later rows after it, and judge what came out; without a time limit."""
+    import manyveils as mv
+    from manyveils.publishing import publish_to
+
+    n_confirmed = n_releases = 0
+    unjudged: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        earlier: list[Path] = []
+        for number, rows in enumerate((case.rows, case.later)):
+            if rows is None:
+                continue
+            out = Path(folder) / f"release-{number}"
+            try:
+                data = _data(case, rows, Path(folder) / f"data-{number}.csv")
+                policy = mv.Policy(**case.sections)
+                publish_to(policy, out, data=data, format=case.format, seed=number, after=tuple(earlier))
+            except mv.BrokenPromise as error:
+                return Outcome("our own audit", f"{case.method}: {_promise(error)}", message=str(error))
+            except (mv.InputError, mv.InfeasibleError) as error:
+                return Outcome(
+                    "kept" if n_releases else "refused",
+                    "",
+                    n_confirmed,
+                    n_releases,
+                    tuple(unjudged),
+                    str(error),
+                )
+            except Exception as error:
+                return Outcome("exception", _place(error), message=traceback.format_exc(limit=-4))
+            told = judged(out, out.parent / f"{out.name}.private", rows, case.sections)
+            if told.broken:
+                return Outcome("violation", f"{case.method}: {', '.join(sorted(told.broken))}")
+            n_confirmed, n_releases = n_confirmed + told.n_confirmed, n_releases + 1
+            unjudged += told.unjudged
+            earlier.append(out)
+    return Outcome("kept", "", n_confirmed, n_releases, tuple(unjudged))
+
+
+def _data(case: Case, rows: Sequence[dict[str, Any]], path: Path) -> object:
+    import polars as pl
+
+    if case.source == "frame":
+        return pl.DataFrame({name: [row.get(name) for row in rows] for name in case.columns}, strict=False)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(case.columns)
+        for row in rows:
+            cells = ["" if (cell := row.get(name)) is None else cell for name in case.columns]
+            writer.writerow([str(cell).lower() if isinstance(cell, bool) else cell for cell in cells])
+    return path
+
+
+def _promise(error: Exception) -> str:
+    """Which promises are broken, without numbers."""
+    words = str(error).splitlines()[0].split(":")
+    return ":".join(words[:2])[:60] if words else ""
+
+
+def _place(error: BaseException) -> str:
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "manyveils" in frame.filename]
+    place = f"{Path(frames[-1].filename).name}:{frames[-1].name}" if frames else "outside"
+    return f"{type(error).__name__} in {place}"
+
+
+def serve(pipe: Connection) -> None:
+    """Take cases from a pipe and say what became of them."""
+    with contextlib.suppress(EOFError, KeyboardInterrupt):
+        while True:
+            case, limit = pipe.recv()
+            # The default action of the signal ends the process, whatever it is doing.
+            signal.setitimer(signal.ITIMER_PROF, limit)
+            try:
+                pipe.send(outcome(case))
+            except Exception as error:
+                pipe.send(Outcome("oracle", _place_of_oracle(error), message=traceback.format_exc(limit=-4)))
+
+
+def _place_of_oracle(error: Exception) -> str:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {Path(frame.filename).name}:{frame.name}"
+
+
+class Worker:
+    """A process that runs a case at a time, and is started again when one took too long."""
+
+    def __init__(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, other = context.Pipe()
+        self.process = context.Process(target=serve, args=(other,), daemon=True)
+        self.process.start()
+        other.close()
+        self.since = 0.0
+
+    def give(self, case: Case, limit: float) -> None:
+        """Start a case."""
+        self.since = monotonic()
+        self.pipe.send((case, limit))
+
+    def taken(self, limit: float) -> Outcome | None:
+        """What became of it, if that is known."""
+        if self.pipe.poll():
+            try:
+                return self.pipe.recv()
+            except (EOFError, ConnectionError):
+                self.process.join()
+                code = self.process.exitcode
+                self._start()
+                is_late = code == -signal.SIGPROF
+                return Outcome("timeout", f"{limit:g} s") if is_late else Outcome("crash", f"exit {code}")
+        # Others may use the machine too, so time is told by the work done; this is for what waits forever.
+        if monotonic() - self.since > 10 * limit:
+            self.end()
+            self._start()
+            return Outcome("timeout", f"{limit:g} s")
+        return None
+
+    def end(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+    def run(self, case: Case, limit: float = LIMIT) -> Outcome:
+        """Run one case and wait for it."""
+        self.give(case, limit)
+        while (told := self.taken(limit)) is None:
+            self.pipe.poll(0.2)
+        return told
+
+
+def run_all(
+    numbered: Iterable[tuple[int, Case]], n_workers: int, limit: float = LIMIT
+) -> Iterator[tuple[int, Case, Outcome]]:
+    """Run cases and yield what became of each, as they end."""
+    queue = iter(numbered)
+    workers = [Worker() for _ in range(n_workers)]
+    busy: dict[Worker, tuple[int, Case]] = {}
+    try:
+        while True:
+            for worker in workers:
+                if worker not in busy and (following := next(queue, None)) is not None:
+                    worker.give(following[1], limit)
+                    busy[worker] = following
+            if not busy:
+                return
+            wait([worker.pipe for worker in busy], timeout=0.2)
+            for worker in list(busy):
+                if (told := worker.taken(limit)) is not None:
+                    number, case = busy.pop(worker)
+                    yield number, case, told
+    finally:
+        for worker in workers:
+            worker.end()
