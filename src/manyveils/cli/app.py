@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from manyveils.cli import attack, compare, complete, demo, examine, init, ledger, lint, publish, serve
+from manyveils.cli import attack, compare, complete, demo, examine, init, ledger, lint, publish, serve, studio
 from manyveils.cli.door import show_error
 from manyveils.errors import Problem
 
@@ -44,6 +44,7 @@ app = typer.Typer(
 COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "demo": (demo.command, "--out demo"),
     "init": (init.command, "patients.csv -o policy.toml"),
+    "studio": (studio.command, "patients.csv"),
     "lint": (lint.command, "policy.toml --data patients.csv"),
     "complete": (complete.command, "policy.toml --data patients.csv"),
     "plan": (publish.plan, "policy.toml --data patients.csv"),
