@@ -72,6 +72,10 @@ def test_what_was_changed_can_be_undone(table):
     bench.change(with_promise(bench.text, "t", 0.4))
     with pytest.raises(PolicyError):
         bench.change("k =")
+    for number in (0.5, 0.6):
+        bench.change(with_promise(bench.text, "beta", number), about="beta")
+    bench.undo()
+    assert "beta" not in bench.sections["guarantee"]
     bench.undo()
     assert bench.sections["guarantee"]["k"] == 4
     bench.undo()

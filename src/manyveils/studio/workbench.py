@@ -45,6 +45,7 @@ class Workbench:
     tries: list[Try] = field(default_factory=list)
     publishing: work.Job | None = None
     reporting: work.Job | None = None
+    _about: str = ""
 
     @property
     def sections(self) -> dict[str, Any]:
@@ -56,17 +57,22 @@ class Workbench:
         """Where the policy is written."""
         return self.folder / self.name
 
-    def change(self, text: str) -> None:
-        """Take another text, which can be undone; one that is no TOML is refused."""
+    def change(self, text: str, about: str = "") -> None:
+        """Take another text, which can be undone; one that is no TOML is refused.
+
+        What is typed key by key is about one thing, and undone as one change.
+        """
         document.sections_of(text, self.name)
-        if text != self.text:
+        if text == self.text:
+            return
+        if not about or about != self._about:
             self.earlier.append(self.text)
-            self.text = text
+        self.text, self._about = text, about
 
     def undo(self) -> None:
         """Go back to the text before."""
         if self.earlier:
-            self.text = self.earlier.pop()
+            self.text, self._about = self.earlier.pop(), ""
 
     def problems(self) -> Sequence[Problem]:
         """Everything that is wrong with the policy, as far as can be said without a method at work."""

@@ -18,7 +18,7 @@ def show(bench: Workbench, changed: Callable[[], None]) -> None:
 
     def choose(key: str, value: Any) -> None:
         with telling():
-            bench.change(with_promise(bench.text, key, value))
+            bench.change(with_promise(bench.text, key, value), about=key)
             changed()
 
     for offer in OFFERS:
@@ -38,7 +38,7 @@ def show(bench: Workbench, changed: Callable[[], None]) -> None:
 
 def _offer(offer: Offer, value: object, choose: Callable[[str, Any], None]) -> None:
     with element("div", css="promise"):
-        number = ui.number(
+        ui.number(
             offer.title,
             value=value if isinstance(value, int | float) else None,
             min=1 if offer.entered == "whole" else 0,
@@ -46,7 +46,6 @@ def _offer(offer: Offer, value: object, choose: Callable[[str, Any], None]) -> N
             step=1 if offer.entered == "whole" else 0.05,
             on_change=lambda event: choose(offer.key, entered(offer, event.value)),
         )
-        number.props("debounce=400")
         html("p", offer.means)
 
 

@@ -48,7 +48,7 @@ def show(bench: Workbench, changed: Callable[[], None]) -> None:
         max=100,
         step=0.5,
         on_change=lambda event: leave_out(event.value),
-    ).props("debounce=400")
+    )
     with element("div", css="row"):
         ui.button("Try it", on_click=lambda: begin()).classes("main")
     running = ui.column().classes("wide")
