@@ -148,7 +148,29 @@ def test_from_a_csv_to_an_audited_release(browser, running):
     words = browser.find_element(By.CLASS_NAME, "command").text.replace("data/release", "data/other").split()
     assert CliRunner().invoke(app, words[1:]).exit_code == 0
     assert files(folder / "release") == files(folder / "other")
+    press(browser, "Write the report (attacks are tried; may take a while)")
+    until(browser, lambda seen: seen.find_element(By.LINK_TEXT, "Open the report"))
+    browser.get(browser.execute_script("return location.origin") + "/report")
+    says(browser, "Promises")
+    look(browser, "report")
     assert [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def test_without_a_table_the_first_page_asks_for_one(browser, running):
+    """A path that leads nowhere is refused with words; one that leads to a table opens it."""
+    _, folder = running
+    with studio() as (_, address):
+        browser.get(address)
+        alive(browser)
+        place = browser.find_element(By.CSS_SELECTOR, "main input")
+        place.send_keys(str(folder / "absent.csv"))
+        press(browser, "Open")
+        says(browser, "absent.csv")
+        until(browser, lambda seen: seen.find_element(By.CLASS_NAME, "problem"))
+        place.send_keys(Keys.CONTROL + "a")
+        place.send_keys(str(folder / "hospital.csv"))
+        press(browser, "Open")
+        says(browser, "Whose rows they are")
 
 
 def files(folder):

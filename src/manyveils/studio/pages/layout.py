@@ -81,11 +81,13 @@ def _opening(studio: "Studio") -> None:
     place = ui.input("Path of the table or policy").classes("wide")
 
     async def open_it() -> None:
-        with telling():
+        refused.clear()
+        with refused, telling():
             studio.bench = await run.io_bound(open_workbench, Path(place.value or ""))
             ui.navigate.reload()
 
     ui.button("Open", on_click=open_it)
+    refused = ui.column()
 
 
 def _policy(bench: Workbench) -> Callable[[], None]:
