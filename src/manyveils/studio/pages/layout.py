@@ -172,6 +172,13 @@ def telling() -> Iterator[None]:
         show_problems(ui.column().props("role=alert"), [fault(error)])
 
 
+def places() -> tuple[ui.column, ui.column, ui.column]:
+    """Where work that is going on is shown, what refuses it, and what came of it."""
+    running, refused, done = (ui.column().classes("wide") for _ in range(3))
+    refused.props("role=alert")
+    return running, refused, done
+
+
 def follow(job: Job, done: Callable[[Job], None]) -> None:
     """Show how far a job is, with a way to cancel it; `done` is called when it has come to an end."""
     place = element("div", css="job")

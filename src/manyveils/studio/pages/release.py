@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
-from manyveils.studio.pages.layout import element, follow, html, show_problems, table, telling
+from manyveils.studio.pages.layout import element, follow, html, places, show_problems, table, telling
 from manyveils.studio.work import Job
 from manyveils.studio.workbench import Workbench, command
 
@@ -40,9 +40,7 @@ def show(bench: Workbench, changed: Callable[[], None]) -> None:
     with element("div", css="row"):
         ui.button("Write the release", on_click=lambda: begin()).classes("main")
         ui.button("Copy the command", on_click=lambda: ui.clipboard.write(asked()))
-    running = ui.column().classes("wide")
-    refused = ui.column().classes("wide").props("role=alert")
-    done = ui.column().classes("wide")
+    running, refused, done = places()
 
     def begin() -> None:
         refused.clear()

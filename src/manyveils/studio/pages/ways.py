@@ -6,7 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from manyveils.studio import document, methods
-from manyveils.studio.pages.layout import element, follow, html, show_problems, table, telling
+from manyveils.studio.pages.layout import element, follow, html, places, show_problems, table, telling
 from manyveils.studio.work import Job
 from manyveils.studio.workbench import Try, Workbench
 
@@ -51,9 +51,7 @@ def show(bench: Workbench, changed: Callable[[], None]) -> None:
     )
     with element("div", css="row"):
         ui.button("Try it", on_click=lambda: begin()).classes("main")
-    running = ui.column().classes("wide")
-    refused = ui.column().classes("wide").props("role=alert")
-    done = ui.column().classes("wide")
+    running, refused, done = places()
 
     def begin() -> None:
         refused.clear()
