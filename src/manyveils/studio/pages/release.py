@@ -14,12 +14,7 @@ from manyveils.studio.workbench import Workbench, command
 
 def show(bench: Workbench, changed: Callable[[], None]) -> None:
     """The page."""
-    html(
-        "p",
-        "The policy is written first, then the release: it appears whole once its files have been audited, or not at all.",
-    )
-    policy = ui.input("Policy file", value=str(bench.policy_file)).classes("wide").props("readonly")
-    policy.props["hint"] = "Written beside the data, so that it can be used again."
+    _policy_file(bench)
     out = ui.input("Release folder", value=str(bench.folder / "release")).classes("wide")
     seed = ui.number("Seed (for tests only; empty: none)", min=0, step=1).classes("wide")
     html("p", "The command that does the same:")
@@ -75,6 +70,16 @@ def show(bench: Workbench, changed: Callable[[], None]) -> None:
 
     lay_out()
     watch()
+
+
+def _policy_file(bench: Workbench) -> None:
+    """What is written first, and where."""
+    html(
+        "p",
+        "The policy is written first, then the release: it appears whole once its files have been audited, or not at all.",
+    )
+    policy = ui.input("Policy file", value=str(bench.policy_file)).classes("wide").props("readonly")
+    policy.props["hint"] = "Written beside the data, so that it can be used again."
 
 
 def _published(bench: Workbench, told: Mapping[str, Any], report: Callable[[], None]) -> None:
