@@ -25,6 +25,8 @@ TOGETHER = (
     "tests/comparing/test_compare",
     "tests/reports/test_browser",
     "tests/server/test_browser",
+    "tests/studio/test_browser",
+    "tests/studio/test_serving",
 )
 
 # Every cell of the desk's data has this in it, so that a message that quotes a cell is found out.

@@ -19,6 +19,7 @@ from manyveils.cli import (
     publish,
     report,
     serve,
+    studio,
     verify,
 )
 from manyveils.cli.door import show_error
@@ -57,6 +58,7 @@ app = typer.Typer(
 COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "demo": (demo.command, "--out demo"),
     "init": (init.command, "patients.csv -o policy.toml"),
+    "studio": (studio.command, "patients.csv"),
     "lint": (lint.command, "policy.toml --data patients.csv"),
     "complete": (complete.command, "policy.toml --data patients.csv"),
     "plan": (publish.plan, "policy.toml --data patients.csv"),

@@ -1,0 +1,200 @@
+"""The workbench: one table, one policy as text with its earlier states, and what has been done with them."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from manyveils.errors import DataError, InputError, ManyveilsError, PolicyError, Problem
+from manyveils.policy import Policy
+from manyveils.profiling import Profile, profile
+from manyveils.release.folder import write_file
+from manyveils.studio import document, work
+from manyveils.studio.standing import People
+from manyveils.table import take_in
+from manyveils.table.encode import persons_in
+
+POLICY = "policy.toml"
+FORM = ("delimiter", "encoding", "decimal", "thousands", "dates", "sheet", "table", "query")
+
+
+@dataclass(frozen=True)
+class Try:
+    """A method that was tried, and the text it was tried with."""
+
+    text: str
+    job: work.Job
+
+
+@dataclass
+class Workbench:
+    """One table and the policy for it; `text` is all that is chosen, and what is shown follows from it."""
+
+    folder: Path
+    name: str
+    text: str
+    frame: pl.DataFrame
+    profile: Profile
+    # The policy file as it was last read or written here; None where it is not written yet.
+    saved: str | None = None
+    earlier: list[str] = field(default_factory=list)
+    tries: list[Try] = field(default_factory=list)
+    publishing: work.Job | None = None
+    reporting: work.Job | None = None
+    _about: str = ""
+
+    @property
+    def sections(self) -> dict[str, Any]:
+        """The sections of the text."""
+        return document.sections_of(self.text, self.name)
+
+    @property
+    def policy_file(self) -> Path:
+        """Where the policy is written."""
+        return self.folder / self.name
+
+    def change(self, text: str, about: str = "") -> None:
+        """Take another text, which can be undone; one that is no TOML is refused.
+
+        What is typed key by key is about one thing, and undone as one change.
+        """
+        document.sections_of(text, self.name)
+        if text == self.text:
+            return
+        if not about or about != self._about:
+            self.earlier.append(self.text)
+        self.text, self._about = text, about
+
+    def undo(self) -> None:
+        """Go back to the text before."""
+        if self.earlier:
+            self.text, self._about = self.earlier.pop(), ""
+
+    def problems(self) -> Sequence[Problem]:
+        """Everything that is wrong with the policy, as far as can be said without a method at work."""
+        try:
+            self.policy()
+        except ManyveilsError as error:
+            return error.problems
+        return ()
+
+    def policy(self) -> Policy:
+        """The policy, or an error with all its problems."""
+        return document.policy_of(self.text, self.folder, self.name)
+
+    def people(self) -> People:
+        """The columns that can be coded, and whose rows they are by the person key of the text."""
+        facts = self.profile.facts
+        coded = {name: own.attribute for name, own in facts.items() if own.attribute is not None}
+        return People(coded, self._persons(), self.frame.height)
+
+    def _persons(self) -> np.ndarray[Any, np.dtype[np.int64]] | None:
+        names = document.person_in(self.sections)
+        if not names:
+            return None
+        data = {"person": list(names), "missing_markers": list(self.profile.markers)}
+        roles = {name: {"role": "identifier" if name in names else "neutral"} for name in self.frame.columns}
+        return persons_in(self.frame, Policy(data=data, attributes=roles, _name=self.name))
+
+    def chosen(self, role: str) -> tuple[str, ...]:
+        """The columns of a role that can be looked at."""
+        held = self.people().attributes
+        return tuple(name for name in document.having(self.sections, role) if name in held)
+
+    def try_method(self, seed: int | None = None) -> Try:
+        """Begin to try the policy in a process of its own."""
+        self.policy()
+        draft = work.Draft(self.text, self.folder, self.name)
+        tried = Try(self.text, work.start("The method", work.try_out, draft, seed))
+        self.tries.append(tried)
+        return tried
+
+    def save(self) -> None:
+        """Write the policy; a file that somebody else wrote or changed stays as it is."""
+        if self.policy_file.exists():
+            there = self.policy_file.read_text(encoding="utf-8-sig")
+            if there not in (self.saved, self.text):
+                what = "is there already, and was not written here."
+                raise InputError.at(str(self.policy_file), what, "Choose another name for the policy.")
+        write_file(self.policy_file, self.text, force=True)
+        self.saved = self.text
+
+    def release(self, out: Path, seed: int | None = None) -> work.Job:
+        """Write the policy, and begin to publish it into a folder."""
+        if self.publishing is not None and self.publishing.is_running:
+            raise InputError("A release is being written; wait for it, or cancel it.")
+        self.policy()
+        if out.exists():
+            raise InputError.at(str(out), "is there already.", "Choose another folder.")
+        self.save()
+        self.reporting = None
+        self.publishing = work.start("The release", work.write_release, self.policy_file, out, seed)
+        return self.publishing
+
+    def report(self) -> work.Job:
+        """Begin to write the report of the release that was published last."""
+        published = self.published
+        if published is None:
+            raise InputError("There is no release yet; write one first.")
+        out, private = Path(published["folder"]), Path(published["private"])
+        self.reporting = work.start("The report", work.write_report, self.policy_file, out, private)
+        return self.reporting
+
+    @property
+    def published(self) -> Mapping[str, Any] | None:
+        """The release that was published last, as the command line describes it."""
+        return None if self.publishing is None else self.publishing.result
+
+    def stop(self) -> None:
+        """End what is being tried; a release that is being written is cancelled without a trace."""
+        jobs = [tried.job for tried in self.tries]
+        for job in (*jobs, self.publishing, self.reporting):
+            if job is not None:
+                job.cancel()
+
+
+def command(bench: Workbench, out: Path, seed: int | None = None) -> str:
+    """The command that writes the same release."""
+    words = ["manyveils", "publish", str(bench.policy_file), "--out", str(out)]
+    return shlex.join(words if seed is None else [*words, "--seed", str(seed)])
+
+
+def open_workbench(place: Path) -> Workbench:
+    """A workbench for data, or for a policy that says where its data are."""
+    place = place.resolve()
+    if place.suffix.lower() == ".json":
+        raise InputError.at(
+            str(place), "the studio edits policies as TOML.", "Write it as TOML, or name the data."
+        )
+    return _for_policy(place) if place.suffix.lower() == ".toml" else _for_data(place)
+
+
+def _for_data(place: Path) -> Workbench:
+    looked = profile(place)
+    name = POLICY if not (place.parent / POLICY).exists() else f"{place.stem}.{POLICY}"
+    frame, _ = take_in(place, looked.form)
+    return Workbench(place.parent, name, looked.policy_text(place.name), frame, looked)
+
+
+def _for_policy(place: Path) -> Workbench:
+    try:
+        text = place.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise PolicyError.at(str(place), "there is no such policy file.", "Check the path.") from None
+    except (OSError, ValueError):
+        raise PolicyError.at(str(place), "cannot be read as UTF-8 text.") from None
+    section = document.sections_of(text, place.name).get("data")
+    data = section if isinstance(section, Mapping) else {}
+    source = data.get("source")
+    if not isinstance(source, str):
+        raise DataError.at(f"{place.name}: data.source", "is not set.", "Say where the data are.")
+    if "://" in source:
+        remedy = "Save what you need of it as a file, or use the command line."
+        raise DataError.at(f"{place.name}: data.source", "the studio reads files only.", remedy)
+    looked = profile(place.parent / source, form={key: data[key] for key in FORM if key in data})
+    frame, _ = take_in(place.parent / source, looked.form)
+    return Workbench(place.parent, place.name, text, frame, looked, saved=text)
