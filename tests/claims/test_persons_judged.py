@@ -10,6 +10,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import manyveils as mv
 from manyveils.audits.judge import judge
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import (
@@ -344,3 +345,18 @@ def test_combinations_in_two_columns(rows, bound, l):
     most = max(oracle.share(s, v) * oracle.share(z, w) for s, z in pairs for _, v in s for _, w in z)
     assert capped.kept == (most <= bound)
     assert diverse.measured == min(oracle.matched(s) * oracle.matched(z) for s, z in pairs)
+
+
+def test_the_worst_group_is_measured_to_the_end():
+    """Three persons of one group have three values between them, whatever is asked for."""
+    frame = pl.DataFrame({"p": ["1", "2", "3", "2"], "q": ["a"] * 4, "ill": ["x", "x", "z", "y"]})
+    for l in (1, 2, 3):
+        policy = Policy(
+            data={"person": "p"},
+            attributes={"p": {"role": "identifier"}, "q": {"role": "quasi"}, "ill": {"role": "sensitive"}},
+            guarantee={"k": l, "l": l},
+            publish={"method": "generalize"},
+        )
+        found = mv.audit(mv.publish(frame, policy, 1), frame, policy).findings
+        [own] = [one for one in found if one.promise == "distinct-l-diversity" and one.reading == "marginal"]
+        assert own.measured == 3

@@ -136,12 +136,26 @@ def test_marks_in_parquet(tmp_path: Path, mark: str) -> None:
     assert broken(out) == {"canonical-form"}
 
 
-def test_parquet_of_another_library_is_not_compared(tmp_path: Path) -> None:
-    """Another library lays the same table out otherwise, which is no mark that could be told."""
+def test_parquet_of_another_library_is_not_said_to_be_right(tmp_path: Path) -> None:
+    """Another library lays the same table out otherwise: that is no mark that could be told, and is not called kept."""
     out = published(tmp_path, "parquet")
     path = out / "tables" / "main.parquet"
     pq.write_table(pl.read_parquet(path).to_arrow(), path)
+    found = [own for own in mv.audit(out, FRAME, POLICY).findings if own.promise == "canonical-form"]
+    assert [(own.promised, own.measured, own.kept) for own in found] == [
+        (True, 0, True),
+        (False, None, False),
+    ]
     assert broken(out) == set()
+
+
+def test_metadata_of_another_library_are_looked_at(tmp_path: Path) -> None:
+    """Whoever wrote a file, nothing is noted in it beside the table."""
+    out = published(tmp_path, "parquet")
+    path = out / "tables" / "main.parquet"
+    table = pl.read_parquet(path).to_arrow().replace_schema_metadata({"row 1": "ward 3"})
+    pq.write_table(table, path)
+    assert broken(out) == {"canonical-form"}
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])

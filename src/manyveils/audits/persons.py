@@ -206,7 +206,7 @@ class Lined:
         most = np.minimum(np.bincount(self.cells.groups), self.sizes)
         least = _from_the_rarest(self.cells, most.size)
         # A group that surely has as many as the worst, and as are asked for, is not worse.
-        wanted = np.minimum(most, max(enough, int(most.min(initial=0))))
+        wanted = np.minimum(most, max(enough, int(most.min()) if most.size else 0))
         if (least < wanted).any():
             least = np.maximum(least, self._of_singles(most.size))
         is_open = least < wanted

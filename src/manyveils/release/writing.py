@@ -4,7 +4,7 @@ import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import polars.selectors as cs
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from manyveils.release.release import Release
 
 MANIFEST = "release.json"
+# What libraries note of a table in Parquet without being asked.
+METADATA = {b"ARROW:schema"}
 # What is compared at once.
 CHUNK = 1 << 20
 
@@ -46,28 +48,30 @@ def manifest_text(manifest: Manifest, format: str) -> str:  # noqa: A002
     return json.dumps(manifest.describe(format), indent=2, ensure_ascii=False) + "\n"
 
 
-def n_marked(release: "Release", folder: Path, tables: Mapping[str, Path]) -> int:
-    """How many files of a release that was read from a folder are not what it is written as, byte for byte.
+def marked(release: "Release", folder: Path, tables: Mapping[str, Path]) -> tuple[int, int]:
+    """How many files of a release that was read from a folder are not what it is written as, and how many cannot be told.
 
-    Parts of a table, which several machines wrote, are not looked at; and Parquet files only where the library that
-    wrote them is the one that is here, since another one lays out the same table in another way.
+    Parts of a table, which several machines wrote, are not looked at. Another library, or version of it, lays the same
+    table out in another way, so that of its Parquet files only the metadata are looked at.
     """
     paths = {name: path for name, path in tables.items() if path.is_file()}
     format = "csv" if any(path.suffix == ".csv" for path in paths.values()) else "parquet"  # noqa: A001
-    n_files = int(_differs(folder / MANIFEST, manifest_text(release.manifest, format).encode()))
+    n_marked, n_untold = int(_differs(folder / MANIFEST, manifest_text(release.manifest, format).encode())), 0
     for key, pairs in release.recodings.items():
         target = io.BytesIO()
         write_recoding(pairs, target)
-        n_files += _differs(
+        n_marked += _differs(
             folder / "recodings" / f"{release.manifest.recodings[key]}.csv", target.getbuffer()
         )
     for name, path in paths.items():
-        if path.suffix == ".parquet" and not _is_ours(path):
-            continue
         target = io.BytesIO()
         write_table(release.frames[name], target, format=path.suffix[1:])
-        n_files += _differs(path, target.getbuffer())
-    return n_files
+        if path.suffix == ".parquet" and not _is_by_one_writer(path, target):
+            n_untold += 1
+            n_marked += not _metadata(path).keys() <= METADATA
+        else:
+            n_marked += _differs(path, target.getbuffer())
+    return n_marked, n_untold
 
 
 def _differs(path: Path, expected: bytes | memoryview) -> bool:
@@ -79,15 +83,22 @@ def _differs(path: Path, expected: bytes | memoryview) -> bool:
         )
 
 
-def _is_ours(path: Path) -> bool:
-    """Whether a Parquet file says that the library that is here wrote it."""
+def _is_by_one_writer(path: Path, other: io.BytesIO) -> bool:
+    """Whether two Parquet files say that the same library wrote them."""
+    return bool(_footer(path).created_by == _footer(other).created_by)
+
+
+def _metadata(path: Path) -> Mapping[bytes, bytes]:
+    return dict(_footer(path).metadata or {})
+
+
+def _footer(file: Path | io.BytesIO) -> Any:
     import pyarrow.parquet as pq
 
-    written, here = io.BytesIO(), pl.DataFrame({"a": [0]})
-    here.write_parquet(written)
     try:
-        return bool(pq.read_metadata(path).created_by == pq.read_metadata(written).created_by)
+        return pq.read_metadata(file)
     except (OSError, ValueError) as error:
+        where = str(file) if isinstance(file, Path) else "a table"
         raise DataError.at(
-            str(path), f"is damaged: its footer cannot be read ({type(error).__name__})."
+            where, f"is damaged: its footer cannot be read ({type(error).__name__})."
         ) from None
