@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from manyveils.reading.evidence import Evidence, Key
+from manyveils.reading.evidence import Evidence, Key, lines_of
 from manyveils.reading.keys import Ids
 from manyveils.release.bare import TABLE, BareRelease
 from manyveils.release.views import ColumnFile
@@ -49,6 +49,17 @@ def with_candidates(evidence: Evidence, known: Key, shown: Key) -> Evidence:
     ]
     frame = _frame(evidence, file, known, shown, owners, listed)
     return _evidence(evidence, file, frame, listed[COUNT].to_numpy(), lines.to_numpy().astype(np.int64))
+
+
+def n_candidates(evidence: Evidence, known: Key) -> Ids | None:
+    """How many candidates each row has; None where a missing cell is a value of its own, or no known cell is missing."""
+    if evidence.policy.data.missing != "any" or not is_any(evidence, known):
+        return None
+    told = with_candidates(evidence, known, ())
+    [file] = told.release.views[0].files
+    numbers, lines = told.group_numbers(file, file.attributes), lines_of(told)
+    sizes: Ids = told.tally(file, numbers)[numbers[lines]]
+    return sizes
 
 
 def _names(known: Sequence[str]) -> list[str]:
