@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import manyveils as mv
+from manyveils.reading import candidates
 
 CELL = st.sampled_from(["1", "2", "3", None])
 SIZED = {
@@ -141,6 +142,49 @@ def test_measures_of_risk_count_candidates(rows):
     assert measured["prosecutor_risk"]["at_risk"] == pytest.approx(sum(size < 5 for size in fk) / len(fk))
     assert measured["marketer_risk"] == pytest.approx(sum(1 / size for size in fk) / len(fk))
     assert measured["sample_uniques"] == pytest.approx(sum(size == 1 for size in fk) / len(fk))
+
+
+@given(
+    st.lists(st.tuples(CELL, CELL, CELL), min_size=2, max_size=9).filter(
+        lambda rows: any(None in row for row in rows)
+    ),
+    st.sampled_from([0, 10**6]),
+)
+@settings(deadline=None, max_examples=40)
+def test_both_ways_to_find_candidates_agree_with_a_look_at_pairs(rows, cost):
+    """Whether patterns of missing cells are compared or rows, a few at once, is told by speed alone."""
+    frame, quasi = table_of(rows, ("q", "r", "p")), ("q", "r", "p")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(candidates, "ROWS_PER_JOIN", cost)
+        patch.setattr(candidates, "PAIRS_AT_ONCE", 5)
+        audit = mv.check(frame, policy_of(quasi, {"k": 2, "l": 2}), rows=True)
+    alike = [[place for place, other in enumerate(rows) if agree(row, other)] for row in rows]
+    values = frame["s"].to_list()
+    assert audit.rows["rows_in_group"].to_list() == [len(group) for group in alike]
+    few = [len({values[place] for place in group}) < 2 for group in alike]
+    assert audit.rows["distinct-l-diversity of s"].to_list() == few
+
+
+def test_many_patterns_are_no_many_joins():
+    """Where nearly every row lacks other cells, rows are compared; what is too much is refused with its size."""
+    quasi = tuple(f"q{number}" for number in range(70))
+    rows = [tuple(None if number == row else "1" for number in range(70)) for row in range(70)]
+    frame = table_of(rows, quasi)
+    assert promised(mv.check(frame, policy_of(quasi, {"k": 70}))) == {"k-anonymity": 70}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(candidates, "MOST_PAIRS", 69**2)
+        with pytest.raises(mv.PolicyError, match=r"70 different rows with 70 sets .* at most 69 rows"):
+            mv.check(frame, policy_of(quasi, {"k": 70}))
+
+
+def test_more_attributes_than_bits_are_compared_by_pattern():
+    """Only attributes that some row lacks tell patterns apart, however many are known."""
+    quasi = tuple(f"q{number}" for number in range(70))
+    frame = table_of([("1",) * 70, ("1",) * 69 + (None,), ("2",) * 70], quasi)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(candidates, "ROWS_PER_JOIN", 0)
+        audit = mv.check(frame, policy_of(quasi, {"k": 1}), rows=True)
+    assert audit.rows["rows_in_group"].to_list() == [2, 2, 1]
 
 
 @pytest.mark.parametrize("level", ["x", None, True, float("nan"), float("inf"), 2.5, 0])
