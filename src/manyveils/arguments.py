@@ -17,6 +17,7 @@ from manyveils.release import Release
 from manyveils.release.bare import BareRelease
 from manyveils.release.ledger import Link, links_of
 from manyveils.release.placements import private_folder, read_placements
+from manyveils.release.wrong_paths import refuse_no_release
 from manyveils.table import Restore, Streams, Table, hold
 from manyveils.table.door import is_sparks
 from manyveils.table.parts import is_folder_of_parts, take_in_parts
@@ -112,6 +113,12 @@ def is_bare(release: object) -> bool:
     if isinstance(release, str | Path):
         return Path(release).is_file() or is_folder_of_parts(Path(release))
     return not isinstance(release, Release) and not is_sparks(release)
+
+
+def refuse_wrong_path(release: AnyPublished) -> None:
+    """Refuse a path at which there is neither a release nor a table, before anybody looks for the data."""
+    if isinstance(release, str | Path) and not is_bare(release):
+        refuse_no_release(Path(release))
 
 
 def refuse_for_bare(given: Mapping[str, object]) -> None:

@@ -23,6 +23,7 @@ from manyveils.arguments import (
     read_release,
     refuse_for_bare,
     refuse_itself,
+    refuse_wrong_path,
     streams_of,
     told_beside,
 )
@@ -72,6 +73,7 @@ def audit(
     if rows:
         what = "are told of tables that something else published, and this is a release."
         raise InputError.at("rows", what, "Leave it out.")
+    refuse_wrong_path(release)
     chain = chain_for(after, policy)
     refuse_itself(release, chain)
     if is_for_spark(data, engine, master):
@@ -153,6 +155,7 @@ def attack(
     from manyveils.attacks import attack as try_attacks
 
     policy, streams = read_policy(policy), streams_of(seed)
+    refuse_wrong_path(release)
     chain = chain_for(after, policy)
     refuse_itself(release, chain)
     table = beside(chain, hold(data, policy)[0], policy)

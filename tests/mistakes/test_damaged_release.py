@@ -40,7 +40,7 @@ def test_not_a_release(released):
     (released.out / "release.json").unlink()
     assert "out: is not a release folder: there is no release.json." in audit(released)
     shutil.rmtree(released.out)
-    assert "is not a release folder" in audit(released)
+    assert "out: there is no such file or folder." in audit(released)
 
 
 def test_a_file(released):

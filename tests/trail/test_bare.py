@@ -96,6 +96,36 @@ def test_a_folder_without_parts_is_no_table(tmp_path):
         mv.check(tmp_path, POLICY)
 
 
+@pytest.mark.parametrize("command", ["audit", "measure", "attack", "report"])
+def test_a_wrong_path_is_named(command, tmp_path):
+    """A path at which there is nothing is what is wrong, and no setting of the policy."""
+    policy = tmp_path / "policy.json"
+    policy.write_text(json.dumps(POLICY), encoding="utf-8")
+    done = CliRunner().invoke(app, [command, str(tmp_path / "nosuch.csv"), "--policy", str(policy)])
+    assert done.exit_code == 2
+    assert "nosuch.csv: there is no such file or folder." in " ".join(done.output.split())
+
+
+@pytest.mark.parametrize("with_data", [False, True])
+def test_what_is_no_part_is_counted(with_data, tmp_path):
+    """A folder of parts with something else in it says how much of that there is."""
+    original = TABLE.with_columns(name=pl.Series(list("abcdef")), age=pl.Series([20, 21, 29, 31, 40, 50]))
+    folder = tmp_path / "parts"
+    (folder / "inner").mkdir(parents=True)
+    TABLE.head(3).write_csv(folder / "a.csv")
+    TABLE.tail(3).write_csv(folder / "b.csv")
+    for name in ("readme.txt", "notes.md"):
+        (folder / name).touch()
+    with pytest.raises(mv.DataError, match="something else than parts of a table: 2 files and 1 folder"):
+        mv.audit(folder, original if with_data else None, POLICY)
+    (folder / "inner").rmdir()
+    (folder / "notes.md").unlink()
+    with pytest.raises(mv.DataError, match=r"something else than parts of a table: 1 file\."):
+        mv.check(folder, POLICY, data=original if with_data else None)
+    (folder / "readme.txt").rename(folder / "_readme.txt")
+    assert mv.audit(folder, None, POLICY).kept
+
+
 def test_what_a_table_does_not_have_is_said():
     """An attribute of the policy that is not in the table is not judged, and listed."""
     audit = mv.check(TABLE.drop("income"), POLICY)

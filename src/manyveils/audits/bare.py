@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from manyveils.audits.finding import Finding, count_of_faults
 from manyveils.audits.judge import judge_promised, known_besides, worst_columns
+from manyveils.audits.levels import at_levels
 from manyveils.audits.together import columns_judged
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import Elimination, KnownItems
@@ -37,10 +38,17 @@ def bare_findings(evidence: Evidence, levels: Mapping[str, float]) -> Iterator[F
     if not reads_missing_as_any(evidence, promises):
         yield from told
         return
+    yield from _of_candidates(evidence, promises, promised=True)
+    yield from _of_candidates(evidence, at_levels(promises, levels), promised=False)
+    yield from (replace(finding, promised=False) for finding in told)
+
+
+def _of_candidates(evidence: Evidence, promises: Iterable[Promise], *, promised: bool) -> Iterator[Finding]:
+    """The findings about promises in the reading in which a missing cell may be any value."""
     for promise in promises:
         for finding in judge_promised(candidates_for(evidence, promise), promise):
-            yield replace(finding, terms=", ".join(filter(None, (finding.terms, MISSING_ANY))))
-    yield from (replace(finding, promised=False) for finding in told)
+            terms = ", ".join(filter(None, (finding.terms, MISSING_ANY)))
+            yield replace(finding, promised=promised, terms=terms)
 
 
 def reads_missing_as_any(evidence: Evidence, promises: Iterable[Promise]) -> bool:
@@ -54,7 +62,10 @@ def candidates_for(evidence: Evidence, promise: Promise) -> Evidence:
     if not is_any(evidence, promise.given):
         return evidence
     beside = {*promise.protects, *known_besides(evidence, promise), *_ruled_out(promise, evidence)}
-    return with_candidates(evidence, promise.given, tuple(sorted(beside)))
+    known, shown = tuple(sorted(promise.given)), tuple(sorted(beside))
+    return evidence.remembered(
+        ("candidates", "", known, shown), lambda: with_candidates(evidence, known, shown)
+    )
 
 
 def _ruled_out(promise: Promise, evidence: Evidence) -> tuple[str, ...]:

@@ -35,6 +35,7 @@ from manyveils.reading.evidence import Evidence, lines_of
 from manyveils.reading.sight import (
     Sight,
     columns_for,
+    has_rows,
     known_in,
     other_sensitive,
     sight_of,
@@ -168,12 +169,12 @@ def _judged(evidence: Evidence, promise: Promise, others: frozenset[str], stub: 
 
 
 def _columns(promise: Promise, view: View, evidence: Evidence) -> tuple[ColumnFile, ...]:
-    """The columns of a view in which a promise is judged; a view of one attribute has no row that could be somebody's."""
+    """The columns of a view in which a promise is judged; there is none where no row could be somebody's."""
     if not isinstance(promise.guarantee, KnownItems):
         return columns_for(promise, view, evidence)
     items = frozenset(evidence.table.derived[promise.guarantee.attribute])
     showing = (file for file in view.files if not items.isdisjoint(file.attributes))
-    return tuple(showing) if len(view.attributes) > 1 else ()
+    return tuple(showing) if has_rows(view, evidence) else ()
 
 
 def _ways(evidence: Evidence, promise: Promise, sights: Sequence[Sight]) -> Iterator[Way]:

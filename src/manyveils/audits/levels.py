@@ -1,8 +1,10 @@
 """Promises at levels of the reader's own choosing."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 from fractions import Fraction
+from numbers import Real
 
 from manyveils.errors import InputError, Problem
 from manyveils.policy import Promise
@@ -36,6 +38,10 @@ def at_levels(promises: tuple[Promise, ...], levels: Mapping[str, float]) -> Ite
             yield replace(promise, guarantee=replace(promise.guarantee, **chosen))
 
 
+def _is_number(level: object) -> bool:
+    return isinstance(level, Real) and not isinstance(level, bool) and math.isfinite(level)
+
+
 def _level(name: str, level: float) -> int | Fraction:
     return int(level) if name in WHOLE else exact(level)
 
@@ -44,5 +50,5 @@ def _problems(name: str, level: float) -> Iterator[Problem]:
     if name not in BOUNDS:
         known = f"Known are {', '.join(sorted(BOUNDS))}."
         yield Problem(f"levels.{name}", "no promise has such a parameter.", known)
-    elif not BOUNDS[name][1](level):
+    elif not _is_number(level) or not BOUNDS[name][1](level):
         yield Problem(f"levels.{name}", f"must be {BOUNDS[name][0]}.")

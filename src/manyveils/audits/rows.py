@@ -8,6 +8,7 @@ import polars as pl
 from manyveils.audits.bare import candidates_for, reads_missing_as_any
 from manyveils.audits.judge import known_besides, measured_groups
 from manyveils.policy import Promise
+from manyveils.reading.candidates import n_candidates
 from manyveils.reading.evidence import Evidence, lines_of
 from manyveils.reading.keys import Bools
 from manyveils.reading.sight import known_in, sight_of
@@ -19,14 +20,16 @@ ROW, GROUP, SIZE = "row", "group", "rows_in_group"
 def rows_short(evidence: Evidence) -> pl.DataFrame:
     """A line for each row: its number from 1, its group and how many rows that has, and whether each promise fails it.
 
-    Groups are rows with equal quasi-identifiers, numbered from 1. Promises about single values of a multi-valued
-    attribute share a column.
+    Groups are rows with equal quasi-identifiers, numbered from 1; where a missing cell may be any value, its rows are
+    all that may be alike. Promises about single values of a multi-valued attribute share a column.
     """
     [view] = evidence.release.views
     [file] = view.files
     quasi = evidence.table.expand(evidence.policy.quasi)
     groups = evidence.group_numbers(file, tuple(name for name in file.attributes if name in quasi))
-    numbers = {ROW: np.arange(1, groups.size + 1), GROUP: groups + 1, SIZE: np.bincount(groups)[groups]}
+    alike = n_candidates(evidence, quasi)
+    sizes = np.bincount(groups)[groups] if alike is None else alike
+    numbers = {ROW: np.arange(1, groups.size + 1), GROUP: groups + 1, SIZE: sizes}
     failing: dict[str, Bools] = {}
     for name, fails in _failing(evidence):
         failing[name] = failing[name] | fails if name in failing else fails

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 
 from manyveils.policy import Policy
-from manyveils.reading.cover import Cover
-from manyveils.reading.evidence import Evidence, Key
+from manyveils.reading.cover import Bools, Cover, cover_of_pairs, joined_covers
+from manyveils.reading.evidence import Evidence, Key, lines_of
 from manyveils.reading.keys import Floats, Ids, example
 from manyveils.reading.meanings import Listing, Meanings
 from manyveils.release import Release, View
@@ -25,7 +25,11 @@ def people_alike(evidence: Evidence, view: View, file: ColumnFile, key: Key) -> 
     rows = example(evidence.group_numbers(file, key))
     labels = [evidence.coded(file, name).codes[rows] for name in key]
     texts = {name: evidence.texts(file, name) for name in key}
-    covers = covers_of(evidence.release, view, evidence.policy, population.attributes, texts)
+    # Among candidates a missing cell may be any value; by itself it is one.
+    is_any = lines_of(evidence) is not None
+    covers = covers_of(
+        evidence.release, view, evidence.policy, population.attributes, texts, missing_is_any=is_any
+    )
     codes = [population.attributes[name].codes.astype(np.int64) for name in key]
     return people_under(labels, covers, codes, population.counts, rows.size).astype(np.int64)
 
@@ -36,14 +40,30 @@ def covers_of(
     policy: Policy,
     attributes: Mapping[str, Attribute],
     texts: Mapping[str, Sequence[str]],
+    *,
+    missing_is_any: bool = False,
 ) -> list[Cover]:
-    """What the labels of a view stand for among the values of some people; recoding files choose between meanings."""
+    """What the labels of a view stand for among the values of some people; recoding files choose between meanings.
+
+    An empty label is a missing cell, which may stand for every value there is.
+    """
     covers = []
     for name, labels in texts.items():
         recoding = release.recodings.get((view.name, name))
         listed = None if recoding is None else Listing(recoding)
-        covers.append(Meanings(attributes[name], policy.lines(name)).cover(labels, listed))
+        cover = Meanings(attributes[name], policy.lines(name)).cover(labels, listed)
+        is_missing = np.array([not label for label in labels], dtype=bool)
+        covers.append(_opened(cover, is_missing) if missing_is_any and is_missing.any() else cover)
     return covers
+
+
+def _opened(cover: Cover, is_open: Bools) -> Cover:
+    """The cover in which some labels stand for everything."""
+    labels, codes = cover.pairs()
+    closed = ~is_open[labels]
+    others = cover_of_pairs(labels[closed], codes[closed], cover.n_labels, cover.n_originals)
+    last = np.where(is_open, cover.n_originals - 1, -1)
+    return joined_covers(others, np.zeros_like(last), last)
 
 
 def people_under(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from manyveils.policy import Promise
 from manyveils.reading.evidence import Evidence, Key
 from manyveils.release import View
+from manyveils.release.bare import BareRelease
 from manyveils.release.seal import BUCKET
 from manyveils.release.views import ColumnFile
 
@@ -59,14 +60,22 @@ def columns_for(promise: Promise, view: View, evidence: Evidence) -> tuple[Colum
 
     A promise about sizes looks at the columns that show something sensitive. A view that shows nothing sensitive still
     tells people apart by what is known of them; one of a single attribute lists how often values occur, and has no
-    row that could be somebody's.
+    row that could be somebody's, unless something else published it (`has_rows`).
     """
     sensitive = frozenset(promise.protects) or frozenset(evidence.table.expand(evidence.policy.sensitive))
     shown = tuple(file for file in view.files if not sensitive.isdisjoint(file.attributes))
-    if shown or promise.protects or len(view.attributes) < 2:
+    if shown or promise.protects or not has_rows(view, evidence):
         return shown
     known = known_in(view, promise, evidence)
     return tuple(file for file in view.files if not known.isdisjoint(file.attributes))
+
+
+def has_rows(view: View, evidence: Evidence) -> bool:
+    """Whether the rows of a view are people's: one attribute in a view of ours is a list of values and no more.
+
+    A bare table is the rows of people whatever it shows of them, and candidates are told by few attributes.
+    """
+    return len(view.attributes) > 1 or isinstance(evidence.release, BareRelease)
 
 
 def known_in(view: View, promise: Promise, evidence: Evidence) -> frozenset[str]:

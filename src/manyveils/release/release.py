@@ -18,6 +18,7 @@ from manyveils.plain import as_table
 from manyveils.release.folder import PLACEMENTS, write_text
 from manyveils.release.views import FORMAT, Manifest, View, parse_manifest, stem_of
 from manyveils.release.writing import MANIFEST, manifest_text, write_recoding, write_table
+from manyveils.release.wrong_paths import refuse_no_release
 from manyveils.table import Restore
 from manyveils.table.door import restorer_of
 
@@ -256,12 +257,9 @@ def _listed(document: Mapping[str, Any]) -> list[str]:
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
+    refuse_no_release(folder)
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except NotADirectoryError:
-        raise DataError.at(str(folder), "is a file, and not the folder of a release.") from None
-    except FileNotFoundError:
-        raise DataError.at(str(folder), f"is not a release folder: there is no {MANIFEST}.") from None
     except (OSError, ValueError, RecursionError) as error:
         raise DataError.at(str(path), f"cannot be read as JSON ({type(error).__name__}).") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:

@@ -13,14 +13,20 @@ ENDINGS = (".csv", ".parquet", ".pq", ".arrow", ".feather", ".ipc")
 
 def is_folder_of_parts(path: Path) -> bool:
     """Whether a folder holds parts of a table and nothing else, so that it is no release and no other folder."""
-    return path.is_dir() and bool(_parts(path)) and len(_parts(path)) == len(_visible(path))
+    if not path.is_dir():
+        return False
+    parts, others = _parts_and_others(path)
+    return bool(parts) and not others
 
 
 def take_in_parts(data: object, form: Data | None = None) -> tuple[pl.DataFrame, Restore]:
     """Read what `take_in` reads, or a folder of parts with the same columns."""
-    if not isinstance(data, str | Path) or "://" in str(data) or not is_folder_of_parts(Path(data)):
+    if not isinstance(data, str | Path) or "://" in str(data) or not Path(data).is_dir():
         return take_in(data, form)
-    parts = _parts(Path(data))
+    refuse_others(Path(data))
+    if not is_folder_of_parts(Path(data)):
+        return take_in(data, form)
+    parts, _ = _parts_and_others(Path(data))
     frames = [read_file(part, form) for part in parts]
     n_unlike = sum(frame.columns != frames[0].columns for frame in frames)
     if n_unlike:
@@ -33,10 +39,22 @@ def take_in_parts(data: object, form: Data | None = None) -> tuple[pl.DataFrame,
         raise DataError.at(str(data), what, "Write all parts with the same types.") from None
 
 
-def _parts(folder: Path) -> list[Path]:
-    """The files that hold rows, in the order of their names; what engines add for themselves begins with _ or a dot."""
-    return sorted(path for path in _visible(folder) if path.is_file() and path.suffix.lower() in ENDINGS)
+def refuse_others(folder: Path) -> None:
+    """Raise an error where a folder holds parts of a table and something else."""
+    parts, others = _parts_and_others(folder)
+    if parts and others:
+        n_folders = sum(other.is_dir() for other in others)
+        counts = {"file": len(others) - n_folders, "folder": n_folders}
+        told = " and ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if n)
+        what = f"the folder holds something else than parts of a table: {told}."
+        raise DataError.at(str(folder), what, "Move that elsewhere, or begin its name with _.")
 
 
-def _visible(folder: Path) -> list[Path]:
-    return [path for path in folder.iterdir() if path.name[0] not in "._"]
+def _parts_and_others(folder: Path) -> tuple[list[Path], list[Path]]:
+    """The files that hold rows, in the order of their names, and what else is there.
+
+    What engines add for themselves begins with _ or a dot, and is neither.
+    """
+    visible = sorted(path for path in folder.iterdir() if path.name[0] not in "._")
+    parts = [path for path in visible if path.is_file() and path.suffix.lower() in ENDINGS]
+    return parts, [path for path in visible if path not in parts]

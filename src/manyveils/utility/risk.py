@@ -8,10 +8,13 @@ from fractions import Fraction
 import numpy as np
 
 from manyveils.policy.guarantees import exact
+from manyveils.reading.candidates import n_candidates
 from manyveils.reading.columns import PublishedColumn, read_column
 from manyveils.reading.cover import Cover, Floats, Ids
+from manyveils.reading.evidence import Evidence
 from manyveils.reading.population import covers_of, people_under
 from manyveils.release import View
+from manyveils.release.bare import BareRelease
 from manyveils.table import Attribute
 from manyveils.utility.comparison import Comparison, Measures
 from manyveils.utility.estimators import dankar, pitman, sample_of, slide_negative_binomial, zayatz
@@ -24,22 +27,33 @@ MODELS = {"zayatz": zayatz, "pitman": pitman, "snb": slide_negative_binomial, "d
 def sample_risk(comparison: Comparison) -> Measures:
     """The chance of finding somebody who is known to be in the data: one over the size of her group.
 
-    A marketer looks for everybody, and finds as many as there are groups. The worst view speaks.
+    A marketer looks for everybody, and finds as many as there are groups. The worst view speaks. Where a missing cell
+    may be any value, the candidates of a row are its group.
     """
-    sizes = [own for columns in comparison.groups.values() for own in columns if own.size]
-    if not sizes:
+    told = _alike(comparison)
+    if not told:
         return {}
     bound = exact(comparison.policy.guarantee.prosecutor_risk or AT_RISK)
-    averages = [own.size / int(own.sum()) for own in sizes]
+    averages = [float((people / sizes).sum() / people.sum()) for people, sizes in told]
     return {
         "prosecutor_risk": {
-            "highest": max(1 / int(own.min()) for own in sizes),
+            "highest": max(1 / int(sizes.min()) for _, sizes in told),
             "average": max(averages),
-            "at_risk": max(_beyond(bound, own, own) for own in sizes),
+            "at_risk": max(_beyond(bound, sizes, people) for people, sizes in told),
         },
         "marketer_risk": max(averages),
-        "sample_uniques": max(float((own == 1).sum() / own.sum()) for own in sizes),
+        "sample_uniques": max(float(people[sizes == 1].sum() / people.sum()) for people, sizes in told),
     }
+
+
+def _alike(comparison: Comparison) -> list[tuple[Ids, Ids]]:
+    """People, and among how many each of them is looked for: by group, or by row where a missing cell may be any value."""
+    release, table, policy = comparison.release, comparison.table, comparison.policy
+    if isinstance(release, BareRelease):
+        candidates = n_candidates(Evidence(release, table, policy), comparison.quasi)
+        if candidates is not None:
+            return [(np.ones_like(candidates), candidates)]
+    return [(own, own) for columns in comparison.groups.values() for own in columns if own.size]
 
 
 def _beyond(bound: Fraction, alike: Ids | Floats, sizes: Ids) -> float:
@@ -188,4 +202,6 @@ def people_of(
 
 def _covers(comparison: Comparison, known: Known, attributes: Mapping[str, Attribute]) -> list[Cover]:
     texts = {name: known.column.texts[name].to_list() for name in known.names}
-    return covers_of(comparison.release, known.view, comparison.policy, attributes, texts)
+    policy = comparison.policy
+    is_any = policy.data.missing == "any"
+    return covers_of(comparison.release, known.view, policy, attributes, texts, missing_is_any=is_any)
