@@ -199,6 +199,54 @@ def test_identifiers_that_repeat_are_told_and_not_refused():
     assert refused(frame, policy) == []
 
 
+def shared(visits, persons=("visit",), **sections):
+    """What lint refuses of visits with a patient and a ward, by whom persons are told apart."""
+    frame = pl.DataFrame(visits, schema=["visit", "patient", "ward", "age"], orient="row")
+    roles = {"visit": "identifier", "patient": "identifier", "ward": "identifier", "age": "quasi"}
+    return refused(frame, policy_of(roles, data={"person": list(persons)}, **sections))
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.one_of(st.none(), st.integers(0, n)) for n in (30, 5, 1)], st.just(1)),
+        min_size=2,
+        max_size=30,
+    )
+)
+def test_identifiers_that_persons_share_are_counted_as_defined(visits):
+    """An identifier is in doubt where those who have one are at least twice as many as its values, and it has two."""
+    owners = [row[0] if row[0] is not None else f"row {number}" for number, row in enumerate(visits)]
+    if len(set(owners)) < 2 or all(row[0] is None for row in visits):
+        return
+    expected = []
+    for place, name in ((1, "patient"), (2, "ward")):
+        held = [
+            (owner, row[place]) for owner, row in zip(owners, visits, strict=True) if row[place] is not None
+        ]
+        n_persons, n_values = len({owner for owner, _ in held}), len({value for _, value in held})
+        if 1 < n_values and 2 * n_values <= n_persons and n_values < len(held):
+            expected.append(f"identifier-shared: {name}")
+    assert shared(visits) == expected
+
+
+VISITS = [(i, i % 7, i % 2, 1) for i in range(300)]
+
+
+def test_visits_are_no_persons():
+    """300 visits of seven patients are refused as 300 persons, with both numbers, until that is accepted."""
+    both = ["identifier-shared: patient", "identifier-shared: ward"]
+    assert shared(VISITS) == both
+    assert shared(VISITS, accept=both) == []
+    # Of the patients, the ward alone is in doubt; of a list, no part is.
+    assert shared(VISITS, ["patient"]) == both[1:]
+    assert shared(VISITS, ["patient", "ward"]) == []
+    frame = pl.DataFrame({"visit": range(300), "patient": [i % 7 for i in range(300)], "age": 1})
+    roles = {"visit": "identifier", "patient": "identifier", "age": "quasi"}
+    policy = policy_of(roles, data={"person": "visit"}, guarantee={"k": 5})
+    with pytest.raises(mv.PolicyError, match=r"300 persons, who have only 7 .*identifier-shared: patient"):
+        mv.publish(frame, policy, seed=1)
+
+
 def test_free_text():
     """Sentences that differ are in doubt, neutral or sensitive; long names of few illnesses are not."""
     notes = [f"The patient number {i} came on foot and left by car" for i in range(40)]

@@ -26,7 +26,7 @@ def lint(table: Table, policy: Policy) -> Lint:
     texts = free_texts_among(table, policy)
     doubts = [
         *idle_promises(policy),
-        *repeats(table),
+        *repeats(table, policy),
         *free_texts(texts, table, policy),
         *singling(table, policy, spared=texts),
         *copies(table, policy),

@@ -14,6 +14,7 @@ KINDS = (
     "no-quasi",
     "no-sensitive",
     "identifier-repeats",
+    "identifier-shared",
 )
 BETWEEN = " + "
 

@@ -24,6 +24,7 @@ from manyveils.table.persons import (
     persons_of,
     refuse_changes,
     refuse_unlike,
+    with_persons,
 )
 from manyveils.table.ranges import are_ranges, lower_ends
 from manyveils.table.room import refuse_long_cells
@@ -38,8 +39,9 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     if frame.height == 0:
         raise DataError.at("data", "there is a header but no row.")
     names = list(policy.held)
-    repeating = _counted_as_rows(frame, policy)
-    keys, frame = _keys(frame, policy), frame.select(names)
+    keys = _keys(frame, policy)
+    repeating = _repeating_beside(frame, keys, policy)
+    frame = frame.select(names)
     _refuse_other_types(frame)
     refuse_long_cells(frame)
     frame = as_read(frame, policy)
@@ -79,11 +81,17 @@ def repeating_in(frame: pl.DataFrame, policy: Policy) -> tuple[Identifier, ...]:
     return tuple(column for column in counted if column.repeats)
 
 
-def _counted_as_rows(frame: pl.DataFrame, policy: Policy) -> tuple[Identifier, ...]:
-    """The identifiers that repeat where the policy says that every row is a person of its own."""
-    if policy.person != ():
+def _repeating_beside(frame: pl.DataFrame, keys: pl.DataFrame, policy: Policy) -> tuple[Identifier, ...]:
+    """The identifiers that repeat beside those by which the policy tells persons apart, and whose they are."""
+    if policy.person is None:
         return ()
-    return repeating_in(frame.select(name for name in frame.columns if alike(frame.schema[name])), policy)
+    names = [name for name in policy.having("identifier") if name not in policy.person]
+    beside = frame.select(name for name in names if name in frame.columns and alike(frame.schema[name]))
+    repeating = repeating_in(beside, policy)
+    if not repeating or not policy.person:
+        return repeating
+    beside, persons = as_read(beside, policy), persons_of(keys, policy)
+    return tuple(with_persons(column, beside[column.name], persons) for column in repeating)
 
 
 def persons_in(frame: pl.DataFrame, policy: Policy) -> Persons | None:

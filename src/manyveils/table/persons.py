@@ -1,7 +1,7 @@
 """Whose row is whose: identifiers are read to number persons, and forgotten."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -132,11 +132,15 @@ def _spelled_once(cells: pl.Series) -> pl.Series:
 
 @dataclass(frozen=True)
 class Identifier:
-    """How many rows have a value of an identifier, and how many different ones there are."""
+    """How many rows have a value of an identifier, and how many different ones there are.
+
+    `n_persons` are those with a value of it, where the policy tells persons apart by something else.
+    """
 
     name: str
     n_present: int
     n_different: int
+    n_persons: int | None = None
 
     @property
     def repeats(self) -> bool:
@@ -148,6 +152,13 @@ def identifiers_in(keys: pl.DataFrame) -> tuple[Identifier, ...]:
     """The columns of a frame of identifiers, counted."""
     present = (_spelled_once(column).drop_nulls() for column in keys)
     return tuple(Identifier(column.name, len(column), column.n_unique()) for column in present)
+
+
+def with_persons(identifier: Identifier, cells: pl.Series, persons: Persons | None) -> Identifier:
+    """An identifier with the number of persons who have a value of it."""
+    has_one = _spelled_once(cells).is_not_null().to_numpy()
+    n_persons = int(has_one.sum()) if persons is None else np.unique(persons[has_one]).size
+    return replace(identifier, n_persons=n_persons)
 
 
 def refuse_repeats(identifiers: Sequence[Identifier], n_rows: int, policy: Policy) -> None:
