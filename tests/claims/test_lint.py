@@ -224,7 +224,7 @@ def test_identifiers_that_persons_share_are_counted_as_defined(visits):
             (owner, row[place]) for owner, row in zip(owners, visits, strict=True) if row[place] is not None
         ]
         n_persons, n_values = len({owner for owner, _ in held}), len({value for _, value in held})
-        if 1 < n_values and 2 * n_values <= n_persons and n_values < len(held):
+        if n_values > 1 and 2 * n_values <= n_persons and n_values < len(held):
             expected.append(f"identifier-shared: {name}")
     assert shared(visits) == expected
 

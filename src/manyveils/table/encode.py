@@ -21,10 +21,11 @@ from manyveils.table.persons import (
     alike,
     identifiers_in,
     keys_read,
+    names_beside,
     persons_of,
     refuse_changes,
     refuse_unlike,
-    with_persons,
+    repeating_beside,
 )
 from manyveils.table.ranges import are_ranges, lower_ends
 from manyveils.table.room import refuse_long_cells
@@ -40,7 +41,7 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
         raise DataError.at("data", "there is a header but no row.")
     names = list(policy.held)
     keys = _keys(frame, policy)
-    repeating = _repeating_beside(frame, keys, policy)
+    repeating = repeating_beside(as_read(frame.select(names_beside(frame, policy)), policy), keys, policy)
     frame = frame.select(names)
     _refuse_other_types(frame)
     refuse_long_cells(frame)
@@ -79,19 +80,6 @@ def repeating_in(frame: pl.DataFrame, policy: Policy) -> tuple[Identifier, ...]:
     keys = frame.select(name for name in policy.having("identifier") if name in frame.columns)
     counted = identifiers_in(as_read(keys, policy)) if keys.width else ()
     return tuple(column for column in counted if column.repeats)
-
-
-def _repeating_beside(frame: pl.DataFrame, keys: pl.DataFrame, policy: Policy) -> tuple[Identifier, ...]:
-    """The identifiers that repeat beside those by which the policy tells persons apart, and whose they are."""
-    if policy.person is None:
-        return ()
-    names = [name for name in policy.having("identifier") if name not in policy.person]
-    beside = frame.select(name for name in names if name in frame.columns and alike(frame.schema[name]))
-    repeating = repeating_in(beside, policy)
-    if not repeating or not policy.person:
-        return repeating
-    beside, persons = as_read(beside, policy), persons_of(keys, policy)
-    return tuple(with_persons(column, beside[column.name], persons) for column in repeating)
 
 
 def persons_in(frame: pl.DataFrame, policy: Policy) -> Persons | None:

@@ -154,11 +154,26 @@ def identifiers_in(keys: pl.DataFrame) -> tuple[Identifier, ...]:
     return tuple(Identifier(column.name, len(column), column.n_unique()) for column in present)
 
 
-def with_persons(identifier: Identifier, cells: pl.Series, persons: Persons | None) -> Identifier:
-    """An identifier with the number of persons who have a value of it."""
-    has_one = _spelled_once(cells).is_not_null().to_numpy()
-    n_persons = int(has_one.sum()) if persons is None else np.unique(persons[has_one]).size
-    return replace(identifier, n_persons=n_persons)
+def names_beside(frame: pl.DataFrame, policy: Policy) -> list[str]:
+    """The identifiers that can be compared beside those by which the policy tells persons apart."""
+    if policy.person is None:
+        return []
+    names = [name for name in policy.having("identifier") if name not in policy.person]
+    return [name for name in names if name in frame.columns and alike(frame.schema[name])]
+
+
+def repeating_beside(beside: pl.DataFrame, keys: pl.DataFrame, policy: Policy) -> tuple[Identifier, ...]:
+    """Those of them that repeat, with the number of persons who have a value, if the policy tells them apart."""
+    repeating = tuple(column for column in identifiers_in(beside) if column.repeats)
+    if not repeating or not policy.person:
+        return repeating
+    persons = persons_of(keys, policy)
+    numbers = np.arange(keys.height) if persons is None else persons
+    have_one = (_spelled_once(beside[column.name]).is_not_null().to_numpy() for column in repeating)
+    return tuple(
+        replace(column, n_persons=np.unique(numbers[has_one]).size)
+        for column, has_one in zip(repeating, have_one, strict=True)
+    )
 
 
 def refuse_repeats(identifiers: Sequence[Identifier], n_rows: int, policy: Policy) -> None:
