@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from manyveils.linting.finding import Doubt
 from manyveils.plain import toml_text
 from manyveils.policy import Policy
+from manyveils.policy.accepting import SHARED
 from manyveils.table import Table
 
-# Fewer persons to a value may be spellings, or people who share a name.
-PERSONS_TO_A_VALUE = 2
 REMEDY = "Write person = {} in [data] if it tells persons apart"
 
 
@@ -23,8 +22,8 @@ def repeats(table: Table, policy: Policy) -> Iterator[Doubt]:
             what = f"{column.n_present:,} rows have {column.n_different:,} different values of it, "
             what += 'and person = "row" counts every row as a person of its own.'
             yield Doubt("identifier-repeats", (column.name,), what, remedy, is_void=False)
-        elif 1 < column.n_different <= column.n_persons / PERSONS_TO_A_VALUE:
+        elif column.is_shared:
             told = " and ".join(policy.person or ())
             what = f"by {told} they are {column.n_persons:,} persons, who have only {column.n_different:,} different "
             what += "values of it: where it names the person, promises count her many times."
-            yield Doubt("identifier-shared", (column.name,), what, remedy)
+            yield Doubt(SHARED, (column.name,), what, remedy)

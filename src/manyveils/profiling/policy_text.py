@@ -5,6 +5,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from manyveils.plain import toml_key, toml_text
+from manyveils.policy.accepting import SHARED, code_of
 from manyveils.policy.rules import Dependency, PrivacyRule, breaking, tellers
 from manyveils.profiling.facts import Facts
 from manyveils.profiling.guesses import percent
@@ -37,6 +38,15 @@ def _head(profile: "Profile") -> Lines:
     yield "# Every guess has its reason above it. Read them: only you know what an adversary may know and what does harm."
     for warning in profile.warnings:
         yield f"# Decide: {warning}"
+    yield from _uniqueness(profile)
+    if profile.whose is not None and profile.whose.beside:
+        yield "# Several persons have the same of these, and by their names they tell no persons apart. If one does, name it as"
+        yield "# person and take it out of here."
+        codes = (toml_text(code_of(SHARED, (name,))) for name in profile.whose.beside)
+        yield f"accept = [{', '.join(codes)}]"
+
+
+def _uniqueness(profile: "Profile") -> Lines:
     measured = profile.uniqueness
     if not measured.growing:
         return

@@ -18,6 +18,8 @@ Changing = NDArray[np.bool_]
 # Spellings of a whole number that are one number, as in every other column: 17, +17 and 17.00.
 # Leading zeros make a code of it.
 SPELLED = r"^\+?(-?(?:0|[1-9][0-9]*))(?:\.0*)?$"
+# Fewer persons to a value may be spellings, or people who share a name.
+PERSONS_TO_A_VALUE = 2
 UNSET = (
     "Write person = {} in [data] if it tells persons apart{}, "
     'or person = "row" if every row is a person of its own.'
@@ -146,6 +148,11 @@ class Identifier:
     def repeats(self) -> bool:
         """Whether rows share a value; missing ones are no repeats."""
         return self.n_different < self.n_present
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether so many persons share its values that it may be what tells them apart."""
+        return 1 < self.n_different <= (self.n_persons or 0) / PERSONS_TO_A_VALUE
 
 
 def identifiers_in(keys: pl.DataFrame) -> tuple[Identifier, ...]:
