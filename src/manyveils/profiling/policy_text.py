@@ -115,6 +115,7 @@ def _attribute(profile: "Profile", name: str, source: str | None) -> Lines:
     if decided.role == "?":
         yield '# Decide: "identifier" or "drop" if it tells people or records apart, "quasi" if somebody may know it of'
         yield '# a person, "sensitive" if nobody may learn it.'
+        yield "# If it tells persons apart and some have several rows, name it as person in [data] too."
     yield f'role = "{decided.role}"'
     if suits is None:
         return
