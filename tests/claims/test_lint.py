@@ -162,6 +162,41 @@ def test_what_gives_a_sensitive_attribute_away(neutral, doubt):
     assert found == ([doubt] if doubt else [])
 
 
+def halves(n, seed=0):
+    """Two neutral columns that tell nothing of an illness alone, and all of it together; and others drawn by themselves."""
+    rng = np.random.default_rng(seed)
+    ill, mask = rng.integers(0, 3, n), rng.integers(0, 3, n)
+    others = {f"other{i}": rng.integers(0, 3, n) for i in range(3)}
+    return pl.DataFrame(
+        {"pair1": mask, **others, "pair2": (ill + mask) % 3, "ill": [f"i{code}" for code in ill]}
+    )
+
+
+def test_what_two_give_away_together():
+    """A pair that settles a sensitive attribute is found by itself, refused, and accepted by its name."""
+    pair = "settled: pair1 + pair2 + ill"
+    for frame in (halves(300), halves(100_000)):
+        roles = dict.fromkeys(frame.columns, "neutral") | {"ill": "sensitive"}
+        assert refused(frame, policy_of(roles, guarantee={"l": 2})) == [pair]
+        assert refused(frame, policy_of(roles, guarantee={"l": 2}, accept=[pair])) == []
+        assert refused(frame, policy_of({**roles, "pair1": "drop"}, guarantee={"l": 2})) == []
+
+
+def test_what_two_give_away_of_persons():
+    """Persons with many rows are told as often as they are persons, and what few rows show is left to chance."""
+    frame = pl.concat([halves(120)] * 3).with_columns(owner=pl.Series([*range(120)] * 3))
+    roles = dict.fromkeys(frame.columns, "neutral") | {"ill": "sensitive", "owner": "identifier"}
+    policy = policy_of(roles, data={"person": "owner"}, guarantee={"l": 2})
+    assert refused(frame, policy) == ["settled: pair1 + pair2 + ill"]
+    # Few have the rarer value, and some pair of many has them apart by accident.
+    rng = np.random.default_rng(0)
+    drawn = {f"n{i}": rng.integers(0, 3, 25) for i in range(30)}
+    rare = pl.DataFrame({**drawn, "ill": ["a"] * 23 + ["b"] * 2})
+    roles = dict.fromkeys(drawn, "neutral") | {"ill": "sensitive"}
+    accept = [f"neutral-unique: {name}" for name in drawn]
+    assert refused(rare, policy_of(roles, guarantee={"l": 2}, accept=accept)) == []
+
+
 def test_numbers_that_go_together():
     """An amount that is another one with a little noise is a near-copy; one that is drawn by itself is not."""
     rng = np.random.default_rng(1)
