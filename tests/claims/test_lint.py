@@ -282,6 +282,14 @@ def test_visits_are_no_persons():
         mv.publish(frame, policy, seed=1)
 
 
+def test_people_share_names():
+    """What is called a name is not in doubt, and an account is."""
+    for name, doubts in (("last_name", []), ("surname", []), ("username", ["identifier-shared: username"])):
+        frame = pl.DataFrame({"id": range(90), name: [i % 9 for i in range(90)], "age": 1})
+        roles = {"id": "identifier", name: "identifier", "age": "quasi"}
+        assert refused(frame, policy_of(roles, data={"person": "id"})) == doubts
+
+
 def test_free_text():
     """Sentences that differ are in doubt, neutral or sensitive; long names of few illnesses are not."""
     notes = [f"The patient number {i} came on foot and left by car" for i in range(40)]
