@@ -1,6 +1,5 @@
 """Identifiers that repeat although the policy tells persons apart by something else, or counts every row as one."""
 
-import re
 from collections.abc import Iterator
 
 from manyveils.linting.finding import Doubt
@@ -9,10 +8,6 @@ from manyveils.policy import Policy
 from manyveils.policy.accepting import SHARED
 from manyveils.table import Table
 
-# People share names, so these are not asked about.
-OF_NAMES = re.compile(
-    r"(^|[^a-z])(names?|(first|last|fore|sur|family|given) ?names?|nachname|vorname)($|[^a-z])"
-)
 REMEDY = "Write person = {} in [data] if it tells persons apart"
 NAMES_NOBODY = '{}, role = "drop" if it names nobody'
 
@@ -28,7 +23,7 @@ def repeats(table: Table, policy: Policy) -> Iterator[Doubt]:
             what = f"{column.n_present:,} rows have {column.n_different:,} different values of it, "
             what += 'and person = "row" counts every row as a person of its own.'
             yield Doubt("identifier-repeats", (column.name,), what, remedy, is_void=False)
-        elif column.is_shared and not OF_NAMES.search(column.name.lower()):
+        elif column.is_shared:
             told = " and ".join(policy.person or ())
             what = f"by {told} they are {column.n_persons:,} persons, who have only {column.n_different:,} different "
             what += "values of it: where it names the person, promises count her many times."

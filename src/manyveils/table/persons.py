@@ -1,5 +1,6 @@
 """Whose row is whose: identifiers are read to number persons, and forgotten."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,10 @@ Changing = NDArray[np.bool_]
 SPELLED = r"^\+?(-?(?:0|[1-9][0-9]*))(?:\.0*)?$"
 # Fewer persons to a value may be spellings, or people who share a name.
 PERSONS_TO_A_VALUE = 2
+# People share names, so these are not asked about.
+OF_NAMES = re.compile(
+    r"(^|[^a-z])(names?|(first|last|fore|sur|family|given) ?names?|nachname|vorname)($|[^a-z])"
+)
 UNSET = (
     "Write person = {} in [data] if it tells persons apart{}, "
     'or person = "row" if every row is a person of its own.'
@@ -152,7 +157,8 @@ class Identifier:
     @property
     def is_shared(self) -> bool:
         """Whether so many persons share its values that it may be what tells them apart."""
-        return 1 < self.n_different <= (self.n_persons or 0) / PERSONS_TO_A_VALUE
+        is_few = 1 < self.n_different <= (self.n_persons or 0) / PERSONS_TO_A_VALUE
+        return is_few and OF_NAMES.search(self.name.lower()) is None
 
 
 def identifiers_in(keys: pl.DataFrame) -> tuple[Identifier, ...]:
