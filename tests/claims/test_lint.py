@@ -162,6 +162,41 @@ def test_what_gives_a_sensitive_attribute_away(neutral, doubt):
     assert found == ([doubt] if doubt else [])
 
 
+def halves(n, seed=0):
+    """Two neutral columns that tell nothing of an illness alone, and all of it together; and others drawn by themselves."""
+    rng = np.random.default_rng(seed)
+    ill, mask = rng.integers(0, 3, n), rng.integers(0, 3, n)
+    others = {f"other{i}": rng.integers(0, 3, n) for i in range(3)}
+    return pl.DataFrame(
+        {"pair1": mask, **others, "pair2": (ill + mask) % 3, "ill": [f"i{code}" for code in ill]}
+    )
+
+
+def test_what_two_give_away_together():
+    """A pair that settles a sensitive attribute is found by itself, refused, and accepted by its name."""
+    pair = "settled: pair1 + pair2 + ill"
+    for frame in (halves(300), halves(100_000)):
+        roles = dict.fromkeys(frame.columns, "neutral") | {"ill": "sensitive"}
+        assert refused(frame, policy_of(roles, guarantee={"l": 2})) == [pair]
+        assert refused(frame, policy_of(roles, guarantee={"l": 2}, accept=[pair])) == []
+        assert refused(frame, policy_of({**roles, "pair1": "drop"}, guarantee={"l": 2})) == []
+
+
+def test_what_two_give_away_of_persons():
+    """Persons with many rows are told as often as they are persons, and what few rows show is left to chance."""
+    frame = pl.concat([halves(120)] * 3).with_columns(owner=pl.Series([*range(120)] * 3))
+    roles = dict.fromkeys(frame.columns, "neutral") | {"ill": "sensitive", "owner": "identifier"}
+    policy = policy_of(roles, data={"person": "owner"}, guarantee={"l": 2})
+    assert refused(frame, policy) == ["settled: pair1 + pair2 + ill"]
+    # Few have the rarer value, and some pair of many has them apart by accident.
+    rng = np.random.default_rng(0)
+    drawn = {f"n{i}": rng.integers(0, 3, 25) for i in range(30)}
+    rare = pl.DataFrame({**drawn, "ill": ["a"] * 23 + ["b"] * 2})
+    roles = dict.fromkeys(drawn, "neutral") | {"ill": "sensitive"}
+    accept = [f"neutral-unique: {name}" for name in drawn]
+    assert refused(rare, policy_of(roles, guarantee={"l": 2}, accept=accept)) == []
+
+
 def test_numbers_that_go_together():
     """An amount that is another one with a little noise is a near-copy; one that is drawn by itself is not."""
     rng = np.random.default_rng(1)
@@ -197,6 +232,62 @@ def test_identifiers_that_repeat_are_told_and_not_refused():
     assert doubt.code == "identifier-repeats: owner"
     assert "4 rows have 3 different values" in doubt.what
     assert refused(frame, policy) == []
+
+
+def shared(visits, persons=("visit",), **sections):
+    """What lint refuses of visits with a patient and a ward, by whom persons are told apart."""
+    frame = pl.DataFrame(visits, schema=["visit", "patient", "ward", "age"], orient="row")
+    roles = {"visit": "identifier", "patient": "identifier", "ward": "identifier", "age": "quasi"}
+    return refused(frame, policy_of(roles, data={"person": list(persons)}, **sections))
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.one_of(st.none(), st.integers(0, n)) for n in (30, 5, 1)], st.just(1)),
+        min_size=2,
+        max_size=30,
+    )
+)
+def test_identifiers_that_persons_share_are_counted_as_defined(visits):
+    """An identifier is in doubt where those who have one are at least twice as many as its values, and it has two."""
+    owners = [row[0] if row[0] is not None else f"row {number}" for number, row in enumerate(visits)]
+    if len(set(owners)) < 2 or all(row[0] is None for row in visits):
+        return
+    expected = []
+    for place, name in ((1, "patient"), (2, "ward")):
+        held = [
+            (owner, row[place]) for owner, row in zip(owners, visits, strict=True) if row[place] is not None
+        ]
+        n_persons, n_values = len({owner for owner, _ in held}), len({value for _, value in held})
+        if n_values > 1 and 2 * n_values <= n_persons and n_values < len(held):
+            expected.append(f"identifier-shared: {name}")
+    assert shared(visits) == expected
+
+
+VISITS = [(i, i % 7, i % 2, 1) for i in range(300)]
+
+
+def test_visits_are_no_persons():
+    """300 visits of seven patients are refused as 300 persons, with both numbers, until that is accepted."""
+    both = ["identifier-shared: patient", "identifier-shared: ward"]
+    assert shared(VISITS) == both
+    assert shared(VISITS, accept=both) == []
+    # Of the patients, the ward alone is in doubt; of a list, no part is.
+    assert shared(VISITS, ["patient"]) == both[1:]
+    assert shared(VISITS, ["patient", "ward"]) == []
+    frame = pl.DataFrame({"visit": range(300), "patient": [i % 7 for i in range(300)], "age": 1})
+    roles = {"visit": "identifier", "patient": "identifier", "age": "quasi"}
+    policy = policy_of(roles, data={"person": "visit"}, guarantee={"k": 5})
+    with pytest.raises(mv.PolicyError, match=r"300 persons, who have only 7 .*identifier-shared: patient"):
+        mv.publish(frame, policy, seed=1)
+
+
+def test_people_share_names():
+    """What is called a name is not in doubt, and an account is."""
+    for name, doubts in (("last_name", []), ("surname", []), ("username", ["identifier-shared: username"])):
+        frame = pl.DataFrame({"id": range(90), name: [i % 9 for i in range(90)], "age": 1})
+        roles = {"id": "identifier", name: "identifier", "age": "quasi"}
+        assert refused(frame, policy_of(roles, data={"person": "id"})) == doubts
 
 
 def test_free_text():

@@ -108,6 +108,45 @@ def test_whom_rows_are_about_comes_first():
     assert proposed(frame).person == ("patient",)
 
 
+NOTED = [f"saw {n} at {n % 7} with {n % 9}" for n in range(N - 1)]
+
+
+@pytest.mark.parametrize("sentence", [True, False])
+def test_what_differs_in_nearly_all_rows_is_nobody(sentence):
+    """Notes of which one is there twice are not whom rows are about; whoever comes again is."""
+    notes = [note if sentence else note.replace(" ", "") for note in [*NOTED, NOTED[0]]]
+    emails = [f"u{key % 150}@example.org" for key in KEYS]
+    frame = table("contact", emails, comment=notes)
+    assert proposed(frame).person == ("contact",)
+    assert proposed(frame).attributes["comment"].role == ("drop" if sentence else "identifier")
+    # Without anybody who comes again nobody is told apart by notes.
+    assert proposed(frame.drop("contact")).person == (None if sentence else ())
+
+
+def test_of_two_as_good_the_one_that_makes_fewer_persons():
+    """Two keys of records that repeat, of which one numbers orders: nobody becomes two persons."""
+    frame = table("order_uid", [key // 3 * 7 + n % 4 for n, key in enumerate(KEYS)], uid=KEYS)
+    assert proposed(frame).person == ("uid",)
+
+
+def test_what_stands_beside_persons_is_accepted():
+    """A doctor whom many patients share is accepted with its reason, so that the policy publishes as it stands."""
+    frame = table("patient", KEYS, doctor_id=[key % 150 for key in KEYS])
+    policy = proposed(frame)
+    assert (policy.person, policy.accept) == (("patient",), ["identifier-shared: doctor_id"])
+    mv.publish(frame, policy, seed=1)
+
+
+def test_what_may_be_the_person_is_asked_about():
+    """Where the best name makes many times as many persons as another key has values, publish asks."""
+    frame = table("patient", KEYS, user_id=[f"K{key % 150:03d}" for key in KEYS])
+    policy = proposed(frame)
+    assert (policy.person, policy.accept) == (("patient",), [])
+    assert any("which may tell them apart instead" in warning for warning in mv.profile(frame).warnings)
+    with pytest.raises(mv.PolicyError, match="identifier-shared: user_id"):
+        mv.publish(frame, policy, seed=1)
+
+
 def test_constant_attributes():
     """A sensitive attribute of which nobody has two values is constant; one that changes once is not."""
     keys = [f"P{key}" for key in KEYS]

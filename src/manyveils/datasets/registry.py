@@ -123,7 +123,10 @@ def tumour_sections(n_sensitive: int = 6) -> dict[str, Any]:
     if n_sensitive not in range(1, len(SENSITIVE) + 1):
         what = f"n_sensitive is {n_sensitive} and must be from 1 to {len(SENSITIVE)}."
         raise InputError.at("tumour_sections", what, "Give a whole number.")
+    # Identifiers only to be left out: they number nobody.
+    left_out = {"accept": [f"identifier-shared: {name}" for name in SENSITIVE[n_sensitive:]]}
     return {
+        **(left_out if n_sensitive < len(SENSITIVE) else {}),
         "data": {"person": "record"},
         "attributes": {name: _attribute(name, n_sensitive) for name in COLUMNS},
         "guarantee": {"k": 10, "l": 3},

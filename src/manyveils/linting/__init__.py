@@ -9,6 +9,7 @@ from manyveils.linting.idle import idle_promises
 from manyveils.linting.repeats import repeats
 from manyveils.linting.singling import singling
 from manyveils.linting.texts import free_texts, free_texts_among
+from manyveils.linting.together import settling
 from manyveils.policy import Policy
 from manyveils.table import Table
 
@@ -24,11 +25,13 @@ def lint(table: Table, policy: Policy) -> Lint:
     Tested by: tests/claims/test_lint.py
     """
     texts = free_texts_among(table, policy)
+    copied = tuple(copies(table, policy))
     doubts = [
         *idle_promises(policy),
-        *repeats(table),
+        *repeats(table, policy),
         *free_texts(texts, table, policy),
         *singling(table, policy, spared=texts),
-        *copies(table, policy),
+        *copied,
+        *settling(table, policy, alone={doubt.about for doubt in copied}),
     ]
     return Lint(tuple(doubts), tuple(policy.accept), policy.name)

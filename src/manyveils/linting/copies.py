@@ -50,17 +50,23 @@ def told(table: Table, known: str, asked: str) -> float:
     A row is told if most of the other rows with its known value have its asked one: a value that only one row has
     tells nothing of any other, and who is alone with it is the business of `singling`.
     """
-    rows = _some(table[known].codes, table.n_rows)
-    left, right = table[known].codes[rows].astype(np.int64), table[asked].codes[rows].astype(np.int64)
+    return told_by(table[known].codes, table, asked)[0]
+
+
+def told_by(known: NDArray[np.int32], table: Table, asked: str) -> tuple[float, int]:
+    """The same of any codes that rows are known by, and how many people are told beyond chance."""
+    rows = _some(known, table.n_rows)
+    left, right = known[rows].astype(np.int64), table[asked].codes[rows].astype(np.int64)
     weights = None if table.weights is None else table.weights[rows]
     if table.persons is not None:
         left, right = _once_a_person(left, right, table.persons[rows], table[asked].n_values)
     n_people = len(left) if weights is None else int(weights.sum())
     counts, groups = _joint(left, right, table[asked].n_values, weights)
-    chance = float(np.bincount(right, weights).max(initial=0)) / max(n_people, 1)
-    if chance == 1.0 or not n_people:
-        return 0.0
-    return (_told_rows(counts, groups) / n_people - chance) / (1 - chance)
+    commonest = int(np.bincount(right, weights).max(initial=0))
+    if commonest == n_people:
+        return 0.0, 0
+    beyond = _told_rows(counts, groups) - commonest
+    return beyond / (n_people - commonest), beyond
 
 
 def _some(codes: NDArray[np.int32], n_rows: int) -> NDArray[np.intp]:

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 
 from manyveils.errors import Problem
 
+SHARED = "identifier-shared"
 # What can be accepted; what each means is in docs/lint.md.
 KINDS = (
     "neutral-unique",
@@ -14,6 +15,7 @@ KINDS = (
     "no-quasi",
     "no-sensitive",
     "identifier-repeats",
+    SHARED,
 )
 BETWEEN = " + "
 

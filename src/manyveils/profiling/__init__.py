@@ -253,6 +253,8 @@ def _warnings_of_persons(profile: Profile) -> Iterator[str]:
         return
     told = f"{profile.whose.n_persons:,} persons in {profile.n_rows:,} rows"
     yield f"Persons are told apart by {name_of(profile.whose.name)} ({told}), so that promises count persons."
+    if doubt := profile.whose.doubt:
+        yield f"Persons share values of {_listed(doubt)}, which may tell them apart instead: publish asks which is right."
 
 
 def _described(profile: Profile, name: str) -> dict[str, object]:

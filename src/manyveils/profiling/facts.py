@@ -42,6 +42,8 @@ CODE = r"^[A-Za-z0-9][A-Za-z0-9 .-]*$"
 MOST = 0.9
 LOOKED_AT = 10_000
 LONG_TEXT = 40
+# Texts of so many words on average are sentences, however short.
+MANY_WORDS = 5
 SHORTEST_CODE, LONGEST_CODE = 3, 12
 SEPARATORS = "|;"
 FEW_WORDS = 20
@@ -214,11 +216,16 @@ def form_of(domain: pl.Series) -> Form:
         year_first=_have_form(sample, YEAR_FIRST),
         has_decimal_comma=_have_form(sample, DECIMAL_COMMA),
         length=length,
-        is_free_text=float(sample.str.len_chars().sum()) / len(sample) > LONG_TEXT,
+        is_free_text=_are_sentences(sample),
         code_length=length if _are_codes(domain, length) else None,
         separator=_separator(sample),
         words_among_numbers=_words_among_numbers(sample),
     )
+
+
+def _are_sentences(texts: pl.Series) -> bool:
+    n_words = int(texts.str.count_matches(r"\S+").sum())
+    return int(texts.str.len_chars().sum()) > LONG_TEXT * len(texts) or n_words >= MANY_WORDS * len(texts)
 
 
 def _have_form(texts: pl.Series, pattern: str) -> bool:

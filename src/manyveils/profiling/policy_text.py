@@ -5,6 +5,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from manyveils.plain import toml_key, toml_text
+from manyveils.policy.accepting import SHARED, code_of
 from manyveils.policy.rules import Dependency, PrivacyRule, breaking, tellers
 from manyveils.profiling.facts import Facts
 from manyveils.profiling.guesses import percent
@@ -37,6 +38,15 @@ def _head(profile: "Profile") -> Lines:
     yield "# Every guess has its reason above it. Read them: only you know what an adversary may know and what does harm."
     for warning in profile.warnings:
         yield f"# Decide: {warning}"
+    yield from _uniqueness(profile)
+    if profile.whose is not None and profile.whose.beside:
+        yield "# Several persons have the same of these, and by their names they tell no persons apart. If one does, name it as"
+        yield "# person and take it out of here."
+        codes = (toml_text(code_of(SHARED, (name,))) for name in profile.whose.beside)
+        yield f"accept = [{', '.join(codes)}]"
+
+
+def _uniqueness(profile: "Profile") -> Lines:
     measured = profile.uniqueness
     if not measured.growing:
         return
@@ -105,6 +115,7 @@ def _attribute(profile: "Profile", name: str, source: str | None) -> Lines:
     if decided.role == "?":
         yield '# Decide: "identifier" or "drop" if it tells people or records apart, "quasi" if somebody may know it of'
         yield '# a person, "sensitive" if nobody may learn it.'
+        yield "# If it tells persons apart and some have several rows, name it as person in [data] too."
     yield f'role = "{decided.role}"'
     if suits is None:
         return

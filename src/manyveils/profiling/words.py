@@ -126,6 +126,8 @@ BESIDE = _words(
     "doctor physician nurse mother father parent spouse contact owner driver guardian staff insurance claim case "
     "encounter visit shop store clinic hospital school company employer"
 )
+# Where e-mail addresses stand below such a name, they are those of whom rows are about.
+REACHED_BY = _words("contact")
 KEYS = _words("id ids no nr nbr number num key nummer numero")
 NAMES = _words(WEAK_IDENTIFIERS["a name"])
 KEYS_OF_PEOPLE = (

@@ -159,7 +159,7 @@ class Table:
     # The identifiers that tell persons apart, for the ledger alone; and where persons were seen in earlier releases.
     keys: pl.DataFrame | None = None
     earlier: Earlier | None = None
-    # Identifiers that repeat although every row is said to be a person of its own.
+    # Identifiers that repeat, beside those by which the policy tells persons apart.
     repeating: "tuple[Identifier, ...]" = ()
     # Whom the people of the data are some of, where the policy names a list.
     population: "Population | None" = None

@@ -21,9 +21,11 @@ from manyveils.table.persons import (
     alike,
     identifiers_in,
     keys_read,
+    names_beside,
     persons_of,
     refuse_changes,
     refuse_unlike,
+    repeating_beside,
 )
 from manyveils.table.ranges import are_ranges, lower_ends
 from manyveils.table.room import refuse_long_cells
@@ -38,8 +40,9 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     if frame.height == 0:
         raise DataError.at("data", "there is a header but no row.")
     names = list(policy.held)
-    repeating = _counted_as_rows(frame, policy)
-    keys, frame = _keys(frame, policy), frame.select(names)
+    keys = _keys(frame, policy)
+    repeating = repeating_beside(as_read(frame.select(names_beside(frame, policy)), policy), keys, policy)
+    frame = frame.select(names)
     _refuse_other_types(frame)
     refuse_long_cells(frame)
     frame = as_read(frame, policy)
@@ -77,13 +80,6 @@ def repeating_in(frame: pl.DataFrame, policy: Policy) -> tuple[Identifier, ...]:
     keys = frame.select(name for name in policy.having("identifier") if name in frame.columns)
     counted = identifiers_in(as_read(keys, policy)) if keys.width else ()
     return tuple(column for column in counted if column.repeats)
-
-
-def _counted_as_rows(frame: pl.DataFrame, policy: Policy) -> tuple[Identifier, ...]:
-    """The identifiers that repeat where the policy says that every row is a person of its own."""
-    if policy.person != ():
-        return ()
-    return repeating_in(frame.select(name for name in frame.columns if alike(frame.schema[name])), policy)
 
 
 def persons_in(frame: pl.DataFrame, policy: Policy) -> Persons | None:

@@ -1,7 +1,8 @@
 """Whose row is whose: identifiers are read to number persons, and forgotten."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -18,6 +19,12 @@ Changing = NDArray[np.bool_]
 # Spellings of a whole number that are one number, as in every other column: 17, +17 and 17.00.
 # Leading zeros make a code of it.
 SPELLED = r"^\+?(-?(?:0|[1-9][0-9]*))(?:\.0*)?$"
+# Fewer persons to a value may be spellings, or people who share a name.
+PERSONS_TO_A_VALUE = 2
+# People share names, so these are not asked about.
+OF_NAMES = re.compile(
+    r"(^|[^a-z])(names?|(first|last|fore|sur|family|given) ?names?|nachname|vorname)($|[^a-z])"
+)
 UNSET = (
     "Write person = {} in [data] if it tells persons apart{}, "
     'or person = "row" if every row is a person of its own.'
@@ -132,22 +139,54 @@ def _spelled_once(cells: pl.Series) -> pl.Series:
 
 @dataclass(frozen=True)
 class Identifier:
-    """How many rows have a value of an identifier, and how many different ones there are."""
+    """How many rows have a value of an identifier, and how many different ones there are.
+
+    `n_persons` are those with a value of it, where the policy tells persons apart by something else.
+    """
 
     name: str
     n_present: int
     n_different: int
+    n_persons: int | None = None
 
     @property
     def repeats(self) -> bool:
         """Whether rows share a value; missing ones are no repeats."""
         return self.n_different < self.n_present
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether so many persons share its values that it may be what tells them apart."""
+        is_few = 1 < self.n_different <= (self.n_persons or 0) / PERSONS_TO_A_VALUE
+        return is_few and OF_NAMES.search(self.name.lower()) is None
+
 
 def identifiers_in(keys: pl.DataFrame) -> tuple[Identifier, ...]:
     """The columns of a frame of identifiers, counted."""
     present = (_spelled_once(column).drop_nulls() for column in keys)
     return tuple(Identifier(column.name, len(column), column.n_unique()) for column in present)
+
+
+def names_beside(frame: pl.DataFrame, policy: Policy) -> list[str]:
+    """The identifiers that can be compared beside those by which the policy tells persons apart."""
+    if policy.person is None:
+        return []
+    names = [name for name in policy.having("identifier") if name not in policy.person]
+    return [name for name in names if name in frame.columns and alike(frame.schema[name])]
+
+
+def repeating_beside(beside: pl.DataFrame, keys: pl.DataFrame, policy: Policy) -> tuple[Identifier, ...]:
+    """Those of them that repeat, with the number of persons who have a value, if the policy tells them apart."""
+    repeating = tuple(column for column in identifiers_in(beside) if column.repeats)
+    if not repeating or not policy.person:
+        return repeating
+    persons = persons_of(keys, policy)
+    numbers = np.arange(keys.height) if persons is None else persons
+    have_one = (_spelled_once(beside[column.name]).is_not_null().to_numpy() for column in repeating)
+    return tuple(
+        replace(column, n_persons=np.unique(numbers[has_one]).size)
+        for column, has_one in zip(repeating, have_one, strict=True)
+    )
 
 
 def refuse_repeats(identifiers: Sequence[Identifier], n_rows: int, policy: Policy) -> None:
