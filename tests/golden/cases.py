@@ -72,6 +72,7 @@ def _case(guarantee: dict[str, Any], publish: dict[str, Any], *sensitive: str, *
     roles = {**attributes(*sensitive), **more.pop("attributes", {})}
     return {
         "data": {"source": "people.csv", "person": "name"},
+        "accept": [f"identifier-shared: {name}" for name, of in roles.items() if of["role"] == "identifier"],
         "attributes": roles,
         "guarantee": guarantee,
         "publish": publish,
