@@ -15,7 +15,7 @@ NAMES_NOBODY = '{}, role = "drop" if it names nobody'
 def repeats(table: Table, policy: Policy) -> Iterator[Doubt]:
     """A doubt for every identifier that persons share, at least two to a value, and for what repeats among rows.
 
-    Where every row is said to be a person the policy has decided, so none of these is refused.
+    The policy has decided who is a person, so none of these is refused.
     """
     for column in table.repeating:
         remedy = REMEDY.format(toml_text(column.name))
@@ -27,4 +27,4 @@ def repeats(table: Table, policy: Policy) -> Iterator[Doubt]:
             told = " and ".join(policy.person or ())
             what = f"by {told} they are {column.n_persons:,} persons, who have only {column.n_different:,} different "
             what += "values of it: where it names the person, promises count her many times."
-            yield Doubt(SHARED, (column.name,), what, NAMES_NOBODY.format(remedy))
+            yield Doubt(SHARED, (column.name,), what, NAMES_NOBODY.format(remedy), is_void=False)
