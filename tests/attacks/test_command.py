@@ -81,7 +81,9 @@ def test_mistakes(desk):
     both = desk.refused("attack", desk.out, "--policy", policy, "--all-methods", "--other", desk.out)
     assert "makes its own releases" in both
     assert "--other belongs to one release" in both
-    assert "release.json" in desk.refused("attack", desk.folder, "--policy", policy)
+    assert "the folder holds something else than parts of a table" in desk.refused(
+        "attack", desk.folder, "--policy", policy
+    )
 
 
 def test_other_people(desk):

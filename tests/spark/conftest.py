@@ -118,16 +118,14 @@ def parts_judged(monkeypatch):
 def said():
     """A way to write down what an audit finds, with numbers rounded, or what it refuses."""
     from manyveils.errors import ManyveilsError
+    from tests.kit.engines import seen_by_both
 
     def said(audit):
         try:
             found = audit()
         except ManyveilsError as error:
             return f"{type(error).__name__}: {error}"
-        # Spark does not look at all that docs/spark.md says.
-        local = {"rows-true", "canonical-form", "absent"}
-        shared = [own for own in found.findings if local.isdisjoint([own.promise, own.reading])]
-        each = [finding.describe().items() for finding in shared]
+        each = [finding.describe().items() for finding in seen_by_both(found).findings]
         return [{key: round(n, 9) if isinstance(n, float) else n for key, n in items} for items in each]
 
     return said
