@@ -26,6 +26,8 @@ PROBES = {
     "statistics": "import pyreadstat, manyveils.table.foreign",
     "spark": "from manyveils.spark.session import session; session(); import manyveils.spark.publish",
     "server": "import manyveils.server.app; from manyveils import Client",
+    "sign": "import manyveils.signing, cryptography.hazmat.primitives.asymmetric.ed25519",
+    "studio": "import nicegui, manyveils.studio.serving",
 }
 BEFORE = {
     "database": "import sqlite3; c = sqlite3.connect('people.db'); c.execute('create table t (a)'); c.commit()\n"
