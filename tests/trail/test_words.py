@@ -13,7 +13,10 @@ def test_every_promise_has_words():
         for kind in vars(guarantees).values()
         if getattr(kind, "kind", None) and isinstance(kind, type)
     }
-    assert {kind for kind in kinds if isinstance(kind, str)} - {*PROMISES} <= {"elimination", "alpha-difference"}
+    assert {kind for kind in kinds if isinstance(kind, str)} - {*PROMISES} <= {
+        "elimination",
+        "alpha-difference",
+    }
 
 
 def test_every_measure_has_words(hospital):
