@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from manyveils.comparing.workers import n_cores
 from manyveils.errors import DataError, InputError, ManyveilsError, PolicyError, Problem
 from manyveils.policy import Policy
 from manyveils.profiling import Profile, profile
 from manyveils.release.folder import write_file
-from manyveils.studio import document, work
+from manyveils.studio import document, methods, work
+from manyveils.studio.hierarchies import Place
+from manyveils.studio.lattice import Explorer, explore, find_optimum
 from manyveils.studio.standing import People
+from manyveils.studio.trying import Wish, try_out
 from manyveils.table import take_in
 from manyveils.table.encode import persons_in
 
@@ -45,7 +50,16 @@ class Workbench:
     tries: list[Try] = field(default_factory=list)
     publishing: work.Job | None = None
     reporting: work.Job | None = None
+    # What is asked of tries, and how they are looked at.
+    wish: Wish = field(default_factory=Wish)
+    axes: tuple[str, str] = ("query_error", "worst_belief")
+    looked_at: int = 0
+    # The node of the lattice that is looked at, and the search for the optimum of one text.
+    levels: dict[str, int] = field(default_factory=dict)
+    _optimum: tuple[str, work.Job] | None = None
+    _explorer: tuple[str, Explorer] | None = field(default=None, repr=False)
     _about: str = ""
+    _crew: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(n_cores()), repr=False)
 
     @property
     def sections(self) -> dict[str, Any]:
@@ -100,18 +114,58 @@ class Workbench:
         roles = {name: {"role": "identifier" if name in names else "neutral"} for name in self.frame.columns}
         return persons_in(self.frame, Policy(data=data, attributes=roles, _name=self.name))
 
+    @property
+    def place(self) -> Place:
+        """The rows, whose they are, and where the policy stands."""
+        return Place(self.frame, self._persons(), self.folder, self.name)
+
     def chosen(self, role: str) -> tuple[str, ...]:
         """The columns of a role that can be looked at."""
         held = self.people().attributes
         return tuple(name for name in document.having(self.sections, role) if name in held)
 
     def try_method(self, seed: int | None = None) -> Try:
-        """Begin to try the policy in a process of its own."""
+        """Try the policy in a process of its own, as soon as a core is free."""
         self.policy()
-        draft = work.Draft(self.text, self.folder, self.name)
-        tried = Try(self.text, work.start("The method", work.try_out, draft, seed))
+        return self._try(self.text, seed)
+
+    def try_ways(self, names: Sequence[str]) -> list[Try]:
+        """Try the policy with other ways to publish; those that it contradicts are refused at once."""
+        ways = methods.offered()
+        return [self._try(document.with_method(self.text, *ways[name]), None) for name in names]
+
+    def _try(self, text: str, seed: int | None) -> Try:
+        draft = work.Draft(text, self.folder, self.name)
+        tried = Try(text, work.prepare("The method", try_out, draft, self.wish, seed))
         self.tries.append(tried)
+        self._crew.submit(tried.job.finish)
         return tried
+
+    def explorer(self) -> Explorer:
+        """The lattice of the policy as it stands; made once for a text."""
+        if self._explorer is None or self._explorer[0] != self.text:
+            text = self.text
+            self._explorer = text, explore(self.frame, self.policy())
+        return self._explorer[1]
+
+    def node_in(self, explorer: Explorer) -> tuple[int, ...]:
+        """The node that was looked at last, as far as the lattice has it."""
+        told = zip(explorer.names, explorer.shape, strict=True)
+        return tuple(min(self.levels.get(name, 0), size - 1) for name, size in told)
+
+    @property
+    def optimum(self) -> work.Job | None:
+        """The search for the optimum of the policy as it stands, if there was one."""
+        return self._optimum[1] if self._optimum and self._optimum[0] == self.text else None
+
+    def find_optimum(self) -> work.Job:
+        """Begin to search for the levels that publishing would choose."""
+        self.policy()
+        if self._optimum is not None:
+            self._optimum[1].cancel()
+        draft = work.Draft(self.text, self.folder, self.name)
+        self._optimum = self.text, work.start("The search", find_optimum, draft)
+        return self._optimum[1]
 
     def save(self) -> None:
         """Write the policy; a file that somebody else wrote or changed stays as it is."""
@@ -152,9 +206,10 @@ class Workbench:
     def stop(self) -> None:
         """End what is being tried; a release that is being written is cancelled without a trace."""
         jobs = [tried.job for tried in self.tries]
-        for job in (*jobs, self.publishing, self.reporting):
+        for job in (*jobs, self.publishing, self.reporting, self._optimum and self._optimum[1]):
             if job is not None:
                 job.cancel()
+        self._crew.shutdown(wait=False, cancel_futures=True)
 
 
 def command(bench: Workbench, out: Path, seed: int | None = None) -> str:

@@ -1,6 +1,6 @@
 """What all pages share: the way through them, the policy as text beside them, and how refusals are shown."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path
@@ -26,13 +26,15 @@ LOOK_EVERY = 0.3
 
 def register(studio: "Studio") -> None:
     """Give every page its address."""
-    from manyveils.studio.pages import data, people, promises, release, ways
+    from manyveils.studio.pages import data, hierarchies, lattice, people, promises, release, ways
 
     shown: dict[str, tuple[str, Show]] = {
         "/": ("Data", data.show),
         "/people": ("Who stands out", people.show),
+        "/hierarchies": ("Hierarchies", hierarchies.show),
         "/promises": ("Promises", promises.show),
         "/ways": ("Ways", ways.show),
+        "/lattice": ("Lattice", lattice.show),
         "/release": ("Release", release.show),
     }
     titles = {path: title for path, (title, _) in shown.items()}
@@ -152,13 +154,20 @@ def show_problems(place: ui.element, problems: Sequence[Problem], otherwise: str
     place.clear()
     with place:
         for problem in problems:
-            with element("div", css="problem"):
-                html("strong", problem.where or "This cannot be done")
-                html("p", problem.what)
-                if problem.remedy:
-                    html("p", problem.remedy).classes("remedy")
+            problem_box(problem)
         if not problems and otherwise:
             html("p", otherwise).classes("fine")
+
+
+def problem_box(problem: Problem) -> ui.element:
+    """A problem with its remedy."""
+    box = element("div", css="problem")
+    with box:
+        html("strong", problem.where or "This cannot be done")
+        html("p", problem.what)
+        if problem.remedy:
+            html("p", problem.remedy).classes("remedy")
+    return box
 
 
 @contextmanager
@@ -179,11 +188,12 @@ def places() -> tuple[ui.column, ui.column, ui.column]:
     return running, refused, done
 
 
-def follow(job: Job, done: Callable[[Job], None]) -> None:
+def follow(job: Job, done: Callable[[Job], Awaitable[None] | None], *, name: str = "") -> None:
     """Show how far a job is, with a way to cancel it; `done` is called when it has come to an end."""
     place = element("div", css="job")
+    prefix = f"{name}: " if name else ""
     with place:
-        stage = ui.label(job.stage).props("aria-live=polite")
+        stage = ui.label(prefix + job.stage).props("aria-live=polite")
         bar = ui.linear_progress(0.0, show_value=False)
         bar.props["aria-label"] = "Progress"
 
@@ -194,12 +204,14 @@ def follow(job: Job, done: Callable[[Job], None]) -> None:
 
         button = ui.button("Cancel", on_click=cancel)
 
-    def look() -> None:
+    async def look() -> None:
         if job.look():
-            stage.text, bar.value = f"{job.stage} …", job.share
+            stage.text, bar.value = f"{prefix}{job.stage} …", job.share
             return
         timer.deactivate()
         place.delete()
-        done(job)
+        waits = done(job)
+        if waits is not None:
+            await waits
 
     timer = ui.timer(LOOK_EVERY, look)
