@@ -21,7 +21,7 @@ def drawn_of(values):
 def test_every_row_is_in_one_bar(values):
     """Bars add up to the rows, whatever the numbers are, and there are never many of them."""
     shape = drawn_of(values)
-    assert sum(bar.n_rows for bar in shape.bars) == len(values)
+    assert sum(bar.n_rows for bar in shape.bars) + (shape.rest.n_rows if shape.rest else 0) == len(values)
     assert len(shape.bars) <= N_BARS + 1
 
 
@@ -54,7 +54,8 @@ def test_of_many_words_the_commonest_are_shown():
     values = ["a"] * 9 + [f"word {number}" for number in range(20)] + [None] * 4
     shape = drawn_of(values)
     assert (shape.bars[0].label, shape.bars[0].n_rows) == ("a", 9)
-    assert (shape.bars[-2].label, shape.bars[-2].n_rows) == ("14 others", 14)
+    assert (shape.rest.label, shape.rest.n_rows) == ("14 others", 14)
+    assert "14 others" in shape.described("x")
     assert (shape.bars[-1].label, shape.bars[-1].n_rows) == ("missing", 4)
 
 

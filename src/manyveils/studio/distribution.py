@@ -29,15 +29,20 @@ class Bar:
 
 @dataclass(frozen=True, repr=False)
 class Distribution:
-    """The bars of a column; `is_range` where they are ranges in their order, and not the commonest values."""
+    """The bars of a column; `is_range` where they are ranges in their order, and not the commonest values.
+
+    `rest` are the values that have no bar, and would dwarf the others.
+    """
 
     bars: tuple[Bar, ...]
     n_rows: int
     is_range: bool
+    rest: Bar | None = None
 
     def described(self, name: str) -> str:
         """The bars in words."""
-        parts = (f"{bar.label} {percent(bar.n_rows / max(self.n_rows, 1))}" for bar in self.bars)
+        told = (*self.bars, *(() if self.rest is None else (self.rest,)))
+        parts = (f"{bar.label} {percent(bar.n_rows / max(self.n_rows, 1))}" for bar in told)
         return f"Rows by {name}: {'; '.join(parts)}." if self.bars else f"{name} has no value."
 
     def drawn(self, name: str) -> str:
@@ -63,22 +68,22 @@ def distribution_of(attribute: Attribute) -> Distribution:
     n_present = attribute.n_values - attribute.has_missing
     counts, n_rows = attribute.counts[:n_present], len(attribute.codes)
     places = _places(attribute, n_present) if n_present > N_BARS else None
-    bars = (
-        _commonest(attribute.texts, counts)
-        if places is None
-        else _ranges(places[0], counts, are_days=places[1])
-    )
+    rest: Bar | None = None
+    if places is None:
+        bars, rest = _commonest(attribute.texts, counts)
+    else:
+        bars = _ranges(places[0], counts, are_days=places[1])
     if attribute.has_missing:
         bars = [*bars, Bar("missing", int(attribute.counts[-1]))]
-    return Distribution(tuple(bars), n_rows, places is not None)
+    return Distribution(tuple(bars), n_rows, places is not None, rest)
 
 
-def _commonest(texts: Sequence[str], counts: Counts) -> list[Bar]:
+def _commonest(texts: Sequence[str], counts: Counts) -> tuple[list[Bar], Bar | None]:
     order = np.argsort(-counts, kind="stable")
     shown = order if order.size <= N_BARS else order[: N_BARS - 1]
     bars = [Bar(_short(texts[code]), int(counts[code])) for code in shown]
     n_rest = order.size - shown.size
-    return [*bars, Bar(f"{n_rest:,} others", int(counts[order[shown.size :]].sum()))] if n_rest else bars
+    return bars, Bar(f"{n_rest:,} others", int(counts[order[shown.size :]].sum())) if n_rest else None
 
 
 def _short(text: str) -> str:

@@ -38,6 +38,11 @@ def axis_of(key: str) -> Axis:
     return next(axis for axis in (*UTILITY, *PRIVACY) if axis.key == key)
 
 
+def is_axis(key: str) -> bool:
+    """Whether there is an axis of a key."""
+    return any(axis.key == key for axis in (*UTILITY, *PRIVACY))
+
+
 @dataclass(frozen=True)
 class Point:
     """A try with both numbers, by its number among all tries; `is_best` where no other is better in both."""

@@ -121,7 +121,7 @@ def _rungs(name: str, rungs: list[hierarchies.Rung]) -> None:
     """A row for each level, and its commonest labels below."""
     rows = [[own.level, own.n_labels, percent(own.loss), own.fewest] for own in rungs]
     table(f"Levels of {name}", ["level", "labels", "detail lost", "fewest people of a label"], rows)
-    with element("div", css="twins"):
+    with element("div", css="cards"):
         for own in rungs:
             caption = f"Level {own.level}: the commonest of {own.n_labels:,} labels"
             table(caption, ["label", "people"], [list(pair) for pair in own.commonest])

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 
 from nicegui import run, ui
 
+from manyveils.errors import Change, ManyveilsError
 from manyveils.profiling.guesses import percent
+from manyveils.studio import document
 from manyveils.studio.lattice import WHY_NOT, Explorer, Standing
 from manyveils.studio.pages.layout import element, follow, html, places, problem_box, table, telling
+from manyveils.studio.pages.why_not import show_problem
 from manyveils.studio.work import Job
 from manyveils.studio.workbench import Workbench
 
@@ -34,10 +37,18 @@ def show(bench: Workbench, changed: Callable[[], None]) -> None:
         with body, telling():
             try:
                 explorer = await run.io_bound(bench.explorer)
+                if explorer is not None:
+                    _explore(bench, explorer)
+            except ManyveilsError as error:
+                for problem in error.problems:
+                    show_problem(bench.text, problem, take)
             finally:
                 waiting.delete()
-            if explorer is not None:
-                _explore(bench, explorer)
+
+    def take(change: Change) -> None:
+        with telling():
+            bench.change(document.with_change(bench.text, change))
+            ui.navigate.reload()
 
     ui.timer(0.05, count, once=True)
 
@@ -53,7 +64,7 @@ def _explore(bench: Workbench, explorer: Explorer) -> None:
         standing = await run.io_bound(explorer.at, node)
         if standing is None or node != asked.node:
             return
-        bench.levels = dict(zip(explorer.names, node, strict=True))
+        bench.choose(levels=dict(zip(explorer.names, node, strict=True)))
         said.clear()
         with said:
             _standing(explorer, standing, is_optimum=optimum_node() == node)

@@ -11,6 +11,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from manyveils.errors import ManyveilsError, Problem, fault
 from manyveils.plain import readable
+from manyveils.studio.session import file_of
 from manyveils.studio.work import Job
 from manyveils.studio.workbench import Workbench, open_workbench
 
@@ -120,6 +121,13 @@ def _policy(bench: Workbench) -> Callable[[], None]:
         ui.button("Take this text", on_click=take)
         undo = ui.button("Undo", on_click=back)
         ui.button("Copy the policy", on_click=lambda: ui.clipboard.write(bench.text))
+    kept = f"What you chose is kept in {file_of(bench.policy_file).name}, without data."
+    html(
+        "p",
+        kept
+        if bench.is_kept
+        else "Choices are not kept: another studio is open, or the folder cannot be written.",
+    ).classes("why")
     changed()
     return changed
 

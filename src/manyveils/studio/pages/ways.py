@@ -98,10 +98,10 @@ def _wish(bench: Workbench) -> None:
     """What is asked of tries besides their release."""
 
     def attack(which: str) -> None:
-        bench.wish = replace(bench.wish, attacks=which)
+        bench.choose(wish=replace(bench.wish, attacks=which))
 
     def learn(name: str) -> None:
-        bench.wish = replace(bench.wish, learn=None if name == NOTHING else name)
+        bench.choose(wish=replace(bench.wish, learn=None if name == NOTHING else name))
 
     with element("div", css="row"):
         ui.select(
@@ -132,7 +132,7 @@ def _tries(bench: Workbench) -> None:
     x, y = (picture.axis_of(key) for key in bench.axes)
 
     def turn(which: int, key: str) -> None:
-        bench.axes = (key, bench.axes[1]) if which == 0 else (bench.axes[0], key)
+        bench.choose(axes=(key, bench.axes[1]) if which == 0 else (bench.axes[0], key))
         drawing.refresh()
 
     with element("div", css="row"):

@@ -4,10 +4,18 @@ from collections.abc import Callable
 
 from nicegui import ui
 
-from manyveils.errors import Change
+from manyveils.errors import Change, Problem
 from manyveils.studio import document, methods
 from manyveils.studio.pages.layout import element, html, problem_box, telling
 from manyveils.studio.workbench import Try, Workbench
+
+
+def show_problem(text: str, problem: Problem, take: Callable[[Change], None], suffix: str = "") -> None:
+    """A problem of a policy's text, with a button for each change that would mend it."""
+    with problem_box(problem), element("div", css="row"):
+        for change in problem.changes:
+            words = document.change_in_words(text, change)
+            ui.button(f"{words}{suffix}", on_click=lambda change=change: take(change))
 
 
 def show_refusal(bench: Workbench, tried: Try, changed: Callable[[], None]) -> None:
@@ -23,7 +31,4 @@ def show_refusal(bench: Workbench, tried: Try, changed: Callable[[], None]) -> N
             ui.navigate.reload()
 
     for problem in tried.job.problems:
-        with problem_box(problem), element("div", css="row"):
-            for change in problem.changes:
-                words = document.change_in_words(tried.text, change)
-                ui.button(f"{words}, and try again", on_click=lambda change=change: take(change))
+        show_problem(tried.text, problem, take, ", and try again")
