@@ -21,7 +21,7 @@ from tests.studio.conftest import studio
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
 # Set to a folder to have screenshots written there.
 SHOTS = os.environ.get("MANYVEILS_SCREENSHOTS")
-STEPS = ("Data", "Who stands out", "Promises", "Ways", "Release")
+STEPS = ("Data", "Who stands out", "Hierarchies", "Promises", "Ways", "Lattice", "Release")
 PATIENCE = 90
 UNLABELLED = """
 return [...document.querySelectorAll('button, input:not([type=hidden]), textarea, select, [role=slider], a')]

@@ -214,6 +214,8 @@ class Workbench:
     def save(self) -> None:
         """Write the policy; a file that somebody else wrote or changed stays as it is."""
         if self.policy_file.exists():
+            if self.saved == self.text == self.policy_file.read_text(encoding="utf-8-sig"):
+                return
             there = self.policy_file.read_text(encoding="utf-8-sig")
             if there not in (self.saved, self.text):
                 what = "is there already, and was not written here."

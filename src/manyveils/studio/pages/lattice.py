@@ -166,5 +166,7 @@ def _neighbours(told: list[tuple[str, Standing]], go: Callable[[tuple[int, ...]]
             lost = f"{percent(standing.loss)} lost, {standing.left_out:,} left out"
             verdict = "kept" if standing.is_kept else "not kept"
             ui.button(
-                f"{words}: {verdict}, {lost}", on_click=lambda standing=standing: go(standing.node)
+                f"{words}: {verdict}, {lost}",
+                color=None,
+                on_click=lambda standing=standing: go(standing.node),
             ).props("outline")

@@ -23,6 +23,7 @@ def show_refusal(bench: Workbench, tried: Try, changed: Callable[[], None]) -> N
     if not tried.job.problems:
         return
     html("h2", f"Why {methods.chosen_in(tried.text)} was refused")
+    html("p", tried.job.heading).classes("heading")
 
     def take(change: Change) -> None:
         with telling():
