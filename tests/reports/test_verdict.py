@@ -63,6 +63,30 @@ def test_attacks_that_get_through_are_never_green(standing, card):
     assert re.search(rf'<li class="{card}"><span>Attacks', render(document).html)
 
 
+def test_attacks_are_ranked_by_what_was_promised():
+    """What goes beyond a promise stands first; what works as well on people outside the data is said to be no leak."""
+    document = page(k=2).document
+    outcome = document["attack"]["attacks"]["homogeneity"]
+    told = {"success": 0.6, "interval": [0.5, 0.7], "baseline": 0.2}
+    attacks = {
+        "fine": outcome | told | {"standing": "nothing learnt", "control": 0.6},
+        "open": outcome | told | {"standing": "not promised", "control": 0.1},
+        "general": outcome | told | {"standing": "not promised", "control": 0.55},
+        "unasked": outcome | told | {"standing": "not promised", "control": None},
+        "beyond": outcome | told | {"standing": "broken", "control": 0.1},
+        "bounded": outcome | told | {"standing": "within bounds", "control": 0.1},
+    }
+    ranked = verdict_of({**document, "attack": {**document["attack"], "attacks": attacks}})
+    assert list(ranked["ranked"].values()) == [
+        ["beyond"],
+        ["open", "unasked"],
+        ["bounded"],
+        ["fine"],
+        ["general"],
+    ]
+    assert ranked["anyway"] == ["general"]
+
+
 def test_success_is_explained():
     """The page says of every attack that applies what its success means, since not all are shares of targets."""
     release = mv.publish(ROWS, policy(k=2), seed=1)
