@@ -95,11 +95,11 @@ def look(browser, name):
         browser.save_screenshot(str(Path(SHOTS) / f"studio-{name}.png"))
 
 
-def window(browser, width, *, dark=False):
+def window(browser, width, *, height=900, dark=False):
     """A window of some width, by day or by night."""
     scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
 
