@@ -55,8 +55,9 @@ def _studio(browser: Any, folder: Path) -> None:
         _page(browser, "Who stands out", 1280, 900, dark=True)
         step(browser, "Ways")
         press(browser, "Try all methods")
+        says(browser, "Privacy and utility")
         until(browser, lambda seen: not seen.find_elements(By.CLASS_NAME, "job"))
-        _page(browser, "Ways", 1280, 1100)
+        _taken(browser, "ways", 1280, 900, dark=False, at="//h2[.='Privacy and utility']")
         step(browser, "Lattice")
         until(
             browser, lambda seen: seen.find_element(By.XPATH, "//button[contains(., 'Set method')]")
@@ -79,8 +80,10 @@ def _page(browser: Any, title: str, width: int, height: int, *, dark: bool = Fal
     _taken(browser, title.split()[-1].lower(), width, height, dark=dark)
 
 
-def _taken(browser: Any, name: str, width: int, height: int, *, dark: bool) -> None:
+def _taken(browser: Any, name: str, width: int, height: int, *, dark: bool, at: str = "//header") -> None:
+    """A picture of what is seen from some element on."""
     window(browser, width, height=height, dark=dark)
+    browser.execute_script("arguments[0].scrollIntoView()", browser.find_element(By.XPATH, at))
     # What follows the window's width is laid out anew.
     browser.execute_async_script("setTimeout(arguments[0], 500)")
     taken = browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "webp", "quality": 80})

@@ -6,6 +6,8 @@ import polars as pl
 import pytest
 
 import manyveils as mv
+from manyveils.attacks import ATTACKS
+from manyveils.reports.adversaries import WORDS
 from manyveils.reports.page import verdict_of
 
 ROWS = pl.DataFrame({"age": [20, 20, 30, 30] * 3, "ill": ["a", "b", "c", "d"] * 3})
@@ -85,6 +87,11 @@ def test_attacks_are_ranked_by_what_was_promised():
         ["general"],
     ]
     assert ranked["anyway"] == ["general"]
+
+
+def test_every_attack_has_plain_words():
+    """Whoever reads the verdict need not know the names of attacks: all of ours are said in words."""
+    assert set(WORDS) == set(ATTACKS)
 
 
 def test_success_is_explained():

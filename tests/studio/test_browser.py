@@ -59,22 +59,23 @@ def says(browser, words):
     until(browser, lambda seen: words in seen.find_element(By.TAG_NAME, "body").text)
 
 
-def button(browser, words):
-    """A button by its words."""
-    path = f"//button[normalize-space(.)='{words}']"
-    return until(browser, lambda seen: seen.find_element(By.XPATH, path))
-
-
 def press(browser, words):
     """Press a button by the keyboard alone."""
-    found = button(browser, words)
-    browser.execute_script("arguments[0].focus()", found)
-    found.send_keys(Keys.ENTER)
+
+    def pressed(seen):
+        found = seen.find_element(By.XPATH, f"//button[normalize-space(.)='{words}']")
+        seen.execute_script("arguments[0].focus()", found)
+        found.send_keys(Keys.ENTER)
+        return True
+
+    # A page that is loaded anew takes its buttons away.
+    until(browser, pressed)
 
 
 def step(browser, title):
     """Go to a step by its link, and wait until the page is alive."""
-    until(browser, lambda seen: seen.find_element(By.LINK_TEXT, title)).click()
+    # A page that is still being filled may replace what was found.
+    until(browser, lambda seen: seen.find_element(By.LINK_TEXT, title).click() or True)
     until(browser, lambda seen: seen.find_element(By.TAG_NAME, "h1").text == title)
     alive(browser)
 

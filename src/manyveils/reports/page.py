@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from manyveils.plain import plain, readable
+from manyveils.reports.adversaries import in_words
 from manyveils.reports.consequences import consequences_of
 from manyveils.reports.figures import figures, named_columns
 
@@ -136,6 +137,7 @@ def render(document: Plain) -> Report:
         percent=numbers.percent,
         figures=figures(document),
         named_columns=named_columns,
+        in_words=in_words,
         public=public,
         verdict=verdict_of(document),
         consequences=consequences_of(document),

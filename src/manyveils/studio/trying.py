@@ -33,7 +33,7 @@ def try_out(draft: Draft, wish: Wish, seed: int | None, progress: Progress) -> d
     progress("reading", 0.0)
     trial = tried(Task(policy, None, seed, attacks, wish.learn, seed or 0), policy, progress)
     release = trial.release
-    drawn = portrait(release, trial.table, policy).describe()
+    drawn = portrait(release, trial.table, policy)
     return {
         "method": release.manifest.method,
         "rows": release.rows,
@@ -43,8 +43,8 @@ def try_out(draft: Draft, wish: Wish, seed: int | None, progress: Progress) -> d
         "utility": dict(trial.utility) | _risks(trial),
         "attacks": trial.attacks,
         "notes": list(trial.notes),
-        "groups": drawn["group_sizes"],
-        "associations": _strongest(drawn["associations"]),
+        "groups": list(drawn.group_sizes),
+        "associations": _strongest(drawn.associations),
         "views": _first_rows(release),
     }
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from nicegui import app, run, ui
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
-from manyveils.errors import ManyveilsError, Problem, fault
+from manyveils.errors import Change, ManyveilsError, Problem, fault
 from manyveils.plain import readable
+from manyveils.studio import document
 from manyveils.studio.session import file_of
 from manyveils.studio.work import Job
 from manyveils.studio.workbench import Workbench
@@ -124,11 +125,20 @@ def _policy(bench: Workbench) -> Callable[[], None]:
     def changed() -> None:
         text.value = bench.text
         undo.set_enabled(bool(bench.earlier))
-        show_problems(problems, bench.problems(), "The policy has no contradictions.")
+        found = bench.problems()
+        show_problems(problems, (), "" if found else "The policy has no contradictions.")
+        with problems:
+            for problem in found:
+                show_problem(bench.text, problem, mend)
 
     def take() -> None:
         with telling():
             bench.change(text.value or "")
+            ui.navigate.reload()
+
+    def mend(change: Change) -> None:
+        with telling():
+            bench.change(document.with_change(bench.text, change))
             ui.navigate.reload()
 
     def back() -> None:
@@ -200,8 +210,16 @@ def problem_box(problem: Problem) -> ui.element:
     return box
 
 
+def show_problem(text: str, problem: Problem, take: Callable[[Change], None], suffix: str = "") -> None:
+    """A problem of a policy's text, with a button for each change that would mend it."""
+    with problem_box(problem), element("div", css="row"):
+        for change in problem.changes:
+            words = document.change_in_words(text, change)
+            ui.button(f"{words}{suffix}", on_click=lambda change=change: take(change))
+
+
 @contextmanager
-def telling(before: Callable[[], None] = lambda: None) -> Iterator[None]:
+def telling(before: Callable[[], object] = lambda: None) -> Iterator[None]:
     """Show a refusal where it happens, after `before`; of a fault only the place, because its message may quote cells."""
     try:
         yield
