@@ -238,10 +238,14 @@ def _placed(evidence: Evidence, sight: Sight) -> tuple[list[Labels], Placed] | N
     return labels, Lined(members, cells, [f"part_{index}" for index in range(len(parts))])
 
 
-def spread_over_originals(labels: Labels, placed: Placed) -> Listed:
-    """Who may have which original, where labels hide it: who sees one believes in its originals as often as they occur."""
+def spread_over_originals(evidence: Evidence, labels: Labels, placed: Placed) -> Listed:
+    """Who may have which original, where labels hide it: who sees one believes in its originals as often as they occur.
+
+    How often that is goes by persons, as everywhere: whoever has many rows does not count more.
+    """
     numbers, codes = labels.cover.pairs()
-    share = labels.attribute.counts[codes] / labels.counts[numbers]
+    often = _weights_by_code(evidence, labels)
+    share = often[codes] / np.bincount(numbers, weights=often[codes])[numbers]
     shares = pl.DataFrame({"part_0": numbers, "code": codes, "believed": share})
     rows = placed.rows.join(shares, on="part_0").with_columns(rows=pl.col("rows") * pl.col("believed"))
     rows = rows.select("group", "person", "rows", "of", "believed", part_0="code")
@@ -293,6 +297,16 @@ def original_weights(
 ) -> pl.Series:
     """How much of the persons of the original is spread on each value, where each weighs `scale`, or 1."""
     return _by_value(evidence, labels, values, is_weighed=True, scale=scale)
+
+
+def _weights_by_code(evidence: Evidence, labels: Labels) -> Floats:
+    """How much of the persons of the original is spread on each original."""
+    rows = rows_of_persons(evidence, [labels])
+    assert rows is not None
+    assert evidence.table.persons is not None
+    persons, [codes] = rows
+    weights = 1 / np.maximum(np.bincount(evidence.table.persons), 1)
+    return np.bincount(codes, weights[persons], labels.attribute.n_values).astype(np.float64)
 
 
 def _by_value(

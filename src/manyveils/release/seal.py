@@ -81,7 +81,7 @@ def list_views(
         method=policy.publish.method,
         rows=n_rows,
         suppressed=table.n_people - n_rows,
-        promises=_described_promises(promises, table),
+        promises=described_promises(promises, table),
         views=tuple(listed),
         derived=_shown_bits(listed, table),
         recodings={key: recoding_names.of(key[0], (key[1],)) for key in recodings},
@@ -204,7 +204,7 @@ def type_name(dtype: pl.DataType) -> str:
     return {pl.Boolean(): "boolean", pl.Date(): "date"}.get(dtype, "text")
 
 
-def _described_promises(promises: Sequence[Promise], table: Table) -> tuple[Mapping[str, object], ...]:
+def described_promises(promises: Sequence[Promise], table: Table) -> tuple[Mapping[str, object], ...]:
     """The promises as the manifest lists them; those of derived attributes share one entry."""
     listed: list[Mapping[str, object]] = []
     for promise in promises:
