@@ -53,7 +53,7 @@ class Chain:
         )
         numbers, hashes = _numbered(sightings["person"], persons_hashed(table, self.key))
         groups = sightings["group"].to_numpy()
-        order = np.lexsort((groups, numbers))
+        order = np.argsort(numbers * int(offsets[-1]) + groups)
         release_of = np.repeat(np.arange(len(self.ledgers)), np.diff(offsets))
         shown = [np.arange(_n_groups(ledger)) < ledger.n_shown for ledger in self.ledgers]
         held = self._held(table, policy, offsets)
