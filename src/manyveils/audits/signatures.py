@@ -108,12 +108,15 @@ def _by_sums(groups: Ids, starts: Ids, lengths: Ids) -> Ids | None:
     if not starts.size:
         return starts
     sums = np.add.reduceat(scrambled(groups), starts)
-    _, firsts, numbers = np.unique(sums, return_index=True, return_inverse=True)
-    standing = firsts[numbers]
+    order = np.argsort(sums)
+    is_first = np.append(True, np.diff(sums[order]) != 0)
+    numbers = np.empty(sums.size, dtype=np.int64)
+    numbers[order] = np.cumsum(is_first) - 1
+    standing = order[is_first][numbers]
     if not np.array_equal(lengths[standing], lengths):
         return None
     is_same = np.array_equal(groups[ranges(starts[standing], lengths)], groups[ranges(starts, lengths)])
-    return numbers.astype(np.int64) if is_same else None
+    return numbers if is_same else None
 
 
 def scrambled(numbers: Ids) -> Bits:

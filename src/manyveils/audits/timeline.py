@@ -69,7 +69,9 @@ def _shown_in(ledger: Ledger) -> pl.Series:
 
 
 def _moment(name: str, ledger: Ledger, here: pl.Series, last: pl.Series, ever: pl.Series) -> Moment:
-    known, stayed = (_n_among(here, others) for others in (ever, last))
+    stayed = _n_among(here, last)
+    # After one release nobody can have come back.
+    known = stayed if len(ever) == len(last) else _n_among(here, ever)
     counts = ledger.n_persons, len(here) - known, known - stayed, len(last) - stayed
     return Moment(name, ledger.method, *counts, ledger.held_back.height)
 

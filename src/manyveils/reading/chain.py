@@ -90,20 +90,18 @@ class Chain:
         self, table: Table, policy: Policy, numbers: pl.DataFrame, held: Mapping[str, Held]
     ) -> Mapping[str, Ids]:
         """The code of each person's value of what does not change, from the last release that knows it."""
-        values = {}
-        for name in (name for name in policy.constant if name in held):
-            texts = (*table[name].texts, *held[name].more)
-            codes = pl.DataFrame(
-                {"value": [text or None for text in texts], "code": range(len(texts))},
-                {"value": pl.String, "code": pl.Int64},
-            )
-            values[name] = np.full(numbers.height, -1, dtype=np.int64)
-            for ledger in self.ledgers:
+        names = [name for name in policy.constant if name in held]
+        values = {name: np.full(numbers.height, -1, dtype=np.int64) for name in names}
+        for ledger in self.ledgers:
+            persons, who = pl.Series(dtype=pl.Binary), np.zeros(0, dtype=np.int64)
+            for name in names:
                 known = ledger.constants.filter(pl.col("attribute") == name)
-                own = known.select("value").join(
-                    codes, on="value", how="left", nulls_equal=True, maintain_order="left"
-                )
-                values[name][_numbers_of(known["person"], numbers).to_numpy()] = own["code"].to_numpy()
+                # All attributes of a release are known of the same persons.
+                if not known["person"].equals(persons):
+                    persons = known["person"]
+                    who = _numbers_of(persons, numbers).to_numpy()
+                codes = _codes_of(known["value"], (*table[name].texts, *held[name].more))
+                values[name][who] = codes
         return values
 
     def _held(self, table: Table, policy: Policy, offsets: Ids) -> Mapping[str, Held]:
@@ -159,6 +157,15 @@ def _among(own: pl.Series, persons: pl.DataFrame) -> Ids:
     numbered = pl.DataFrame({"person": own, "number": np.arange(len(own))})
     found: Ids = numbered.join(persons, on="person", how="semi")["number"].to_numpy()
     return np.sort(found)
+
+
+def _codes_of(values: pl.Series, texts: Sequence[str]) -> Ids:
+    """The place of each of some values among all texts."""
+    codes = pl.DataFrame({"value": [text or None for text in texts]}, {"value": pl.String})
+    codes = codes.with_columns(code=np.arange(len(texts)))
+    asked = values.alias("value").to_frame()
+    joined = asked.join(codes, on="value", how="left", nulls_equal=True, maintain_order="left")
+    return joined["code"].fill_null(-1).to_numpy()
 
 
 def _held_of(values: pl.DataFrame, texts: Sequence[str]) -> Held:
