@@ -9,7 +9,7 @@ import numpy as np
 from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.sightings import alike_lists
 from manyveils.promises.stints import OPEN
-from manyveils.table.attributes import in_order
+from manyveils.table.order import in_order
 
 
 @dataclass(frozen=True, repr=False)

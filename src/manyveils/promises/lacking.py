@@ -11,7 +11,7 @@ from manyveils.kernels.stints import exchangeable
 from manyveils.promises.cells import Cells
 from manyveils.promises.entries import Ids, dense, distinct, examples
 from manyveils.promises.sightings import SMALLEST, listed_of, normal
-from manyveils.table.attributes import in_order
+from manyveils.table.order import in_order
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
