@@ -196,11 +196,11 @@ def _parts(owners: Ids, known: Ids) -> tuple[Ids, int]:
 def alike_lists(begins: Ids, groups: Ids, several: Ids) -> tuple[Ids, Ids]:
     """A number for each of some persons, the same for those with the same groups, and the first person of every number."""
     lengths, span = np.diff(begins)[several], int(groups.max()) + 1
-    order, n_longer = in_order(lengths.max() - lengths), lengths.size - np.cumsum(np.bincount(lengths))
     numbers, top = groups[begins[several]], span
+    has = np.flatnonzero(lengths > 1)
     for step in range(1, int(lengths.max())):
         # Whoever has no more groups keeps a number that no one else can get.
-        has = order[: n_longer[step]]
+        has = has[lengths[has] > step]
         more, firsts = number(numbers[has] * span + groups[begins[several[has]] + step])
         numbers[has] = top + more
         top += firsts.size
