@@ -8,11 +8,13 @@ from benchmarks.reproductions import (
     guardian_compared,
     guardian_cycles,
     guardian_discharges,
+    guardian_marginals,
     guardian_methods,
     guardian_pairs,
     guardian_program,
     guardian_queries,
     guardian_rules,
+    guardian_score,
     occ,
 )
 from benchmarks.reproductions.figures import Figure
@@ -25,9 +27,11 @@ MADE = Page(
     "guardian",
     (
         "methods.anatomize",
+        "methods.generalize",
         "methods.guardian",
         "methods.multi_sa",
         "methods.separate",
+        "methods.slice",
         "datasets.inpatients",
         "datasets.papers",
     ),
@@ -49,6 +53,14 @@ def _methods() -> Figures:
 
 def _pairs() -> None:
     put(PAGE, "pairs", guardian_pairs.table(guardian_adult.coarsened()))
+
+
+def _marginals() -> None:
+    put(PAGE, "marginals", guardian_marginals.table(guardian_adult.coarsened()))
+
+
+def _score() -> None:
+    put(PAGE, "score", guardian_score.table(guardian_adult.coarsened()))
 
 
 def _discharges() -> Figures:
@@ -98,7 +110,14 @@ def _worked() -> Figures:
     return guardian_compared.tables_2_to_4()
 
 
-ON_ADULT = {"methods": _methods, "pairs": _pairs, "cycles": _cycles, "program": _program}
+ON_ADULT = {
+    "methods": _methods,
+    "marginals": _marginals,
+    "pairs": _pairs,
+    "cycles": _cycles,
+    "program": _program,
+    "score": _score,
+}
 GENERATED = {
     "discharges": _discharges,
     "repairs": _repairs,

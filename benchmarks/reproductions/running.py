@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.reproductions import index
 from benchmarks.reproductions.figures import Figure
-from benchmarks.reproductions.made_by import made_by
+from benchmarks.reproductions.made_by import digest_of, made_by
 
 MADE = Path(__file__).parent / "made"
 Experiment = Callable[[], Iterable[Figure] | None]
@@ -45,22 +45,23 @@ class Page:
 
 
 def reproduce(page: Page, description: str | None, experiments: Mapping[str, Experiment]) -> None:
-    """Run the experiments asked for; only a run of all of them says that the page was made by this code."""
+    """Run the experiments asked for; once all of them ran on this code, the page was made by it."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument(
-        "--only", choices=tuple(experiments), help="one experiment; the page is not marked as made anew"
-    )
-    only = parser.parse_args().only
-    made = kept(page)
-    for name in [only] if only else experiments:
-        made["experiments"][name] = _ran(name, experiments[name], made["experiments"].get(name))
-    if not only:
-        made["experiments"] = {name: made["experiments"][name] for name in experiments}
-        made |= {"made_with": list(page.made_with), "made_by": page.digests()}
-    page.file.parent.mkdir(exist_ok=True)
-    page.file.write_text(
-        json.dumps(made, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n"
-    )
+    parser.add_argument("--only", choices=tuple(experiments), nargs="+", help="some of the experiments")
+    now = page.digests()
+    code = digest_of(now)
+    for name in parser.parse_args().only or experiments:
+        ran = _ran(name, experiments[name]) | {"made_by": code}
+        made = kept(page)
+        made["experiments"][name] = ran
+        made["experiments"] = {
+            one: made["experiments"][one] for one in experiments if one in made["experiments"]
+        }
+        if [one["made_by"] for one in made["experiments"].values()] == [code] * len(experiments):
+            made |= {"made_with": list(page.made_with), "made_by": now}
+        page.file.parent.mkdir(exist_ok=True)
+        written = json.dumps(made, indent=1, ensure_ascii=False)
+        page.file.write_text(f"{written}\n", encoding="utf-8", newline="\n")
     index.write(MADE)
 
 
@@ -77,7 +78,7 @@ def kept(page: Page) -> dict[str, Any]:
     return made
 
 
-def _ran(name: str, experiment: Experiment, before: dict[str, Any] | None) -> dict[str, Any]:
+def _ran(name: str, experiment: Experiment) -> dict[str, Any]:
     start = perf_counter()
     figures = [figure.described() for figure in experiment() or ()]
     seconds = perf_counter() - start

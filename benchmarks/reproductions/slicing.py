@@ -14,6 +14,7 @@ from benchmarks.reproductions import (
     learning,
     membership,
     occ,
+    same_partition,
     slicing_compared,
 )
 from benchmarks.reproductions.figures import Figure
@@ -55,6 +56,10 @@ def _diverse(frame: pl.DataFrame) -> None:
     put(PAGE, "diverse", diverse.table(frame))
 
 
+def _partition(frame: pl.DataFrame) -> None:
+    put(PAGE, "partition", same_partition.table(frame.select(occ.OCC7)))
+
+
 def _bipartitions(frame: pl.DataFrame) -> None:
     put(PAGE, "bipartitions", bipartitions.table(bipartitions.run(frame)))
 
@@ -86,6 +91,7 @@ def main() -> None:
         "clusters": _clusters,
         "membership": _membership,
         "diverse": _diverse,
+        "partition": _partition,
         "bipartitions": _bipartitions,
         "learning": _learning,
         "growth": _growth,
