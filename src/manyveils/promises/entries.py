@@ -12,8 +12,8 @@ from manyveils.kernels.grouping import merge_entries, number
 from manyveils.kernels.tallies import largest
 from manyveils.promises.crowds import LARGEST_KEY, Crowd, Floats, Persons, persons_of
 from manyveils.table import Attribute, Table
-from manyveils.table.attributes import in_order
 from manyveils.table.attributes import tally as people
+from manyveils.table.order import in_order
 
 Kept = NDArray[np.bool_]
 Members = NDArray[np.int32]

@@ -17,7 +17,7 @@ from manyveils.promises.decisions import DECISIONS
 from manyveils.promises.entries import Ids, Kept, Subject, Tally, distinct, subject_of
 from manyveils.promises.keeping import Watch, known_beside, watch_each
 from manyveils.table import Table
-from manyveils.table.attributes import in_order
+from manyveils.table.order import in_order
 
 # Beliefs are fractions: what is as near as this to its bound is refused.
 TOLERANCE = 1e-9

@@ -6,7 +6,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.table.attributes import in_order, tally
+from manyveils.compiling import kernel
+from manyveils.table.attributes import tally
+from manyveils.table.order import in_order
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -15,6 +17,10 @@ Bools = NDArray[np.bool_]
 LARGEST = 2**62
 # Numbers that are at most so many times as large as there are rows are counted without sorting.
 CLOSE = 8
+# Of more, numbers of four bytes run out.
+MOST_PLACES = 2**31
+# NumPy takes about as long as compiled code.
+EASE = 16
 # No attribute is named so.
 PEOPLE = "\0people"
 
@@ -43,14 +49,38 @@ def dense(key: Ids) -> Ids:
     >>> dense(np.array([7, 3, 7]))
     array([1, 0, 1])
     """
-    if _span(key) > CLOSE * len(key):
-        order, is_first = _runs(key)
-        numbers = np.empty(len(key), dtype=np.int64)
-        numbers[order] = np.cumsum(is_first) - 1
-        return numbers
-    occurs = np.zeros(_span(key), dtype=np.int64)
+    span = _span(key)
+    if span <= CLOSE * len(key) and span < MOST_PLACES:
+        return without_gaps(key, span)
+    order, is_first = _runs(key)
+    numbers = np.empty(len(key), dtype=np.int64)
+    numbers[order] = np.cumsum(is_first) - 1
+    return numbers
+
+
+@kernel
+def without_gaps(key: Ids, span: int) -> Ids:
+    """The numbers below `span` that occur, numbered in their order."""
+    places = np.zeros(span, np.int32)
+    for number in key:
+        places[number] = 1
+    n_different = 0
+    for number in range(span):
+        if places[number]:
+            places[number] = n_different
+            n_different += 1
+    numbers = np.empty_like(key)
+    for row in range(key.size):
+        numbers[row] = places[key[row]]
+    return numbers
+
+
+@without_gaps.of_many(EASE)
+def _by_adding_up(key: Ids, span: int) -> Ids:
+    occurs = np.zeros(span, dtype=np.int64)
     occurs[key] = 1
-    return (np.cumsum(occurs) - 1)[key]
+    numbers: Ids = (np.cumsum(occurs) - 1)[key]
+    return numbers
 
 
 def example(numbers: Ids) -> Ids:

@@ -17,7 +17,8 @@ from manyveils.promises.sightings import about_constants, sightings_of
 from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Recoding, draft
 from manyveils.release.dealing import arranged, ranks_within
-from manyveils.table.attributes import Attribute, in_order
+from manyveils.table.attributes import Attribute
+from manyveils.table.order import in_order
 
 
 def cut_table(
