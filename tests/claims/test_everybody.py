@@ -2,6 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -144,5 +145,4 @@ def test_what_does_not_hold_is_refused_with_what_helps() -> None:
     document = policy(everybody=True).model_dump(exclude_unset=True, by_alias=True)
     document["publish"] |= {"partition": "random", "bucket": 3}
     with pytest.raises(mv.BrokenPromise, match=r"knows everybody.*anatomize"):
-        for seed in range(8):
-            mv.publish(frame, mv.Policy(**document), seed)
+        list(map(partial(mv.publish, frame, mv.Policy(**document)), range(8)))
