@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 TOOLS := .venv-tools/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz test-spark test-spark-cluster test-server-deploy package package-extras sbom vulnerabilities check format bench bench-spark generations docs pictures notebook pipelines reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
+.PHONY: help setup demo test fuzz test-spark test-spark-cluster test-server-deploy package package-extras sbom vulnerabilities check format bench bench-spark generations docs pictures notebook pipelines reproduce reproduce-alpha-beta-k reproduce-beyond reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -75,6 +75,12 @@ bench-spark: $(STAMP) ## measure the Spark engine and write its section of docs/
 generations: $(STAMP) ## publish a registry ten times, with and without --after, and write docs/howto/publish-again.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks.generations
+
+reproduce: reproduce-codip reproduce-alpha-beta-k reproduce-guardian reproduce-slicing reproduce-grading reproduce-beyond ## do the experiments of all five papers again, and measure what goes past them
+
+reproduce-beyond: $(STAMP) ## measure what goes past the papers and write docs/reproductions/beyond.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/python -m benchmarks.reproductions.beyond
 
 reproduce-alpha-beta-k: $(STAMP) ## do the (α,β,k) paper's experiments again and write docs/reproductions/alpha-beta-k.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'

@@ -176,7 +176,8 @@ def near(attribute: Attribute, within: float, beliefs: Beliefs, codes: Ids) -> S
     is_number = (codes >= 0) & (codes < numbers.size)
     index = np.where(is_number, codes, 0)
     right = np.where(is_number, inside[beliefs.row_of, index], 0.0)
-    return Seen(right, np.where(is_number, around[beliefs.row_of, index], 0.0))
+    truth = np.where(is_number, around[beliefs.row_of, index], 0.0)
+    return Seen(right, truth, best[beliefs.row_of, 0])
 
 
 def _between(rows: Floats, low: Ids, high: Ids) -> Floats:

@@ -335,7 +335,7 @@ def _tally(scene: Scene, aim: Aim, beliefs: Beliefs, deals: Ids) -> Tally:
     seen, plain = beliefs.seen(people.codes[aim.about]), look(scene.reader, people, aim)
     bound, guess = bound_of(people, aim), look(scene.ignorant, people, aim)
     # Shares of few deals vary by chance, which must not look like knowledge.
-    surely = Seen(seen.right, seen.truth - CAUTION * np.sqrt(0.25 / np.maximum(deals, 1)))
+    surely = replace(seen, truth=seen.truth - CAUTION * np.sqrt(0.25 / np.maximum(deals, 1)))
     before = Seen(guess.right, plain.truth)
     broken, _ = harm(inside, surely, before, bound)
     gained = inside & (deals >= LEAST_DEALS) & (surely.truth > plain.truth)

@@ -17,16 +17,33 @@ import numpy as np
 
 from manyveils.attacks.adversaries import Adversary
 from manyveils.attacks.beliefs import Beliefs, Seen
+from manyveils.attacks.chance import (
+    FALSE_POSITIVES,
+    NORMAL,
+    Interval,
+    named_rightly,
+    of_hits,
+    of_mean,
+    wilson,
+)
 from manyveils.attacks.outcome import GUESSED_RIGHT, TOLERANCE, How, Measure, Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, People
 from manyveils.attacks.scene import Aim, Bound, Scene, half_the_doubt
 
-Interval = tuple[float, float]
 Look = Callable[[Adversary, People, Aim], Seen]
 
-NORMAL = 1.959964
 HARM = ("broken", "promised", "certain", "worst")
-SUMMED = ("targets", "success", "baseline", "control", "broken", "promised", "certain", "worst")
+SUMMED = (
+    "targets",
+    "success",
+    "baseline",
+    "control",
+    "broken",
+    "promised",
+    "certain",
+    "worst",
+    "true_positives",
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,6 +52,7 @@ class Tally:
 
     `luck` is the variance of guesses that chance decides; `outside` sums how often it is right about `n_outside` non-members.
     Of the `broken`, who are beyond the bound, `promised` are beyond one that the policy promises.
+    `best` is the belief in what is guessed of each person, the mean over her rows; None where nothing is guessed.
     `all_rows` is what someone achieves who knows all rows of each person, where people have several; nothing more,
     unless an attack says so.
     """
@@ -53,6 +71,7 @@ class Tally:
     details: Mapping[str, float] = field(default_factory=dict)
     luck: float = 0.0
     all_rows: "Tally | None" = None
+    best: Floats | None = None
 
     @property
     def targets(self) -> int:
@@ -140,13 +159,13 @@ def _or_by_rows(
     ):
         return one, seen
     by_rows = look(scene.ignoring, scene.people, aim)
-    both = Seen(by_rows.right, np.maximum(by_rows.truth, seen.truth))
+    both = replace(by_rows, truth=np.maximum(by_rows.truth, seen.truth))
     rows = count(both, control=(one.outside, one.n_outside))
     if rows.n_right <= one.n_right:
         return one, seen
     if rows.is_better_than(one):
         return rows, both
-    return replace(one, right=rows.right, luck=rows.luck), seen
+    return replace(one, right=rows.right, luck=rows.luck, best=rows.best), seen
 
 
 def _is_righter(people: People, inside: Bools, right: Floats, other: Floats) -> bool:
@@ -169,7 +188,7 @@ def _by_all_rows(
         return one
     knower = scene.knower(adversary)
     by_all = look(knower, scene.people, aim)
-    both = Seen(by_all.right, np.maximum(by_all.truth, seen.truth))
+    both = replace(by_all, truth=np.maximum(by_all.truth, seen.truth))
     every = count(both, control=_control(scene, aim, look, knower))
     if not knower.stands(aim.about):
         every = founded(every, one)
@@ -225,6 +244,7 @@ def counted(
         min(float(seen.truth[inside].max(initial=0.0)), 1.0),
         bound.words,
         luck=_luck(people, inside, seen.right),
+        best=None if seen.best is None else people.mean(seen.best, inside),
     )
     return one if people.persons is None else replace(one, all_rows=one)
 
@@ -315,8 +335,23 @@ def summed(tallies: Sequence[Tally], measure: Measure = GUESSED_RIGHT) -> dict[s
         "promised": sum(tally.promised for tally in tallies),
         "certain": sum(tally.certain for tally in tallies),
         "worst": max(tally.worst for tally in tallies),
+        "true_positives": true_positives(tallies),
         **{key: _together(values) for key, values in details.items()},
     }
+
+
+def true_positives(tallies: Sequence[Tally]) -> dict[str, float] | None:
+    """The share of targets named rightly by someone who names those of whom she is surest, by how many may be named wrongly.
+
+    None where an attack names nothing.
+    """
+    guesses = [
+        (tally.best[tally.inside], tally.right[tally.inside]) for tally in tallies if tally.best is not None
+    ]
+    if len(guesses) < len(tallies):
+        return None
+    best, right = (np.concatenate(parts) for parts in zip(*guesses, strict=True))
+    return {f"{rate:g}": named_rightly(best, right, rate) for rate in FALSE_POSITIVES}
 
 
 def _unsure(tallies: Sequence[Tally], control: float | None) -> float:
@@ -342,48 +377,3 @@ def _together(values: Sequence[float]) -> float:
 def how_sure(scene: Scene, aims: Iterable[Aim]) -> How:
     """Exact where every belief is a share of rows that look alike."""
     return "exact" if all(scene.reader.is_exact(aim.known, aim.about) for aim in aims) else "estimate"
-
-
-def wilson(right: float, n: float) -> Interval:
-    """A 95 % interval for a share of n independent tries (Wilson, 1927).
-
-    >>> [round(end, 3) for end in wilson(5, 10)]
-    [0.237, 0.763]
-    """
-    if n <= 0:
-        return 0.0, 1.0
-    share, z2 = right / n, NORMAL**2
-    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = NORMAL * sqrt(max(share * (1 - share), 0.0) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def of_hits(hits: Floats, targets: Floats, luck: float) -> Interval:
-    """Wilson's interval for as many independent tries as would vary as much as these people do.
-
-    `hits` and `targets` are sums over a person's attributes; `luck` is the variance of guesses that chance decides.
-
-    >>> [round(end, 3) for end in of_hits(np.array([1.0] * 5 + [0.0] * 5), np.ones(10), 0.0)]
-    [0.237, 0.763]
-    """
-    n, people = float(targets.sum()), float(np.count_nonzero(targets))
-    share = float(hits.sum()) / max(n, 1.0)
-    spread = float(((hits - share * targets) ** 2).sum()) + luck
-    tries = n * n * share * (1 - share) / spread if spread > 0 else people
-    # With all or nobody right nothing varies, and people are all there is to count.
-    tries = min(tries, n) if 0 < share < 1 else people
-    return wilson(share * tries, tries)
-
-
-def of_mean(sums: Floats, targets: Floats) -> Interval:
-    """The normal interval of a mean over all targets; it ends at nothing and at certainty.
-
-    >>> [round(end, 3) for end in of_mean(np.array([0.2, 0.4, 0.3, 0.3]), np.ones(4))]
-    [0.231, 0.369]
-    """
-    n = float(targets.sum())
-    if n <= 0:
-        return 0.0, 1.0
-    mean = float(sums.sum()) / n
-    half = NORMAL * sqrt(float(((sums - mean * targets) ** 2).sum())) / n
-    return max(0.0, mean - half), min(1.0, mean + half)

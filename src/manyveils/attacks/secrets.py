@@ -119,7 +119,7 @@ def _by_frequency(scene: Scene, pseudonyms: Pseudonyms, aim: Aim) -> Tally:
     share = pseudonyms.all / max(int(pseudonyms.all.sum()), 1)
     guess = (values == int(np.argmax(expected))).astype(np.float64)
     inside = is_hidden(scene, people.codes, aim.about) & protected(people, aim)
-    seen = Seen(right[values], np.where(right > 0, belief, 0.0)[values])
+    seen = Seen(right[values], np.where(right > 0, belief, 0.0)[values], belief[values])
     return counted(aim.home, people, inside, seen, Seen(guess, share[values]), bound_of(people, aim))
 
 
@@ -289,6 +289,7 @@ def if_found(
 ) -> Tally:
     """Right where the cell is found and read; `read` is the share of draws in which it is."""
     beliefs = scene.reader.cells(scene.people, aim.known, aim.about)
-    seen = Seen(beliefs.right(cell) * read, np.where(read > 0, beliefs.at(cell), 0.0))
+    plain = beliefs.seen(cell)
+    seen = Seen(plain.right * read, np.where(read > 0, plain.truth, 0.0), plain.best)
     inside = targets & protected(scene.people, aim)
     return counted(aim.home, scene.people, inside, seen, guess, bound, weights=read)

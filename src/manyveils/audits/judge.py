@@ -275,11 +275,12 @@ def worst_of(measured: pl.DataFrame, promise: Promise) -> dict[int, dict[str, An
         groups_short=pl.col("times").filter(short).sum(),
         rows_short=pl.col("all_rows").filter(short).sum(),
     )
+    # Of measures that are not numbers, the largest is one.
+    extreme = pl.col("measure").nan_max() if is_largest_worst else pl.col("measure").min()
     worst = (
         measured.drop_nulls("measure")
-        .sort("measure", "rows", descending=[is_largest_worst, False])
-        .group_by("value", maintain_order=True)
-        .agg(measured=pl.col("measure").first(), worst_group_size=pl.col("rows").first())
+        .group_by("value")
+        .agg(measured=extreme, worst_group_size=pl.col("rows").filter(pl.col("measure") == extreme).min())
     )
     rows = summed.join(worst, on="value", how="left").iter_rows(named=True)
     return {row.pop("value"): _whole(row) for row in rows}

@@ -12,14 +12,14 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from manyveils.audits.matched import matched, maximum_matchings
+from manyveils.audits.matched import matched, matched_in
 from manyveils.audits.members import Members, members_of
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.keys import Bools, Floats, Ids, combined, dense, example
 from manyveils.reading.labels import Labels
 from manyveils.reading.persons import persons_in
 from manyveils.reading.sight import Sight
-from manyveils.table.attributes import in_order
+from manyveils.table.order import in_order
 
 # So far, products of two whole weights stay below 2^63.
 LARGEST_WEIGHT = 2_000_000_000
@@ -195,48 +195,14 @@ class Lined:
     def matched(self, enough: int) -> pl.DataFrame:
         """How many different values different persons of each group have: group, n_matched.
 
-        Where there are `enough`, and no group has fewer for certain, it is so many at least.
-
-        Claim: it is the size of a maximum matching between the persons and the values of a group.
-        Why: no matching is larger than the number of values, or of persons. Taken from the rarest on, values that have
-        more persons than were taken before are matched (Hall); so are the values of persons with one value each, and
-        the persons of values that one person has each. Where none of these reaches the bound, one is computed.
-        Tested by: tests/claims/test_persons_judged.py
+        Where there are `enough`, and no group has fewer for certain, more are not told.
         """
-        most = np.minimum(np.bincount(self.cells.groups), self.sizes)
-        least = _from_the_rarest(self.cells, most.size)
-        # A group that surely has as many as the worst, and as are asked for, is not worse.
-        wanted = np.minimum(most, max(enough, int(most.min()) if most.size else 0))
-        if (least < wanted).any():
-            least = np.maximum(least, self._of_singles(most.size))
-        is_open = least < wanted
-        if is_open.any():
-            lines = np.flatnonzero(self.cells.is_first & is_open[self.members.groups])
-            exact = maximum_matchings(self._listed(lines).rename({(self.parts or ["value"])[0]: "value"}))
-            least[exact["group"].to_numpy()] = exact["n_matched"].to_numpy()
-        return pl.DataFrame({"group": np.arange(most.size), "n_matched": least})
-
-    def _of_singles(self, n_groups: int) -> Ids:
-        """The values of persons who have no other, or the persons of values that nobody else has; whichever are more."""
         own, cells = self.members, self.cells
-        n_values = np.bincount(own.leaders[cells.is_first], minlength=own.leaders.size)
-        is_value = np.zeros(cells.groups.size, dtype=bool)
-        is_value[cells.of_line[cells.is_first & (n_values[own.leaders] == 1)]] = True
-        is_person = np.zeros(own.leaders.size, dtype=bool)
-        is_person[own.leaders[cells.holders[cells.of_line] == 1]] = True
-        values, groups = cells.groups[is_value], own.groups[is_person]
-        return np.maximum(np.bincount(values, minlength=n_groups), np.bincount(groups, minlength=n_groups))
-
-
-def _from_the_rarest(cells: Cells, n_groups: int) -> Ids:
-    """How many values of each group can be matched one after the other, those with few persons first."""
-    span = int(cells.holders.max(initial=0)) + 1
-    keys = np.sort(cells.groups * span + cells.holders)
-    groups, holders = np.divmod(keys, span)
-    n_values = np.bincount(groups, minlength=n_groups)
-    starts = np.cumsum(n_values) - n_values
-    later = n_values[groups] - 1 - (np.arange(groups.size) - starts[groups])
-    return np.minimum(np.minimum.reduceat(holders + later, starts), n_values) if groups.size else n_values
+        most = np.minimum(np.bincount(cells.groups), self.sizes)
+        # A group that surely has as many as the worst, and as are asked for, is not worse.
+        wanted = max(enough, int(most.min()) if most.size else 0)
+        counts = matched_in(cells.groups, cells.of_line[cells.is_first], own.leaders[cells.is_first], wanted)
+        return pl.DataFrame({"group": np.arange(most.size), "n_matched": counts})
 
 
 Placed = Listed | Lined

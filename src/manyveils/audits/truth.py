@@ -11,7 +11,7 @@ import polars as pl
 from manyveils.audits.finding import Finding, count_of_faults
 from manyveils.audits.signatures import Bits, scrambled
 from manyveils.reading.evidence import Evidence
-from manyveils.reading.keys import Bools, Ids
+from manyveils.reading.keys import Bools, Ids, Numbers
 from manyveils.reading.persons import shown_of, standing_in
 from manyveils.reading.slices import values_for
 from manyveils.release import Release, View
@@ -108,7 +108,7 @@ def _uncounted(evidence: Evidence, view: View, file: ColumnFile, names: tuple[st
     return int(np.maximum(counts - np.where(is_there, most[place] if there.size else 0, 0), 0).sum())
 
 
-def _scrambled(columns: Iterable[Ids], salts: Bits) -> Bits:
+def _scrambled(columns: Iterable[Numbers], salts: Bits) -> Bits:
     """A number for each row, the same for equal rows."""
     numbers = np.zeros(1, dtype=np.uint64)
     for codes, salt in zip(columns, salts, strict=True):

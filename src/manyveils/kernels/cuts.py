@@ -6,7 +6,7 @@ a range loses its span, a set its members beyond the first, a label what it cove
 
 import numpy as np
 
-from manyveils.kernels.compiling import kernel
+from manyveils.compiling import kernel
 
 RANGE, SET, LABEL = 0, 1, 2
 NO_CUT = -1

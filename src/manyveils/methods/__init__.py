@@ -25,6 +25,7 @@ from manyveils.table import Streams, Table, resolve
 METHODS = (
     "generalize",
     "anatomize",
+    "angelize",
     "slice",
     "codip",
     "guardian",

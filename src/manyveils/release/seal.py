@@ -15,7 +15,7 @@ from manyveils.release.draft import Draft
 from manyveils.release.release import Release
 from manyveils.release.views import ColumnFile, Manifest, Names, View
 from manyveils.table import Restore, Table
-from manyveils.table.attributes import in_order as order_of
+from manyveils.table.order import in_order as order_of
 
 if TYPE_CHECKING:
     from manyveils.keys import Key

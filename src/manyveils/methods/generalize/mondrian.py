@@ -13,7 +13,8 @@ from manyveils.promises.entries import Entries, Ids, Kept, Subject, for_each_onc
 from manyveils.promises.headcounts import Headcount, headcount
 from manyveils.promises.keeping import Watch, all_kept
 from manyveils.release.dealing import ranks_within
-from manyveils.table.attributes import Attribute, in_order
+from manyveils.table.attributes import Attribute
+from manyveils.table.order import in_order
 
 Labels = Literal["auto", "ranges", "sets", "hierarchy"]
 # Which groups keep every promise, of groups numbered row by row from 0 (-1 for rows in none), and how many there are.
