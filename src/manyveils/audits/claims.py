@@ -13,7 +13,7 @@ from manyveils.audits.finding import Finding, count_of_faults
 from manyveils.audits.judge import judge_promised
 from manyveils.errors import ManyveilsError
 from manyveils.policy import Policy, Promise
-from manyveils.policy.guarantees import GUARANTEES, Guarantee, KeyAnonymity
+from manyveils.policy.guarantees import GUARANTEES, Guarantee, KeyAnonymity, KnownItems
 from manyveils.reading.evidence import Evidence
 from manyveils.release import Release
 from manyveils.release.seal import described_promises
@@ -78,8 +78,13 @@ def _is_disordered(release: Release, policy: Policy, table: Table) -> bool:
 
 
 def own_claims(policy: Policy, table: Table) -> tuple[Claim, ...]:
-    """What a release of this policy claims."""
-    return described_promises(resolve(policy, table, is_made=True), table)
+    """What a release of this policy claims; what is kept by hiding comes last."""
+    promises = resolve(policy, table, is_made=True)
+    return described_promises(sorted(promises, key=_is_kept_by_hiding), table)
+
+
+def _is_kept_by_hiding(promise: Promise) -> bool:
+    return isinstance(promise.guarantee, KnownItems)
 
 
 def whole(evidence: Evidence) -> Table:
