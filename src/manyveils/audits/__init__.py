@@ -10,6 +10,7 @@ from manyveils.audits.absent import absence_findings
 from manyveils.audits.bare import bare_findings, exposure_findings, not_judged, persons_counted
 from manyveils.audits.claims import claim_findings
 from manyveils.audits.content import content_findings, loss_findings
+from manyveils.audits.everybody import everybody_findings
 from manyveils.audits.finding import Audit, Finding
 from manyveils.audits.judge import worst_columns
 from manyveils.audits.secrets import secret_findings
@@ -67,6 +68,7 @@ def judged(
         (
             *worst_columns(columns_judged(evidence, levels or {})),
             *absence_findings(evidence),
+            *everybody_findings(evidence),
             *content_findings(evidence, n_refused),
             *loss_findings(evidence),
             *truth_findings(evidence),

@@ -13,7 +13,7 @@ from manyveils.audits.finding import Finding, count_of_faults
 from manyveils.audits.judge import judge_promised
 from manyveils.errors import ManyveilsError
 from manyveils.policy import Policy, Promise
-from manyveils.policy.guarantees import GUARANTEES, Guarantee, KeyAnonymity
+from manyveils.policy.guarantees import GUARANTEES, Guarantee, KeyAnonymity, KnownItems
 from manyveils.reading.evidence import Evidence
 from manyveils.release import Release
 from manyveils.release.seal import described_promises
@@ -38,6 +38,7 @@ def claim_findings(evidence: Evidence, *, is_unchanged: bool = False) -> Iterato
     table = whole(evidence)
     others = claims_besides(evidence.release, evidence.policy, table)
     n_false = sum(not _holds(evidence, claim, table) for claim in others)
+    n_false += not others and _is_disordered(evidence.release, evidence.policy, table)
     yield replace(count_of_faults("claims-true", n_false), promised=not (n_false and is_unchanged))
     yield from of_another_policy(others)
 
@@ -67,9 +68,23 @@ def claims_besides(release: Release, policy: Policy, table: Table) -> list[Claim
     return others
 
 
+def _is_disordered(release: Release, policy: Policy, table: Table) -> bool:
+    """Whether claims that are all the policy's stand in another order than its promises, which could tell something."""
+    written, own = (
+        [json.dumps(claim) for claim in claims]
+        for claims in (release.manifest.promises, own_claims(policy, table))
+    )
+    return written != [claim for claim in own if claim in written]
+
+
 def own_claims(policy: Policy, table: Table) -> tuple[Claim, ...]:
-    """What a release of this policy claims."""
-    return described_promises(resolve(policy, table, is_made=True), table)
+    """What a release of this policy claims; what is kept by hiding comes last."""
+    promises = resolve(policy, table, is_made=True)
+    return described_promises(sorted(promises, key=_is_kept_by_hiding), table)
+
+
+def _is_kept_by_hiding(promise: Promise) -> bool:
+    return isinstance(promise.guarantee, KnownItems)
 
 
 def whole(evidence: Evidence) -> Table:
@@ -96,7 +111,8 @@ def read_claim(claim: Claim, policy: Policy) -> Promise | None:
         given, protects, is_rule = _about(claim, policy)
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
-    if not {*given, *protects} <= {*policy.published}:
+    if not {*given, *protects} <= {*policy.published} or not (given or protects):
+        # Where nothing is known, nobody is looked for, and any size would hold.
         return None
     if isinstance(guarantee, KeyAnonymity):
         given = guarantee.attributes

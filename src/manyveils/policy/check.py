@@ -23,6 +23,7 @@ NOT_OF_RULES = (
     "pairs",
     "sensitive_order",
     "conditional",
+    "everybody",
     "joint",
     "n",
 )
