@@ -10,11 +10,11 @@ from pydantic import BaseModel, ConfigDict
 from manyveils import plugins
 from manyveils.errors import Change, InfeasibleError, PolicyError, Problem
 from manyveils.policy import Policy, Promise
-from manyveils.policy.check import section_problems, suggest
 from manyveils.policy.guarantees import Elimination, KnownItems, PopulationSize
 from manyveils.policy.promises import dependencies_of
 from manyveils.policy.rules import PrivacyRule, known_from, tellers
 from manyveils.policy.sections import Publish
+from manyveils.policy.shape import section_problems, suggest
 from manyveils.promises.sightings import about_constants
 from manyveils.promises.work import Work as Work
 from manyveils.promises.work import silent
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 METHODS = (
     "generalize",
     "anatomize",
+    "angelize",
     "slice",
     "codip",
     "guardian",

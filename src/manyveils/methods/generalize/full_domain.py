@@ -30,6 +30,8 @@ MONDRIAN = 'recoding = "mondrian"'
 # Lattices of more nodes are searched as long as a limit allows.
 MOST_NODES = 20_000_000
 MANY_VALUES = 100_000
+# Groups beside earlier releases are so many times as large as those of a first one, if there are so many of them still.
+WIDER, FEWEST = 2, 4
 # What is checked of a larger lattice if nothing is said: so many labels are read, in so many nodes at least and at most.
 LABELS_READ, FEWEST_CHECKS, MOST_CHECKS = 10_000_000_000, 1_000, 20_000
 
@@ -129,14 +131,17 @@ def _overall(work: Work) -> "tuple[Work, tuple[Overall, ...], MeanRisk | None]":
 
 
 def _with_room_beside(work: Work) -> Work:
-    """The same with room for some to leave every group also beside earlier releases, so that a next one finds a node."""
+    """The same with room for some to leave every group also beside earlier releases, so that a next one finds a node.
+
+    Those who come into a group stand beside all others of it, and some of them leave again, so that it is wider.
+    """
     if work.table.earlier is None:
         return work
     from manyveils.promises.exchanges import LEAVING, room_to_leave
 
     share = work.policy.publish.leaving
     room = room_to_leave(work.policy, work.table, work.promises, LEAVING if share is None else float(share))
-    return replace(work, room=room)
+    return replace(work, room=min(WIDER * room, max(work.table.n_persons // FEWEST, 1)))
 
 
 def _sightings(work: Work, strictness: int) -> Told | None:
