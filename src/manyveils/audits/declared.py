@@ -51,11 +51,15 @@ def _has_types_in_order(view: View) -> bool:
 
 
 def _has_usual_rule(evidence: Evidence, view: View) -> bool:
-    """Whether the rule of a view names attributes in their order, and an l that the policy asks for."""
+    """Whether the rule of a view names attributes in their order, and an l that is promised."""
     if view.enforces is None:
         return True
     given, asked = view.enforces["given"], promises_of(evidence.policy)
+    # The release may have been made for another policy, whose claims are judged.
+    claims = (claim.get("parameters") for claim in evidence.release.manifest.promises)
+    claimed = (told.get("l") for told in claims if isinstance(told, dict))
     ls = {getattr(promise.guarantee, "l", None) for promise in asked}
+    ls |= {l for l in claimed if isinstance(l, int)}
     return list(given) == _in_order(given, evidence.policy.attributes) and view.enforces["l"] in {None, *ls}
 
 
