@@ -8,15 +8,8 @@ import numpy as np
 import polars as pl
 
 from manyveils.audits.measures import EXACT, REFUSING, ROUNDED, Arithmetic
-from manyveils.audits.persons import (
-    Placed,
-    original_holders,
-    original_weights,
-    placed_in,
-    rows_of_persons,
-    scale_of,
-    spread_over_originals,
-)
+from manyveils.audits.originals import original_holders, original_weights, rows_of_persons
+from manyveils.audits.persons import Placed, placed_in, scale_of, spread_over_originals
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import CappedShare, FrequencyDiversity, Likeness, Linkability
 from manyveils.reading.evidence import Evidence

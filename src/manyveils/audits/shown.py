@@ -20,13 +20,8 @@ from manyveils.audits.earlier import (
     told_after,
 )
 from manyveils.audits.members import members_of
-from manyveils.audits.persons import (
-    Placed,
-    original_weights,
-    placed_in,
-    rows_of_persons,
-    spread_over_originals,
-)
+from manyveils.audits.originals import original_weights, rows_of_persons
+from manyveils.audits.persons import Placed, placed_in, spread_over_originals
 from manyveils.audits.signatures import Pairs, paired
 from manyveils.policy import Promise
 from manyveils.reading.evidence import Evidence
