@@ -222,11 +222,17 @@ class Cohorts:
         lost = fresh & found.unsafe[: self.n_persons]
         without = fresh & np.append(found.broken, False)[groups]
         company = self.company.of(found.cells, found.lacking)
-        company = None if company is None else company[~state.held_back[company]]
         room = self._room(state, strictness)
-        is_little = company is not None and company.size <= room
-        if company is not None and (is_little or strictness):
-            lost[company[:room]] = True
+        going = lost.copy() if strictness else np.zeros_like(lost)
+        is_little = company is not None
+        for some in company or ():
+            # Only some of those whom somebody wants as company are of no use to her.
+            more = going.copy()
+            more[some] = True
+            fits = int((more & ~state.held_back).sum()) <= room
+            going, is_little = (more if fits else going), is_little and fits
+        if is_little or strictness:
+            lost |= going & ~state.held_back
         # Where cohorts are joined, exchanges by way of other classes become more, and shares more like those of all.
         is_share = bool((found.unsafe & ~found.lacking.any(axis=0)).any())
         is_enough = (is_little or strictness > 0) and not is_share

@@ -22,8 +22,8 @@ class Company:
     exchanges: Exchanges
     n_persons: int
 
-    def of(self, cells: Cells, lacking: Ids) -> Ids | None:
-        """Some persons for each of whom too little is possible; nothing where there are too many to tell.
+    def of(self, cells: Cells, lacking: Ids) -> list[Ids] | None:
+        """Some persons for each of whom too little is possible, the fewest first; nothing where there are too many to tell.
 
         With whoever left now come some of her class, of values that she could have by all other groups she was in. If
         somebody came back without whom those who left before are too much alike, it is that one.
@@ -31,15 +31,17 @@ class Company:
         unsafe = np.flatnonzero(lacking.any(axis=0))
         if unsafe.size > MOST_SOUGHT:
             return None
-        chosen = [NOBODY]
-        for person in unsafe.tolist():
-            own = cells.of(person)
-            ended = own[self._ended_now(cells, own)]
-            for cell in ended.tolist():
-                chosen += self._for(cells, lacking, person, cell)
-            if not ended.size:
-                back = self._back_from(cells, own)
-                chosen += [back] if back.size else self._for_guests(cells, lacking, person)
+        return sorted((self._of(cells, lacking, person) for person in unsafe.tolist()), key=len)
+
+    def _of(self, cells: Cells, lacking: Ids, person: int) -> Ids:
+        """The same for one person."""
+        own, chosen = cells.of(person), [NOBODY]
+        ended = own[self._ended_now(cells, own)]
+        for cell in ended.tolist():
+            chosen += self._for(cells, lacking, person, cell)
+        if not ended.size:
+            back = self._back_from(cells, own)
+            chosen += [back] if back.size else self._for_guests(cells, lacking, person)
         return distinct(np.concatenate(chosen))
 
     def _ended_now(self, cells: Cells, which: Ids) -> NDArray[np.bool_]:
