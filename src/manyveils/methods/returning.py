@@ -308,7 +308,7 @@ class Cohorts:
     def _room(self, state: "_State", strictness: int) -> int:
         """How many more persons may be held back; for more than is promised, a quarter of them less."""
         return max(
-            (self.work.limit * 3 // 4 if strictness else self.work.limit) - int(state.held_back.sum()), 0
+            self.work.limit - int(state.held_back.sum()), 0
         )
 
     def _hold_back(self, state: "_State", which: Bools, room: int, *, is_asked: bool) -> None:
