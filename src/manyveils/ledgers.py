@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from manyveils.arguments import AnyPolicy, Earlier, Order, listed, read_release
-from manyveils.audits.chain import ledger_of
 from manyveils.audits import timeline
+from manyveils.audits.chain import ledger_of
 from manyveils.audits.timeline import Moment, known_after, moments
 from manyveils.engines import judge_with_evidence
 from manyveils.errors import DataError, InputError, PolicyError, Problem

@@ -67,7 +67,6 @@ class Beside:
         going[persons[blamed[groups]]] = True
         return going[: self.persons.n]
 
-
     def is_parted_by(self, parted: Parting, here: Bools) -> bool:
         """Whether so many who stood together before are parted that it is not they who moved: groups were made finer.
 

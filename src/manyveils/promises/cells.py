@@ -27,7 +27,11 @@ class Cells:
     def known_by(self, values: Ids) -> "Cells":
         """The same with those persons only whose value is known."""
         known = values[self.persons] >= 0
-        return self if known.all() else Cells(self.entries, self.ends, self.persons[known], self.listed[known], self.n_all)
+        return (
+            self
+            if known.all()
+            else Cells(self.entries, self.ends, self.persons[known], self.listed[known], self.n_all)
+        )
 
     @cached_property
     def lists(self) -> tuple[Ids, Ids, int]:

@@ -10,6 +10,7 @@ from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.exchanges import Exchanges
 from manyveils.promises.stints import OPEN
 
+Bools = NDArray[np.bool_]
 NOBODY = np.zeros(0, dtype=np.int64)
 # For so many persons at most company is sought, one after another.
 MOST_SOUGHT = 256
@@ -33,6 +34,19 @@ class Company:
             return None
         return sorted((self._of(cells, lacking, person) for person in unsafe.tolist()), key=len)
 
+    def within(self, room: int, cells: Cells, lacking: Ids, going: Bools, gone: Bools) -> tuple[Bools, bool]:
+        """Those who are going, and company for as many as there is room for, beside who is gone; and whether for all.
+
+        Only some of those whom somebody wants as company are of no use to her.
+        """
+        company, is_enough = self.of(cells, lacking), True
+        for some in company or ():
+            more = going.copy()
+            more[some] = True
+            fits = int((more & ~gone).sum()) <= room
+            going, is_enough = (more if fits else going), is_enough and fits
+        return going & ~gone, is_enough and company is not None
+
     def _of(self, cells: Cells, lacking: Ids, person: int) -> Ids:
         """The same for one person."""
         own, chosen = cells.of(person), [NOBODY]
@@ -44,7 +58,7 @@ class Company:
             chosen += [back] if back.size else self._for_guests(cells, lacking, person)
         return distinct(np.concatenate(chosen))
 
-    def _ended_now(self, cells: Cells, which: Ids) -> NDArray[np.bool_]:
+    def _ended_now(self, cells: Cells, which: Ids) -> Bools:
         """Which of some cells are of those who left a group now."""
         ends = cells.ends[which]
         return (ends >= 3 * self.exchanges.past.n_groups) & (ends % 3 != OPEN)

@@ -70,9 +70,7 @@ class Exchanges:
         of_stint, n_cells = dense(both, sizes, stints.persons.size)
         pairs = distinct(stints.persons * max(n_cells, 1) + of_stint)
         some = examples(of_stint, n_cells)
-        return Cells(
-            stints.entries[some], stints.ends[some], *np.divmod(pairs, max(n_cells, 1)), self.n_all
-        )
+        return Cells(stints.entries[some], stints.ends[some], *np.divmod(pairs, max(n_cells, 1)), self.n_all)
 
     def lacking(self, cells: "Cells", strictness: int = 0) -> Ids:
         """Of every attribute, how many more values would have to be possible of each person.

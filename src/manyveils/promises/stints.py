@@ -87,7 +87,9 @@ class Past:
 def _place_in(keys: Ids, wanted: Ids, persons: Ids, others: Ids) -> Ids:
     """Where each of some keys stands among others in order, if it does; both are of persons, who mostly have one."""
     if (np.diff(persons) > 0).all():
-        place_of = np.zeros(1 + max(int(persons.max(initial=-1)), int(others.max(initial=-1))), dtype=np.int64)
+        place_of = np.zeros(
+            1 + max(int(persons.max(initial=-1)), int(others.max(initial=-1))), dtype=np.int64
+        )
         place_of[persons] = np.arange(persons.size)
         return place_of[others]
     return np.minimum(np.searchsorted(keys, wanted), max(keys.size - 1, 0))

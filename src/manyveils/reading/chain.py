@@ -137,7 +137,9 @@ def _numbered(hashes: pl.Series, own: pl.Series) -> tuple[Ids, pl.Series]:
     gone = hashes.filter(is_gone).unique(maintain_order=True)
     every = pl.concat([own.alias("person"), gone.alias("person")])
     if len(gone):
-        here = here.scatter(is_gone.arg_true(), len(own) + _numbers_of(hashes.filter(is_gone), _by_hash(gone)))
+        here = here.scatter(
+            is_gone.arg_true(), len(own) + _numbers_of(hashes.filter(is_gone), _by_hash(gone))
+        )
     return here.to_numpy().astype(np.int64), every
 
 
