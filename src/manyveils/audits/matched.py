@@ -43,7 +43,7 @@ def n_matched(starts: Ids, holder_starts: Ids, holders: Ids, enough: int) -> Ids
     Why: a matching that could grow has a path from a value without a person that ends at a person without a value,
     and goes back from each person to her value (Berge). Every value looks for one. What a search reaches in vain leads
     nowhere later either, until a path is found; so each value found costs the edges of its group once.
-    Tested by: tests/claims/test_matched.py
+    Tested by: tests/claims/test_judging_kernels.py
     """
     n_values, n_persons = holder_starts.size - 1, holders.max() + 1 if holders.size else 0
     matched = np.zeros(starts.size - 1, np.int64)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from manyveils.compiling import kernel
 from manyveils.reading.evidence import BUCKET, Evidence
-from manyveils.reading.keys import EASE, Bools, Ids, combined, numbered
+from manyveils.reading.keys import EASE, Bools, Ids, Numbers, combined_together, numbered
 from manyveils.reading.placing import dealt, dealt_one_way, only_choice, placed
 from manyveils.reading.slices import values_for
 from manyveils.release import View
@@ -132,7 +132,7 @@ def _agree(evidence: Evidence, view: View, file: ColumnFile, standing: Ids) -> b
 
 
 @kernel
-def are_labelled(label_of: Ids, codes: Codes, rows: Ids, labels: Ids) -> bool:
+def are_labelled(label_of: Ids, codes: Codes, rows: Ids, labels: Numbers) -> bool:
     """Whether rows with such codes have these labels."""
     for line in range(rows.size):
         if label_of[codes[rows[line]]] != labels[line]:
@@ -141,7 +141,7 @@ def are_labelled(label_of: Ids, codes: Codes, rows: Ids, labels: Ids) -> bool:
 
 
 @are_labelled.of_many(EASE)
-def _all_at_once(label_of: Ids, codes: Codes, rows: Ids, labels: Ids) -> bool:
+def _all_at_once(label_of: Ids, codes: Codes, rows: Ids, labels: Numbers) -> bool:
     return bool((label_of[codes[rows]] == labels).all())
 
 
@@ -192,7 +192,7 @@ def _filled(
         ]
         if any((own < 0).any() for own in wanted):
             return None
-        keys = combined(np.concatenate(pair) for pair in zip(wanted, published, strict=True))
+        keys = combined_together(zip(wanted, published, strict=True))
         return _paired(keys[: rows.size], keys[rows.size :], rows)
     values = evidence.group_numbers(file, names)
     n_values = int(values.max(initial=0)) + 1

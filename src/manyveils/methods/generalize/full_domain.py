@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from manyveils.errors import InfeasibleError, PolicyError, Problem
+from manyveils.errors import Change, InfeasibleError, PolicyError, Problem
 from manyveils.methods.generalize.anytime import Anytime
 from manyveils.methods.generalize.budget import Budget
 from manyveils.methods.generalize.demand import Choice, Demand
-from manyveils.methods.generalize.lattice import lattice_of
+from manyveils.methods.generalize.lattice import Lattice, lattice_of
 from manyveils.methods.generalize.objectives import OBJECTIVES
 from manyveils.methods.generalize.search import Search
 from manyveils.policy.guarantees import OF_ALL_GROUPS
 from manyveils.promises.exchanges import STRICTEST
 from manyveils.promises.explain import refuse
-from manyveils.promises.keeping import watch_counts
+from manyveils.promises.keeping import Watch, watch_counts
 from manyveils.promises.sightings import Told, about_constants, sightings_of
 from manyveils.promises.work import Work
 from manyveils.release.draft import Drafts
@@ -26,6 +26,7 @@ from manyveils.release.plan import FromRows, LeveledView, Plan
 if TYPE_CHECKING:
     from manyveils.methods.generalize.overall import MeanRisk, Overall
 
+MONDRIAN = 'recoding = "mondrian"'
 # Lattices of more nodes are searched as long as a limit allows.
 MOST_NODES = 20_000_000
 MANY_VALUES = 100_000
@@ -58,12 +59,9 @@ class Limits:
 
 def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromRows:
     """The best node of the lattice, and the groups that are left out there."""
-    refuse_valued(work, instead='recoding = "mondrian"')
+    refuse_valued(work, instead=MONDRIAN)
     work = _with_room_beside(work)
-    judged, overall, mean_risk = _overall(work)
-    watches = watch_counts(work, judged.with_room, work.sensitive, work.quasi)
-    columns, table = tuple(work.table[name] for name in work.quasi), work.counts(work.quasi)
-    lattice = lattice_of(columns, table, watches)
+    lattice, watches, overall, mean_risk = _lattice(work)
     limits = limits.for_lattice(lattice.shape, lattice.base.sizes.size)
     _refuse_beside(work)
     # Beside earlier releases more is asked at first than is promised.
@@ -104,6 +102,23 @@ def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromR
     assert lattice.persons is not None
     rows = np.sort(lattice.persons.order[lost.owners >= 0])
     return FromRows(lambda own: Drafts((view.draft_of(own.table, rows),), notes))
+
+
+def demand_of(work: Work, objective: str) -> Demand:
+    """What is asked of every node of the lattice, without earlier releases; for whoever looks at nodes one by one."""
+    refuse_valued(work, instead=MONDRIAN)
+    lattice, watches, overall, mean_risk = _lattice(work)
+    measured = OBJECTIVES[objective](lattice)
+    return Demand(lattice, measured, watches, work.limit, _sightings(work, 0), overall, mean_risk)
+
+
+def _lattice(
+    work: Work,
+) -> "tuple[Lattice, tuple[Watch, ...], tuple[Overall, ...], MeanRisk | None]":
+    judged, overall, mean_risk = _overall(work)
+    watches = watch_counts(work, judged.with_room, work.sensitive, work.quasi)
+    columns, table = tuple(work.table[name] for name in work.quasi), work.counts(work.quasi)
+    return lattice_of(columns, table, watches), watches, overall, mean_risk
 
 
 def _overall(work: Work) -> "tuple[Work, tuple[Overall, ...], MeanRisk | None]":
@@ -222,6 +237,7 @@ def _valued(work: Work, instead: str) -> list[Problem]:
             f"{work.policy.name}: attributes.{name}",
             f"a quasi-identifier with {work.table[name].n_values:,} different values and no hierarchy.",
             f"Give it one (widths = [10, 100, 1000] for numbers), or use {instead}.",
+            (Change("publish", "recoding", "mondrian"),) if instead == MONDRIAN else (),
         )
         for name in work.quasi
         if work.table[name].n_values > MANY_VALUES and len(work.table[name].levels) <= 2

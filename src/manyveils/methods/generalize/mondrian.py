@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.kernels.cuts import divide, mark, parts_left, propose
+from manyveils.kernels.cuts import divide, propose
+from manyveils.kernels.segments import mark, parts_left
 from manyveils.methods.generalize.cutting import Cutting
 from manyveils.promises.crowds import persons_of
 from manyveils.promises.entries import Entries, Ids, Kept, Subject, for_each_once
