@@ -24,7 +24,9 @@ from benchmarks.reproductions.running import Page, is_fresh, reproduce
 
 PAGE = DOCS / "grading.md"
 MADE = Page(
-    "grading", ("methods.generalize", "methods.generalize.mondrian", "methods.grade", "datasets.papers")
+    "grading",
+    ("methods.grade", "attacks.finding", "attacks.groups", "datasets.papers"),
+    ("generalize", "grade"),
 )
 Figures = Iterable[Figure]
 
