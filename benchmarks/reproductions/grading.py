@@ -25,7 +25,7 @@ from benchmarks.reproductions.running import Page, is_fresh, reproduce
 PAGE = DOCS / "grading.md"
 MADE = Page(
     "grading",
-    ("methods.grade", "attacks.finding", "attacks.groups", "datasets.papers"),
+    ("methods.grade", "datasets.papers"),
     ("generalize", "grade"),
 )
 Figures = Iterable[Figure]
