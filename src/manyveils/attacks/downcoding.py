@@ -14,7 +14,8 @@ from manyveils.attacks.beliefs import Known, Seen
 from manyveils.attacks.outcome import Measure, Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, looked_up
 from manyveils.attacks.scene import Scene, even_bound
-from manyveils.attacks.score import counted, outcome
+from manyveils.attacks.score import counted
+from manyveils.attacks.tallies import outcome
 from manyveils.reading.columns import PublishedColumn
 from manyveils.reading.cover import Cover
 from manyveils.reading.keys import numbered, ranges

@@ -15,8 +15,9 @@ from manyveils.attacks.fitting import bound_of_all_rows, fitting_risk, hidden_in
 from manyveils.attacks.outcome import How, Measure, Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, People, alike, looked_up, n_people
 from manyveils.attacks.scene import Bound, Scene, even_bound
-from manyveils.attacks.score import counted, outcome
+from manyveils.attacks.score import counted
 from manyveils.attacks.search import Batch, labels_of
+from manyveils.attacks.tallies import outcome
 from manyveils.reading.views import PublishedView
 from manyveils.reading.weighing import n_placed
 

@@ -12,7 +12,8 @@ from manyveils.attacks.beliefs import Beliefs, Seen
 from manyveils.attacks.outcome import TOLERANCE, Measure, Outcome
 from manyveils.attacks.people import Floats, Ids, looked_up
 from manyveils.attacks.scene import Aim, Scene, even_bound, promised_to
-from manyveils.attacks.score import Tally, how_sure, looking, outcome, protected, tally
+from manyveils.attacks.score import looking, protected, tally
+from manyveils.attacks.tallies import Tally, how_sure, outcome
 from manyveils.policy.guarantees import Proximity
 from manyveils.table import Attribute
 

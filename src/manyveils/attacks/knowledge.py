@@ -11,7 +11,8 @@ from manyveils.attacks.beliefs import Beliefs, Known, Seen
 from manyveils.attacks.outcome import TOLERANCE, Outcome
 from manyveils.attacks.people import Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Bound, Scene
-from manyveils.attacks.score import Look, Tally, bound_of, how_sure, outcome, summed, tally
+from manyveils.attacks.score import Look, bound_of, tally
+from manyveils.attacks.tallies import Tally, how_sure, outcome, summed
 
 MOST_SINGLE = 6
 SINGLE = ("success", "broken", "promised", "certain", "worst")

@@ -16,9 +16,10 @@ from manyveils.attacks.beliefs import Beliefs, Known, Seen
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, People, alike, looked_up, n_people
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Tally, bound_of, counted, harm, look, outcome, protected
+from manyveils.attacks.score import bound_of, counted, harm, look, protected
 from manyveils.attacks.search import Batch, labels_of
 from manyveils.attacks.sparse_rows import Rows, normalized
+from manyveils.attacks.tallies import Tally, outcome
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import DistinctDiversity, FrequencyDiversity
 from manyveils.reading.views import PublishedView

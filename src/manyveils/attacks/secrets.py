@@ -13,7 +13,8 @@ from manyveils.attacks.groups import INTERVAL, UNPROMISED, near, span_of
 from manyveils.attacks.outcome import TOLERANCE, Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, People, looked_up
 from manyveils.attacks.scene import Aim, Bound, Scene
-from manyveils.attacks.score import Tally, bound_of, counted, outcome, protected, unpromised
+from manyveils.attacks.score import bound_of, counted, protected, unpromised
+from manyveils.attacks.tallies import Tally, outcome
 from manyveils.keys.choices import HIDDEN, choices_of
 
 # The shares of people who may have chosen a pseudonym of their own, and the misfit at which one is taken for no value's.

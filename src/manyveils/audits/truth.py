@@ -15,6 +15,7 @@ from manyveils.reading.keys import Bools, Ids, Numbers
 from manyveils.reading.persons import shown_of, standing_in
 from manyveils.reading.slices import values_for
 from manyveils.release import Release, View
+from manyveils.release.ledger import digest_of
 from manyveils.release.release import table_files
 from manyveils.release.views import ColumnFile
 from manyveils.release.writing import marked
@@ -30,11 +31,18 @@ def form_findings(release: Release) -> Iterator[Finding]:
     """
     if release.read_from is None:
         return
+    if release.published_as is not None:
+        yield count_of_faults("as-published", int(not is_as_published(release)))
     n_marked, n_untold = marked(release, release.read_from, table_files(release.read_from))
     yield count_of_faults("canonical-form", n_marked)
     if n_untold:
         # Whether another library always writes them so, nobody here knows.
         yield replace(count_of_faults("canonical-form", None), promised=False)
+
+
+def is_as_published(release: Release) -> bool:
+    """Whether the folder that a release was read from is the one of which the digest was kept in private."""
+    return release.read_from is not None and digest_of(release.read_from) == release.published_as
 
 
 def truth_findings(evidence: Evidence) -> Iterator[Finding]:
@@ -53,10 +61,10 @@ def truth_findings(evidence: Evidence) -> Iterator[Finding]:
         elif not _is_row_by_row(evidence, view):
             continue
         elif evidence.table.persons is not None and standing_in(evidence, view) is not None:
-            yield count_of_faults("rows-true", 0, view.name)
+            yield replace(count_of_faults("rows-true", 0, view.name), status="proved")
         else:
             n_untrue = sum(_untrue(evidence, view, file) for file in view.files)
-            yield count_of_faults("rows-true", n_untrue, view.name)
+            yield replace(count_of_faults("rows-true", n_untrue, view.name), status="proved")
 
 
 def _is_row_by_row(evidence: Evidence, view: View) -> bool:

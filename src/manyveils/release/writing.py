@@ -59,7 +59,8 @@ def marked(release: "Release", folder: Path, tables: Mapping[str, Path]) -> tupl
     n_marked, n_untold = int(_differs(folder / MANIFEST, manifest_text(release.manifest, format).encode())), 0
     for key, pairs in release.recodings.items():
         target = io.BytesIO()
-        write_recoding(pairs, target)
+        # Also the order of lines could tell something.
+        write_recoding(pairs.sort("published", "original"), target)
         n_marked += _differs(
             folder / "recodings" / f"{release.manifest.recodings[key]}.csv", target.getbuffer()
         )

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from manyveils.audits import Audit, Finding, Licence, audit
+from manyveils.audits.claims import claims_elsewhere
 from manyveils.audits.content import content_findings, loss_findings
 from manyveils.audits.judge import worst_columns
 from manyveils.audits.levels import at_levels
@@ -128,6 +129,7 @@ class _Auditing:
                     torn_buckets=lambda _, view: torn_buckets_of(view, self.tables),
                 ),
                 *loss_findings(evidence),
+                *claims_elsewhere(evidence),
                 *self._secrets(),
             ),
             self.held.sketch.derived,

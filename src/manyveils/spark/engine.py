@@ -8,9 +8,10 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from manyveils.audits import Audit, Licence
-from manyveils.errors import InputError, Problem
+from manyveils.errors import InputError, PolicyError, Problem
 from manyveils.methods import Options, unused_suppression
 from manyveils.policy import Policy
+from manyveils.policy.promises import effective
 from manyveils.release import Release
 from manyveils.spark.audit import audit_there
 from manyveils.spark.counts import Counts
@@ -53,6 +54,7 @@ def publish_there(
     progress: Progress,
 ) -> Published:
     """Write a release into a folder that is being prepared, and judge what was written."""
+    _refuse_everybody(policy)
     with _spark(data, master) as spark, _held(data, policy, spark, progress) as held:
         job = job_of(held, policy, options, seed=seed, progress=progress)
         with watched(spark, "deciding", progress):
@@ -79,6 +81,7 @@ def audit_folder(
     progress: Progress,
 ) -> Audit:
     """Judge a release from its files and the original."""
+    _refuse_everybody(policy)
     with (
         _spark(data, master) as spark,
         _held(data, policy, spark, progress) as held,
@@ -87,6 +90,13 @@ def audit_folder(
         verdict = audit_there(folder, held, policy, spark=spark, licence=licence, levels=levels)
         accepted = lint_there(policy, Counts(held)).said_accepted() if policy.accept else ()
         return replace(verdict, accepted=accepted)
+
+
+def _refuse_everybody(policy: Policy) -> None:
+    """Who stands in which bucket is worked out where all rows are."""
+    if any(effective(policy, name).everybody for name in policy.sensitive):
+        what = "is judged by the local engine alone."
+        raise PolicyError.at(f"{policy.name}: guarantee.everybody", what, "Use the local engine.")
 
 
 @contextmanager

@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.kernels.cuts import LABEL, RANGE, SET, divide, mark, parts_left, propose
+from manyveils.kernels.cuts import LABEL, RANGE, SET, divide, propose
+from manyveils.kernels.segments import mark, parts_left
 from manyveils.promises.crowds import persons_of
 from manyveils.promises.entries import Entries, Ids, Kept, Subject, for_each_once
 from manyveils.promises.headcounts import Headcount, headcount
