@@ -60,11 +60,6 @@ def reproduce(page: Page, description: str | None, experiments: Mapping[str, Exp
     index.write(MADE)
 
 
-def is_fresh(page: Page) -> bool:
-    """Whether a page was made by the code that is here."""
-    return kept(page).get("made_by") == page.digests()
-
-
 def kept(page: Page) -> dict[str, Any]:
     """What is kept of the last run."""
     if not page.file.exists():
