@@ -13,8 +13,8 @@ import polars as pl
 from manyveils.comparing.workers import n_cores
 from manyveils.errors import DataError, InputError, ManyveilsError, PolicyError, Problem
 from manyveils.policy import Policy
-from manyveils.policy.check import section_problems
 from manyveils.policy.sections import Data
+from manyveils.policy.shape import section_problems
 from manyveils.profiling import Profile, profile
 from manyveils.release.folder import write_file
 from manyveils.studio import document, methods, picture, session, work
