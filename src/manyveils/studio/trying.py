@@ -75,7 +75,7 @@ def _first_rows(release: Release) -> list[dict[str, Any]]:
     """The first rows of every view, in the order of the release, which has nothing to do with that of the data."""
     return [
         {"view": name, "header": list(frame.columns), "rows": _told(frame.head(ROWS_SHOWN).rows())}
-        for name, frame in release.frames.items()
+        for name, frame in release.tables.items()
     ]
 
 
