@@ -51,17 +51,18 @@ def show(bench: Workbench, changed: Callable[[], None]) -> None:
                 editor.refresh()
 
         async def preview() -> None:
-            own = bench.sections["attributes"][name]
-            levels.clear()
-            with levels, telling():
+            text, told = bench.text, bench.sections
+            with levels, telling(before=levels.clear):
                 rungs = await run.io_bound(
-                    hierarchies.rungs_of, bench.place, bench.sections.get("data", {}), own, name
+                    hierarchies.rungs_of, bench.place, told.get("data", {}), told["attributes"][name], name
                 )
-                _rungs(name, rungs or [])
+                # What was typed meanwhile has a preview of its own.
+                if rungs is not None and text == bench.text:
+                    levels.clear()
+                    _rungs(name, rungs)
 
         async def enter(read: Callable[[], Mapping[str, Any]]) -> None:
-            levels.clear()
-            with levels, telling():
+            with levels, telling(before=levels.clear):
                 write(read())
                 await preview()
 
@@ -84,7 +85,7 @@ def _fields(form: str, value: Any, enter: Callable[[Callable[[], Mapping[str, An
             "Widths, each a multiple of the one before",
             value=text,
             on_change=lambda event: enter(lambda: {"widths": hierarchies.read_widths(event.value or "")}),
-        ).classes("wide")
+        ).classes("wide").props("debounce=300")
     elif form == "mask":
         ui.select(
             ENDS,

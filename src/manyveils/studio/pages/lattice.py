@@ -9,8 +9,16 @@ from manyveils.errors import Change, ManyveilsError
 from manyveils.profiling.guesses import percent
 from manyveils.studio import document
 from manyveils.studio.lattice import WHY_NOT, Explorer, Standing
-from manyveils.studio.pages.layout import element, follow, html, places, problem_box, table, telling
-from manyveils.studio.pages.why_not import show_problem
+from manyveils.studio.pages.layout import (
+    element,
+    follow,
+    html,
+    places,
+    problem_box,
+    show_problem,
+    table,
+    telling,
+)
 from manyveils.studio.work import Job
 from manyveils.studio.workbench import Workbench
 
@@ -166,5 +174,7 @@ def _neighbours(told: list[tuple[str, Standing]], go: Callable[[tuple[int, ...]]
             lost = f"{percent(standing.loss)} lost, {standing.left_out:,} left out"
             verdict = "kept" if standing.is_kept else "not kept"
             ui.button(
-                f"{words}: {verdict}, {lost}", on_click=lambda standing=standing: go(standing.node)
+                f"{words}: {verdict}, {lost}",
+                color=None,
+                on_click=lambda standing=standing: go(standing.node),
             ).props("outline")
