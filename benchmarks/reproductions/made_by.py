@@ -24,12 +24,13 @@ COUNTED = (
 )
 # What lists others grows with them and decides no number; a page names what it takes from there.
 LISTS = ("manyveils.attacks", "manyveils.utility", "manyveils.datasets")
-# Nor do the machinery of pages, and what only estimates risks.
+# Nor do the machinery of pages, what only estimates risks, and what says in words how an attack went.
 IDLE = (
     "benchmarks.reproductions.index",
     "benchmarks.reproductions.made_by",
     "benchmarks.reproductions.page",
     "benchmarks.reproductions.running",
+    "manyveils.attacks.outcome",
     "manyveils.utility.estimators",
     "manyveils.utility.risk",
     "manyveils.utility.special_uniques",
