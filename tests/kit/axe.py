@@ -5,6 +5,7 @@ import subprocess
 import tarfile
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 VERSION = "4.11.1"
 KEPT = Path(__file__).parents[2] / ".cache" / f"axe-core-{VERSION}.min.js"
@@ -24,16 +25,17 @@ def script():
         if npm is None:
             return None
         KEPT.parent.mkdir(exist_ok=True)
-        command = [npm, "pack", f"axe-core@{VERSION}", "--silent", "--pack-destination", str(KEPT.parent)]
-        try:
-            subprocess.run(command, check=True, capture_output=True, timeout=60)
-        except (OSError, subprocess.SubprocessError):
-            return None
-        packed = KEPT.parent / f"axe-core-{VERSION}.tgz"
-        with tarfile.open(packed) as archive:
-            member = archive.extractfile("package/axe.min.js")
-            KEPT.write_bytes(member.read())
-        packed.unlink()
+        # Other workers may fetch it at the same time.
+        with TemporaryDirectory(dir=KEPT.parent) as folder:
+            command = [npm, "pack", f"axe-core@{VERSION}", "--silent", "--pack-destination", folder]
+            try:
+                subprocess.run(command, check=True, capture_output=True, timeout=60)
+            except (OSError, subprocess.SubprocessError):
+                return None
+            with tarfile.open(Path(folder) / f"axe-core-{VERSION}.tgz") as archive:
+                unpacked = Path(folder) / KEPT.name
+                unpacked.write_bytes(archive.extractfile("package/axe.min.js").read())
+            unpacked.replace(KEPT)
     return KEPT.read_text(encoding="utf-8")
 
 

@@ -83,7 +83,6 @@ ANYWAY = "Any release of this data would suffer it: it gets as much of people wh
 # What only the owner's page speaks of.
 OWNERS = {"attack", "broken", "conditional", "control", "guessing", "interval"}
 GLOSSARY = {
-    "everybody": "Checked against somebody who knows the quasi-identifiers of all people, and so who can be in which bucket.",
     "absent": "Checked in the group of all who were left out, against somebody who knows how common each value is among all.",
     "attack": "What somebody could do to learn about a person; tried here on the release, with the original as the truth.",
     "association": "How strongly two attributes go together (Cramér's V: 0 if they are unrelated, 1 if one determines the other).",
@@ -91,6 +90,7 @@ GLOSSARY = {
     "broken": "Somebody's true value is believed more than the promise allows; without a promise, more than halfway from guessing to certainty.",
     "conditional": "Checked against somebody who knows the person's other sensitive values as well.",
     "control": "What the same attack gets right about people who are not in the data: general knowledge, not a leak.",
+    "everybody": "Checked against somebody who knows the quasi-identifiers of all people, and so who can be in which bucket.",
     "group": "Rows that somebody who knows the quasi-identifiers cannot tell apart.",
     "guessing": "What the best guess gets right without the release.",
     "interval": "Where the rate lies with 95 % confidence, if the people who were attacked are taken as a sample.",
