@@ -14,8 +14,9 @@ from manyveils.promises.entries import Ids
 from manyveils.spark.held import Held
 from manyveils.spark.limits import CELLS, driver_cells
 from manyveils.table import Table
+from manyveils.table.sketch import COUNT, compact, projected
 
-PART, COUNT = "part", "count"
+PART = "part"
 
 
 class TooManyError(InfeasibleError):
@@ -40,11 +41,11 @@ class Counts:
     def _counted(self, names: tuple[str, ...]) -> Table:
         """Counted from what is here already, if it has these columns; from all rows otherwise."""
         if len(names) < 2:
-            return _compact(self.held.sketch.alone(names), {})[0]
+            return compact(self.held.sketch.alone(names), {})[0]
         everything = tuple(sorted(self.held.sketch.attributes))
         known = [table for table in self._found.values() if set(names) <= set(table.attributes)]
         if known:
-            return _compact(_projected(min(known, key=lambda table: table.n_rows), names), {})[0]
+            return compact(projected(min(known, key=lambda table: table.n_rows), names), {})[0]
         if self.held.sketch.n_people * (len(everything) + 1) <= self.most_cells and names != everything:
             # So few rows that all of them can be counted at once.
             self.of(everything)
@@ -69,17 +70,11 @@ class Counts:
             {field: raw[field] for field in fields}, names, combinations[COUNT].to_numpy()
         )
         table = table if fields else replace(table, n_rows=combinations.height)
-        return _compact(
+        return compact(
             table,
             {field: raw[field].astype(np.int64) for field in beside},
-            are_different=self._one_each(names),
+            are_different=self.held.is_one_each(names),
         )
-
-    def _one_each(self, names: tuple[str, ...]) -> bool:
-        """Whether different raw values have different codes, so that combinations are counted once."""
-        codes = {name: self.held.sketch[name].codes for name in names}
-        exact = {self.held.field(name) for name in names if np.unique(codes[name]).size == codes[name].size}
-        return exact == {self.held.field(name) for name in names}
 
 
 def parted(held: Held, cuts: Cuts, names: tuple[str, ...]) -> Any:
@@ -104,10 +99,6 @@ def parted(held: Held, cuts: Cuts, names: tuple[str, ...]) -> Any:
     return held.rows.select(*chosen).mapInArrow(divide, schema)
 
 
-def _projected(table: Table, names: tuple[str, ...]) -> Table:
-    return replace(table, attributes={name: table[name] for name in names})
-
-
 def _too_many(held: Held, names: tuple[str, ...], most: int) -> Problem:
     homes = ", ".join(dict.fromkeys(held.sketch.home(name) for name in names))
     return Problem(
@@ -116,23 +107,3 @@ def _too_many(held: Held, names: tuple[str, ...], most: int) -> Problem:
         "Round numbers or group rare values before publishing, give fewer quasi-identifiers, or raise "
         f"{CELLS} if the driver has the memory (some 50 bytes for each).",
     )
-
-
-def _compact(
-    table: Table, beside: dict[str, NDArray[np.int64]], *, are_different: bool = False
-) -> tuple[Table, list[NDArray[np.int64]]]:
-    """One row per combination of codes, in their order: several raw values may have one."""
-    assert table.weights is not None
-    keys: dict[str, Any] = {f"b{number}": codes for number, codes in enumerate(beside.values())}
-    keys |= {f"k{number}": column.codes for number, column in enumerate(table.attributes.values())}
-    frame = pl.DataFrame({**keys, COUNT: table.weights})
-    if keys and not are_different:
-        frame = frame.group_by(*keys).agg(pl.col(COUNT).sum())
-    frame = frame.sort(*keys) if keys else frame
-    weights = frame[COUNT].to_numpy()
-    columns = {
-        name: replace(column, codes=frame[f"k{number}"].to_numpy(), weights=weights)
-        for number, (name, column) in enumerate(table.attributes.items())
-    }
-    compact = Table(columns, frame.height, derived=table.derived, weights=weights)
-    return compact, [frame[f"b{number}"].to_numpy() for number in range(len(beside))]

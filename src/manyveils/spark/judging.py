@@ -13,10 +13,11 @@ from manyveils.audits.together import promise_findings
 from manyveils.policy import Policy
 from manyveils.release import Release, View
 from manyveils.spark.arrow import plain_arrow
-from manyveils.spark.counts import COUNT, PART
+from manyveils.spark.counts import PART
 from manyveils.spark.held import Held
 from manyveils.spark.published import PublishedTable
 from manyveils.table import Table
+from manyveils.table.sketch import COUNT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
