@@ -21,9 +21,19 @@ Engine = Literal["local", "spark"]
 Levels = Mapping[str, float] | None
 
 
-def is_for_spark(data: object, engine: Engine = "local", master: str | None = None) -> bool:
+def is_for_spark(
+    data: object,
+    engine: Engine = "local",
+    master: str | None = None,
+    memory: str | int | None = None,
+) -> bool:
     """Whether Spark does the work: it is asked to, or the data are its own; a master is for Spark alone."""
     if engine == "spark" or is_sparks(data):
+        if memory is not None:
+            remedy = (
+                "Spark's own settings say how much it takes: spark.driver.memory and spark.executor.memory."
+            )
+            raise InputError.at("memory", "is for the local engine.", remedy)
         return True
     if master is not None:
         remedy = "Give --engine spark too, or leave it out."
@@ -70,7 +80,7 @@ def refuse_chain_on_spark(chain: Chain | None) -> None:
 
 def publish_on_spark(order: Order) -> Release:
     """A release that Spark makes, audited, in a folder of its own that goes when the release does."""
-    from manyveils.spark.release import in_own_folder
+    from manyveils.release.apart import in_own_folder
 
     refuse_chain_on_spark(order.chain)
 
@@ -80,6 +90,40 @@ def publish_on_spark(order: Order) -> Release:
         return release
 
     return in_own_folder(write)
+
+
+def publish_in_room(order: Order) -> Release:
+    """A release that is made in so much memory, audited, in a folder of its own that goes when the release does."""
+    from manyveils.release.apart import in_own_folder
+
+    def write(folder: Path) -> Release:
+        release, _ = write_in_room(order, folder, folder)
+        return release
+
+    return in_own_folder(write)
+
+
+def write_in_room(order: Order, folder: Path, aside: Path) -> tuple[Release, Audit]:
+    """Write a release into a folder that is being prepared, in so much memory, and judge what was written.
+
+    What is kept of rows meanwhile goes into a folder aside, as numbers.
+    """
+    from manyveils.streaming.engine import job_of
+
+    assert order.room is not None
+    streams = streams_of(order.seed)
+    _refuse_chain_in_room(order.chain)
+    with job_of(order.data, order.policy, order.room, aside, order.progress) as job:
+        release = job.publish(folder, order.options, streams, order.format or "csv")
+        verdict = job.audit(folder, licence_of(order.policy))
+        verdict.refuse_broken()
+    return release, verdict
+
+
+def _refuse_chain_in_room(chain: Chain | None) -> None:
+    if chain is not None:
+        what = "a release is held against earlier ones in memory alone."
+        raise InputError.at("after", what, "Leave memory out.")
 
 
 def write_on_spark(order: Order, folder: Path) -> tuple[Release, Audit]:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from manyveils.spark.counts import TooManyError
+from manyveils.table.counting import TooManyError
 from manyveils.spark.published import PublishedTable
 
 

@@ -28,7 +28,7 @@ from manyveils.reading.licence import licensed
 from manyveils.reading.secrets import as_published
 from manyveils.release import Release, View
 from manyveils.release.views import ColumnFile
-from manyveils.spark.counts import Counts, TooManyError
+from manyveils.spark.counts import Counts
 from manyveils.spark.grouped import Grouped, is_spread
 from manyveils.spark.held import Held
 from manyveils.spark.judging import Judge
@@ -37,6 +37,7 @@ from manyveils.spark.order import descents_of, torn_buckets_of
 from manyveils.spark.parts import Wholes
 from manyveils.spark.published import PublishedTable, cells_of, read_published
 from manyveils.table import Table, resolve
+from manyveils.table.counting import TooManyError
 from manyveils.table.persons import how_counted
 
 if TYPE_CHECKING:

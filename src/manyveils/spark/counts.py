@@ -8,48 +8,27 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.errors import InfeasibleError, Problem
+from manyveils.errors import Problem
 from manyveils.methods.parting import Cuts
 from manyveils.promises.entries import Ids
 from manyveils.spark.held import Held
 from manyveils.spark.limits import CELLS, driver_cells
 from manyveils.table import Table
-from manyveils.table.sketch import COUNT, compact, projected
+from manyveils.table.counting import Counting, TooManyError
+from manyveils.table.sketch import COUNT, compact
 
 PART = "part"
 
 
-class TooManyError(InfeasibleError):
-    """Counts that do not fit the driver."""
-
-
 @dataclass(frozen=True, repr=False)
-class Counts:
-    """What Spark has counted so far; the same question is asked once."""
+class Counts(Counting):
+    """What Spark has counted so far."""
 
     held: Held
     most_cells: int = field(default_factory=driver_cells)
-    _found: dict[frozenset[str], Table] = field(default_factory=dict)
 
-    def of(self, names: tuple[str, ...]) -> Table:
-        """Distinct combinations of some columns, with how many rows have each."""
-        key = frozenset(names)
-        if key not in self._found:
-            self._found[key] = self._counted(tuple(sorted(key)))
-        return self._found[key]
-
-    def _counted(self, names: tuple[str, ...]) -> Table:
-        """Counted from what is here already, if it has these columns; from all rows otherwise."""
-        if len(names) < 2:
-            return compact(self.held.sketch.alone(names), {})[0]
-        everything = tuple(sorted(self.held.sketch.attributes))
-        known = [table for table in self._found.values() if set(names) <= set(table.attributes)]
-        if known:
-            return compact(projected(min(known, key=lambda table: table.n_rows), names), {})[0]
-        if self.held.sketch.n_people * (len(everything) + 1) <= self.most_cells and names != everything:
-            # So few rows that all of them can be counted at once.
-            self.of(everything)
-            return self._counted(names)
+    def brought(self, names: tuple[str, ...]) -> Table:
+        """Counted where the rows are."""
         return self._brought(self.held.rows, names, ())[0]
 
     def in_parts(self, rows: Any, names: tuple[str, ...]) -> tuple[Table, Ids]:

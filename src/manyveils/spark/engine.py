@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from manyveils.audits import Audit, Licence
 from manyveils.errors import InputError, Problem
+from manyveils.linting.counted import lint_counted
 from manyveils.methods import Options, unused_suppression
 from manyveils.policy import Policy
 from manyveils.release import Release
@@ -16,7 +17,6 @@ from manyveils.spark.audit import audit_there
 from manyveils.spark.counts import Counts
 from manyveils.spark.failures import told_plainly
 from manyveils.spark.held import Held, hold_there
-from manyveils.spark.linting import lint_there
 from manyveils.spark.publish import job_of
 from manyveils.spark.release import SparkRelease
 from manyveils.spark.session import refuse_absence, session
@@ -85,7 +85,7 @@ def audit_folder(
         watched(spark, "auditing", progress),
     ):
         verdict = audit_there(folder, held, policy, spark=spark, licence=licence, levels=levels)
-        accepted = lint_there(policy, Counts(held)).said_accepted() if policy.accept else ()
+        accepted = lint_counted(policy, Counts(held)).said_accepted() if policy.accept else ()
         return replace(verdict, accepted=accepted)
 
 

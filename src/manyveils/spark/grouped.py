@@ -16,13 +16,14 @@ from manyveils.reading.sight import Sight, columns_for, known_in, sight_of
 from manyveils.release import View
 from manyveils.release.seal import BUCKET
 from manyveils.release.views import ColumnFile
-from manyveils.spark.counts import PART, TooManyError, parted
+from manyveils.spark.counts import PART, parted
 from manyveils.spark.held import Held
 from manyveils.spark.judging import Judge, findings_of, rows_of_view
 from manyveils.spark.limits import CELLS, ROWS, TOLERATED, driver_cells, part_rows
 from manyveils.spark.published import PublishedTable
 from manyveils.spark.seams import Boxes, seams_of
 from manyveils.table.attributes import tally
+from manyveils.table.counting import TooManyError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

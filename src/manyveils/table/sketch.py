@@ -13,7 +13,8 @@ from manyveils.table.attributes import Attribute, Table
 from manyveils.table.encode import encode_attributes
 from manyveils.table.levels import Codes
 
-Raw = NDArray[np.int64]
+Raw = NDArray[np.integer]
+Weights = NDArray[np.int64]
 COUNT = "count"
 
 
@@ -51,7 +52,7 @@ class Numbered:
         """The fields that some columns are read from."""
         return sorted({self.field(name) for name in names})
 
-    def table_of(self, raw: Mapping[str, Raw], names: Sequence[str], weights: Raw | None = None) -> Table:
+    def table_of(self, raw: Mapping[str, Raw], names: Sequence[str], weights: Weights | None = None) -> Table:
         """A table of rows that are at hand: `raw` has their numbers by field."""
         columns = {}
         for name in names:
@@ -68,7 +69,7 @@ class Numbered:
 
 
 def weighted(
-    values: Mapping[str, Callable[[], pl.Series]], counts: Mapping[str, Raw], policy: Policy
+    values: Mapping[str, Callable[[], pl.Series]], counts: Mapping[str, Weights], policy: Policy
 ) -> tuple[dict[str, Attribute], dict[str, tuple[str, ...]]]:
     """Every attribute's columns, coded by raw value, and how many people have each; those of multi-valued ones too."""
     columns, derived = encode_attributes(values, policy)
