@@ -3,18 +3,17 @@
 The audit shares no counting code with the methods, so that one fault cannot blind both.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from manyveils.audits.absent import absence_findings
 from manyveils.audits.bare import bare_findings, exposure_findings, not_judged, persons_counted
-from manyveils.audits.content import Descents, TornBuckets, content_findings, loss_findings
+from manyveils.audits.content import content_findings, loss_findings
 from manyveils.audits.finding import Audit, Finding
 from manyveils.audits.judge import worst_columns
 from manyveils.audits.secrets import secret_findings
 from manyveils.audits.together import columns_judged
-from manyveils.audits.truth import Batches, form_findings, forms_told, truth_findings
+from manyveils.audits.truth import form_findings, truth_findings
 from manyveils.policy import Policy
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.licence import Licence, licensed
@@ -25,7 +24,7 @@ from manyveils.release.bare import BareRelease
 from manyveils.table import Table
 from manyveils.table.persons import how_counted
 
-__all__ = ["Audit", "Elsewhere", "Evidence", "Finding", "Judged", "Licence", "audit", "judged"]
+__all__ = ["Audit", "Evidence", "Finding", "Judged", "Licence", "audit", "judged"]
 
 
 class Judged(NamedTuple):
@@ -33,23 +32,6 @@ class Judged(NamedTuple):
 
     audit: Audit
     evidence: Evidence
-
-
-@dataclass(frozen=True, repr=False)
-class Elsewhere:
-    """Rows that are not here: falls in their order and torn buckets, the original, and how many files are not as written.
-
-    `forms` are those that are marked and those of which nobody can tell.
-    """
-
-    descents: Descents
-    torn_buckets: TornBuckets
-    rows: Batches
-    forms: tuple[int, int]
-
-    def content(self, evidence: Evidence, n_claims: int) -> Iterator[Finding]:
-        """The findings about columns, recodings, order and buckets."""
-        return content_findings(evidence, n_claims, descents=self.descents, torn_buckets=self.torn_buckets)
 
 
 def audit(
@@ -70,12 +52,10 @@ def judged(
     policy: Policy,
     licence: Licence = Licence(),  # noqa: B008
     levels: Mapping[str, float] | None = None,
-    elsewhere: Elsewhere | None = None,
 ) -> Judged:
     """Judge every promise of the policy on a release; `levels` adds findings at other thresholds, unpromised.
 
-    `licence` says what the policy's method may claim; other claims of the manifest are not believed. `elsewhere` looks at
-    rows where they are, if here are only different ones with their counts.
+    `licence` says what the policy's method may claim; other claims of the manifest are not believed.
     """
     if isinstance(release, BareRelease):
         return _judged_bare(release, table, policy, levels or {})
@@ -86,14 +66,10 @@ def judged(
         (
             *worst_columns(columns_judged(evidence, levels or {})),
             *absence_findings(evidence),
-            *(
-                content_findings(evidence, n_refused)
-                if elsewhere is None
-                else elsewhere.content(evidence, n_refused)
-            ),
+            *content_findings(evidence, n_refused),
             *loss_findings(evidence),
-            *truth_findings(evidence, None if elsewhere is None else elsewhere.rows),
-            *(form_findings(as_read) if elsewhere is None else forms_told(*elsewhere.forms)),
+            *truth_findings(evidence),
+            *form_findings(as_read),
             *secret_findings(Evidence(release, table, policy)),
         ),
         table.derived,

@@ -1,9 +1,9 @@
 """Whether the lines of a release are rows of the original, and its files what is always written of them."""
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Protocol, cast
 
 import numpy as np
 import polars as pl
@@ -12,19 +12,29 @@ from manyveils.audits.finding import Finding, count_of_faults
 from manyveils.audits.signatures import Bits, scrambled
 from manyveils.reading.cover import Cover
 from manyveils.reading.evidence import Evidence
-from manyveils.reading.keys import Ids
+from manyveils.reading.keys import Bools, Ids
 from manyveils.reading.persons import shown_of, standing_in
 from manyveils.reading.slices import values_for
 from manyveils.release import Release, View
 from manyveils.release.release import table_files
 from manyveils.release.views import ColumnFile
 from manyveils.release.writing import marked
-from manyveils.table.attributes import tally
 
 # Where labels overlap, so many different lines and rows are matched at most.
 MOST_MATCHED = 20_000
-# The codes of some attributes in the rows of the original, batch by batch.
-Batches = Callable[[tuple[str, ...]], Iterable[Sequence[Ids]]]
+
+
+class Elsewhere(Protocol):
+    """Rows that are not here."""
+
+    def lines(self, file: ColumnFile, names: tuple[str, ...]) -> Iterable[Sequence[Ids]]:
+        """The codes of published rows, batch by batch, as the evidence has them."""
+
+    def rows(self, names: tuple[str, ...]) -> Iterable[Sequence[Ids]]:
+        """The codes of the original, batch by batch."""
+
+    def n_beyond(self, lines: Iterable[Bits], wanted: Iterable[Bits]) -> int:
+        """How many lines are more than the rows like them."""
 
 
 def form_findings(release: Release) -> Iterator[Finding]:
@@ -45,7 +55,7 @@ def forms_told(n_marked: int, n_untold: int) -> Iterator[Finding]:
         yield replace(count_of_faults("canonical-form", None), promised=False)
 
 
-def truth_findings(evidence: Evidence, rows: Batches | None = None) -> Iterator[Finding]:
+def truth_findings(evidence: Evidence, elsewhere: Elsewhere | None = None) -> Iterator[Finding]:
     """For every view, how many of its lines no row of the original accounts for.
 
     Claim: a view with no such line shows in every column rows of the original, each once at most, as its labels have them.
@@ -53,18 +63,18 @@ def truth_findings(evidence: Evidence, rows: Batches | None = None) -> Iterator[
     scrambled with a key drawn for this audit, so that others fall together once in 2^64. Where labels overlap, a maximum
     flow gives each line a row; of more than `MOST_MATCHED` different ones, only attributes whose labels do not overlap
     are looked at together. Where persons have several rows, every line has been compared with its row already.
-    `rows` gives the original batch by batch where it is not here; labels that overlap are then not matched.
+    `elsewhere` has the rows where they are not here; labels that overlap are then not matched.
     Tested by: tests/claims/test_audit_truth.py
     """
     for view in evidence.release.views:
         if not evidence.is_whole(view):
             yield count_of_faults("rows-true", None, view.name)
-        elif rows is None and not _is_row_by_row(evidence, view):
+        elif elsewhere is None and not _is_row_by_row(evidence, view):
             continue
         elif evidence.table.persons is not None and standing_in(evidence, view) is not None:
             yield count_of_faults("rows-true", 0, view.name)
         else:
-            n_untrue = sum(_untrue(evidence, view, file, rows) for file in view.files)
+            n_untrue = sum(_untrue(evidence, view, file, elsewhere) for file in view.files)
             yield count_of_faults("rows-true", n_untrue, view.name)
 
 
@@ -76,19 +86,19 @@ def _is_row_by_row(evidence: Evidence, view: View) -> bool:
     )
 
 
-def _untrue(evidence: Evidence, view: View, file: ColumnFile, rows: Batches | None) -> int:
+def _untrue(evidence: Evidence, view: View, file: ColumnFile, elsewhere: Elsewhere | None) -> int:
     """The lines of a column that no row of the original accounts for."""
     names = shown_of(evidence, file)
     single = tuple(name for name in names if not evidence.cover(view, file, name).overlaps)
-    if rows is None and len(single) < len(names):
+    if elsewhere is None and len(single) < len(names):
         n_untrue = _unmatched(evidence, view, file, names)
         if n_untrue is not None:
             return n_untrue
-    return _uncounted(evidence, view, file, single, rows)
+    return _uncounted(evidence, view, file, single, elsewhere)
 
 
 def _uncounted(
-    evidence: Evidence, view: View, file: ColumnFile, names: tuple[str, ...], rows: Batches | None
+    evidence: Evidence, view: View, file: ColumnFile, names: tuple[str, ...], elsewhere: Elsewhere | None
 ) -> int:
     """The lines beyond the rows that read alike, where every original has one label at most."""
     if not names:
@@ -97,14 +107,20 @@ def _uncounted(
     salt = np.random.default_rng(secrets.randbits(128))
     salts = salt.integers(0, 2**63, size=len(names), dtype=np.uint64)
     covers = [evidence.cover(view, file, name) for name in names]
+    if elsewhere is not None:
+        return elsewhere.n_beyond(
+            (_scrambled(batch, salts) for batch in elsewhere.lines(file, names)),
+            (_wanted(batch, covers, salts) for batch in elsewhere.rows(names)),
+        )
     lines = _scrambled([evidence.coded(file, name).codes for name in names], salts)
-    if rows is not None:
-        there = (_wanted(batch, covers, salts) for batch in rows(names))
-        return _unfound(lines, evidence.weights(file), there)
     wanted = _wanted([evidence.table[name].codes.astype(np.int64) for name in names], covers, salts)
     if lines.size == wanted.size and lines.sum() == wanted.sum():
         return 0
-    return _unfound(lines, None, [wanted])
+    different, counts = np.unique(lines, return_counts=True)
+    there, most = np.unique(wanted, return_counts=True)
+    place = np.minimum(np.searchsorted(there, different), max(there.size - 1, 0))
+    is_there: Bools = there[place] == different if there.size else np.zeros(different.size, dtype=bool)
+    return int(np.maximum(counts - np.where(is_there, most[place] if there.size else 0, 0), 0).sum())
 
 
 def _wanted(rows: Sequence[Ids], covers: Sequence[Cover], salts: Bits) -> Bits:
@@ -112,16 +128,6 @@ def _wanted(rows: Sequence[Ids], covers: Sequence[Cover], salts: Bits) -> Bits:
     own = [cover.label_of[codes] for codes, cover in zip(rows, covers, strict=True)]
     is_shown = np.logical_and.reduce([labels >= 0 for labels in own])
     return _scrambled((labels if is_shown.all() else labels[is_shown] for labels in own), salts)
-
-
-def _unfound(lines: Bits, weights: Ids | None, batches: Iterable[Bits]) -> int:
-    """How many lines are more than the rows like them."""
-    different, numbers = np.unique(lines, return_inverse=True)
-    left = tally(numbers, weights, different.size)
-    for wanted in batches if different.size else ():
-        place = np.minimum(np.searchsorted(different, wanted), different.size - 1)
-        left -= np.bincount(place[different[place] == wanted], minlength=different.size)
-    return int(np.maximum(left, 0).sum())
 
 
 def _scrambled(columns: Iterable[Ids], salts: Bits) -> Bits:

@@ -1,7 +1,8 @@
 """Published tables read batch by batch: their different rows with counts, their order, and whether they are written as always."""
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -11,9 +12,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.audits.content import count_falls
-from manyveils.errors import DataError
+from manyveils.errors import DataError, Problem
 from manyveils.release.packing import Packing
 from manyveils.release.release import UNREADABLE, as_published, header_of
+from manyveils.release.seal import BUCKET
 from manyveils.release.views import ColumnFile
 from manyveils.release.writing import Streamed, marked_beside, write_batches, write_csv
 from manyveils.streaming.dictionary import Dictionary
@@ -21,6 +23,7 @@ from manyveils.streaming.held import CODES
 from manyveils.streaming.room import Room
 from manyveils.streaming.rows import Number, Rows, Writing
 from manyveils.streaming.tally import Tally
+from manyveils.table.counting import TooManyError
 from manyveils.table.packed import Source
 from manyveils.table.shape import Shape, records
 
@@ -29,43 +32,98 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True, repr=False)
 class PublishedTable:
-    """One published table: rows as numbers on disk, the value of each number, and the rows that differ from the last."""
+    """One published table: rows as numbers on disk, and the values that these stand for, field by field.
+
+    `fields` has the file of numbers of each field. `n_falls` counts rows below the row before them.
+    """
 
     path: Path
     file: ColumnFile
     rows: Rows
-    values: dict[str, pl.Series]
-    n_falls: int
-    is_marked: bool
-    is_untold: bool
+    fields: Mapping[str, str]
+    known: Mapping[str, pl.Series]
+    times: Mapping[str, Ids]
+    room: Room
+    n_falls: int = 0
+    is_marked: bool = False
+    is_untold: bool = False
 
     @property
-    def fields(self) -> list[str]:
-        """The fields of the rows."""
-        return [f"c{place}" for place in range(len(self.values))]
+    def columns(self) -> tuple[str, ...]:
+        """Its fields, the bucket among them if there is one."""
+        return tuple(self.fields)
 
-    def frame(self, numbers: list[Ids]) -> pl.DataFrame:
+    @property
+    def values(self) -> Mapping[str, pl.Series]:
+        """The different values of each attribute."""
+        return {name: self.known[name] for name in self.fields if name != BUCKET}
+
+    @property
+    def counts(self) -> Mapping[str, Ids]:
+        """How often each value is there."""
+        return {name: self.times[name] for name in self.fields if name != BUCKET}
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows it has."""
+        return self.rows.n_rows
+
+    @property
+    def empty(self) -> pl.DataFrame:
+        """The table without its rows."""
+        return pl.DataFrame(schema={name: self.known[name].dtype for name in self.fields})
+
+    @property
+    def least_cells(self) -> int:
+        """How many cells the different rows have at least: rows of buckets are taken to be all different."""
+        return self.n_rows * len(self.fields) if BUCKET in self.fields else 0
+
+    def showing(self, names: set[str]) -> "PublishedTable":
+        """The table with some of its fields only."""
+        return replace(self, fields={name: field for name, field in self.fields.items() if name in names})
+
+    def frame(self, numbers: Iterable[NDArray[np.integer]]) -> pl.DataFrame:
         """Rows as they are published."""
-        columns = zip(self.values.items(), numbers, strict=True)
-        return pl.DataFrame([values.gather(own).alias(name) for (name, values), own in columns])
+        return pl.DataFrame(
+            [
+                self.known[name].gather(own.astype(np.int64)).alias(name)
+                for name, own in zip(self.fields, numbers, strict=True)
+            ]
+        )
 
-    def different(self, room: Room) -> tuple[pl.DataFrame, Ids] | None:
-        """The different rows with how often each is there; nothing if there are too many."""
-        packing = Packing(tuple(map(len, self.values.values())))
-        tally = Tally(len(packing.groups), self.rows.folder / "different", room.most_keys)
-        try:
-            for batch in self.rows.batches(self.fields):
-                tally.add(packing.packed([batch[field] for field in self.fields]))
-            found = tally.different(room.most_cells // (len(self.values) + 1))
-        finally:
-            tally.forget()
+    def batches(self) -> Iterator[list[Number]]:
+        """The numbers of all rows, batch by batch."""
+        return self.picked(tuple(self.fields))
+
+    def picked(self, names: Sequence[str]) -> Iterator[list[Number]]:
+        """The numbers of some fields of all rows, batch by batch."""
+        chosen = [self.fields[name] for name in names]
+        for batch in self.rows.batches(chosen):
+            yield [batch[field] for field in chosen]
+
+    def distinct(self, most_cells: int) -> tuple[pl.DataFrame, Ids]:
+        """The different rows, and how often each is there."""
+        most = most_cells // (len(self.fields) + 1)
+        with self.tallied(tuple(self.fields)) as (packing, tally):
+            found = tally.different(most)
         if found is None:
-            return None
+            what = f"has more than {most:,} different rows, which do not fit {self.room.n_bytes:,} bytes at once."
+            raise TooManyError([Problem(self.file.table, what, "Give more memory.")])
         return self.frame(packing.unpacked(found.keys)), found.times
 
-    def forget(self) -> None:
-        """Remove what is on disk."""
-        self.rows.forget()
+    @contextmanager
+    def tallied(self, names: Sequence[str]) -> Iterator[tuple[Packing, Tally]]:
+        """Rows counted, in the order of the numbers of some fields."""
+        chosen = [self.fields[name] for name in names]
+        packing = Packing(tuple(len(self.known[name]) for name in names))
+        folder = self.rows.folder / "-".join(["different", *chosen])
+        tally = Tally(len(packing.groups), folder, self.room.most_keys)
+        try:
+            for batch in self.rows.batches(chosen):
+                tally.add(packing.packed([batch[field] for field in chosen]))
+            yield packing, tally
+        finally:
+            tally.forget()
 
 
 def read_streamed(path: Path, file: ColumnFile, room: Room, folder: Path) -> PublishedTable:
@@ -88,16 +146,18 @@ def _read(path: Path, file: ColumnFile, room: Room, folder: Path) -> PublishedTa
     first = next(frames)
     schema = first[0].schema
     dictionaries = {name: Dictionary(name, dtype) for name, dtype in schema.items()}
+    fields = {name: f"c{place}" for place, name in enumerate(schema)}
     n_falls, is_marked, last = 0, False, pl.DataFrame(schema=schema)
-    with Writing(folder / CODES, [f"c{place}" for place in range(len(schema))]) as writing:
+    with Writing(folder / CODES, list(fields.values())) as writing:
         for frame, is_as_written in chain([first], frames):
             is_marked |= not is_as_written
             numbers = [known.numbered(frame[name]) for name, known in dictionaries.items()]
             n_falls += count_falls(pl.concat([last, _turns(frame, numbers)]))
             last = frame.tail(1) if frame.height else last
-            writing.add({f"c{place}": own for place, own in enumerate(numbers)}, frame.height)
+            writing.add(dict(zip(fields.values(), numbers, strict=True)), frame.height)
     values = {name: known.values for name, known in dictionaries.items()}
-    table = PublishedTable(path, file, writing.rows, values, n_falls, is_marked, is_untold=False)
+    times = {name: known.counts for name, known in dictionaries.items()}
+    table = PublishedTable(path, file, writing.rows, fields, values, times, room, n_falls, is_marked)
     if path.suffix != ".parquet" or not path.is_file():
         return table
     marked, untold = _beside_written(table, folder / "again.parquet")
@@ -145,8 +205,8 @@ def _beside_written(table: PublishedTable, again: Path) -> tuple[bool, bool]:
         assert not isinstance(sizes, int)
         wanted, frames, n_held = iter(sizes), list[pl.DataFrame](), 0  # type: ignore[call-overload]
         size = next(wanted, 0)
-        for batch in table.rows.batches(table.fields):
-            frame = table.frame([batch[field].astype(np.int64) for field in table.fields])
+        for batch in table.batches():
+            frame = table.frame(batch)
             while frame.height:
                 taken = frame.head(size - n_held)
                 frames.append(taken)
@@ -155,9 +215,8 @@ def _beside_written(table: PublishedTable, again: Path) -> tuple[bool, bool]:
                     yield pl.concat(frames)
                     frames, n_held, size = [], 0, next(wanted, 0)
 
-    schema = {name: values.dtype for name, values in table.values.items()}
     try:
-        write_batches(Streamed(schema, table.rows.n_rows, rows), again, format="parquet")
+        write_batches(Streamed(dict(table.empty.schema), table.rows.n_rows, rows), again, format="parquet")
         return marked_beside(table.path, again)
     finally:
         again.unlink(missing_ok=True)

@@ -1,8 +1,9 @@
 """Rows counted: the different ones in order, with how often each is there, in memory or in sorted runs on disk."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,10 @@ class Counted:
     def between(self, start: int, stop: int) -> "Counted":
         """Some of the rows."""
         return Counted(tuple(key[start:stop] for key in self.keys), self.times[start:stop])
+
+    def after(self, row: Sequence[int]) -> int:
+        """How many rows come before those that are above a row in their first keys."""
+        return place_of(self.keys[: len(row)], row, side="right")
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,12 +71,13 @@ class Tally:
         self._waiting: list[Counted] = []
         self._runs: list[Run] = []
 
-    def add(self, keys: Sequence[Keys]) -> None:
-        """Add rows, in any order."""
+    def add(self, keys: Sequence[Keys], *, times: int = 1) -> None:
+        """Add rows, in any order, each so many times; a negative number takes them away."""
         n_rows = len(keys[0]) if self.n_keys else 0
         if n_rows:
-            self._take(_in_order(tuple(keys), None))
-            self.n_rows += n_rows
+            counted = _in_order(tuple(keys), None)
+            self._take(counted if times == 1 else Counted(counted.keys, counted.times * times))
+            self.n_rows += times * n_rows
 
     def _take(self, counted: Counted) -> None:
         self._waiting.append(counted)
@@ -100,7 +106,7 @@ class Tally:
             if n_different > most:
                 return None
             blocks.append(block)
-        return _joined(blocks, self.n_keys)
+        return joined(blocks, self.n_keys)
 
     def __iter__(self) -> Iterator[Counted]:
         """The different rows in order, some at a time."""
@@ -122,7 +128,8 @@ class Tally:
             path.unlink()
 
 
-def _joined(blocks: Sequence[Counted], n_keys: int) -> Counted:
+def joined(blocks: Sequence[Counted], n_keys: int) -> Counted:
+    """Runs that follow one another, as one."""
     if not blocks:
         return Counted((np.zeros(0, dtype=np.int64),) * n_keys, np.zeros(0, dtype=np.int64))
     if len(blocks) == 1:
@@ -136,8 +143,8 @@ def _added(blocks: Sequence[Counted]) -> Counted:
     filled = [block for block in blocks if len(block)]
     if len(filled) < 2:
         return (filled or list(blocks))[0]
-    joined = _joined(filled, len(filled[0].keys))
-    return _in_order(joined.keys, joined.times)
+    together = joined(filled, len(filled[0].keys))
+    return _in_order(together.keys, together.times)
 
 
 def _in_order(keys: tuple[Keys, ...], times: Keys | None) -> Counted:
@@ -165,7 +172,7 @@ def _ranges(runs: Sequence[Run], most: int) -> Iterator[tuple[NDArray[np.int64],
     n_parts = max(-(-n_rows // max(most // 2, 1)), 1)
     starts = np.zeros(len(runs), dtype=np.int64)
     for cut in _cuts(runs, n_parts):
-        stops = np.array([_place(run, cut) for run in runs])
+        stops = np.array([place_of(run.mapped(), cut) for run in runs])
         yield starts, stops
         starts = stops
     yield starts, np.array(list(map(len, runs)))
@@ -185,13 +192,12 @@ def _cuts(runs: Sequence[Run], n_parts: int) -> list[tuple[int, ...]]:
     return sorted({samples[place][0] for place in places.tolist()})
 
 
-def _place(run: Run, row: tuple[int, ...]) -> int:
-    """How many rows of a run come before a row."""
-    start, stop = 0, len(run)
-    for key, value in zip(run.mapped(), row, strict=True):
-        column = key[start:stop]
-        start, stop = (
-            start + int(np.searchsorted(column, value)),
-            start + int(np.searchsorted(column, value, side="right")),
-        )
-    return start
+def place_of(keys: Iterable[Keys], row: Sequence[int], *, side: Literal["left", "right"] = "left") -> int:
+    """How many rows, which are in order, come before a row, or before what is above it."""
+    columns = list(keys)
+    start, stop = 0, len(columns[0])
+    for key, value in zip(columns, row, strict=True):
+        low, high = start, stop
+        start = low + int(np.searchsorted(key[low:high], value))
+        stop = low + int(np.searchsorted(key[low:high], value, side="right"))
+    return start if side == "left" else stop
