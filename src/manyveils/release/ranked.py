@@ -1,6 +1,6 @@
 """Rows that are numbers become published rows as ranks of their values: what a leveled view needs of a batch, wherever it is."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -53,15 +53,18 @@ class Ranked:
         """How ranks stand together in keys."""
         return packing_of(self.values)
 
-    def keys(self, raw: Mapping[str, Raw]) -> list[Keys]:
-        """The keys of the rows that are published, in the order of the batch."""
+    def numbers(self, raw: Mapping[str, Raw]) -> list[NDArray[np.integer]]:
+        """The ranks of the rows that are published, in the order of the batch."""
         draft, table = _drafted(self.meanings, self.view, raw)
-        ranks = [rank[coded_values(draft, name, table)[0]] for name, rank in self.ranks.items()]
-        return self.packing.packed(ranks)
+        return [rank[coded_values(draft, name, table)[0]] for name, rank in self.ranks.items()]
 
-    def shown(self, keys: list[Keys]) -> list[pl.Series]:
-        """Rows as they are published."""
-        ranks = zip(self.values.items(), self.packing.unpacked(keys), strict=True)
+    def keys(self, raw: Mapping[str, Raw]) -> list[Keys]:
+        """The same as keys."""
+        return self.packing.packed(self.numbers(raw))
+
+    def shown(self, numbers: Sequence[Keys]) -> list[pl.Series]:
+        """Ranks as they are published."""
+        ranks = zip(self.values.items(), numbers, strict=True)
         return [values.gather(rank).alias(name) for (name, values), rank in ranks]
 
     @property

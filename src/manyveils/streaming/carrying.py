@@ -1,6 +1,6 @@
 """A plan carried out on rows on disk, batch by batch: what is published is counted, and written in order."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
@@ -9,12 +9,13 @@ import numpy as np
 import polars as pl
 
 from manyveils.promises.work import Work
-from manyveils.release.packing import Keys
+from manyveils.release.packing import Keys, Packing
 from manyveils.release.plan import LeveledView
-from manyveils.release.ranked import Ranked, outlined, ranked
+from manyveils.release.ranked import outlined, ranked
 from manyveils.release.seal import OutgoingColumn, OutgoingView
 from manyveils.release.writing import Streamed, write_batches
 from manyveils.streaming.held import Held
+from manyveils.streaming.rows import Number
 from manyveils.streaming.tally import Counted, Tally
 
 Progress = Callable[[str, float], None]
@@ -22,10 +23,12 @@ Progress = Callable[[str, float], None]
 
 @dataclass(frozen=True, repr=False)
 class Unsorted:
-    """The rows of one published column, not yet counted."""
+    """The rows of one published column, not yet counted: numbers of all fields, batch by batch, and what they mean."""
 
-    ranked: Ranked
-    batches: Callable[[], Iterator[list[Keys]]]
+    packing: Packing
+    schema: Mapping[str, pl.DataType]
+    batches: Callable[[], Iterator[Sequence[Number]]]
+    shown: Callable[[list[Keys]], list[pl.Series]]
 
 
 def leveled(held: Held, work: Work, view: LeveledView) -> OutgoingView:
@@ -36,11 +39,11 @@ def leveled(held: Held, work: Work, view: LeveledView) -> OutgoingView:
 def _column(held: Held, view: LeveledView) -> OutgoingColumn:
     told = ranked(held, view)
 
-    def batches() -> Iterator[list[Keys]]:
-        for batch in held.rows.batches(told.fields):
-            yield told.keys(batch)
+    def batches() -> Iterator[Sequence[Number]]:
+        return map(told.numbers, held.rows.batches(told.fields))
 
-    return OutgoingColumn(view.attributes, told.types, Unsorted(told, batches))
+    schema = {name: values.dtype for name, values in told.values.items()}
+    return OutgoingColumn(view.attributes, told.types, Unsorted(told.packing, schema, batches, told.shown))
 
 
 def write_column(
@@ -58,29 +61,28 @@ def write_column(
     Tested by: tests/streaming/test_same_release.py
     """
     unsorted: Unsorted = column.rows
-    tally = Tally(len(unsorted.ranked.packing.groups), held.folder / "written", held.room.most_keys)
+    tally = Tally(len(unsorted.packing.groups), held.folder / "written", held.room.most_keys)
     try:
-        for number, keys in enumerate(unsorted.batches(), start=1):
-            tally.add(keys)
+        for number, batch in enumerate(unsorted.batches(), start=1):
+            tally.add(unsorted.packing.packed(batch))
             progress("sorting", number / held.rows.n_batches)
         if tally.n_rows != view.n_rows:
             raise AssertionError(
                 f"{target.stem}: {view.n_rows:,} rows were to be written, and another number was"
             )
-        schema = {name: values.dtype for name, values in unsorted.ranked.values.items()}
-        shown = lambda sizes: _shown(tally, unsorted.ranked, view.n_rows, sizes, progress)  # noqa: E731
-        write_batches(Streamed(schema, view.n_rows, shown), target, format=format)
+        shown = lambda sizes: _shown(tally, unsorted, view.n_rows, sizes, progress)  # noqa: E731
+        write_batches(Streamed(unsorted.schema, view.n_rows, shown), target, format=format)
     finally:
         tally.forget()
 
 
 def _shown(
-    tally: Tally, told: Ranked, n_rows: int, sizes: int | Sequence[int], progress: Progress
+    tally: Tally, unsorted: Unsorted, n_rows: int, sizes: int | Sequence[int], progress: Progress
 ) -> Iterator[pl.DataFrame]:
     n_shown = 0
     for keys in repeated(iter(tally), repeat(sizes) if isinstance(sizes, int) else iter(sizes)):
         n_shown += keys[0].size
-        yield pl.DataFrame(told.shown(keys))
+        yield pl.DataFrame(unsorted.shown(unsorted.packing.unpacked(keys)))
         progress("writing", n_shown / n_rows)
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from manyveils.errors import DataError, Problem
@@ -34,6 +35,8 @@ from manyveils.table.sketch import Numbered, Sketch, compact, weighted
 from manyveils.table.spelling import spelled_out
 
 Progress = Callable[[str, float], None]
+# Bytes in memory for a row, and for each of its cells.
+ROW, CELL = 100, 40
 READING, CODES = "reading", "codes"
 
 
@@ -49,6 +52,26 @@ class Held(Numbered):
     def n_numbers(self, field: str) -> int:
         """How many different raw values a field has."""
         return self._sizes[field]
+
+    @property
+    def n_bytes(self) -> int:
+        """What making a release from all rows in memory was seen to take, at most."""
+        return self.rows.n_rows * (ROW + CELL * len(self.sketch.attributes))
+
+    @property
+    def table(self) -> Table:
+        """All rows in memory."""
+        sketch = self.sketch
+        codes = {name: np.empty(self.rows.n_rows, dtype=np.int32) for name in sketch.attributes}
+        start = 0
+        for batch in self.rows.batches(self.fields(tuple(codes))):
+            table = self.table_of(batch, tuple(codes))
+            for name, own in codes.items():
+                own[start : start + table.n_rows] = table[name].codes
+            start += table.n_rows
+        attributes = {name: replace(sketch[name], codes=own, weights=None) for name, own in codes.items()}
+        told = {one.name: getattr(sketch, one.name) for one in fields(sketch) if one.name != "attributes"}
+        return Table(attributes, **told)
 
     @cached_property
     def _sizes(self) -> dict[str, int]:

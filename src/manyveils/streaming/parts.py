@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from manyveils.audits.apart import part_of, sights_of
 from manyveils.audits.finding import Finding
 from manyveils.audits.together import promise_findings, together
-from manyveils.errors import DataError, InfeasibleError, Problem
+from manyveils.errors import InfeasibleError, Problem
 from manyveils.policy.guarantees import KnownItems
 from manyveils.release import View
 from manyveils.release.packing import Packing
@@ -154,11 +154,7 @@ class _Grouped:
 
     @cached_property
     def _packings(self) -> tuple[Packing, Packing]:
-        sizes = {name: len(self.table.known[name]) for name in self.table.fields}
-        return (
-            Packing(tuple(sizes[name] for name in self.names)),
-            Packing(tuple(sizes[name] for name in self._others)),
-        )
+        return Packing(self.table.sizes(self.names)), Packing(self.table.sizes(self._others))
 
     @property
     def _others(self) -> list[str]:
@@ -174,16 +170,12 @@ class _Grouped:
         """How many keys a row has."""
         return self.n_group_keys + len(self._packings[1].groups)
 
-    @cached_property
-    def _buckets(self) -> Ids:
-        return numbers_of_buckets(self.table)
-
     def keys(self, batch: Sequence[Number]) -> list[Ids]:
         """The keys of rows."""
         raw = dict(zip(self.table.fields, batch, strict=True))
         groups, others = self._packings
         of_group = (
-            [self._buckets[raw[BUCKET]]]
+            [raw[BUCKET].astype(np.int64)]
             if self.is_bucket
             else groups.packed([raw[name] for name in self.names])
         )
@@ -195,8 +187,7 @@ class _Grouped:
         n = self.n_group_keys
         numbers = dict(zip(self._others, others.unpacked(keys[n:]), strict=True))
         if self.is_bucket:
-            order = np.argsort(self._buckets)
-            numbers[BUCKET] = order[np.searchsorted(self._buckets[order], keys[0])]
+            numbers[BUCKET] = keys[0]
         else:
             numbers |= dict(zip(self.names, groups.unpacked(keys[:n]), strict=True))
         return self.table.frame([numbers[name] for name in self.table.fields])
@@ -216,14 +207,6 @@ def _grouped(table: PublishedTable, shared: set[str]) -> Iterator[_Cursor]:
         tally.forget()
 
 
-def numbers_of_buckets(table: PublishedTable) -> Ids:
-    """The number of each bucket; a bucket that has none is refused."""
-    buckets = table.known[BUCKET]
-    if not buckets.dtype.is_integer() or buckets.null_count():
-        raise DataError.at(str(table.path), "is damaged: its buckets are no whole numbers.")
-    return buckets.cast(pl.Int64).to_numpy()
-
-
 def torn_buckets_of(tables: Sequence[PublishedTable]) -> int:
     """Buckets that have different numbers of rows in different columns."""
     first, *others = tables
@@ -235,9 +218,8 @@ def _torn(one: PublishedTable, other: PublishedTable) -> Ids:
     tally, torn = Tally(1, one.rows.folder / "torn", one.room.most_keys), [np.zeros(0, dtype=np.int64)]
     try:
         for table, times in ((one, 1), (other, -1)):
-            buckets = numbers_of_buckets(table)
-            for batch in table.rows.batches([table.fields[BUCKET]]):
-                tally.add([buckets[numbers] for numbers in batch.values()], times=times)
+            for batch in table.picked([BUCKET]):
+                tally.add([numbers.astype(np.int64) for numbers in batch], times=times)
         torn += [block.keys[0][block.times != 0] for block in tally]
     finally:
         tally.forget()

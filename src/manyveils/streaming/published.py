@@ -21,7 +21,7 @@ from manyveils.release.writing import Streamed, marked_beside, write_batches, wr
 from manyveils.streaming.dictionary import Dictionary
 from manyveils.streaming.held import CODES
 from manyveils.streaming.room import Room
-from manyveils.streaming.rows import Number, Rows, Writing
+from manyveils.streaming.rows import Number, Rows, Writing, narrow
 from manyveils.streaming.tally import Tally
 from manyveils.table.counting import TooManyError
 from manyveils.table.packed import Source
@@ -34,7 +34,8 @@ Ids = NDArray[np.int64]
 class PublishedTable:
     """One published table: rows as numbers on disk, and the values that these stand for, field by field.
 
-    `fields` has the file of numbers of each field. `n_falls` counts rows below the row before them.
+    `fields` has the file of numbers of each field; a bucket is its own number, and there are `n_buckets` of them.
+    `n_falls` counts rows below the row before them.
     """
 
     path: Path
@@ -44,6 +45,7 @@ class PublishedTable:
     known: Mapping[str, pl.Series]
     times: Mapping[str, Ids]
     room: Room
+    n_buckets: int = 0
     n_falls: int = 0
     is_marked: bool = False
     is_untold: bool = False
@@ -71,7 +73,9 @@ class PublishedTable:
     @property
     def empty(self) -> pl.DataFrame:
         """The table without its rows."""
-        return pl.DataFrame(schema={name: self.known[name].dtype for name in self.fields})
+        return pl.DataFrame(
+            schema={name: pl.Int64() if name == BUCKET else self.known[name].dtype for name in self.fields}
+        )
 
     @property
     def least_cells(self) -> int:
@@ -84,12 +88,17 @@ class PublishedTable:
 
     def frame(self, numbers: Iterable[NDArray[np.integer]]) -> pl.DataFrame:
         """Rows as they are published."""
-        return pl.DataFrame(
-            [
-                self.known[name].gather(own.astype(np.int64)).alias(name)
-                for name, own in zip(self.fields, numbers, strict=True)
-            ]
-        )
+        columns = zip(self.fields, numbers, strict=True)
+        return pl.DataFrame([self._shown(name, own.astype(np.int64)) for name, own in columns])
+
+    def _shown(self, name: str, numbers: Ids) -> pl.Series:
+        if name == BUCKET:
+            return pl.Series(name, numbers)
+        return self.known[name].gather(numbers).alias(name)
+
+    def sizes(self, names: Sequence[str]) -> tuple[int, ...]:
+        """How many numbers some fields have."""
+        return tuple(self.n_buckets if name == BUCKET else len(self.known[name]) for name in names)
 
     def batches(self) -> Iterator[list[Number]]:
         """The numbers of all rows, batch by batch."""
@@ -115,7 +124,7 @@ class PublishedTable:
     def tallied(self, names: Sequence[str]) -> Iterator[tuple[Packing, Tally]]:
         """Rows counted, in the order of the numbers of some fields."""
         chosen = [self.fields[name] for name in names]
-        packing = Packing(tuple(len(self.known[name]) for name in names))
+        packing = Packing(self.sizes(names))
         folder = self.rows.folder / "-".join(["different", *chosen])
         tally = Tally(len(packing.groups), folder, self.room.most_keys)
         try:
@@ -145,23 +154,41 @@ def _read(path: Path, file: ColumnFile, room: Room, folder: Path) -> PublishedTa
     frames = _frames(path, file, room)
     first = next(frames)
     schema = first[0].schema
-    dictionaries = {name: Dictionary(name, dtype) for name, dtype in schema.items()}
+    dictionaries = {name: Dictionary(name, dtype) for name, dtype in schema.items() if name != BUCKET}
     fields = {name: f"c{place}" for place, name in enumerate(schema)}
-    n_falls, is_marked, last = 0, False, pl.DataFrame(schema=schema)
+    n_falls, is_marked, n_buckets, last = 0, False, 0, pl.DataFrame(schema=schema)
     with Writing(folder / CODES, list(fields.values())) as writing:
         for frame, is_as_written in chain([first], frames):
             is_marked |= not is_as_written
-            numbers = [known.numbered(frame[name]) for name, known in dictionaries.items()]
+            numbers = [
+                _buckets(frame[name], path) if name == BUCKET else dictionaries[name].numbered(frame[name])
+                for name in fields
+            ]
+            n_buckets = (
+                max(n_buckets, int(numbers[list(fields).index(BUCKET)].max(initial=0)) + 1)
+                if BUCKET in fields
+                else 0
+            )
             n_falls += count_falls(pl.concat([last, _turns(frame, numbers)]))
             last = frame.tail(1) if frame.height else last
             writing.add(dict(zip(fields.values(), numbers, strict=True)), frame.height)
     values = {name: known.values for name, known in dictionaries.items()}
     times = {name: known.counts for name, known in dictionaries.items()}
-    table = PublishedTable(path, file, writing.rows, fields, values, times, room, n_falls, is_marked)
+    table = PublishedTable(
+        path, file, writing.rows, fields, values, times, room, n_buckets, n_falls, is_marked
+    )
     if path.suffix != ".parquet" or not path.is_file():
         return table
     marked, untold = _beside_written(table, folder / "again.parquet")
     return replace(table, is_marked=marked, is_untold=untold)
+
+
+def _buckets(cells: pl.Series, path: Path) -> Number:
+    """Buckets as numbers: others might be told apart by one reader and not by another."""
+    if not cells.dtype.is_integer() or cells.null_count() or int(cells.min() or 0) < 0:  # type: ignore[arg-type]
+        raise DataError.at(str(path), "is damaged: its buckets are no whole numbers.")
+    numbers: Number = cells.to_numpy()
+    return numbers.astype(narrow(int(numbers.max(initial=0)) + 1))
 
 
 def _turns(frame: pl.DataFrame, numbers: Sequence[Number]) -> pl.DataFrame:

@@ -11,7 +11,7 @@ import polars as pl
 from manyveils.errors import DataError
 from manyveils.policy.sections import Data
 from manyveils.streaming.room import Room
-from manyveils.table.door import Restore, damaged, read_header, take_in
+from manyveils.table.door import Restore, damaged, read_header, take_in, unchanged
 from manyveils.table.foreign import READERS
 from manyveils.table.packed import UNPACKING, Source
 from manyveils.table.shape import Shape, records
@@ -64,10 +64,6 @@ def _is_streamed(path: Path, form: Data) -> bool:
         return form.encoding is None and file.read(2) not in UTF_16
 
 
-def _unchanged(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame
-
-
 def _sliced(frame: pl.DataFrame, names: Sequence[str], room: Room) -> Iterator[Batch]:
     step = room.rows_at_once(len(names))
     chosen = frame.select(names)
@@ -91,7 +87,7 @@ def _scanned(rows: pl.LazyFrame, room: Room, where: str) -> Batches:
             except UNREADABLE:
                 raise _damaged(where) from None
 
-    return Batches(schema, read, _unchanged)
+    return Batches(schema, read, unchanged)
 
 
 def _damaged(where: str) -> DataError:
@@ -106,7 +102,7 @@ def _of_csv(path: Path, form: Data, room: Room) -> Batches:
     def read(chosen: Sequence[str]) -> Iterator[Batch]:
         return _read_csv(source, names, delimiter, chosen, n_bytes)
 
-    return Batches(pl.Schema(dict.fromkeys(names, pl.String())), read, _unchanged, is_text=True)
+    return Batches(pl.Schema(dict.fromkeys(names, pl.String())), read, unchanged, is_text=True)
 
 
 def _read_csv(

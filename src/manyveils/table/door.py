@@ -29,9 +29,9 @@ def take_in(data: object, form: Data | None = None) -> tuple[pl.DataFrame, Resto
     `form` says how it is written, as the section [data] of a policy does.
     """
     if isinstance(data, str) and is_address(data):
-        return from_address(data, form or Data()), _unchanged
+        return from_address(data, form or Data()), unchanged
     if isinstance(data, str | Path):
-        return read_file(Path(data), form), _unchanged
+        return read_file(Path(data), form), unchanged
     if is_sparks(data):
         remedy = "Publish and audit take it; elsewhere give toPandas() of it, or of a sample."
         raise DataError.at("data", "a Spark dataframe is not collected here.", remedy)
@@ -73,12 +73,13 @@ def _as_polars(data: Any) -> pl.DataFrame:
     return frame.to_polars()
 
 
-def _unchanged(frame: pl.DataFrame) -> pl.DataFrame:
+def unchanged(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame as it is."""
     return frame
 
 
 RESTORERS: Mapping[str, Restore] = {
-    "polars": _unchanged,
+    "polars": unchanged,
     "pandas": pl.DataFrame.to_pandas,
     "pyarrow": pl.DataFrame.to_arrow,
 }
@@ -104,7 +105,7 @@ def _unreadable(error: Exception) -> DataError:
 
 def _restorer(data: object) -> Restore:
     library = type(data).__module__.partition(".")[0]
-    return RESTORERS.get(library, _unchanged)
+    return RESTORERS.get(library, unchanged)
 
 
 def restorer_of(library: str) -> Restore:
