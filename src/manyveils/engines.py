@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 from manyveils.arguments import Order, Progress, licence_of, streams_of
@@ -14,6 +15,7 @@ from manyveils.policy import Policy
 from manyveils.reading.chain import Chain
 from manyveils.release import Release
 from manyveils.release.bare import BareRelease
+from manyveils.streaming.room import Memory
 from manyveils.table import Table
 from manyveils.table.door import is_sparks
 
@@ -25,7 +27,7 @@ def is_for_spark(
     data: object,
     engine: Engine = "local",
     master: str | None = None,
-    memory: str | int | None = None,
+    memory: Memory = None,
 ) -> bool:
     """Whether Spark does the work: it is asked to, or the data are its own; a master is for Spark alone."""
     if engine == "spark" or is_sparks(data):
@@ -97,8 +99,8 @@ def publish_in_room(order: Order) -> Release:
     from manyveils.release.apart import in_own_folder
 
     def write(folder: Path) -> Release:
-        release, _ = write_in_room(order, folder, folder)
-        return release
+        with TemporaryDirectory(prefix="manyveils-") as aside:
+            return write_in_room(order, folder, Path(aside))[0]
 
     return in_own_folder(write)
 

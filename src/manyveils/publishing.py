@@ -17,6 +17,7 @@ from manyveils.release.folder import write_text
 from manyveils.release.ledger import appearing
 from manyveils.release.writing import MANIFEST
 from manyveils.run import make
+from manyveils.streaming.room import Memory
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def publish_to(
     master: str | None = None,
     progress: Progress = silent,
     after: Earlier = (),
-    memory: str | int | None = None,
+    memory: Memory = None,
 ) -> Published:
     """Publish into a folder: write aside, audit the written files, and only then let the folder appear.
 

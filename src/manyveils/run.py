@@ -34,6 +34,7 @@ from manyveils.policy import Policy
 from manyveils.promises.work import silent
 from manyveils.release import Release, seal
 from manyveils.release.ledger import Link
+from manyveils.streaming.room import Memory
 from manyveils.table import Restore, Table, hold
 from manyveils.utility import measure
 
@@ -46,7 +47,7 @@ def publish(
     policy: AnyPolicy,
     seed: int | None = None,
     after: Earlier = (),
-    memory: str | int | None = None,
+    memory: Memory = None,
 ) -> Release:
     """Publish data under a policy; the release is audited, and a broken promise is an error instead of a release.
 

@@ -81,7 +81,7 @@ def _places(cells: pl.Series, unique: pl.Series) -> Number:
         )
         places = cells.cast(pl.Enum(present)).to_physical().cast(pl.Int64).fill_null(len(present)).to_numpy()
         return order[places]
-    if cells.dtype.is_integer() and not cells.null_count():
+    if cells.dtype.is_integer() and len(cells) and not cells.null_count():
         low, high = int(cells.min()), int(cells.max())  # type: ignore[arg-type]
         if high - low < CLOSE and high < 2**62:
             lookup = np.zeros(high - low + 1, dtype=np.int64)

@@ -50,12 +50,18 @@ class Room:
         return self.free // CELL_COUNTED
 
 
-def read_size(asked: str | int) -> Room:
+# A size such as "8GB", bytes, or a room that was read before; none where all rows may be in memory.
+Memory = str | int | Room | None
+
+
+def read_size(asked: str | int | Room) -> Room:
     """The room that a size such as 8GB, 500 MB or 2GiB leaves; too little for anything is refused.
 
     >>> read_size("8GB").n_bytes
     8000000000
     """
+    if isinstance(asked, Room):
+        return asked
     n_bytes = asked if isinstance(asked, int) else _parsed(asked)
     if n_bytes < LEAST:
         what = f"{n_bytes:,} bytes are less than the libraries and one batch of rows take."

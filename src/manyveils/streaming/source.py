@@ -20,7 +20,7 @@ from manyveils.table.spelling import UTF_16
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
 # A batch, and the share of the data that has been read with it.
 Batch = tuple[pl.DataFrame, float]
-UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
 @dataclass(frozen=True, repr=False)
