@@ -17,6 +17,7 @@ from manyveils.errors import InfeasibleError, InputError
 from manyveils.streaming import audit as streamed
 from manyveils.streaming.engine import job_of
 from manyveils.streaming.room import Room
+from manyveils.table.counting import TooManyError
 from tests.golden.cases import CASES, SEED, table
 from tests.kit.strategies import cases
 from tests.streaming.test_same_release import METHODS
@@ -37,7 +38,7 @@ def in_parts(most_cells):
     here = streamed.StreamedAudit._here
 
     def refused(self):
-        raise streamed.TooManyError([])
+        raise TooManyError([])
 
     streamed.StreamedAudit._here = refused
     fitting = Room.most_cells
