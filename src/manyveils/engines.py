@@ -15,7 +15,7 @@ from manyveils.policy import Policy
 from manyveils.reading.chain import Chain
 from manyveils.release import Release
 from manyveils.release.bare import BareRelease
-from manyveils.streaming.room import Memory
+from manyveils.streaming.room import Memory, Room
 from manyveils.table import Table
 from manyveils.table.door import is_sparks
 
@@ -114,7 +114,7 @@ def write_in_room(order: Order, folder: Path, aside: Path) -> tuple[Release, Aud
 
     assert order.room is not None
     streams = streams_of(order.seed)
-    _refuse_chain_in_room(order.chain)
+    refuse_chain_in_room(order.chain)
     with job_of(order.data, order.policy, order.room, aside, order.progress) as job:
         release = job.publish(folder, order.options, streams, order.format or "csv")
         verdict = job.audit(folder, licence_of(order.policy))
@@ -122,7 +122,21 @@ def write_in_room(order: Order, folder: Path, aside: Path) -> tuple[Release, Aud
     return release, verdict
 
 
-def _refuse_chain_in_room(chain: Chain | None) -> None:
+def judge_in_room(
+    folder: Path, data: object, policy: Policy, levels: Levels, room: Room, progress: Progress
+) -> Audit:
+    """Derive every promise again in so much memory, from the files of a release and the original."""
+    from manyveils.streaming.engine import job_of
+
+    with (
+        TemporaryDirectory(prefix="manyveils-") as aside,
+        job_of(data, policy, room, Path(aside), progress) as job,
+    ):
+        return job.audit(folder, licence_of(policy), levels)
+
+
+def refuse_chain_in_room(chain: Chain | None) -> None:
+    """Where persons were seen before is looked up with all rows in memory."""
     if chain is not None:
         what = "a release is held against earlier ones in memory alone."
         raise InputError.at("after", what, "Leave memory out.")

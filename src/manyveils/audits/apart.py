@@ -144,8 +144,10 @@ class Auditing:
     @cached_property
     def empty(self) -> Release:
         """The release without its rows."""
-        frames = {name: table.empty for name, table in self.tables.items()}
-        return Release(self.outline.manifest, frames, self.outline.recodings)
+        return Release(self.outline.manifest, self._nobody(), self.outline.recodings)
+
+    def _nobody(self) -> dict[str, pl.DataFrame]:
+        return {name: table.empty for name, table in self.tables.items()}
 
     @cached_property
     def original(self) -> Table:
@@ -173,7 +175,7 @@ class Auditing:
 
     def _with_rows(self, tables: Iterable[Kept]) -> Release:
         """The release with the different rows of some tables."""
-        frames, weights = dict(self.empty.frames), {}
+        frames, weights = self._nobody(), {}
         for table in tables:
             frames[table.file.table], weights[table.file.table] = table.distinct(self.counts.most_cells)
         return Release(self.outline.manifest, frames, self.outline.recodings, weights=weights)
@@ -206,7 +208,7 @@ class Auditing:
         """Secret labels beside the original, as different rows of what they stand beside."""
         secret = set(self.outline.manifest.secret)
         quasi = set(self.counts.held.sketch.expand(self.policy.quasi))
-        frames, weights = dict(self.empty.frames), {}
+        frames, weights = self._nobody(), {}
         for name, table in self.tables.items():
             if secret & set(table.values):
                 # Only what stands beside a secret outside of buckets can be compared row by row.
@@ -217,15 +219,15 @@ class Auditing:
         return secret_findings(Evidence(release, self.original, self.policy))
 
 
-def with_needed(release: Release, needed: set[str]) -> Release:
+def with_needed(outline: Release, needed: set[str]) -> Release:
     """The manifest without attributes that no promise looks at, where no view has buckets.
 
     Beside buckets an attribute can tell which columns belong together, whatever its role.
     """
-    if any(view.bucketed for view in release.views):
-        return release
-    views = tuple(_with_needed(view, needed) for view in release.views)
-    return Release(replace(release.manifest, views=views), release.frames, release.recodings)
+    if any(view.bucketed for view in outline.views):
+        return outline
+    views = tuple(_with_needed(view, needed) for view in outline.views)
+    return Release(replace(outline.manifest, views=views), {}, outline.recodings)
 
 
 def _with_needed(view: View, needed: set[str]) -> View:

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -41,13 +42,14 @@ class Job:
     counts: Counts
     progress: Progress
 
+    @cached_property
     def lint(self) -> Lint:
         """Doubts about the policy."""
         return lint_counted(self.policy, self.counts)
 
     def publish(self, folder: Path, options: Options, streams: Streams, format: str) -> FolderRelease:  # noqa: A002
         """Write a release into a folder that is being prepared."""
-        self.lint().refuse()
+        self.lint.refuse()
         work = work_of(
             self.policy, self.held.sketch, streams, self.progress, options=options, counted=self.counts.of
         )
@@ -125,7 +127,7 @@ class Job:
             levels=levels,
             progress=self.progress,
         )
-        accepted = self.lint().said_accepted() if self.policy.accept else ()
+        accepted = self.lint.said_accepted() if self.policy.accept else ()
         return replace(verdict, accepted=accepted)
 
     def _carried_out(
