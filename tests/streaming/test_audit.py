@@ -137,3 +137,22 @@ def marked(path):
         )
     else:
         pl.read_parquet(path).write_parquet(path, compression="snappy")
+
+
+def test_from_the_command_line(desk):
+    """`audit --memory` says what `audit` says, of a release that was published in so much memory."""
+    desk.published("--memory", "1GB")
+    words = ["audit", desk.out, "--policy", desk.folder / "policy.toml", "--json"]
+    here, there = desk.run(*words).document, desk.run(*words, "--memory", "1GB").document
+    assert here["kept"]
+    assert sorted(map(str, here["findings"])) == sorted(map(str, there["findings"]))
+    assert not [path for path in desk.folder.iterdir() if path.name.startswith(".")]
+
+
+def test_bare_tables_are_held_in_memory(desk):
+    """A table that something else published is refused with the limit, instead of being read beyond it."""
+    result = desk.run(
+        "audit", desk.folder / "people.csv", "--policy", desk.folder / "policy.toml", "--memory", "1GB"
+    )
+    assert result.status == 2
+    assert "goes with a release folder" in result.stderr

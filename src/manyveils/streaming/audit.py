@@ -48,6 +48,7 @@ def audit_streamed(
     for place, file in enumerate(files):
         aside = held.folder / f"published{place}"
         aside.mkdir()
+        # Most of an audit is reading what was published.
         tables[file.table] = read_streamed(paths[file.table], file, held.room, aside)
         progress("auditing", (place + 1) / (len(files) + 1))
     n_marked = marked_in_listing(outline, folder, paths) + sum(table.is_marked for table in tables.values())

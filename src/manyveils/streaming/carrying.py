@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from manyveils.promises.work import Work
+from manyveils.promises.work import Work, of_rows
 from manyveils.release.packing import Keys, Packing
 from manyveils.release.plan import LeveledView
 from manyveils.release.ranked import outlined, ranked
@@ -65,7 +65,7 @@ def write_column(
     try:
         for number, batch in enumerate(unsorted.batches(), start=1):
             tally.add(unsorted.packing.packed(batch))
-            progress("sorting", number / held.rows.n_batches)
+            progress(of_rows("sorting", held.rows.n_rows), number / held.rows.n_batches)
         if tally.n_rows != view.n_rows:
             raise AssertionError(
                 f"{target.stem}: {view.n_rows:,} rows were to be written, and another number was"
@@ -83,7 +83,7 @@ def _shown(
     for keys in repeated(iter(tally), repeat(sizes) if isinstance(sizes, int) else iter(sizes)):
         n_shown += keys[0].size
         yield pl.DataFrame(unsorted.shown(unsorted.packing.unpacked(keys)))
-        progress("writing", n_shown / n_rows)
+        progress(of_rows("writing", n_rows), n_shown / n_rows)
 
 
 def repeated(blocks: Iterator[Counted], sizes: Iterator[int]) -> Iterator[list[Keys]]:

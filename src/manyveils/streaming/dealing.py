@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.errors import Problem
-from manyveils.promises.work import Work
+from manyveils.promises.work import Work, of_rows
 from manyveils.release.dealing import DealtView, ranks_within
 from manyveils.release.draft import labelled
 from manyveils.release.packing import Packing
@@ -140,7 +140,7 @@ class _Dealer:
                 for name, own in zip(self.names, codes, strict=True):
                     has_any[name] |= bool(own.any())
                 writing.add(self._narrow(codes, buckets), buckets.size)
-                work.progress("dealing", min((start + step) / places.size, 1.0))
+                work.progress(of_rows("dealing", places.size), min((start + step) / places.size, 1.0))
         derived = {name for names in self.held.sketch.derived.values() for name in names}
         return writing.rows, {
             name: is_any or name not in derived or not self.held.sketch[name].counts[1]

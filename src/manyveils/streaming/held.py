@@ -13,6 +13,7 @@ import polars as pl
 from manyveils.errors import DataError, Problem
 from manyveils.policy import Policy
 from manyveils.policy.sections import Data
+from manyveils.promises.work import of_rows
 from manyveils.release.packing import Packing
 from manyveils.streaming.dictionary import Dictionary
 from manyveils.streaming.persons import Seen, looked_at, refuse_several
@@ -126,10 +127,11 @@ def hold_streamed(batches: Batches, policy: Policy, room: Room, folder: Path, pr
             opened.enter_context(one.writing)
         pool = opened.enter_context(ThreadPoolExecutor())
         reading = _Reading(policy, dictionaries, seen, writing, pool)
+        stage = READING if batches.n_rows is None else of_rows(READING, batches.n_rows)
         for frame, share in batches.read(asked):
             if frame.height:
                 reading.take(frame)
-            progress(READING, share)
+            progress(stage, share)
     if not writing.n_rows:
         if reading.n_dropped:
             refuse_all_dropped(reading.n_dropped)
@@ -181,6 +183,8 @@ class Counts(Counting):
         try:
             for batch in self.held.rows.batches(fields):
                 tally.add(packing.packed([batch[field] for field in fields]))
+                if tally.n_least > most:
+                    raise TooManyError([_too_many(self.held, names, most)])
             found = tally.different(most)
         finally:
             tally.forget()

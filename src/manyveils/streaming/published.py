@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -113,26 +112,21 @@ class PublishedTable:
     def distinct(self, most_cells: int) -> tuple[pl.DataFrame, Ids]:
         """The different rows, and how often each is there."""
         most = most_cells // (len(self.fields) + 1)
-        with self.tallied(tuple(self.fields)) as (packing, tally):
-            found = tally.different(most)
-        if found is None:
-            what = f"has more than {most:,} different rows, which do not fit {self.room.n_bytes:,} bytes at once."
-            raise TooManyError([Problem(self.file.table, what, "Give more memory.")])
-        return self.frame(packing.unpacked(found.keys)), found.times
-
-    @contextmanager
-    def tallied(self, names: Sequence[str]) -> Iterator[tuple[Packing, Tally]]:
-        """Rows counted, in the order of the numbers of some fields."""
-        chosen = [self.fields[name] for name in names]
-        packing = Packing(self.sizes(names))
-        folder = self.rows.folder / "-".join(["different", *chosen])
-        tally = Tally(len(packing.groups), folder, self.room.most_keys)
+        what = f"has more than {most:,} different rows, which do not fit {self.room.n_bytes:,} bytes at once."
+        too_many = TooManyError([Problem(self.file.table, what, "Give more memory.")])
+        packing = Packing(self.sizes(tuple(self.fields)))
+        tally = Tally(len(packing.groups), self.rows.folder / "different", self.room.most_keys)
         try:
-            for batch in self.rows.batches(chosen):
-                tally.add(packing.packed([batch[field] for field in chosen]))
-            yield packing, tally
+            for batch in self.batches():
+                tally.add(packing.packed(batch))
+                if tally.n_least > most:
+                    raise too_many
+            found = tally.different(most)
         finally:
             tally.forget()
+        if found is None:
+            raise too_many
+        return self.frame(packing.unpacked(found.keys)), found.times
 
 
 def read_streamed(path: Path, file: ColumnFile, room: Room, folder: Path) -> PublishedTable:

@@ -12,6 +12,8 @@ SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(I?)B?\s*", re.IGNORECAS
 LIBRARIES, LEAST = 400 * 10**6, 600 * 10**6
 # What a cell of a batch takes while it is read, numbered and let go.
 CELL_READ, CELL_COUNTED = 120, 50
+# What a key takes while two runs are added up: both, one after the other, in order, and what is left.
+KEY_ADDED = 160
 MOST_ROWS, FEWEST_ROWS = 1_000_000, 10_000
 MOST_BYTES = 1 << 25
 
@@ -41,8 +43,8 @@ class Room:
 
     @property
     def most_keys(self) -> int:
-        """How many 64-bit numbers are sorted at once; sorting and adding them up takes a few times their size."""
-        return max(self.free // (8 * 8), FEWEST_ROWS)
+        """How many 64-bit numbers with their counts are held at once; adding them up takes a few times their size."""
+        return max(self.free // KEY_ADDED, FEWEST_ROWS)
 
     @property
     def most_cells(self) -> int:

@@ -25,12 +25,16 @@ UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 @dataclass(frozen=True, repr=False)
 class Batches:
-    """Data that are read as often as they are asked for; `is_text` where every cell is as it was written."""
+    """Data that are read as often as they are asked for; `is_text` where every cell is as it was written.
+
+    `n_rows` is how many rows there are, if that can be told before they are read.
+    """
 
     schema: pl.Schema
     read: Callable[[Sequence[str]], Iterator[Batch]]
     restore: Restore
     is_text: bool = False
+    n_rows: int | None = None
 
     @property
     def outline(self) -> pl.DataFrame:
@@ -46,7 +50,7 @@ def batches_of(data: object, form: Data, room: Room) -> Batches:
         if isinstance(data, pl.LazyFrame):
             return _scanned(data, room, "data")
         frame, restore = take_in(data, form)
-        return Batches(frame.schema, lambda names: _sliced(frame, names, room), restore)
+        return Batches(frame.schema, lambda names: _sliced(frame, names, room), restore, n_rows=frame.height)
     if path.suffix.lower() in PARQUET:
         return _scanned(pl.scan_parquet(path, glob=False), room, str(path))
     if path.suffix.lower() in ARROW:
@@ -87,7 +91,7 @@ def _scanned(rows: pl.LazyFrame, room: Room, where: str) -> Batches:
             except UNREADABLE:
                 raise _damaged(where) from None
 
-    return Batches(schema, read, unchanged)
+    return Batches(schema, read, unchanged, n_rows=n_rows)
 
 
 def _damaged(where: str) -> DataError:
