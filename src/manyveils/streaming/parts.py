@@ -10,12 +10,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.audits.apart import part_of, sights_of
+from manyveils.audits.apart import Marginal, part_of, sights_of
 from manyveils.audits.finding import Finding
 from manyveils.audits.together import promise_findings, together
 from manyveils.errors import InfeasibleError, Problem
+from manyveils.policy import Promise
 from manyveils.policy.guarantees import KnownItems
-from manyveils.release import View
+from manyveils.reading.evidence import Evidence
+from manyveils.release import Release, View
 from manyveils.release.packing import Packing
 from manyveils.release.seal import BUCKET
 from manyveils.streaming.published import PublishedTable
@@ -39,15 +41,19 @@ def findings_in_parts(audit: "StreamedAudit") -> tuple[Finding, ...]:
     outline, tables = audit.judged
     _refuse_combined(audit, outline.views)
     empty = {name: table.empty for name, table in tables.items()}
+    # Views are told apart by what they are, so that the evidence has to list the same ones.
+    evidence = Marginal(
+        Release(outline.manifest, empty, outline.recodings), audit.evidence.table, audit.policy
+    )
     found: list[Sequence[Finding]] = []
     for view in outline.views:
-        shared = _shared(audit, view)
+        shared = _shared(evidence, audit.asked, view)
         if shared is None:
             continue
         files = [tables[file.table] for file in view.files]
         for rows in _parts(files, shared, audit.counts.most_cells):
             release = part_of(outline, view, empty, rows)
-            found.append(promise_findings(release, audit.evidence.table, audit.policy, audit.levels))
+            found.append(promise_findings(release, evidence.table, audit.policy, audit.levels))
     return together(found)
 
 
@@ -60,9 +66,9 @@ def _refuse_combined(audit: "StreamedAudit", views: Sequence[View]) -> None:
             raise InfeasibleError([Problem(promise.guarantee.kind, what, "Give more memory.")])
 
 
-def _shared(audit: "StreamedAudit", view: View) -> set[str] | None:
+def _shared(evidence: Evidence, asked: Sequence[Promise], view: View) -> set[str] | None:
     """What every promise tells groups of a view apart by; nothing where no promise looks at it."""
-    sights = sights_of(view, audit.evidence, audit.asked)
+    sights = sights_of(view, evidence, asked)
     if not sights:
         return None
     shared = set.intersection(*(set(sight.key) for sight in sights))

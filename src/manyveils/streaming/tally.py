@@ -101,7 +101,7 @@ class Tally:
     @property
     def n_least(self) -> int:
         """How many different rows there are at least, as far as is known without adding up."""
-        return max((len(run) for run in (*self._waiting, *self._runs)), default=0)
+        return max([*map(len, self._waiting), *map(len, self._runs)], default=0)
 
     def different(self, most: int) -> Counted | None:
         """All different rows at once; nothing if there are more than `most`."""
