@@ -37,7 +37,7 @@ from manyveils.table.spelling import spelled_out
 
 Progress = Callable[[str, float], None]
 # Bytes in memory for a row, and for each of its cells.
-ROW, CELL = 100, 40
+ROW, CELL = 200, 85
 READING, CODES = "reading", "codes"
 
 
