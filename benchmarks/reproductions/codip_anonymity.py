@@ -16,8 +16,9 @@ from benchmarks.reproductions.table import markdown
 from manyveils.methods import Work
 from manyveils.methods.codip.anonymizers import FullDomain
 from manyveils.methods.codip.association import Association
-from manyveils.methods.generalize.lattice import Counted, Test, lattice_of, passing
+from manyveils.methods.generalize.lattice import Counted, lattice_of
 from manyveils.methods.generalize.objectives import squares
+from manyveils.methods.generalize.passing import Test, passing
 
 KS = (2, 5, 10, 20, 50, 100)
 LIMIT = 3.5e9

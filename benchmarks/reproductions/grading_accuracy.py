@@ -113,9 +113,9 @@ def run(frame: pl.DataFrame) -> Comparison:
 
 def with_key(found: Learned, originals: pl.Series, hidden: Graded) -> float:
     """The share of rows whose original is what the predicted label stands for, or may stand for, in percent."""
-    aliases = hidden.key.aliases["education"]
-    means = {code: {value} for code, value in aliases.values.items()}
-    means |= {code: set(members) for code, (_, members) in aliases.groups.items()}
+    codes = hidden.key.pseudonyms["education"]
+    means = {code: {value} for code, value in codes.values.items()}
+    means |= {code: set(members) for code, (_, members) in codes.groups.items()}
     right = [
         value in means.get(label, {label})
         for value, label in zip(originals.to_list(), found.predicted.tolist(), strict=True)

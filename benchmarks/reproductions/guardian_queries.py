@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from benchmarks.reproductions import pictures
-from benchmarks.reproductions.guardian_discharges import LHS, QD, QUERIES, SETS, STYLES, L, P
+from benchmarks.reproductions.guardian_discharges import FEWER, FEWER_QUERIES, LHS, QD, STYLES, L, P
 from benchmarks.reproductions.guardian_trials import (
     SINGLE,
     UAD,
@@ -43,8 +43,8 @@ def run(
     frame: pl.DataFrame,
     qds: tuple[int, ...] = QDS,
     ps: tuple[float, ...] = PS,
-    n_sets: int = SETS,
-    n_queries: int = QUERIES,
+    n_sets: int = FEWER,
+    n_queries: int = FEWER_QUERIES,
 ) -> list[Answered]:
     """Both methods for every number of attributes and every share of values."""
     original, drawn = original_of(frame), Drawn(C, LHS, L)

@@ -7,10 +7,10 @@ from matplotlib.figure import Figure
 
 from benchmarks.reproductions import pictures
 from benchmarks.reproductions.guardian_discharges import (
+    FEWER,
+    FEWER_QUERIES,
     LHS,
     QD,
-    QUERIES,
-    SETS,
     STYLES,
     L,
     Outcome,
@@ -27,14 +27,14 @@ C = 5
 
 
 def by_left(
-    frame: pl.DataFrame, lefts: tuple[int, ...] = LEFTS, n_sets: int = SETS, n_queries: int = QUERIES
+    frame: pl.DataFrame, lefts: tuple[int, ...] = LEFTS, n_sets: int = FEWER, n_queries: int = FEWER_QUERIES
 ) -> list[Outcome]:
     """UAD for every length of left sides, and single-attribute tables."""
     return _run(frame, [Drawn(C, lhs, L) for lhs in lefts], n_sets, n_queries)
 
 
 def by_diversity(
-    frame: pl.DataFrame, ls: tuple[int, ...] = LS, n_sets: int = SETS, n_queries: int = QUERIES
+    frame: pl.DataFrame, ls: tuple[int, ...] = LS, n_sets: int = FEWER, n_queries: int = FEWER_QUERIES
 ) -> list[Outcome]:
     """UAD for every l, with the same rules: those whose right sides can be protected with the largest."""
     return _run(frame, [Drawn(C, LHS, l, pool_l=max(ls)) for l in ls], n_sets, n_queries)

@@ -1,43 +1,74 @@
 """Do the experiments of the slicing paper again: python -m benchmarks.reproductions.slicing [--only NAME]."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Iterable
 from functools import partial
 
 import polars as pl
 
-from benchmarks.reproductions import bipartitions, clusters, diverse, growth, learning, membership, occ
-from benchmarks.reproductions.asked import asked_for, timed
+from benchmarks.reproductions import (
+    bipartitions,
+    clusters,
+    diverse,
+    growth,
+    learning,
+    membership,
+    occ,
+    same_partition,
+    slicing_compared,
+)
+from benchmarks.reproductions.figures import Figure
 from benchmarks.reproductions.page import DOCS, put
+from benchmarks.reproductions.running import Page, reproduce
 
 PAGE = DOCS / "slicing.md"
+MADE = Page(
+    "slicing",
+    (
+        "methods.anatomize",
+        "methods.generalize",
+        "methods.generalize.mondrian",
+        "methods.slice",
+        "methods.slice.medians",
+        "datasets.papers",
+    ),
+)
+Figures = Iterable[Figure]
 
 
-def _clusters(frame: pl.DataFrame) -> None:
-    put(PAGE, "clusters", clusters.table(clusters.run(frame)))
+def _clusters(frame: pl.DataFrame) -> Figures:
+    found = clusters.run(frame)
+    put(PAGE, "clusters", clusters.table(found))
     clusters.picture(frame)
+    return slicing_compared.columns(found)
 
 
-def _membership(frame: pl.DataFrame) -> None:
+def _membership(frame: pl.DataFrame) -> Figures:
     found = membership.run(frame)
     put(PAGE, "uniqueness", membership.uniqueness(frame))
     put(PAGE, "worked", membership.worked(frame))
     put(PAGE, "membership", membership.table(found))
     membership.picture(found)
+    return [slicing_compared.matching(found)]
 
 
 def _diverse(frame: pl.DataFrame) -> None:
     put(PAGE, "diverse", diverse.table(frame))
 
 
+def _partition(frame: pl.DataFrame) -> None:
+    put(PAGE, "partition", same_partition.table(frame.select(occ.OCC7)))
+
+
 def _bipartitions(frame: pl.DataFrame) -> None:
     put(PAGE, "bipartitions", bipartitions.table(bipartitions.run(frame)))
 
 
-def _learning(frame: pl.DataFrame) -> None:
+def _learning(frame: pl.DataFrame) -> Figures:
     found = learning.run(frame)
     put(PAGE, "learning", learning.table(found))
     learning.picture(found)
+    return [slicing_compared.learning(found)]
 
 
 def _growth(frame: pl.DataFrame) -> None:
@@ -47,24 +78,26 @@ def _growth(frame: pl.DataFrame) -> None:
     growth.picture(found)
 
 
-EXPERIMENTS: dict[str, Callable[[pl.DataFrame], None]] = {
-    "clusters": _clusters,
-    "membership": _membership,
-    "diverse": _diverse,
-    "bipartitions": _bipartitions,
-    "learning": _learning,
-    "growth": _growth,
-}
+def _worked() -> Figures:
+    return slicing_compared.tables_1()
 
 
 def main() -> None:
     """Run the experiments asked for, and put their tables and pictures into the page."""
-    wanted = asked_for(__doc__, EXPERIMENTS)
     if not occ.is_here():
         sys.exit(f"Nothing was reproduced: {occ.MISSING}.")
     frame = occ.read()
-    for name in wanted:
-        timed(name, partial(EXPERIMENTS[name], frame))
+    on_adult = {
+        "clusters": _clusters,
+        "membership": _membership,
+        "diverse": _diverse,
+        "partition": _partition,
+        "bipartitions": _bipartitions,
+        "learning": _learning,
+        "growth": _growth,
+    }
+    experiments = {name: partial(run, frame) for name, run in on_adult.items()}
+    reproduce(MADE, __doc__, {"worked": _worked, **experiments})
 
 
 if __name__ == "__main__":

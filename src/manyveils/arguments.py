@@ -16,7 +16,7 @@ from manyveils.reading.chain import UNTOLD, Chain, chain_of
 from manyveils.release import Release
 from manyveils.release.bare import BareRelease
 from manyveils.release.ledger import Link, links_of
-from manyveils.release.placements import private_folder, read_placements
+from manyveils.release.placements import private_folder, read_digest, read_placements
 from manyveils.release.wrong_paths import refuse_no_release
 from manyveils.streaming.room import Memory, Room, read_size
 from manyveils.table import Restore, Streams, Table, hold
@@ -107,9 +107,10 @@ def read_release(release: AnyRelease, private: str | Path | None = None) -> Rele
     if not isinstance(release, Release):
         folder = Path(release)
         release = Release.load(folder)
-        release.placements = read_placements(private_folder(folder) if private is None else Path(private))
-    elif private is not None:
+        private = private_folder(folder) if private is None else private
+    if private is not None:
         release.placements = read_placements(Path(private))
+        release.published_as = read_digest(Path(private))
     return release
 
 

@@ -123,7 +123,13 @@ def write_in_room(order: Order, folder: Path, aside: Path) -> tuple[Release, Aud
 
 
 def judge_in_room(
-    folder: Path, data: object, policy: Policy, levels: Levels, room: Room, progress: Progress
+    folder: Path,
+    data: object,
+    policy: Policy,
+    levels: Levels,
+    room: Room,
+    published_as: str | None,
+    progress: Progress,
 ) -> Audit:
     """Derive every promise again in so much memory, from the files of a release and the original."""
     from manyveils.streaming.engine import job_of
@@ -132,7 +138,7 @@ def judge_in_room(
         TemporaryDirectory(prefix="manyveils-") as aside,
         job_of(data, policy, room, Path(aside), progress) as job,
     ):
-        return job.audit(folder, licence_of(policy), levels)
+        return job.audit(folder, licence_of(policy), levels, published_as)
 
 
 def refuse_chain_in_room(chain: Chain | None) -> None:

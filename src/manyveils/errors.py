@@ -13,23 +13,42 @@ A message names files, keys, columns, counts and thresholds, never a cell of the
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from traceback import extract_tb
 from typing import Self
 
 
 @dataclass(frozen=True)
+class Change:
+    """A key of a policy, and the value with which this problem would be gone.
+
+    Of a promise about one `attribute`, which may have keys of its own that come before those of [guarantee].
+    """
+
+    section: str
+    key: str
+    value: str | int | float | bool
+    attribute: str = ""
+
+
+@dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong, where it stands and what would put it right."""
+    """One thing that is wrong, where it stands and what would put it right; in words, and as changes of which one is enough."""
 
     where: str
     what: str
     remedy: str = ""
+    changes: tuple[Change, ...] = ()
 
     def __str__(self) -> str:
         sentence = f"{self.where}: {self.what}" if self.where else self.what
         return f"{sentence} {self.remedy}".rstrip()
+
+    @property
+    def words(self) -> tuple[str, str, str]:
+        """Where, what and the remedy, without changes."""
+        return self.where, self.what, self.remedy
 
     def within(self, place: str) -> "Problem":
         """The same problem, said of a place further out (a file, a section).
@@ -37,7 +56,7 @@ class Problem:
         >>> str(Problem("k", "must be at least 1.").within("policy.toml"))
         'policy.toml: k: must be at least 1.'
         """
-        return Problem(f"{place}: {self.where}" if self.where else place, self.what, self.remedy)
+        return replace(self, where=f"{place}: {self.where}" if self.where else place)
 
 
 class ManyveilsError(Exception):

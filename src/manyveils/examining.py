@@ -43,6 +43,7 @@ from manyveils.errors import DataError, InputError, PolicyError
 from manyveils.policy import Policy
 from manyveils.promises.work import silent
 from manyveils.release import Release
+from manyveils.release.placements import private_folder, read_digest
 from manyveils.streaming.room import Memory, read_size
 from manyveils.table import Table, hold
 from manyveils.utility import Utility
@@ -96,7 +97,8 @@ def audit(
     if memory is not None:
         refuse_chain_in_room(chain)
         with _in_folder(release) as folder:
-            return judge_in_room(folder, data, policy, levels, read_size(memory), progress)
+            kept = read_digest(private_folder(folder) if private is None else Path(private))
+            return judge_in_room(folder, data, policy, levels, read_size(memory), kept, progress)
     table = beside(chain, hold(data, policy)[0], policy)
     verdict = judge(read_release(release, private), table, policy, levels)
     return told_beside(verdict, chain, published_after(release, private))

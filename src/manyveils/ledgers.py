@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from manyveils.arguments import AnyPolicy, Earlier, Order, listed, read_release
+from manyveils.audits import timeline
 from manyveils.audits.chain import ledger_of
 from manyveils.audits.timeline import Moment, known_after, moments
 from manyveils.engines import judge_with_evidence
@@ -203,8 +204,7 @@ def last_moment(release: Release, name: str, chain: Chain | None) -> Moment | No
     """Who came, went and came back with a release; nothing where it has no ledger."""
     if release.ledger is None:
         return None
-    links, ledgers = ((), ()) if chain is None else (chain.links, chain.ledgers)
-    return [*moments([*(link.name for link in links), name], [*ledgers, release.ledger])][-1]
+    return timeline.last_moment(name, release.ledger, () if chain is None else chain.ledgers)
 
 
 def timeline_of(release: Release, name: str, table: Table, policy: Policy, chain: Chain) -> Timeline:

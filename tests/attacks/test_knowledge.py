@@ -150,3 +150,28 @@ def test_dependency_over_two_steps(released):
     found = attacked("dependency", release, frame, policy)
     assert (found.success, found.certain, found.promised) == (1.0, 60, 60)
     assert "knows more than the promise speaks of" in found.verdict
+
+
+def test_a_fingerprint_tells_the_bucket(released):
+    """Whose other values stand in one bucket only is found by them, without her quasi-identifiers; where buckets are mixed nothing is certain."""
+    frame = pl.DataFrame(
+        {
+            "age": [1, 2, 3, 4, 5, 6],
+            "ill": ["flu", "flu", "flu", "cold", "cold", "gout"],
+            "job": ["clerk", "miner", "miner", "cook", "lawyer", "cook"],
+        }
+    )
+    policy = roles(("age",), ("ill", "job"))
+    columns = [("age",), ("ill",), ("job",)]
+    weak = attacked(
+        "fingerprint", released(frame, policy, columns, buckets=[0, 0, 0, 1, 1, 1]), frame, policy
+    )
+    sound = attacked(
+        "fingerprint", released(frame, policy, columns, buckets=[0, 0, 1, 0, 1, 1]), frame, policy
+    )
+    assert (weak.by_attribute["ill"]["certain"], weak.by_attribute["ill"]["worst"]) == (3, 1.0)
+    assert weak.success > sound.success
+    assert sound.certain == 0
+    assert not attacked(
+        "fingerprint", released(frame, policy, [("age", "ill", "job")]), frame, policy
+    ).applies

@@ -3,13 +3,15 @@
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.attacks.beliefs import Beliefs
+from manyveils.attacks.chance import NORMAL, named_rightly, of_hits, of_mean, wilson
 from manyveils.attacks.finding import _error, area_under_curve
 from manyveils.attacks.people import drawn_people
 from manyveils.attacks.scene import bounds_of_values
-from manyveils.attacks.score import NORMAL, of_hits, of_mean, wilson
 from manyveils.attacks.sparse_rows import Rows
 from manyveils.table import hold, resolve
 
@@ -204,3 +206,42 @@ def test_verdicts_speak_plainly():
     assert "homogeneity" in found.verdict
     assert found["dependency"].verdict.startswith("Does not apply:")
     assert found["dependency"].success is None
+
+
+def test_who_is_surest_is_named_first():
+    """With no mistake allowed only those count who are believed more than the first mistake; with some, more do."""
+    best = np.array([1.0] * 10 + [0.8] * 10 + [0.3] * 80)
+    right = np.array([1.0] * 10 + [1.0] * 9 + [0.0] + [0.25] * 80)
+    assert named_rightly(best, right, 0.0) == pytest.approx(0.1)
+    assert named_rightly(best, right, 0.01) == pytest.approx(0.19)
+    assert named_rightly(best, right, 1.0) == pytest.approx(0.39)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 5), st.booleans()), min_size=1, max_size=40),
+    st.sampled_from([0.0, 0.05, 0.3]),
+)
+def test_naming_is_what_walking_down_gives(people, rate):
+    """It is the same as naming one belief after the other until the next would name too many wrongly."""
+    best, right = (np.array(part, dtype=np.float64) for part in zip(*people, strict=True))
+    named = wrong = 0.0
+    for belief in sorted({*best.tolist()}, reverse=True):
+        among = best == belief
+        wrong += float((1 - right[among]).sum())
+        if wrong > rate * len(people) + 1e-9:
+            break
+        named += float(right[among].sum())
+    assert named_rightly(best, right, rate) == pytest.approx(named / len(people))
+
+
+def test_attacks_that_believe_tell_whom_they_name():
+    """Where three are alike and certain, they are named without a mistake; without the release nobody is."""
+    frame = pl.DataFrame({"age": [1] * 3 + [2] * 3, "ill": ["flu"] * 3 + ["flu", "cold", "gout"]})
+    policy = mv.Policy(
+        attributes={"age": {"role": "quasi", "kind": "numeric"}, "ill": {"role": "sensitive"}},
+        publish={"method": "generalize"},
+    )
+    found = mv.attack(mv.publish(frame, policy, seed=1), frame, policy, seed=1)
+    assert found["homogeneity"].true_positives == {"0.001": 0.5, "0.01": 0.5}
+    assert found["skewness"].true_positives is None
+    assert set(found["membership"].true_positives) == {"0.001", "0.01"}

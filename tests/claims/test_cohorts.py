@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.datasets import insured, insured_policy
-from manyveils.methods.nearness import far_off
+from manyveils.methods.nearness import Place, far_off
 from manyveils.promises.parting import parting
 from manyveils.publishing import publish_to
 from tests.kit.chain_adversary import certain, read
@@ -143,9 +143,9 @@ def test_any_people_end_in_a_release_or_in_one_of_our_errors(tmp_path_factory, p
 
 def test_who_stands_far_off_moved():
     """Whoever is much farther from the middle of her group than most is far off; where all are spread, nobody is."""
-    place = np.array([*np.linspace(0.1, 0.2, 20), 0.9, *np.linspace(0, 1, 20), 0.5])
+    ranks = np.array([*np.linspace(0.1, 0.2, 20), 0.9, *np.linspace(0, 1, 20), 0.5])
     groups = np.array([0] * 21 + [1] * 20 + [-1])
-    assert np.flatnonzero(far_off(place, groups, 2)).tolist() == [20]
+    assert np.flatnonzero(far_off(Place(np.arange(42), ranks), groups, 2)).tolist() == [20]
 
 
 def test_groups_are_followed_by_where_most_went():

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import manyveils as mv
-from manyveils.kernels import compiling
+from manyveils import compiling
 from manyveils.promises.exchanges import STRICTEST, Exchanges, Owed, n_differing
 from manyveils.promises.parting import parting
 from manyveils.promises.stints import NO_PAST, NONE, Stints

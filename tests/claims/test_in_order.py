@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from manyveils.reading.evidence import coded_among, coded_field
-from manyveils.table.attributes import in_order
+from manyveils.table.order import in_order
 
 numbers = st.integers(0, 3) | st.integers(0, 2**17) | st.integers(0, 2**62)
 words = st.sampled_from(["a", "b", "c", "", "{a, b}"])

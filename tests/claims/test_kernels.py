@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from manyveils.compiling import BEARABLE, FEW, Effort
 from manyveils.kernels import grouping, tallies
-from manyveils.kernels.compiling import BEARABLE, FEW, Effort
 from tests.kit import twins
 
 quick = settings(max_examples=150, deadline=None)

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from tests.fuzz.columns import Column, column
-from tests.fuzz.policies import sections
+from tests.fuzz.policies import angelized, sections
 
 SIZES = (0, *(1, 1, 2, 3, 4, 6) * 2, *(8, 8, 12, 16, 20, 24, 32, 40, 60) * 3)
 Rows = tuple[dict[str, Any], ...]
@@ -66,6 +66,8 @@ def draw(seed: int, number: int) -> Case:
     if has_persons and policy["publish"]["method"] in ("generalize", "anatomize", "slice", "separate"):
         later = _later(rng, columns, rows, constant) if rng.random() < 0.4 else None
     names = tuple(column.name for column in columns)
+    if later is None:
+        policy = angelized(Random(f"angelize {seed}/{number}"), policy)
     return Case(rows, names, policy, rng.choice(("csv", "parquet")), rng.choice(("csv", "frame")), later)
 
 

@@ -318,3 +318,17 @@ def _parted(rng: Random, names: list[str]) -> list[list[str]]:
     """The names in one to three parts."""
     n_parts, mixed = rng.choice((1, 2, 3)), rng.sample(names, len(names))
     return [part for place in range(n_parts) if (part := mixed[place::n_parts])]
+
+
+def angelized(rng: Random, policy: Keys) -> Keys:
+    """The policy, and of some that anatomize one with angelize in its place; drawn apart, so that all other cases stay."""
+    publish = policy["publish"]
+    if publish["method"] != "anatomize" or "known_items" in policy["guarantee"] or rng.random() < 0.5:
+        return policy
+    choices = {
+        "group_k": (1, 2, 3, 5),
+        "batches": ("own", "groups"),
+        "labels": ("auto", "ranges", "sets", "hierarchy"),
+    }
+    more = {key: rng.choice(values) for key, values in choices.items() if rng.random() < 0.5}
+    return policy | {"publish": publish | {"method": "angelize", **more}}

@@ -128,6 +128,8 @@ CASES: dict[str, dict[str, Any]] = {
     "anatomize-frequency": _case(
         {"l": 3, "l_kind": "frequency", "k": 6}, {"method": "anatomize", "suppression": 0.2}, "blood"
     ),
+    "angelize": _case({"l": 2}, {"method": "angelize", "group_k": 3}, "ill", "income"),
+    "angelize-groups": _case({"k": 4, "l": 2}, {"method": "angelize", "batches": "groups"}, "ill", "blood"),
     "slice": _case({"l": 2}, {"method": "slice"}, "ill", "blood"),
     "slice-columns": _case(
         {"k": 2, "l": 2},

@@ -29,6 +29,8 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     },
     "mondrian, hierarchy labels": {"method": "generalize", "recoding": "mondrian", "labels": "hierarchy"},
     "anatomize": {"method": "anatomize"},
+    "angelize": {"method": "angelize", "group_k": 2},
+    "angelize, batches of groups": {"method": "angelize", "batches": "groups", "labels": "sets"},
     "slice": {"method": "slice"},
     "slice, two columns, generalized": {"method": "slice", "columns": 2, "column_k": 2},
     "codip": {"method": "codip"},

@@ -5,7 +5,7 @@ from dataclasses import replace
 from manyveils.audits import Audit
 
 # docs/spark.md says what Spark does not look at.
-LOCAL = {"rows-true", "canonical-form", "absent"}
+LOCAL = {"rows-true", "canonical-form", "as-published", "absent", "everybody"}
 
 
 def seen_by_both(found: Audit) -> Audit:

@@ -56,9 +56,23 @@ def test_the_container_is_not_root():
             assert (ROOT / source).exists(), source
 
 
+@SLOW
+def test_the_container_files():
+    """A linter finds nothing in the container files."""
+    linter = ROOT / ".venv-tools" / "bin" / "hadolint"
+    for path in (DEPLOY / "Containerfile", ROOT / "Containerfile"):
+        done = subprocess.run([linter, path], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
-def test_the_unit(tmp_path):
-    """Systemd takes the unit as it is, and finds it hardly exposed."""
+def test_the_units(tmp_path):
+    """Systemd takes the units as they are, and finds the server's hardly exposed."""
+    for name in ("manyveils-backup.service", "manyveils-backup.timer"):
+        text = (DEPLOY / name).read_text().replace("/usr/local/sbin/veils", "/bin/true")
+        (tmp_path / name).write_text(text)
+        done = subprocess.run(["systemd-analyze", "verify", tmp_path / name], capture_output=True, text=True)
+        assert "manyveils-backup" not in done.stderr, done.stderr
     unit = tmp_path / "manyveils.service"
     text = (DEPLOY / "manyveils.service").read_text()
     # The program and its user are not on this machine.

@@ -1,41 +1,27 @@
 """A server of an older version is refused until it is migrated, whole or not at all, and then knows all it knew."""
 
-import shutil
-from pathlib import Path
+import os
 
 import pytest
-from sqlalchemy import create_engine
 
 from manyveils.errors import InputError
 from manyveils.server import accounts, disclosure, grants
-from manyveils.server.database import sqlite_url
 from manyveils.server.keeper import open_keeper
 from manyveils.server.migrating import migrate
 from manyveils.server.settings import Settings
-from tests.kit.servers import ask, killed, settled
+from tests.kit.postgresql import emptied
+from tests.kit.servers import ask, killed, killed_at_random, server_of_version_2, settled
 
 PASSWORD = "a long enough password"
 MARK = "Qz9secret"
-VERSIONS = Path(__file__).parent / "versions"
 OLD = "0123456789abcdef"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def old(request, tmp_path):
     """A server of version 2, with its key."""
-    folder = tmp_path / "old"
-    for name in ("", "releases", "work"):
-        (folder / name).mkdir(mode=0o700)
     url = request.getfixturevalue("postgresql") if request.param == "postgresql" else None
-    settings = Settings(folder, url)
-    engine = create_engine(url or sqlite_url(settings.sqlite))
-    with engine.begin() as connection:
-        for statement in (VERSIONS / f"v2.{request.param}.sql").read_text().split("\n;;\n"):
-            connection.exec_driver_sql(statement)
-    engine.dispose()
-    shutil.copy(VERSIONS / "v2.key", folder / "server.key")
-    (folder / "server.key").chmod(0o600)
-    return settings
+    return server_of_version_2(tmp_path / "old", url)
 
 
 def used_as_before(settings):
@@ -79,6 +65,26 @@ def test_killed_while_migrating(old, monkeypatch, place):
         open_keeper(old)
     assert migrate(old) == "2"
     assert used_as_before(old)
+
+
+TIMES = 40 if os.environ.get("MANYVEILS_THOROUGH") else 4
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_killed_at_any_moment(request, tmp_path, kind):
+    """Killed at random moments while it migrates, a server is of the old version or the new one, and knows everything."""
+    made = []
+
+    def call():
+        url = emptied(request.getfixturevalue("postgresql")) if kind == "postgresql" else None
+        made.append(server_of_version_2(tmp_path / f"old{len(made)}", url))
+        return lambda: migrate(made[-1])
+
+    def check():
+        assert migrate(made[-1]) in ("2", "3")
+        assert used_as_before(made[-1])
+
+    killed_at_random(29, TIMES, call, check)
 
 
 def test_a_new_server_is_what_a_migrated_one_is(old, tmp_path, request):

@@ -1,5 +1,6 @@
 """A server is copied, restored, migrated and given another key, whole or not at all, also when it is killed meanwhile."""
 
+import os
 from base64 import b64encode
 from pathlib import Path
 from secrets import token_bytes
@@ -15,12 +16,13 @@ from manyveils.server.refusals import Conflict, Forbidden, Missing
 from manyveils.server.settings import Settings
 from manyveils.server.upkeep import rotate_key
 from manyveils.server.verifying import verify_log
-from tests.kit.servers import ask, killed, settled
+from tests.kit.servers import ask, killed, killed_at_random, settled
 
 PASSWORD = "a long enough password"
 MARK = "Qz9secret"
 VERSIONS = Path(__file__).parent / "versions"
 OLD = "0123456789abcdef"
+TIMES = 40 if os.environ.get("MANYVEILS_THOROUGH") else 5
 
 
 def test_another_key(either, hand_made, monkeypatch):
@@ -114,6 +116,44 @@ def test_killed_while_the_key_is_changed(either, hand_made, monkeypatch, place):
     assert ask(keeper, either.owner, release) == f"{MARK} insurance 1"
     rotate_key(keeper)
     assert settled(open_keeper(either.keeper.settings))
+
+
+def test_killed_at_any_moment_of_a_change(either, hand_made):
+    """Killed at random moments while its key is changed, the server opens with the key that fits, and reads all."""
+    release = either.release(hand_made)
+    either.keeper.close()
+    settings = either.keeper.settings
+
+    def check():
+        keeper = open_keeper(settings)
+        assert settled(keeper)
+        assert ask(keeper, either.owner, release) == f"{MARK} insurance 1"
+        keeper.close()
+
+    killed_at_random(30, TIMES, lambda: lambda: rotate_key(open_keeper(settings)), check)
+
+
+def test_killed_at_any_moment_of_deleting(either, hand_made):
+    """Killed at random moments while it deletes, the server has each release with its files, or neither."""
+    releases = [either.release(hand_made) for _ in range(TIMES + 2)]
+    either.keeper.close()
+    settings = either.keeper.settings
+
+    def check():
+        app = create_app(settings)
+        keeper = app.state.keeper
+        here = {path.name for path in settings.releases.iterdir()}
+        assert app.state.warning is None
+        assert here == {item.id for item in catalogue.items(keeper, None)}
+        assert verify_log(keeper).whole
+        app.state.worker.stop()
+        keeper.close()
+
+    def call():
+        release = releases.pop()
+        return lambda: catalogue.delete_release(open_keeper(settings), either.owner, release)
+
+    killed_at_random(31, TIMES, call, check)
 
 
 def test_deleting(either, hand_made):

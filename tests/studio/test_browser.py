@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
 # Set to a folder to have screenshots written there.
 SHOTS = os.environ.get("MANYVEILS_SCREENSHOTS")
 STEPS = ("Data", "Who stands out", "Promises", "Ways", "Release")
-PATIENCE = 40
+PATIENCE = 90
 UNLABELLED = """
 return [...document.querySelectorAll('button, input:not([type=hidden]), textarea, select, [role=slider], a')]
   .filter(e => e.getClientRects().length && !(e.ariaLabel || e.getAttribute('aria-labelledby') || e.labels?.length

@@ -97,9 +97,9 @@ def test_a_try_writes_nothing_and_tells_what_came_of_it(table):
 
 
 def _try(draft, progress):
-    from manyveils.studio.work import try_out
+    from manyveils.studio.trying import Wish, try_out
 
-    return try_out(draft, 1, progress)
+    return try_out(draft, Wish(), 1, progress)
 
 
 def test_contradictions_stop_a_try_at_once(table):

@@ -130,7 +130,7 @@ def test_without_persons_there_is_no_ledger(desk, person):
     desk.policy(data={"person": person} if person else {}, publish={"method": "separate"})
     assert desk.publish().status == 0
     names = {path.name for path in private_folder(desk.out).iterdir()}
-    assert names == {"audit.json", "plan.json", "seed.json"}
+    assert names == {"audit.json", "plan.json", "seed.json", "release.sha256"}
 
 
 SLOW = textwrap.dedent("""

@@ -124,7 +124,7 @@ def test_private_folder(method):
     method.published("--seed", 5)
     private = method.folder / "out.private"
     assert private.stat().st_mode & 0o777 == 0o700
-    own = {"audit.json", "plan.json", "seed.json", "placements.parquet", "ledger.zip"}
+    own = {"audit.json", "plan.json", "seed.json", "release.sha256", "placements.parquet", "ledger.zip"}
     assert set(contents(private)) == own
     assert json.loads((private / "seed.json").read_text()) == {"seed": 5}
     assert json.loads((private / "audit.json").read_text())["kept"] is True

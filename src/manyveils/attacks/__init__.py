@@ -11,6 +11,7 @@ from manyveils import plugins
 from manyveils.attacks import (
     de_finetti,
     dependency,
+    downcoding,
     finding,
     grades,
     groups,
@@ -34,11 +35,13 @@ __all__ = ["ATTACKS", "Attacks", "Outcome", "Scene", "attack", "attack_names"]
 
 ATTACKS: dict[str, Callable[[Scene], Outcome]] = {
     "linkage": finding.linkage,
+    "downcoding": downcoding.downcoding,
     "homogeneity": groups.homogeneity,
     "skewness": groups.skewness,
     "similarity": groups.similarity,
     "elimination": knowledge.elimination,
     "background-join": knowledge.background_join,
+    "fingerprint": knowledge.fingerprint,
     "intersection": several.intersection,
     "proximity": groups.proximity,
     "divergence": groups.divergence,
@@ -54,7 +57,16 @@ ATTACKS: dict[str, Callable[[Scene], Outcome]] = {
 }
 # They take codes and grades for what they are; others open them.
 OF_WHAT_IS_OPEN = frozenset(
-    {"homogeneity", "skewness", "similarity", "proximity", "divergence", "elimination", "background-join"}
+    {
+        "homogeneity",
+        "skewness",
+        "similarity",
+        "proximity",
+        "divergence",
+        "elimination",
+        "background-join",
+        "fingerprint",
+    }
 )
 REMEDY = "Give the data that the release was made from."
 

@@ -26,10 +26,14 @@ Weigh = Callable[[PublishedView, Known], PublishedView]
 
 @dataclass(frozen=True, repr=False)
 class Seen:
-    """For each person how often an attack is right about her, and how much it believes what is true."""
+    """For each person how often an attack is right about her, how much it believes what is true, and what it guesses.
+
+    `best` is the belief in the guess; None where nothing is guessed.
+    """
 
     right: Floats
     truth: Floats
+    best: Floats | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,7 +63,7 @@ class Beliefs:
         """What a guess of the likeliest value achieves, where codes are the truth."""
         (best, n_best), truth = self._best, self.at(codes)
         is_best = truth >= best[self.row_of] - TOLERANCE
-        return Seen(np.where(is_best, 1.0 / n_best[self.row_of], 0.0), truth)
+        return Seen(np.where(is_best, 1.0 / n_best[self.row_of], 0.0), truth, best[self.row_of])
 
     def merged(self, label_of: Ids, n_labels: int) -> "Beliefs":
         """The same beliefs about labels that stand for several values; values without a label stay by themselves."""

@@ -19,9 +19,10 @@ from manyveils.attacks.beliefs import Beliefs, Known, label_counts
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Tally, outcome, tally
+from manyveils.attacks.score import tally
 from manyveils.attacks.search import labels_of
 from manyveils.attacks.sparse_rows import normalized
+from manyveils.attacks.tallies import Tally, outcome
 from manyveils.reading.columns import PublishedColumn
 from manyveils.reading.keys import ranges
 from manyveils.reading.views import PublishedView

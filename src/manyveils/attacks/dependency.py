@@ -16,8 +16,9 @@ from manyveils.attacks.beliefs import Beliefs, Known
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Floats, Ids, People, alike
 from manyveils.attacks.scene import Scene
-from manyveils.attacks.score import outcome, tally
+from manyveils.attacks.score import tally
 from manyveils.attacks.sparse_rows import Rows, normalized
+from manyveils.attacks.tallies import outcome
 from manyveils.reading.keys import ranges
 from manyveils.table import Table
 

@@ -10,12 +10,14 @@ import numpy as np
 import polars as pl
 
 from manyveils.attacks.beliefs import Known, Seen
+from manyveils.attacks.chance import FALSE_POSITIVES, NORMAL
 from manyveils.attacks.fitting import bound_of_all_rows, fitting_risk, hidden_in
 from manyveils.attacks.outcome import How, Measure, Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, People, alike, looked_up, n_people
 from manyveils.attacks.scene import Bound, Scene, even_bound
-from manyveils.attacks.score import NORMAL, counted, outcome
+from manyveils.attacks.score import counted
 from manyveils.attacks.search import Batch, labels_of
+from manyveils.attacks.tallies import outcome
 from manyveils.reading.views import PublishedView
 from manyveils.reading.weighing import n_placed
 
@@ -34,6 +36,7 @@ MEMBERS_FIRST = Measure(
         "within bounds": "Tells members from non-members better than guessing, and shows nobody for sure.",
         "not promised": "Shows for sure that some people are in the data; no promise caps this.",
     },
+    named="Surest first, {few} of members are found while 0.1 % of non-members are taken for some, and {more} while 1 % are.",
 )
 
 
@@ -64,7 +67,7 @@ def linkage(scene: Scene) -> Outcome:
         guess=Seen(guess, guess),
         control=(float(non_members.mean(outside).sum()), non_members.n_persons),
     )
-    tally = count(Seen(risk, risk), bound=_bound(scene))
+    tally = count(Seen(risk, risk, risk), bound=_bound(scene))
     if people.persons is not None:
         fitting = fitting_risk(scene, views, risk)
         tally = replace(
@@ -197,10 +200,8 @@ def _told(
     weights = [people.mean_weights for people in groups]
     area = area_under_curve(inside, outside, *weights)
     half = NORMAL * _error(area, *(people.n_persons for people in groups))
-    alarm = _quantile(outside, weights[1])
-    hits, false_alarms = (
-        float(people.mean(score > alarm).mean()) for people, score in zip(groups, scores, strict=True)
-    )
+    found = {f"{rate:g}": _found(groups, scores, rate) for rate in FALSE_POSITIVES}
+    hits, false_alarms = found[f"{FALSE_ALARMS:g}"]
     shown, fake = (float(people.anyone(flags).mean()) for people, flags in zip(groups, proven, strict=True))
     excess = max(0, round((shown - fake) * groups[0].n_persons))
     numbers = {
@@ -212,9 +213,9 @@ def _told(
         "broken": excess,
         "certain": excess,
         "worst": 1.0 if excess else max(hits / (hits + max(false_alarms, FALSE_ALARMS)), 0.5),
+        "true_positives": {rate: hits for rate, (hits, _) in found.items()},
     }
     details = {
-        "found_at_1_percent_false_alarms": hits,
         "shown_for_sure": shown,
         "strangers_shown_for_sure": fake,
         "strangers_who_match": float(groups[1].mean(np.isfinite(outside)).mean()),
@@ -236,13 +237,22 @@ def _told_by_all_rows(
     return {**told, "control": None, "promised": 0, "interval": [stronger["low"], stronger["high"]]}
 
 
-def _quantile(outside: Floats, weights: Floats | None) -> float:
+def _found(groups: Sequence[People], scores: Sequence[Floats], rate: float) -> tuple[float, float]:
+    """The shares of members and of non-members above the score that so few non-members are above."""
+    alarm = _quantile(scores[1], groups[1].mean_weights, rate)
+    inside, outside = (
+        float(people.mean(score > alarm).mean()) for people, score in zip(groups, scores, strict=True)
+    )
+    return inside, outside
+
+
+def _quantile(outside: Floats, weights: Floats | None, rate: float) -> float:
     """The score that few non-members are above."""
     if weights is None:
-        return float(np.quantile(outside, 1 - FALSE_ALARMS, method="higher"))
+        return float(np.quantile(outside, 1 - rate, method="higher"))
     order = np.argsort(outside, kind="stable")
     below = np.cumsum(weights[order]) / weights.sum()
-    return float(outside[order][min(int(np.searchsorted(below, 1 - FALSE_ALARMS)), order.size - 1)])
+    return float(outside[order][min(int(np.searchsorted(below, 1 - rate)), order.size - 1)])
 
 
 def area_under_curve(

@@ -8,8 +8,9 @@ from manyveils.attacks.groups import INTERVAL, UNPROMISED, near, span_of
 from manyveils.attacks.outcome import TOLERANCE, Outcome
 from manyveils.attacks.people import Floats, Ids
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Tally, outcome, unpromised
+from manyveils.attacks.score import unpromised
 from manyveils.attacks.secrets import if_found, published_counts, ranked_cells, secret_attributes
+from manyveils.attacks.tallies import Tally, outcome
 
 REASON = "No sensitive number is published as grades."
 Read = Callable[[str, Ids], Floats]

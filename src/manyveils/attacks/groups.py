@@ -12,7 +12,8 @@ from manyveils.attacks.beliefs import Beliefs, Seen
 from manyveils.attacks.outcome import TOLERANCE, Measure, Outcome
 from manyveils.attacks.people import Floats, Ids, looked_up
 from manyveils.attacks.scene import Aim, Scene, even_bound, promised_to
-from manyveils.attacks.score import Tally, how_sure, looking, outcome, protected, tally
+from manyveils.attacks.score import looking, protected, tally
+from manyveils.attacks.tallies import Tally, how_sure, outcome
 from manyveils.policy.guarantees import Proximity
 from manyveils.table import Attribute
 
@@ -176,7 +177,8 @@ def near(attribute: Attribute, within: float, beliefs: Beliefs, codes: Ids) -> S
     is_number = (codes >= 0) & (codes < numbers.size)
     index = np.where(is_number, codes, 0)
     right = np.where(is_number, inside[beliefs.row_of, index], 0.0)
-    return Seen(right, np.where(is_number, around[beliefs.row_of, index], 0.0))
+    truth = np.where(is_number, around[beliefs.row_of, index], 0.0)
+    return Seen(right, truth, best[beliefs.row_of, 0])
 
 
 def _between(rows: Floats, low: Ids, high: Ids) -> Floats:

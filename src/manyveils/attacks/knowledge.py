@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from manyveils.attacks.adversaries import Adversary
-from manyveils.attacks.beliefs import Beliefs, Seen
+from manyveils.attacks.beliefs import Beliefs, Known, Seen
 from manyveils.attacks.outcome import TOLERANCE, Outcome
 from manyveils.attacks.people import Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Bound, Scene
-from manyveils.attacks.score import Look, Tally, bound_of, how_sure, outcome, summed, tally
+from manyveils.attacks.score import Look, bound_of, tally
+from manyveils.attacks.tallies import Tally, how_sure, outcome, summed
 
 MOST_SINGLE = 6
 SINGLE = ("success", "broken", "promised", "certain", "worst")
@@ -56,9 +57,11 @@ def _look(scene: Scene, aim: Aim, m: int) -> Look:
         for name in beside:
             factor = _factor(adversary, people, aim, name, m, scene.table[name].absence, factors)
             truth = np.minimum(plain.truth * factor, 1.0)
-            ways.append(Seen((truth > 0.5 + TOLERANCE).astype(np.float64), truth))
-        right, truth = [way.right for way in ways], np.maximum.reduce([way.truth for way in ways])
-        return Seen(np.maximum.reduce(right), truth)
+            ways.append(Seen((truth > 0.5 + TOLERANCE).astype(np.float64), truth, truth))
+        right, truth = (
+            np.maximum.reduce([getattr(way, name) for way in ways]) for name in ("right", "truth")
+        )
+        return Seen(right, truth, np.maximum.reduce([way.best for way in ways if way.best is not None]))
 
     return look
 
@@ -78,7 +81,8 @@ def _own(beliefs: Beliefs, codes: Ids, m: int) -> Seen:
     # Of the values that were at least as likely as hers, m are gone; she is guessed among the rest.
     as_likely = beliefs.rows.n_at_least(beliefs.row_of, truth - TOLERANCE)
     right = np.where(among, 1.0 / np.maximum(as_likely - m, 1), 0.0)
-    return Seen(np.where(truth > 0, right, 0.0), np.minimum(truth / left, 1.0))
+    best = np.where(among, truth, top[:, m]) / left
+    return Seen(np.where(truth > 0, right, 0.0), np.minimum(truth / left, 1.0), np.minimum(best, 1.0))
 
 
 def _factor(
@@ -178,3 +182,27 @@ def _with_singles(
             numbers = summed(tallies)
             result[home]["knowing"][known] = {key: numbers[key] for key in SINGLE}
     return result
+
+
+def fingerprint(scene: Scene) -> Outcome:
+    """Fingerprint correlation: the sensitive values of one person together tell her bucket, whoever she is.
+
+    Knows: all sensitive values of the target but one, and nothing else of her.
+    How: weighs the buckets by how often these values stand in them, and takes the value that is likeliest there.
+    Paper: Khan, Tao, Anjum and others, (c,k)-anonymization (2020), on releases as (p,k)-angelization makes them.
+    """
+    aims = []
+    for aim in scene.aims:
+        others = tuple(name for names in scene.beside(aim).values() for name in names)
+        if others and _share_a_bucketing(scene, aim.about, others):
+            aims.append(replace(aim, known=others, bounds=scene.aim(others, aim.about).bounds))
+    reason = "No view has several sensitive attributes in buckets."
+    tallies = [tally(scene, aim) for aim in aims]
+    knows = "all sensitive values of the target but one, and nothing else of her"
+    return outcome("fingerprint", knows, how_sure(scene, aims), tallies, reason=reason)
+
+
+def _share_a_bucketing(scene: Scene, about: str, others: Known) -> bool:
+    """Whether a view with buckets shows an attribute and some other."""
+    views = (view for view in scene.reader.views if view.n_buckets > 1)
+    return any(about in view.attributes and {*others} & {*view.attributes} for view in views)

@@ -16,9 +16,10 @@ from manyveils.attacks.beliefs import Beliefs, Known, Seen
 from manyveils.attacks.outcome import Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, People, alike, looked_up, n_people
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Tally, bound_of, counted, harm, look, outcome, protected
+from manyveils.attacks.score import bound_of, counted, harm, look, protected
 from manyveils.attacks.search import Batch, labels_of
 from manyveils.attacks.sparse_rows import Rows, normalized
+from manyveils.attacks.tallies import Tally, outcome
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import DistinctDiversity, FrequencyDiversity
 from manyveils.reading.views import PublishedView
@@ -335,7 +336,7 @@ def _tally(scene: Scene, aim: Aim, beliefs: Beliefs, deals: Ids) -> Tally:
     seen, plain = beliefs.seen(people.codes[aim.about]), look(scene.reader, people, aim)
     bound, guess = bound_of(people, aim), look(scene.ignorant, people, aim)
     # Shares of few deals vary by chance, which must not look like knowledge.
-    surely = Seen(seen.right, seen.truth - CAUTION * np.sqrt(0.25 / np.maximum(deals, 1)))
+    surely = replace(seen, truth=seen.truth - CAUTION * np.sqrt(0.25 / np.maximum(deals, 1)))
     before = Seen(guess.right, plain.truth)
     broken, _ = harm(inside, surely, before, bound)
     gained = inside & (deals >= LEAST_DEALS) & (surely.truth > plain.truth)

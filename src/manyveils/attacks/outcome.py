@@ -38,6 +38,7 @@ class Measure:
     sentence: str
     is_mean: bool = False
     openings: Mapping[Standing, str] = field(default_factory=lambda: OPENINGS)
+    named: str = "Surest first, {few} of them are named rightly while 0.1 % are named wrongly, and {more} while 1 % are."
 
 
 GUESSED_RIGHT = Measure(
@@ -55,6 +56,8 @@ class Outcome:
     `broken` counts targets whose true value is believed more than `bound` says and more than without the release;
     for `promised` of them the policy promises that bound, and for the others it promises none.
     `certain` counts those of whom it is certain; `worst` is the strongest belief in a true value.
+    `true_positives` is the share of targets named rightly by someone who names only those of whom she is surest, while she
+    names 0.1 % or 1 % of the targets wrongly; None where nobody is named.
     `is_foreseen` says that the promises speak of adversaries who know as much.
     `all_rows` has the same numbers of someone who knows all rows of each target, where people have several rows; all
     else is then of someone who knows one, as likely one as another. What she does not find out better so, she finds out
@@ -77,6 +80,7 @@ class Outcome:
     promised: int = 0
     certain: int = 0
     worst: float | None = None
+    true_positives: Mapping[str, float] | None = None
     bound: str = ""
     by_attribute: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -143,7 +147,14 @@ class Outcome:
         verdict = (
             f"{self.measure.openings[self.standing]} {rates}.{f' Of the targets, {harm}.' if harm else ''}"
         )
+        verdict += self._named
         return verdict if self.all_rows is None else f"{verdict} {self._by_all_rows(self.all_rows)}"
+
+    @property
+    def _named(self) -> str:
+        """How many are named while few are named wrongly, if anybody is."""
+        few, more = (self.true_positives or {}).values() or (0.0, 0.0)
+        return f" {self.measure.named.format(few=_percent(few), more=_percent(more))}" if more else ""
 
     def _by_all_rows(self, every: Mapping[str, Any]) -> str:
         harm = self._harm(every["broken"], every["promised"], every["certain"])
@@ -178,6 +189,7 @@ class Outcome:
             "promised": self.promised,
             "certain": self.certain,
             "worst": self.worst,
+            "true_positives": None if self.true_positives is None else dict(self.true_positives),
             "bound": self.bound,
             "by_attribute": {name: dict(numbers) for name, numbers in self.by_attribute.items()},
             "details": dict(self.details),

@@ -7,66 +7,26 @@ is known is as likely one as another, so a person counts with the share of her r
 broken if by one of them she is.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
 from manyveils.attacks.adversaries import Adversary
 from manyveils.attacks.beliefs import Beliefs, Seen
-from manyveils.attacks.outcome import GUESSED_RIGHT, TOLERANCE, How, Measure, Outcome
+from manyveils.attacks.chance import (
+    NORMAL,
+)
+from manyveils.attacks.outcome import TOLERANCE
 from manyveils.attacks.people import Bools, Floats, Ids, People
 from manyveils.attacks.scene import Aim, Bound, Scene, half_the_doubt
+from manyveils.attacks.tallies import Tally
 
-Interval = tuple[float, float]
 Look = Callable[[Adversary, People, Aim], Seen]
 
-NORMAL = 1.959964
 HARM = ("broken", "promised", "certain", "worst")
-SUMMED = ("targets", "success", "baseline", "control", "broken", "promised", "certain", "worst")
-
-
-@dataclass(frozen=True, repr=False)
-class Tally:
-    """What an attack achieves against one attribute: of each person whether she is a target, and how often it is right.
-
-    `luck` is the variance of guesses that chance decides; `outside` sums how often it is right about `n_outside` non-members.
-    Of the `broken`, who are beyond the bound, `promised` are beyond one that the policy promises.
-    `all_rows` is what someone achieves who knows all rows of each person, where people have several; nothing more,
-    unless an attack says so.
-    """
-
-    home: str
-    inside: Bools
-    right: Floats
-    guessed: float
-    outside: float
-    n_outside: int
-    broken: int
-    promised: int
-    certain: int
-    worst: float
-    bound: str
-    details: Mapping[str, float] = field(default_factory=dict)
-    luck: float = 0.0
-    all_rows: "Tally | None" = None
-
-    @property
-    def targets(self) -> int:
-        """How many people are targets."""
-        return int(self.inside.sum())
-
-    @property
-    def n_right(self) -> float:
-        """How many of them the attack gets right."""
-        return float(self.right[self.inside].sum())
-
-    def is_better_than(self, plain: "Tally") -> bool:
-        """Whether this attack is right more often than a plainer one, beyond chance."""
-        return self.targets > 0 and interval([self])[0] > plain.n_right / self.targets
 
 
 def looking(see: Callable[[Beliefs, Ids], Seen]) -> Look:
@@ -140,13 +100,13 @@ def _or_by_rows(
     ):
         return one, seen
     by_rows = look(scene.ignoring, scene.people, aim)
-    both = Seen(by_rows.right, np.maximum(by_rows.truth, seen.truth))
+    both = replace(by_rows, truth=np.maximum(by_rows.truth, seen.truth))
     rows = count(both, control=(one.outside, one.n_outside))
     if rows.n_right <= one.n_right:
         return one, seen
     if rows.is_better_than(one):
         return rows, both
-    return replace(one, right=rows.right, luck=rows.luck), seen
+    return replace(one, right=rows.right, luck=rows.luck, best=rows.best), seen
 
 
 def _is_righter(people: People, inside: Bools, right: Floats, other: Floats) -> bool:
@@ -169,7 +129,7 @@ def _by_all_rows(
         return one
     knower = scene.knower(adversary)
     by_all = look(knower, scene.people, aim)
-    both = Seen(by_all.right, np.maximum(by_all.truth, seen.truth))
+    both = replace(by_all, truth=np.maximum(by_all.truth, seen.truth))
     every = count(both, control=_control(scene, aim, look, knower))
     if not knower.stands(aim.about):
         every = founded(every, one)
@@ -225,6 +185,7 @@ def counted(
         min(float(seen.truth[inside].max(initial=0.0)), 1.0),
         bound.words,
         luck=_luck(people, inside, seen.right),
+        best=None if seen.best is None else people.mean(seen.best, inside),
     )
     return one if people.persons is None else replace(one, all_rows=one)
 
@@ -242,148 +203,3 @@ def protected(people: People, aim: Aim) -> Bools:
     """Who has a value that needs protection."""
     codes = people.codes[aim.about]
     return (codes < 0) | ~aim.spared[np.maximum(codes, 0)]
-
-
-def outcome(
-    name: str,
-    knows: str,
-    how: How,
-    tallies: Iterable[Tally],
-    details: Mapping[str, Any] | None = None,
-    reason: str = "No sensitive attribute is published in the open.",
-    measure: Measure = GUESSED_RIGHT,
-    *,
-    is_foreseen: bool = False,
-) -> Outcome:
-    """Sum tallies up, over all and for every attribute; without a target the attack does not apply.
-
-    `is_foreseen` says that the promises speak of adversaries who know as much as this one.
-    """
-    tallies = [tally for tally in tallies if tally.targets]
-    if not tallies:
-        return Outcome(name, knows, "none", reason=reason)
-    homes: dict[str, list[Tally]] = {}
-    for tally in tallies:
-        homes.setdefault(tally.home, []).append(tally)
-    whole = summed(tallies, measure)
-    low, high = whole["interval"]
-    return Outcome(
-        name,
-        knows,
-        how,
-        **{key: whole[key] for key in SUMMED},
-        control_unsure=_unsure(tallies, whole["control"]),
-        low=low,
-        high=high,
-        bound="; ".join(dict.fromkeys(tally.bound for tally in tallies)),
-        by_attribute={home: _with_all_rows(own, measure) for home, own in homes.items()},
-        details=details or {},
-        measure=measure,
-        is_foreseen=is_foreseen,
-        all_rows=_all_rows(tallies, measure),
-    )
-
-
-def _with_all_rows(tallies: Sequence[Tally], measure: Measure) -> dict[str, Any]:
-    every = _all_rows(tallies, measure)
-    return summed(tallies, measure) | ({} if every is None else {"all_rows": every})
-
-
-def _all_rows(tallies: Sequence[Tally], measure: Measure) -> dict[str, Any] | None:
-    """The sum of what someone achieves who knows all rows of each person; None where people have one."""
-    if all(tally.all_rows is None for tally in tallies):
-        return None
-    whole = summed([tally.all_rows or tally for tally in tallies], measure)
-    return {key: whole[key] for key in (*SUMMED, "interval")}
-
-
-def summed(tallies: Sequence[Tally], measure: Measure = GUESSED_RIGHT) -> dict[str, Any]:
-    """The sum of some tallies that have targets, as plain values."""
-    n = sum(tally.targets for tally in tallies)
-    n_outside = sum(tally.n_outside for tally in tallies)
-    details: dict[str, list[float]] = {}
-    for tally in tallies:
-        for key, value in tally.details.items():
-            details.setdefault(key, []).append(value)
-    return {
-        "targets": n,
-        "success": sum(tally.n_right for tally in tallies) / n,
-        "baseline": sum(tally.guessed for tally in tallies) / n,
-        "control": sum(tally.outside for tally in tallies) / n_outside if n_outside else None,
-        "interval": list(interval(tallies, measure)),
-        "broken": sum(tally.broken for tally in tallies),
-        "promised": sum(tally.promised for tally in tallies),
-        "certain": sum(tally.certain for tally in tallies),
-        "worst": max(tally.worst for tally in tallies),
-        **{key: _together(values) for key, values in details.items()},
-    }
-
-
-def _unsure(tallies: Sequence[Tally], control: float | None) -> float:
-    """How far a control may be off: people outside are counted once, however many attributes they have."""
-    n = max(tally.n_outside for tally in tallies)
-    return 0.0 if control is None else wilson(control * n, n)[1] - control
-
-
-def interval(tallies: Sequence[Tally], measure: Measure = GUESSED_RIGHT) -> Interval:
-    """The interval of success over all tallies of the same people."""
-    hits: Floats = np.sum([tally.right for tally in tallies], axis=0)
-    targets: Floats = np.sum([tally.inside for tally in tallies], axis=0).astype(np.float64)
-    if measure.is_mean:
-        return of_mean(hits, targets)
-    return of_hits(hits, targets, sum(tally.luck for tally in tallies))
-
-
-def _together(values: Sequence[float]) -> float:
-    """Counts are summed; of shares and gains the greatest counts."""
-    return sum(values) if all(isinstance(value, int) for value in values) else max(values)
-
-
-def how_sure(scene: Scene, aims: Iterable[Aim]) -> How:
-    """Exact where every belief is a share of rows that look alike."""
-    return "exact" if all(scene.reader.is_exact(aim.known, aim.about) for aim in aims) else "estimate"
-
-
-def wilson(right: float, n: float) -> Interval:
-    """A 95 % interval for a share of n independent tries (Wilson, 1927).
-
-    >>> [round(end, 3) for end in wilson(5, 10)]
-    [0.237, 0.763]
-    """
-    if n <= 0:
-        return 0.0, 1.0
-    share, z2 = right / n, NORMAL**2
-    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = NORMAL * sqrt(max(share * (1 - share), 0.0) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def of_hits(hits: Floats, targets: Floats, luck: float) -> Interval:
-    """Wilson's interval for as many independent tries as would vary as much as these people do.
-
-    `hits` and `targets` are sums over a person's attributes; `luck` is the variance of guesses that chance decides.
-
-    >>> [round(end, 3) for end in of_hits(np.array([1.0] * 5 + [0.0] * 5), np.ones(10), 0.0)]
-    [0.237, 0.763]
-    """
-    n, people = float(targets.sum()), float(np.count_nonzero(targets))
-    share = float(hits.sum()) / max(n, 1.0)
-    spread = float(((hits - share * targets) ** 2).sum()) + luck
-    tries = n * n * share * (1 - share) / spread if spread > 0 else people
-    # With all or nobody right nothing varies, and people are all there is to count.
-    tries = min(tries, n) if 0 < share < 1 else people
-    return wilson(share * tries, tries)
-
-
-def of_mean(sums: Floats, targets: Floats) -> Interval:
-    """The normal interval of a mean over all targets; it ends at nothing and at certainty.
-
-    >>> [round(end, 3) for end in of_mean(np.array([0.2, 0.4, 0.3, 0.3]), np.ones(4))]
-    [0.231, 0.369]
-    """
-    n = float(targets.sum())
-    if n <= 0:
-        return 0.0, 1.0
-    mean = float(sums.sum()) / n
-    half = NORMAL * sqrt(float(((sums - mean * targets) ** 2).sum())) / n
-    return max(0.0, mean - half), min(1.0, mean + half)

@@ -13,7 +13,8 @@ from manyveils.attacks.groups import INTERVAL, UNPROMISED, near, span_of
 from manyveils.attacks.outcome import TOLERANCE, Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, People, looked_up
 from manyveils.attacks.scene import Aim, Bound, Scene
-from manyveils.attacks.score import Tally, bound_of, counted, outcome, protected, unpromised
+from manyveils.attacks.score import bound_of, counted, protected, unpromised
+from manyveils.attacks.tallies import Tally, outcome
 from manyveils.keys.choices import HIDDEN, choices_of
 
 # The shares of people who may have chosen a pseudonym of their own, and the misfit at which one is taken for no value's.
@@ -119,7 +120,7 @@ def _by_frequency(scene: Scene, pseudonyms: Pseudonyms, aim: Aim) -> Tally:
     share = pseudonyms.all / max(int(pseudonyms.all.sum()), 1)
     guess = (values == int(np.argmax(expected))).astype(np.float64)
     inside = is_hidden(scene, people.codes, aim.about) & protected(people, aim)
-    seen = Seen(right[values], np.where(right > 0, belief, 0.0)[values])
+    seen = Seen(right[values], np.where(right > 0, belief, 0.0)[values], belief[values])
     return counted(aim.home, people, inside, seen, Seen(guess, share[values]), bound_of(people, aim))
 
 
@@ -289,6 +290,7 @@ def if_found(
 ) -> Tally:
     """Right where the cell is found and read; `read` is the share of draws in which it is."""
     beliefs = scene.reader.cells(scene.people, aim.known, aim.about)
-    seen = Seen(beliefs.right(cell) * read, np.where(read > 0, beliefs.at(cell), 0.0))
+    plain = beliefs.seen(cell)
+    seen = Seen(plain.right * read, np.where(read > 0, plain.truth, 0.0), plain.best)
     inside = targets & protected(scene.people, aim)
     return counted(aim.home, scene.people, inside, seen, guess, bound, weights=read)

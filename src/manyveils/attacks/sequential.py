@@ -16,8 +16,9 @@ from manyveils.attacks.composition import Collector, Composer
 from manyveils.attacks.correspondence import corresponding, pairs_of
 from manyveils.attacks.outcome import How, Outcome
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import Tally, founded, outcome, tally
+from manyveils.attacks.score import founded, tally
 from manyveils.attacks.several import KNOWS, effort_for
+from manyveils.attacks.tallies import Tally, outcome
 from manyveils.attacks.worlds import Limits, worst
 from manyveils.table.earlier import Earlier
 

@@ -10,8 +10,9 @@ from manyveils.attacks.beliefs import Beliefs, Known, Seen
 from manyveils.attacks.outcome import How, Outcome
 from manyveils.attacks.people import Bools, Floats, Ids, People, alike
 from manyveils.attacks.scene import Aim, Scene
-from manyveils.attacks.score import bound_of, harm, look, outcome, protected, tally
+from manyveils.attacks.score import bound_of, harm, look, protected, tally
 from manyveils.attacks.sparse_rows import Rows
+from manyveils.attacks.tallies import outcome
 from manyveils.attacks.worlds import Combined, Limits, TooMany, combined, linked, worst
 
 KNOWS = "the quasi-identifiers, or what a rule gives"

@@ -8,12 +8,14 @@ from typing import NamedTuple
 
 from manyveils.audits.absent import absence_findings
 from manyveils.audits.bare import bare_findings, exposure_findings, not_judged, persons_counted
+from manyveils.audits.claims import claim_findings
 from manyveils.audits.content import content_findings, loss_findings
+from manyveils.audits.everybody import everybody_findings
 from manyveils.audits.finding import Audit, Finding
 from manyveils.audits.judge import worst_columns
 from manyveils.audits.secrets import secret_findings
 from manyveils.audits.together import columns_judged
-from manyveils.audits.truth import form_findings, truth_findings
+from manyveils.audits.truth import form_findings, is_as_published, truth_findings
 from manyveils.policy import Policy
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.licence import Licence, licensed
@@ -66,9 +68,11 @@ def judged(
         (
             *worst_columns(columns_judged(evidence, levels or {})),
             *absence_findings(evidence),
+            *everybody_findings(evidence),
             *content_findings(evidence, n_refused),
             *loss_findings(evidence),
             *truth_findings(evidence),
+            *claim_findings(evidence, is_unchanged=is_as_published(as_read)),
             *form_findings(as_read),
             *secret_findings(Evidence(release, table, policy)),
         ),

@@ -12,13 +12,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from manyveils.audits.claims import claims_elsewhere
 from manyveils.audits.content import content_findings, loss_findings
 from manyveils.audits.finding import Audit, Finding
 from manyveils.audits.judge import worst_columns
 from manyveils.audits.levels import at_levels
 from manyveils.audits.secrets import secret_findings
 from manyveils.audits.together import columns_judged
+from manyveils.errors import PolicyError
 from manyveils.policy import Policy, Promise
+from manyveils.policy.promises import effective
 from manyveils.reading.evidence import BUCKET, Coded, Evidence
 from manyveils.reading.secrets import as_published
 from manyveils.reading.sight import Sight, columns_for, known_in, sight_of
@@ -110,6 +113,8 @@ class Auditing:
                 ),
                 *loss_findings(self.evidence),
                 *self.truth(),
+                *claims_elsewhere(self.evidence),
+                *self.forms(),
                 *self._secrets(),
             ),
             self.counts.held.sketch.derived,
@@ -133,7 +138,11 @@ class Auditing:
         return ()
 
     def truth(self) -> Iterable[Finding]:
-        """The findings about lines as rows of the original, and about files."""
+        """The findings about lines as rows of the original."""
+        return ()
+
+    def forms(self) -> Iterable[Finding]:
+        """The findings about files."""
         return ()
 
     @property
@@ -217,6 +226,13 @@ class Auditing:
                 frames[name] = pl.concat([table.empty, rows], how="diagonal")
         release = Release(self.outline.manifest, frames, self.outline.recodings, weights=weights)
         return secret_findings(Evidence(release, self.original, self.policy))
+
+
+def refuse_everybody(policy: Policy, remedy: str) -> None:
+    """Refuse to work out who stands in which bucket, which is done where all rows are."""
+    if any(effective(policy, name).everybody for name in policy.sensitive):
+        what = "is judged with all rows in memory alone."
+        raise PolicyError.at(f"{policy.name}: guarantee.everybody", what, remedy)
 
 
 def with_needed(outline: Release, needed: set[str]) -> Release:

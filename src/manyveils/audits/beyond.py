@@ -4,17 +4,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from manyveils.audits.finding import Finding
+from manyveils.audits.finding import BOUND, Finding
 
-Reading = Literal["conditional", "sightings", "absent"]
+Reading = Literal["conditional", "sightings", "absent", "everybody"]
 WHO: Mapping[str, str] = {
     "conditional": "Someone who knows the other sensitive values of a person",
     "sightings": "Someone who finds a person in several groups, and takes {about} not to change,",
+    "everybody": "Someone who knows the quasi-identifiers of all people",
     "absent": "Someone who knows how common each {about} is among all, and that a person was left out,",
 }
 REMEDIES: Mapping[str, str] = {
     "conditional": "conditional = true in the policy would promise it.",
     "sightings": "constant = true for the attribute would promise it.",
+    "everybody": "everybody = true in the policy would promise it.",
     "absent": "a release that leaves nobody out (suppression = 0) tells nothing by that.",
 }
 
@@ -54,7 +56,14 @@ def beyond(findings: Iterable[Finding], n_rows: int, named: Callable[[str], str]
     """
     worst: dict[tuple[str, str], Beyond] = {}
     for finding in findings:
-        if finding.promised or finding.kept or finding.reading not in WHO or not finding.rows_short:
+        is_bound = finding.terms.endswith(BOUND)
+        if (
+            finding.promised
+            or finding.kept
+            or finding.reading not in WHO
+            or is_bound
+            or not finding.rows_short
+        ):
             continue
         about, reading = named(finding.attribute), finding.reading
         # Diversity of one is a single value that is left.

@@ -13,7 +13,8 @@ import polars as pl
 from manyveils.audits.groups import Groups, Together, cells_in, multiplied, with_reference
 from manyveils.audits.kinds import known_parts
 from manyveils.audits.matched import matched
-from manyveils.audits.persons import Placed, placed_in, rows_of_persons
+from manyveils.audits.originals import rows_of_persons
+from manyveils.audits.persons import Placed, placed_in
 from manyveils.policy import Promise
 from manyveils.reading.evidence import BUCKET, Evidence
 from manyveils.reading.keys import people_in, with_people

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from manyveils.audits.signatures import Signatures
+from manyveils.compiling import kernel
 from manyveils.reading.keys import Floats, Ids, ranges
 
 # So many values of signatures are looked at together.
@@ -65,18 +66,44 @@ def _in_tables(signatures: Signatures, gains: Gains, known: Floats) -> Iterator[
     flat = np.full((int(signatures.groups.max()) + 1) * n_values, -np.inf)
     seen = gains.keys < flat.size
     flat[gains.keys[seen]] = gains.logs[seen]
-    table, lengths = flat.reshape(-1, n_values), signatures.lengths
     step = max(MOST_CANDIDATES // n_values, 1)
-    for start in range(0, lengths.size, step):
-        own = np.arange(start, min(start + step, lengths.size))
-        weights = np.repeat(known[np.newaxis], own.size, axis=0)
-        for place in range(int(lengths[own].max())):
-            longer = np.flatnonzero(lengths[own] > place)
-            weights[longer] += table[signatures.groups[signatures.starts[own[longer]] + place]]
-        weights = np.exp(weights - np.maximum(weights.max(axis=1), MOST_UNLIKELY)[:, np.newaxis])
-        totals = weights.sum(axis=1)
+    for start in range(0, signatures.persons.size, step):
+        starts = signatures.starts[start : start + step + 1]
+        weights = multiplied(flat.reshape(-1, n_values), starts, signatures.groups, known)
         number, value = np.nonzero(weights)
-        yield own[number], value, weights[number, value] / totals[number]
+        yield start + number, value, weights[number, value]
+
+
+@kernel
+def multiplied(table: Floats, starts: Ids, groups: Ids, known: Floats) -> Floats:
+    """What is believed of those seen in the groups from `starts[i]` to `starts[i + 1]`: shares, from logarithms of gains."""
+    weights = np.empty((starts.size - 1, known.size))
+    for own in range(starts.size - 1):
+        weights[own] = known
+        for place in range(starts[own], starts[own + 1]):
+            weights[own] += table[groups[place]]
+        likeliest = max(weights[own].max(), MOST_UNLIKELY)
+        total = 0.0
+        for value in range(known.size):
+            # Of what is impossible nothing need be computed.
+            weight = weights[own, value]
+            weights[own, value] = 0.0 if weight == -np.inf else np.exp(weight - likeliest)
+            total += weights[own, value]
+        if total > 0.0:
+            weights[own] /= total
+    return weights
+
+
+@multiplied.of_few
+def _place_by_place(table: Floats, starts: Ids, groups: Ids, known: Floats) -> Floats:
+    lengths = np.diff(starts)
+    weights = np.repeat(known[np.newaxis], lengths.size, axis=0)
+    for place in range(int(lengths.max(initial=0))):
+        longer = np.flatnonzero(lengths > place)
+        weights[longer] += table[groups[starts[longer] + place]]
+    weights = np.exp(weights - np.maximum(weights.max(axis=1), MOST_UNLIKELY)[:, np.newaxis])
+    shares: Floats = weights / np.maximum(weights.sum(axis=1), SMALLEST)[:, np.newaxis]
+    return shares
 
 
 def _among_fewest(signatures: Signatures, gains: Gains, known: Floats) -> Iterator[tuple[Ids, Ids, Floats]]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from manyveils.audits.declared import n_undeclared
 from manyveils.audits.finding import Finding, count_of_faults
 from manyveils.policy.guarantees import exact
 from manyveils.reading.evidence import Evidence, fields_of
@@ -33,7 +34,7 @@ def content_findings(
     are looked at there.
     """
     descents, torn_buckets = descents or _descents, torn_buckets or _torn_buckets
-    yield count_of_faults("nothing-but-listed", evidence.n_strays() + n_claims)
+    yield count_of_faults("nothing-but-listed", evidence.n_strays() + n_claims + n_undeclared(evidence))
     for view in evidence.release.views:
         n_misplaced = sum(_misplaced(evidence, view, file) for file in view.files)
         yield count_of_faults("nothing-but-listed", n_misplaced, view.name)

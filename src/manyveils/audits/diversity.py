@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import polars as pl
 
 from manyveils.audits.groups import Groups
@@ -42,10 +43,11 @@ def measure_distinct(guarantee: DistinctDiversity, groups: Groups) -> pl.DataFra
     is_told = groups.together is not None and groups.together.matched is None
     if groups.counts_persons and not is_told:
         # One person with several values is no diversity.
-        own = _matched(guarantee, groups).select("group", own=pl.col("n_matched").cast(pl.Float64))
-        counted = counted.join(own, on="group", how="left").with_columns(
-            n_values=pl.col("own").fill_null(1.0)
-        )
+        own = _matched(guarantee, groups)
+        number = counted["group"].to_numpy()
+        n_matched = np.ones(number.max(initial=-1) + 1)
+        n_matched[own["group"].to_numpy()] = own["n_matched"].to_numpy()
+        counted = counted.with_columns(n_values=n_matched[number])
     return sparing_insensitive(counted, _on_scale(guarantee, n_values), n_values >= pl.col("owed"))
 
 

@@ -188,9 +188,18 @@ def added_shown(shown: Pairs, cells: Cells, sizes: Floats, prior: Floats) -> Add
 
 def _summed(keys: Ids, weights: Floats, n_values: int) -> Cells:
     """Weights added up by group and value."""
-    found, numbers = np.unique(keys, return_inverse=True)
-    summed = np.bincount(numbers, weights=weights, minlength=found.size)
-    return Cells(*np.divmod(found, n_values), summed.astype(np.float64))
+    found, summed = _added_up(keys, weights)
+    return Cells(*np.divmod(found, n_values), summed)
+
+
+def _added_up(keys: Ids, weights: Floats) -> tuple[Ids, Floats]:
+    """The different keys in order, and the sum of the weights of each."""
+    order = np.argsort(keys)
+    listed = keys[order]
+    starts = np.flatnonzero(np.diff(listed, prepend=-1))
+    if not starts.size:
+        return listed, np.zeros(0)
+    return listed[starts], np.add.reduceat(weights[order].astype(np.float64), starts)
 
 
 def _left_cells(before: Before, told: Told, held: Held, own: Ids, n_values: int) -> Cells:
@@ -219,8 +228,7 @@ def _expected(cells: Cells, told: Told, gains: Gains, prior: Floats) -> Floats:
     others = np.bincount(told.groups[~is_known], weights=told.times[~is_known], minlength=told.n_groups)
     expected: Floats = others[cells.groups] * prior[cells.values]
     span = max(lengths.size, 1)
-    found, inverse = np.unique(told.groups[is_known] * span + told.signature[is_known], return_inverse=True)
-    times = np.bincount(inverse, weights=told.times[is_known], minlength=found.size)
+    found, times = _added_up(told.groups[is_known] * span + told.signature[is_known], told.times[is_known])
     groups, signature = np.divmod(found, span)
     starts = np.cumsum(lengths) - lengths
     parts = np.cumsum(lengths[signature]) // MOST_BELIEFS

@@ -19,7 +19,10 @@ REMEDY = (
 )
 # Of earlier releases that were not looked at.
 ALONE = "What they tell together with this release is not judged here; name them with --after, or after."
-Reading = Literal["marginal", "conditional", "joint", "sightings", "absent", "release"]
+# What a measure is of that is no more than a bound: nobody knows more.
+BOUND = "every bucket found"
+Status = Literal["proved", "property-tested", "empirical"]
+Reading = Literal["marginal", "conditional", "joint", "sightings", "absent", "everybody", "release"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Finding:
     groups_short: int = 0
     rows_short: int = 0
     terms: str = ""
+    # How sure it is that what is measured is what is meant; docs/promise.md says where that stands.
+    status: Status = "property-tested"
 
     @property
     def named(self) -> str:
@@ -61,6 +66,11 @@ class Finding:
         short = f"measured {self.measured}; {self.rows_short} rows fall short."
         unproven = "and nothing in the release shows that it is kept."
         what = f"required {self.required}, {unproven if self.measured is None else short}"
+        if self.reading == "everybody":
+            where = f"{self.view}: {subject}, for someone who knows everybody's quasi-identifiers"
+            return Problem(
+                where, what, "Use larger buckets, fewer columns or anatomize, or leave everybody out."
+            )
         return Problem(f"{self.view or 'release'}: {subject}", what)
 
     def __str__(self) -> str:

@@ -8,15 +8,8 @@ import numpy as np
 import polars as pl
 
 from manyveils.audits.measures import EXACT, REFUSING, ROUNDED, Arithmetic
-from manyveils.audits.persons import (
-    Placed,
-    original_holders,
-    original_weights,
-    placed_in,
-    rows_of_persons,
-    scale_of,
-    spread_over_originals,
-)
+from manyveils.audits.originals import original_holders, original_weights, rows_of_persons
+from manyveils.audits.persons import Placed, placed_in, scale_of, spread_over_originals
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import CappedShare, FrequencyDiversity, Likeness, Linkability
 from manyveils.reading.evidence import Evidence
@@ -138,7 +131,9 @@ class Groups:
         """Exact where the counts are counts, rounded where they are shares."""
         if self.cells.schema["count"].is_integer():
             return EXACT
-        return REFUSING if self.is_distribution and self.sight is not None else ROUNDED
+        # What is believed of a label is as often as in the original, and equal to that within rounding.
+        is_known = self.placed is None or self.placed.is_exact
+        return REFUSING if self.is_distribution and self.sight is not None and is_known else ROUNDED
 
 
 def groups_in(evidence: Evidence, promise: Promise, sight: Sight) -> Groups | None:
@@ -164,7 +159,7 @@ def _groups_of_persons(evidence: Evidence, promise: Promise, sight: Sight) -> Gr
     labels, placed = told
     is_capped = _caps_what_is_shown(evidence, promise, labels)
     if not is_capped and _is_spread(evidence, promise, labels, sight):
-        labels, placed = [unrecoded(labels[0].attribute)], spread_over_originals(labels[0], placed)
+        labels, placed = [unrecoded(labels[0].attribute)], spread_over_originals(evidence, labels[0], placed)
     parts = [f"part_{part}" for part in range(len(labels))]
     groups = with_reference(evidence, promise, placed.holders(*parts), labels, sight)
     groups = replace(groups, placed=placed.numbered(groups.values))

@@ -116,7 +116,8 @@ def _seen_several_times(evidence: Evidence, promise: Promise, *, promised: bool)
     is_constant = is_said_constant(evidence, name)
     shown = evidence.showing(frozenset(promise.protects))
     views = "+".join(view.name for view in shown)
-    stub = replace(stub_for(promise, "sightings", promised=promised and is_constant), view=views)
+    stub = stub_for(promise, "sightings", promised=promised and is_constant)
+    stub = replace(stub, view=views, status="empirical")
     if not all(evidence.is_whole(view) for view in shown):
         yield stub
         return
@@ -202,7 +203,10 @@ def _finding(evidence: Evidence, promise: Promise, way: Way, stub: Finding) -> F
     if not all(evidence.people(sight.file) for sight in way):
         return replace(stub, kept=True)
     worst = _worst_in(evidence, promise, way)
-    return stub if worst is None else replace(stub, **worst)
+    # Weights of buckets and products of columns are formulas, and not what all worlds say.
+    is_formula = len(way) > 1 or (way[0].is_spread and is_about_values(promise))
+    told = replace(stub, status="empirical") if is_formula else stub
+    return told if worst is None else replace(told, **worst)
 
 
 def _worst_in(evidence: Evidence, promise: Promise, way: Way) -> dict[str, Any] | None:
@@ -271,11 +275,12 @@ def worst_of(measured: pl.DataFrame, promise: Promise) -> dict[int, dict[str, An
         groups_short=pl.col("times").filter(short).sum(),
         rows_short=pl.col("all_rows").filter(short).sum(),
     )
+    # Of measures that are not numbers, the largest is one.
+    extreme = pl.col("measure").nan_max() if is_largest_worst else pl.col("measure").min()
     worst = (
         measured.drop_nulls("measure")
-        .sort("measure", "rows", descending=[is_largest_worst, False])
-        .group_by("value", maintain_order=True)
-        .agg(measured=pl.col("measure").first(), worst_group_size=pl.col("rows").first())
+        .group_by("value")
+        .agg(measured=extreme, worst_group_size=pl.col("rows").filter(pl.col("measure") == extreme).min())
     )
     rows = summed.join(worst, on="value", how="left").iter_rows(named=True)
     return {row.pop("value"): _whole(row) for row in rows}

@@ -5,55 +5,51 @@ from functools import cached_property
 
 import numpy as np
 
+from manyveils.compiling import kernel
 from manyveils.reading.evidence import Evidence, Key
-from manyveils.reading.keys import Bools, Ids, combined, ranges
+from manyveils.reading.keys import Bools, Ids, combined
 from manyveils.reading.persons import persons_in
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
-from manyveils.table.attributes import in_order
+from manyveils.table.order import in_order
 
-# Rows of persons with so many are compared one by one; of others, they are sorted.
-FEW_ROWS = 16
+
+@kernel
+def first_alike(starts: Ids, numbers: Ids) -> Ids:
+    """The first line of the same person with the same number; person p has the lines from `starts[p]` to `starts[p + 1]`."""
+    first = np.full(numbers.max() + 1 if numbers.size else 0, -1)
+    leaders = np.empty(numbers.size, np.int64)
+    for person in range(starts.size - 1):
+        start = starts[person]
+        for line in range(start, starts[person + 1]):
+            if first[numbers[line]] < start:
+                first[numbers[line]] = line
+            leaders[line] = first[numbers[line]]
+    return leaders
+
+
+@first_alike.of_few
+def _by_sorting(starts: Ids, numbers: Ids) -> Ids:
+    persons = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    _, first, own = np.unique(combined([persons, numbers]), return_index=True, return_inverse=True)
+    leaders: Ids = first[own]
+    return leaders
 
 
 @dataclass(frozen=True, repr=False)
 class Lines:
     """The lines of a column, person by person: `order` says which line of the column each is, `persons` whose.
 
-    `places` counts the lines of a person from 0.
+    Person p has those from `starts[p]` to `starts[p + 1]`.
     """
 
     order: Ids
     persons: Ids
-    places: Ids
-    n_rows: Ids
-
-    @cached_property
-    def _steps(self) -> list[Ids]:
-        """For each distance, the lines of persons with few rows that have a line of the same person so far before."""
-        rows = np.flatnonzero((self.places > 0) & (self.n_rows[self.persons] <= FEW_ROWS))
-        steps = []
-        while rows.size:
-            steps.append(rows)
-            rows = rows[self.places[rows] > len(steps)]
-        return steps
-
-    @cached_property
-    def _many(self) -> Ids:
-        """The lines of persons with many rows."""
-        return np.flatnonzero(self.n_rows[self.persons] > FEW_ROWS)
+    starts: Ids
 
     def leaders(self, numbers: Ids) -> Ids:
         """The first line of the same person with the same number, for a number per line."""
-        leaders = np.arange(numbers.size)
-        for distance, rows in enumerate(self._steps, start=1):
-            same = rows[numbers[rows] == numbers[rows - distance]]
-            leaders[same] = same - distance
-        if self._many.size:
-            keys = combined([self.persons[self._many], numbers[self._many]])
-            _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-            leaders[self._many] = self._many[first[inverse]]
-        return leaders
+        return first_alike(self.starts, numbers)
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,7 +91,7 @@ def _members(evidence: Evidence, view: View, file: ColumnFile, key: Key) -> Memb
     if lines is None:
         return None
     groups = evidence.group_numbers(file, key)[lines.order]
-    return Members(lines, groups, lines.leaders(groups) if key else np.arange(groups.size) - lines.places)
+    return Members(lines, groups, lines.leaders(groups))
 
 
 def _lines(evidence: Evidence, view: View, file: ColumnFile) -> Lines | None:
@@ -103,5 +99,5 @@ def _lines(evidence: Evidence, view: View, file: ColumnFile) -> Lines | None:
     if persons is None:
         return None
     order = in_order(persons)
-    n_rows = np.bincount(persons, minlength=evidence.table.n_persons)
-    return Lines(order, persons[order], ranges(np.zeros(n_rows.size, dtype=np.int64), n_rows), n_rows)
+    n_lines = np.bincount(persons, minlength=evidence.table.n_persons)
+    return Lines(order, persons[order], np.append(0, np.cumsum(n_lines)))

@@ -5,21 +5,20 @@ over her rows in the group; in the reference, over all her rows.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
-from manyveils.audits.matched import matched, maximum_matchings
+from manyveils.audits.matched import matched, matched_in
 from manyveils.audits.members import Members, members_of
+from manyveils.audits.originals import weights_by_code
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.keys import Bools, Floats, Ids, combined, dense, example
 from manyveils.reading.labels import Labels
-from manyveils.reading.persons import persons_in
 from manyveils.reading.sight import Sight
-from manyveils.table.attributes import in_order
+from manyveils.table.order import in_order
 
 # So far, products of two whole weights stay below 2^63.
 LARGEST_WEIGHT = 2_000_000_000
@@ -195,48 +194,14 @@ class Lined:
     def matched(self, enough: int) -> pl.DataFrame:
         """How many different values different persons of each group have: group, n_matched.
 
-        Where there are `enough`, and no group has fewer for certain, it is so many at least.
-
-        Claim: it is the size of a maximum matching between the persons and the values of a group.
-        Why: no matching is larger than the number of values, or of persons. Taken from the rarest on, values that have
-        more persons than were taken before are matched (Hall); so are the values of persons with one value each, and
-        the persons of values that one person has each. Where none of these reaches the bound, one is computed.
-        Tested by: tests/claims/test_persons_judged.py
+        Where there are `enough`, and no group has fewer for certain, more are not told.
         """
-        most = np.minimum(np.bincount(self.cells.groups), self.sizes)
-        least = _from_the_rarest(self.cells, most.size)
-        # A group that surely has as many as the worst, and as are asked for, is not worse.
-        wanted = np.minimum(most, max(enough, int(most.min()) if most.size else 0))
-        if (least < wanted).any():
-            least = np.maximum(least, self._of_singles(most.size))
-        is_open = least < wanted
-        if is_open.any():
-            lines = np.flatnonzero(self.cells.is_first & is_open[self.members.groups])
-            exact = maximum_matchings(self._listed(lines).rename({(self.parts or ["value"])[0]: "value"}))
-            least[exact["group"].to_numpy()] = exact["n_matched"].to_numpy()
-        return pl.DataFrame({"group": np.arange(most.size), "n_matched": least})
-
-    def _of_singles(self, n_groups: int) -> Ids:
-        """The values of persons who have no other, or the persons of values that nobody else has; whichever are more."""
         own, cells = self.members, self.cells
-        n_values = np.bincount(own.leaders[cells.is_first], minlength=own.leaders.size)
-        is_value = np.zeros(cells.groups.size, dtype=bool)
-        is_value[cells.of_line[cells.is_first & (n_values[own.leaders] == 1)]] = True
-        is_person = np.zeros(own.leaders.size, dtype=bool)
-        is_person[own.leaders[cells.holders[cells.of_line] == 1]] = True
-        values, groups = cells.groups[is_value], own.groups[is_person]
-        return np.maximum(np.bincount(values, minlength=n_groups), np.bincount(groups, minlength=n_groups))
-
-
-def _from_the_rarest(cells: Cells, n_groups: int) -> Ids:
-    """How many values of each group can be matched one after the other, those with few persons first."""
-    span = int(cells.holders.max(initial=0)) + 1
-    keys = np.sort(cells.groups * span + cells.holders)
-    groups, holders = np.divmod(keys, span)
-    n_values = np.bincount(groups, minlength=n_groups)
-    starts = np.cumsum(n_values) - n_values
-    later = n_values[groups] - 1 - (np.arange(groups.size) - starts[groups])
-    return np.minimum(np.minimum.reduceat(holders + later, starts), n_values) if groups.size else n_values
+        most = np.minimum(np.bincount(cells.groups), self.sizes)
+        # A group that surely has as many as the worst, and as are asked for, is not worse.
+        wanted = max(enough, int(most.min()) if most.size else 0)
+        counts = matched_in(cells.groups, cells.of_line[cells.is_first], own.leaders[cells.is_first], wanted)
+        return pl.DataFrame({"group": np.arange(most.size), "n_matched": counts})
 
 
 Placed = Listed | Lined
@@ -272,34 +237,18 @@ def _placed(evidence: Evidence, sight: Sight) -> tuple[list[Labels], Placed] | N
     return labels, Lined(members, cells, [f"part_{index}" for index in range(len(parts))])
 
 
-def spread_over_originals(labels: Labels, placed: Placed) -> Listed:
-    """Who may have which original, where labels hide it: who sees one believes in its originals as often as they occur."""
+def spread_over_originals(evidence: Evidence, labels: Labels, placed: Placed) -> Listed:
+    """Who may have which original, where labels hide it: who sees one believes in its originals as often as they occur.
+
+    How often that is goes by persons, as everywhere: whoever has many rows does not count more.
+    """
     numbers, codes = labels.cover.pairs()
-    share = labels.attribute.counts[codes] / labels.counts[numbers]
+    often = weights_by_code(evidence, labels)
+    share = often[codes] / np.bincount(numbers, weights=often[codes])[numbers]
     shares = pl.DataFrame({"part_0": numbers, "code": codes, "believed": share})
     rows = placed.rows.join(shares, on="part_0").with_columns(rows=pl.col("rows") * pl.col("believed"))
     rows = rows.select("group", "person", "rows", "of", "believed", part_0="code")
     return Listed(rows, placed.sizes)
-
-
-def rows_of_persons(evidence: Evidence, labels: Sequence[Labels]) -> tuple[Ids, list[Ids]] | None:
-    """The person of each row of the original, and the codes of its attributes.
-
-    What is secret is known as it is published, and its rows are the published ones.
-    """
-    names = [own.attribute.name for own in labels]
-    persons = evidence.table.persons
-    assert persons is not None
-    if {*names}.isdisjoint(evidence.release.manifest.secret):
-        return persons, [evidence.table[name].codes.astype(np.int64) for name in names]
-    for view in evidence.release.views:
-        for file in view.files:
-            if {*names} <= {*file.attributes}:
-                lines = persons_in(evidence, view, file)
-                codes = [own.attribute.codes.astype(np.int64) for own in labels]
-                is_same = lines is not None and all(len(own) == len(lines) for own in codes)
-                return (lines, codes) if lines is not None and is_same else None
-    return None
 
 
 def scale_of(evidence: Evidence, placed: Placed) -> int | None:
@@ -315,59 +264,3 @@ def scale_of(evidence: Evidence, placed: Placed) -> int | None:
     counts = np.concatenate([np.bincount(evidence.table.persons), placed.row_counts])
     scale = math.lcm(*filter(None, np.flatnonzero(np.bincount(counts)).tolist()))
     return scale if scale * evidence.table.n_persons <= LARGEST_WEIGHT else None
-
-
-def original_holders(evidence: Evidence, labels: Sequence[Labels], values: pl.DataFrame) -> pl.Series:
-    """How many persons of the original have each value, in one of their rows at least."""
-    return _by_value(evidence, labels, values, is_weighed=False)
-
-
-def original_weights(
-    evidence: Evidence, labels: Sequence[Labels], values: pl.DataFrame, scale: int | None
-) -> pl.Series:
-    """How much of the persons of the original is spread on each value, where each weighs `scale`, or 1."""
-    return _by_value(evidence, labels, values, is_weighed=True, scale=scale)
-
-
-def _by_value(
-    evidence: Evidence,
-    labels: Sequence[Labels],
-    values: pl.DataFrame,
-    *,
-    is_weighed: bool,
-    scale: int | None = None,
-) -> pl.Series:
-    """Persons by value, or what is spread of them."""
-    rows = rows_of_persons(evidence, labels)
-    assert rows is not None
-    assert evidence.table.persons is not None
-    persons, codes = rows
-    n_rows = np.maximum(np.bincount(evidence.table.persons), 1)
-    weights = (1 / n_rows if scale is None else scale // n_rows) if is_weighed else None
-    if len(labels) > 1:
-        coded = zip(labels, codes, strict=True)
-        parts = {f"part_{index}": own.of_code[code] for index, (own, code) in enumerate(coded)}
-        joined = pl.DataFrame({"person": persons, **parts}).join(values, on=[*parts], maintain_order="left")
-        return pl.Series(
-            _summed(joined["value"].to_numpy(), joined["person"].to_numpy(), weights, values.height)
-        )
-    [own], [code] = labels, codes
-    if own.is_exact and (is_weighed or not own.cover.is_coarse):
-        question = ("by code", str(scale if is_weighed else ""), (own.attribute.name,), ())
-        n_codes = own.attribute.n_values
-        of_codes = evidence.remembered(question, lambda: _summed(code, persons, weights, n_codes))
-        summed = np.bincount(own.of_code, weights=of_codes, minlength=values.height)
-        return pl.Series(summed.astype(of_codes.dtype))
-    numbers, covered = own.cover.pairs()
-    under = pl.DataFrame({"value": numbers, "code": covered})
-    joined = pl.DataFrame({"person": persons, "code": code}).join(under, on="code")
-    return pl.Series(_summed(joined["value"].to_numpy(), joined["person"].to_numpy(), weights, values.height))
-
-
-def _summed(values: Ids, persons: Ids, weights: Ids | Floats | None, n_values: int) -> Ids | Floats:
-    if weights is None:
-        n_persons = int(persons.max(initial=0)) + 1
-        keys = np.unique(values * n_persons + persons)
-        return np.bincount(keys // n_persons, minlength=n_values)
-    summed = np.bincount(values, weights=weights[persons], minlength=n_values)
-    return summed if weights.dtype.kind == "f" else np.rint(summed).astype(np.int64)

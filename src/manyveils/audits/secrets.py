@@ -17,6 +17,9 @@ from manyveils.table import Attribute, Table
 from manyveils.table.attributes import tally
 from manyveils.table.levels import Codes
 
+# Decimals that grades have at least, and at most.
+FEWEST_PLACES, MOST_PLACES = 4, 15
+
 
 def secret_findings(evidence: Evidence) -> Iterator[Finding]:
     """A finding for every secret attribute in every view: numbers keep their ranks, and choices are respected.
@@ -102,8 +105,20 @@ def _out_of_range(rows: pl.DataFrame, column: Attribute, policy: Policy) -> int:
     numbers = published.drop_nulls().cast(pl.Float64).unique()
     if len(numbers) > most and set(numbers) == set(column.numbers[column.counts > 0].tolist()):
         return _height(rows)
+    if _has_idle_digits(numbers, column):
+        return _height(rows)
     number = pl.col(column.name).cast(pl.Float64)
     return _height(rows.filter((number < 1) | (number >= most + 1)))
+
+
+def _has_idle_digits(numbers: pl.Series, column: Attribute) -> bool:
+    """Whether numbers that keep all values apart have more decimals than that takes, which could be those of values."""
+    if len(numbers) < int((~np.isnan(column.numbers)).sum()):
+        # Values that nobody published has may have needed them.
+        return False
+    exact = (places for places in range(MOST_PLACES) if (numbers.round(places) == numbers).all())
+    places = next(exact, MOST_PLACES)
+    return places > FEWEST_PLACES and numbers.round(places - 1).n_unique() == len(numbers)
 
 
 def _unchosen(rows: pl.DataFrame, beside: tuple[str, ...], table: Table, policy: Policy, name: str) -> int:

@@ -20,13 +20,8 @@ from manyveils.audits.earlier import (
     told_after,
 )
 from manyveils.audits.members import members_of
-from manyveils.audits.persons import (
-    Placed,
-    original_weights,
-    placed_in,
-    rows_of_persons,
-    spread_over_originals,
-)
+from manyveils.audits.originals import original_weights, rows_of_persons
+from manyveils.audits.persons import Placed, placed_in, spread_over_originals
 from manyveils.audits.signatures import Pairs, paired
 from manyveils.policy import Promise
 from manyveils.reading.evidence import Evidence
@@ -101,7 +96,7 @@ def _shown(evidence: Evidence, sights: Sequence[Sight]) -> Shown | None:
     told = [placed_in(evidence, sight) for sight in sights]
     keys, weights, sizes, n_groups, n_values = [], [], [], 0, len(attribute.texts)
     for [labels], placed in (own for own in told if own is not None):
-        cells = _of_originals(labels, placed)
+        cells = _of_originals(evidence, labels, placed)
         keys.append((cells["group"].to_numpy() + n_groups) * n_values + cells["part_0"].to_numpy())
         counts = cells["count"].to_numpy().astype(float)
         # Thirds of a person that make a whole one are one.
@@ -129,10 +124,10 @@ def pairs_in(evidence: Evidence, sights: Sequence[Sight]) -> Pairs | None:
     return paired(np.concatenate([own.pairs[0] for own in members]), np.concatenate(groups))
 
 
-def _of_originals(labels: Labels, placed: Placed) -> pl.DataFrame:
+def _of_originals(evidence: Evidence, labels: Labels, placed: Placed) -> pl.DataFrame:
     """How much of persons is spread on each original, also of those that a label hides: group, part_0, count, size."""
     if labels.cover.is_coarse or (labels.cover.sizes == 0).any():
-        return spread_over_originals(labels, placed).weighed(None, "part_0")
+        return spread_over_originals(evidence, labels, placed).weighed(None, "part_0")
     cells = placed.weighed(None, "part_0")
     return cells.with_columns(part_0=pl.Series(labels.cover.firsts).gather(cells["part_0"]))
 

@@ -88,11 +88,20 @@ def _seen(evidence: Evidence, sights: Sequence[Sight], shown: Shown, chained: Ch
     assert evidence.table.persons is not None
     n_rows = np.bincount(evidence.table.persons)
     if chained is None:
-        several = np.bincount(shown.pairs.persons, minlength=n_rows.size) > 1
-        signatures = signatures_in(shown.pairs.among(several), n_rows.size)
+        # Attributes that stand side by side have the same.
+        asked = tuple(f"{sight.file.table}\0{sight.key!r}" for sight in sights)
+        signatures = evidence.remembered(
+            ("signatures", "", asked, ()), lambda: _of_several(shown, n_rows.size)
+        )
         gains = _gains(shown)
         return Seen(signatures, gains, shown.prior, signatures.rows(n_rows))
     return _seen_in_chain(evidence, sights, chained, n_rows)
+
+
+def _of_several(shown: Shown, n_persons: int) -> Signatures:
+    """The signatures of those who are in several groups."""
+    several = np.bincount(shown.pairs.persons, minlength=n_persons) > 1
+    return signatures_in(shown.pairs.among(several), n_persons)
 
 
 def _gains(shown: Shown) -> Gains:

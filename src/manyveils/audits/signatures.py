@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.reading.keys import Bools, Ids, dense, ranges
+from manyveils.reading.keys import Bools, Ids, dense, numbered, ranges
 
 Bits = NDArray[np.uint64]
 
@@ -108,12 +108,13 @@ def _by_sums(groups: Ids, starts: Ids, lengths: Ids) -> Ids | None:
     if not starts.size:
         return starts
     sums = np.add.reduceat(scrambled(groups), starts)
-    _, firsts, numbers = np.unique(sums, return_index=True, return_inverse=True)
+    # A bit less makes them numbers from 0; what then falls together is compared anyway.
+    numbers, firsts = numbered([(sums >> np.uint64(1)).astype(np.int64)])
     standing = firsts[numbers]
     if not np.array_equal(lengths[standing], lengths):
         return None
     is_same = np.array_equal(groups[ranges(starts[standing], lengths)], groups[ranges(starts, lengths)])
-    return numbers.astype(np.int64) if is_same else None
+    return numbers if is_same else None
 
 
 def scrambled(numbers: Ids) -> Bits:

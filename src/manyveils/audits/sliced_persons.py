@@ -18,7 +18,8 @@ from manyveils.audits.kinds import known_parts
 from manyveils.audits.matched import matched
 from manyveils.audits.members import members_of
 from manyveils.audits.numbers import scaled, spread_of_persons
-from manyveils.audits.persons import Lined, Listed, Placed, placed_in, rows_of_persons
+from manyveils.audits.originals import rows_of_persons
+from manyveils.audits.persons import Lined, Listed, Placed, placed_in
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import (
     Closeness,

@@ -11,7 +11,7 @@ from manyveils.audits.earlier import before_of, gains_before
 from manyveils.audits.signatures import signatures_in
 from manyveils.policy import Policy
 from manyveils.reading.keys import Floats
-from manyveils.release.ledger import Ledger
+from manyveils.release.ledger import Ledger, as_numbers
 from manyveils.table import Table
 from manyveils.table.earlier import Earlier
 
@@ -49,14 +49,37 @@ class Moment:
 
 def moments(names: Sequence[str], ledgers: Sequence[Ledger]) -> Iterator[Moment]:
     """The releases of a chain, oldest first, by their ledgers alone."""
-    ever = last = pl.DataFrame(schema={"person": pl.Binary})
+    ever = last = pl.Series(dtype=pl.Int128)
     for name, ledger in zip(names, ledgers, strict=True):
-        # Who only left a group that a release shows is not in the release.
-        here = ledger.sightings.filter(pl.col("group") < ledger.n_shown).select("person").unique()
-        known, stayed = (here.join(others, on="person", how="semi").height for others in (ever, last))
-        counts = ledger.n_persons, here.height - known, known - stayed, last.height - stayed
-        yield Moment(name, ledger.method, *counts, ledger.held_back.height)
-        ever, last = pl.concat([ever, here]).unique(), here
+        here = _shown_in(ledger)
+        yield _moment(name, ledger, here, last, ever)
+        ever, last = ever.append(here).unique(), here
+
+
+def last_moment(name: str, ledger: Ledger, before: Sequence[Ledger]) -> Moment:
+    """The last release of a chain; one alone is asked for much more often than all of them."""
+    seen = [pl.Series(dtype=pl.Int128), *map(_shown_in, before)]
+    return _moment(name, ledger, _shown_in(ledger), seen[-1], pl.concat(seen))
+
+
+def _shown_in(ledger: Ledger) -> pl.Series:
+    """Everybody who is in a release; who only left a group that it shows is not."""
+    persons = ledger.sightings.filter(pl.col("group") < ledger.n_shown)["person"]
+    return as_numbers(persons).unique()
+
+
+def _moment(name: str, ledger: Ledger, here: pl.Series, last: pl.Series, ever: pl.Series) -> Moment:
+    stayed = _n_among(here, last)
+    # After one release nobody can have come back.
+    known = stayed if len(ever) == len(last) else _n_among(here, ever)
+    counts = ledger.n_persons, len(here) - known, known - stayed, len(last) - stayed
+    return Moment(name, ledger.method, *counts, ledger.held_back.height)
+
+
+def _n_among(persons: pl.Series, others: pl.Series) -> int:
+    """How many persons are among others."""
+    own, other = (series.alias("person").to_frame() for series in (persons, others))
+    return own.join(other, on="person", how="semi").height
 
 
 def known_after(earlier: Earlier, table: Table, policy: Policy) -> Iterator[tuple[Known, ...]]:

@@ -12,10 +12,11 @@ from manyveils.audits.finding import Finding, count_of_faults
 from manyveils.audits.signatures import Bits, scrambled
 from manyveils.reading.cover import Cover
 from manyveils.reading.evidence import Evidence
-from manyveils.reading.keys import Bools, Ids
+from manyveils.reading.keys import Bools, Ids, Numbers
 from manyveils.reading.persons import shown_of, standing_in
 from manyveils.reading.slices import values_for
 from manyveils.release import Release, View
+from manyveils.release.ledger import digest_of
 from manyveils.release.release import table_files
 from manyveils.release.views import ColumnFile
 from manyveils.release.writing import marked
@@ -44,6 +45,8 @@ def form_findings(release: Release) -> Iterator[Finding]:
     """
     if release.read_from is None:
         return
+    if release.published_as is not None:
+        yield count_of_faults("as-published", int(not is_as_published(release)))
     yield from forms_told(*marked(release, release.read_from, table_files(release.read_from)))
 
 
@@ -53,6 +56,11 @@ def forms_told(n_marked: int, n_untold: int) -> Iterator[Finding]:
     if n_untold:
         # Whether another library always writes them so, nobody here knows.
         yield replace(count_of_faults("canonical-form", None), promised=False)
+
+
+def is_as_published(release: Release) -> bool:
+    """Whether the folder that a release was read from is the one of which the digest was kept in private."""
+    return release.read_from is not None and digest_of(release.read_from) == release.published_as
 
 
 def truth_findings(evidence: Evidence, elsewhere: Elsewhere | None = None) -> Iterator[Finding]:
@@ -72,10 +80,10 @@ def truth_findings(evidence: Evidence, elsewhere: Elsewhere | None = None) -> It
         elif elsewhere is None and not _is_row_by_row(evidence, view):
             continue
         elif evidence.table.persons is not None and standing_in(evidence, view) is not None:
-            yield count_of_faults("rows-true", 0, view.name)
+            yield replace(count_of_faults("rows-true", 0, view.name), status="proved")
         else:
             n_untrue = sum(_untrue(evidence, view, file, elsewhere) for file in view.files)
-            yield count_of_faults("rows-true", n_untrue, view.name)
+            yield replace(count_of_faults("rows-true", n_untrue, view.name), status="proved")
 
 
 def _is_row_by_row(evidence: Evidence, view: View) -> bool:
@@ -130,7 +138,7 @@ def _wanted(rows: Sequence[Ids], covers: Sequence[Cover], salts: Bits) -> Bits:
     return _scrambled((labels if is_shown.all() else labels[is_shown] for labels in own), salts)
 
 
-def _scrambled(columns: Iterable[Ids], salts: Bits) -> Bits:
+def _scrambled(columns: Iterable[Numbers], salts: Bits) -> Bits:
     """A number for each row, the same for equal rows."""
     numbers = np.zeros(1, dtype=np.uint64)
     for codes, salt in zip(columns, salts, strict=True):

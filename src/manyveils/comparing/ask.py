@@ -16,7 +16,7 @@ from manyveils.comparing.trial import Result, Task
 from manyveils.comparing.workers import n_cores, try_all
 from manyveils.errors import InputError, Problem
 from manyveils.policy import Policy
-from manyveils.policy.check import suggest
+from manyveils.policy.shape import suggest
 from manyveils.promises.work import silent
 from manyveils.table import take_in
 from manyveils.table.foreign import is_address

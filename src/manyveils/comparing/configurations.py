@@ -10,8 +10,8 @@ from typing import Any
 from manyveils.errors import InputError, Problem
 from manyveils.methods import load, method_names, method_problems
 from manyveils.policy import Policy
-from manyveils.policy.check import section_problems, suggest
 from manyveils.policy.sections import GuaranteeKeys
+from manyveils.policy.shape import section_problems, suggest
 
 MOST = 64
 SHARED = "suppression"

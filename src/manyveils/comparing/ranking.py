@@ -6,7 +6,7 @@ from math import inf
 
 from manyveils.comparing.trial import PRESENCE, RELATIONS, Result
 from manyveils.errors import InputError
-from manyveils.policy.check import suggest
+from manyveils.policy.shape import suggest
 
 LEARNING = "learning"
 # Shares that differ by less are equal: sums in another order differ in their last digits.

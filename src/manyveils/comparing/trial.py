@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from manyveils.arguments import Order, streams_of
+from manyveils.arguments import Order, Progress, streams_of
 from manyveils.attacks import attack
 from manyveils.comparing.configurations import Configuration
 from manyveils.engines import judge
 from manyveils.errors import DataError, ManyveilsError, fault
 from manyveils.plain import plain
 from manyveils.policy import Policy
+from manyveils.promises.work import silent
 from manyveils.release import Release
 from manyveils.run import make
 from manyveils.table import Restore, Streams, Table, hold, take_in
@@ -72,11 +73,7 @@ class Result:
         What it gets right of non-members too is knowledge about everybody, which no release could prevent. Where people
         have several rows, of those who know one and those who know all the one who gains more counts.
         """
-        return {
-            name: max(_gain(outcome), _gain(outcome.get("all_rows") or outcome))
-            for name, outcome in self.attacks.items()
-            if outcome["success"] is not None
-        }
+        return gains_of(self.attacks)
 
     @property
     def risk(self) -> float | None:
@@ -100,6 +97,15 @@ class Result:
             | {"kept": True}
             | {name: plain(getattr(self, name)) for name in (*DESCRIBED, "seconds", "notes")}
         )
+
+
+def gains_of(attacks: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """What each attack that applies gains, by its name; `Result.gains` says how it is counted."""
+    return {
+        name: max(_gain(outcome), _gain(outcome.get("all_rows") or outcome))
+        for name, outcome in attacks.items()
+        if outcome["success"] is not None
+    }
 
 
 def _gain(outcome: Mapping[str, Any]) -> float:
@@ -170,25 +176,52 @@ def first_problem(error: ManyveilsError) -> str:
     return str(error.problems[0]) if error.problems else "It cannot be done."
 
 
-def _tried(task: Task, configuration: Configuration) -> Result:
+@dataclass(frozen=True, repr=False)
+class Trial:
+    """A release that was judged and keeps its promises, with what it loses and what attacks make of it."""
+
+    release: Release
+    table: Table
+    utility: Mapping[str, Any]
+    attacks: Mapping[str, Mapping[str, Any]]
+    seconds: float
+    notes: tuple[str, ...]
+
+
+def tried(task: Task, policy: Policy, progress: Progress = silent) -> Trial:
+    """Publish under a policy in memory, judge, measure and attack; an error where it cannot be published."""
     table, restore = task.held
-    policy = configuration.of(task.policy)
-    order = Order(task.data, policy, seed=task.seed)
+    order = Order(task.data, policy, seed=task.seed, progress=progress)
     start = perf_counter()
     release = make(order, table, restore)
+    progress("audit", 0.0)
     judge(release, table, policy).refuse_broken()
     seconds = perf_counter() - start
+    progress("measure", 0.0)
     learnt, note = _learnt(task, order) if task.learn is not None else ({}, "")
+    return Trial(
+        release,
+        table,
+        single_numbers(measure(release, table, policy)) | _relations(release, table, policy) | learnt,
+        _attacked(release, table, policy, task, progress),
+        seconds,
+        (note,) if note else (),
+    )
+
+
+def _tried(task: Task, configuration: Configuration) -> Result:
+    trial = tried(task, configuration.of(task.policy))
+    release, table = trial.release, trial.table
     return Result(
         configuration,
         rows=release.rows,
         suppressed=release.suppressed,
         keeps_policy=_keeps(release, table, configuration, task.policy),
-        utility=single_numbers(measure(release, table, policy)) | _relations(release, table, policy) | learnt,
-        attacks=_attacked(release, table, policy, task),
+        utility=trial.utility,
+        attacks=trial.attacks,
         secret=tuple(dict.fromkeys(table.home(name) for name in release.manifest.secret)),
-        seconds=seconds,
-        notes=(note,) if note else (),
+        seconds=trial.seconds,
+        notes=trial.notes,
     )
 
 
@@ -213,10 +246,13 @@ def _keeps(release: Release, table: Table, configuration: Configuration, policy:
         return False
 
 
-def _attacked(release: Release, table: Table, policy: Policy, task: Task) -> dict[str, dict[str, Any]]:
+def _attacked(
+    release: Release, table: Table, policy: Policy, task: Task, progress: Progress
+) -> dict[str, dict[str, Any]]:
     if not task.attacks:
         return {}
-    outcomes = attack(release, table, policy, only=task.attacks, streams=streams_of(task.seed))
+    streams = streams_of(task.seed)
+    outcomes = attack(release, table, policy, only=task.attacks, streams=streams, progress=progress)
     return {name: outcome.describe() for name, outcome in outcomes.items()}
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from manyveils.kernels.compiling import kernel
+from manyveils.compiling import kernel
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from manyveils.kernels.compiling import kernel
+from manyveils.compiling import kernel
 from manyveils.kernels.differences import find_difference
 
 NO_LEAK = -1

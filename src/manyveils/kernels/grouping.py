@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from manyveils.kernels.compiling import kernel
+from manyveils.compiling import kernel
 
 EMPTY = -1
 # A table with so many places for every key is made faster than keys are hashed.

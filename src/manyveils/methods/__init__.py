@@ -3,18 +3,18 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from manyveils import plugins
-from manyveils.errors import InfeasibleError, PolicyError, Problem
+from manyveils.errors import Change, InfeasibleError, PolicyError, Problem
 from manyveils.policy import Policy, Promise
-from manyveils.policy.check import section_problems, suggest
 from manyveils.policy.guarantees import Elimination, KnownItems, PopulationSize
 from manyveils.policy.promises import dependencies_of
 from manyveils.policy.rules import PrivacyRule, known_from, tellers
 from manyveils.policy.sections import Publish
+from manyveils.policy.shape import section_problems, suggest
 from manyveils.promises.sightings import about_constants
 from manyveils.promises.work import Work as Work
 from manyveils.promises.work import silent
@@ -22,9 +22,13 @@ from manyveils.release.draft import Drafts
 from manyveils.release.plan import FromRows, Plan, carry_out
 from manyveils.table import Streams, Table, resolve
 
+if TYPE_CHECKING:
+    from manyveils.methods.generalize.demand import Demand
+
 METHODS = (
     "generalize",
     "anatomize",
+    "angelize",
     "slice",
     "codip",
     "guardian",
@@ -85,6 +89,8 @@ class Method:
     # Whether it can publish after earlier releases of the same people, and if not, why.
     continues: bool = False
     why_not: str = ""
+    # What is asked of every node of its lattice of levels; None where it has none with such options.
+    lattice: "Callable[[Work], Demand | None] | None" = None
 
 
 def united(sets: Iterable[set[A]], together: Iterable[Iterable[A]]) -> list[set[A]]:
@@ -124,6 +130,7 @@ def refuse_ties(method: Method, policy: Policy) -> None:
             f"{policy.name}: {name}",
             f"known dependencies tie it to {', '.join(others)}, and method {method.name!r} does not part them.",
             'Use method = "guardian", or drop the dependency if it need not be known.',
+            (Change("publish", "method", "guardian"),),
         )
         for name, others in tied.items()
         if others and not method.takes_rules
@@ -138,6 +145,7 @@ def refuse_given_away(method: Method, policy: Policy) -> None:
             f"{policy.name}: attributes.{name}.role",
             f"whoever knows the quasi-identifiers knows it by a dependency, and method {method.name!r} takes it for unknown.",
             'Use role = "quasi", or drop the dependency if it need not be known.',
+            (Change("attributes", "role", "quasi", name),),
         )
         for name in policy.having("neutral")
         if name in known and not method.takes_rules
@@ -149,7 +157,8 @@ def refuse_rules(method: Method, policy: Policy) -> None:
     if policy.rules and not method.takes_rules:
         what = f"method {method.name!r} cannot keep rules between arbitrary attributes."
         remedy = 'Use method = "separate" or roles instead of rules.'
-        raise PolicyError.at(f"{policy.name}: rules", what, remedy)
+        changes = (Change("publish", "method", "separate"),)
+        raise PolicyError([Problem(f"{policy.name}: rules", what, remedy, changes)])
 
 
 def refuse_breaks(policy: Policy) -> None:

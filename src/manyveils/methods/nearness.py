@@ -1,46 +1,67 @@
 """Where persons stand by their quasi-identifiers, which groups are near each other, and who is far off from hers."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.promises.entries import Ids, distinct, examples
+from manyveils.promises.entries import Ids, dense, distinct, examples
 from manyveils.table import Table
 
 Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 # So many of a group are where it is; whoever is nearer to its middle than so is near in any case.
 MOST, NEXT_TO = 0.9, 0.02
 
 
-def places_of(table: Table, names: tuple[str, ...], n_persons: int) -> tuple[NDArray[np.float64], ...]:
-    """Where persons stand in each of some attributes: the rank of a value of theirs among all, from 0 to 1."""
+@dataclass(frozen=True, repr=False)
+class Place:
+    """Where persons stand in an attribute: a value of theirs, and the rank of each value among all, from 0 to 1."""
+
+    codes: Ids
+    ranks: Floats
+
+    def middles(self, groups: Ids, persons: Ids, n_groups: int) -> Floats:
+        """Where each group of some persons stands on average; none is empty."""
+        sizes = np.bincount(groups, minlength=n_groups)
+        return np.bincount(groups, self.ranks[self.codes[persons]], minlength=n_groups) / sizes
+
+
+def places_of(table: Table, names: tuple[str, ...], n_persons: int) -> tuple[Place, ...]:
+    """Where persons stand in each of some attributes."""
     assert table.persons is not None
     rows = examples(table.persons, n_persons)
     places = []
     for name in names:
         counts = table[name].counts
         ranks = (np.cumsum(counts) - counts / 2) / max(int(counts.sum()), 1)
-        places.append(ranks[table[name].codes[rows]])
+        places.append(Place(table[name].codes[rows].astype(np.int64), ranks))
     return tuple(places)
 
 
-def far_off(place: NDArray[np.float64], groups: Ids, n_groups: int) -> Bools:
+def far_off(place: Place, groups: Ids, n_groups: int) -> Bools:
     """Who stands much farther from the middle of her group than most of it do; nobody who is in none."""
     there = np.flatnonzero(groups >= 0)
     off = np.zeros(groups.size, dtype=bool)
-    middle = _quantile(place[there], groups[there], n_groups, 0.5)
-    far = np.abs(place[there] - middle[groups[there]])
-    reach = _quantile(far, groups[there], n_groups, MOST)
-    off[there] = far > np.maximum(1.5 * reach, NEXT_TO)[groups[there]]
+    # Persons of one group and one value stand alike.
+    both = groups[there], place.codes[there]
+    alike, n_alike = dense(both, (n_groups, place.ranks.size), there.size)
+    counts, some = np.bincount(alike, minlength=n_alike), examples(alike, n_alike)
+    owners, stands = both[0][some], place.ranks[both[1][some]]
+    far = np.abs(stands - _quantile(stands, counts, owners, n_groups, 0.5)[owners])
+    reach = _quantile(far, counts, owners, n_groups, MOST)
+    off[there] = (far > np.maximum(1.5 * reach, NEXT_TO)[owners])[alike]
     return off
 
 
-def _quantile(values: NDArray[np.float64], groups: Ids, n_groups: int, share: float) -> NDArray[np.float64]:
-    """The value below which so large a share of each group is; 0 for groups without any."""
+def _quantile(values: Floats, counts: Ids, groups: Ids, n_groups: int, share: float) -> Floats:
+    """The value below which so large a share of each group is, whose values are counted; 0 for groups without any."""
     order = np.lexsort((values, groups))
-    sizes = np.bincount(groups, minlength=n_groups)
+    sizes = np.bincount(groups, counts, minlength=n_groups).astype(np.int64)
     places = np.cumsum(sizes) - sizes + np.floor(share * np.maximum(sizes - 1, 0)).astype(np.int64)
     quantiles = np.zeros(n_groups)
-    quantiles[sizes > 0] = values[order[places[sizes > 0]]]
+    at = np.searchsorted(np.cumsum(counts[order]), places[sizes > 0], side="right")
+    quantiles[sizes > 0] = values[order[at]]
     return quantiles
 
 

@@ -11,7 +11,7 @@ from manyveils.promises.headcounts import kept_by_groups
 from manyveils.promises.keeping import Watch
 from manyveils.promises.work import Work, shuffled_rows
 from manyveils.table import Attribute
-from manyveils.table.attributes import in_order
+from manyveils.table.order import in_order
 
 Marks = NDArray[np.uint64]
 # Rounds in which groups that are not kept join others before anybody is left out for them.

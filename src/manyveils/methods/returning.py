@@ -7,7 +7,7 @@ have stayed, or all, go to the newcomers' groups with them: nobody can tell then
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.generalize.mondrian import Judged
-from manyveils.methods.nearness import far_off, near_order
+from manyveils.methods.nearness import Place, far_off, near_order
 from manyveils.promises.cells import Cells
 from manyveils.promises.company import Company
-from manyveils.promises.entries import Ids, distinct
+from manyveils.promises.entries import Ids, dense, distinct, examples
 from manyveils.promises.exchanges import LEAVING, STRICTEST, Exchanges, exchanges_of, room_to_leave
 from manyveils.promises.headcounts import kept_by_groups
 from manyveils.promises.keeping import Watch
@@ -56,7 +56,7 @@ class Cohorts:
     judged: Judged
     alike: Callable[[Ids], Ids]
     # Where each person stands in each quasi-identifier, from 0 to 1; none where that is no matter.
-    places: tuple[NDArray[np.float64], ...] = ()
+    places: tuple[Place, ...] = ()
     # Whether groups are told apart by where persons stand, so that whoever moves must leave hers.
     is_told_apart: bool = True
 
@@ -73,6 +73,7 @@ class Cohorts:
             raise InfeasibleError([self._problem(self._without_names(int(nameless.sum())))])
         state = _State(self._stays.copy(), nameless, np.arange(self.exchanges.n_last), self._room_to_leave)
         settled: Ids | None = None
+        found: _Found | None = None
         groups = self._groups(state)
         told = self._told(groups)
         if self._found(told, STRICTEST) is None:
@@ -91,7 +92,7 @@ class Cohorts:
                 groups = self._groups(state)
                 told = self._told(groups)
             # Whatever more was asked for, what is promised must hold.
-            if settled is not groups and self._found(told, 0) is None:
+            if settled is not groups and (found is None or self._found(told, 0) is None):
                 settled = groups
         if settled is None:
             raise InfeasibleError([self._problem(f"something is still broken after {ROUNDS} rounds.")])
@@ -138,7 +139,7 @@ class Cohorts:
         """The cohorts of those who stay, and groups of all others as the method makes them."""
         groups = np.where(state.stays & ~state.held_back, state.into[self._last_of], -1)
         for fresh, room in self._fresh(state):
-            own = self._apart(fresh, min(room, fresh.size))
+            own = self._made_apart(state, fresh, min(room, fresh.size))
             groups[fresh] = np.where(own < 0, -1, own + 1 + max(int(groups.max()), self.exchanges.n_last))
             if state.is_together:
                 # Where they keep no promise of their own, they go to the largest cohort.
@@ -169,6 +170,13 @@ class Cohorts:
             new = np.sort(order[n_beside:])
         if new.size:
             yield new, state.room
+
+    def _made_apart(self, state: "_State", persons: Ids, room: int) -> Ids:
+        """The same as `_apart`, once for the same persons."""
+        asked = room, persons.tobytes()
+        if asked not in state.made:
+            state.made[asked] = self._apart(persons, room)
+        return state.made[asked]
 
     def _apart(self, persons: Ids, room: int) -> Ids:
         """Groups of some persons by themselves, as the method makes them; all in one where it cannot."""
@@ -259,7 +267,8 @@ class Cohorts:
         """Join cohorts that keep no promise of their own with each other, near ones first, or one with the nearest."""
         stays = state.stays & ~state.held_back
         cohorts = state.into[self._last_of[stays]]
-        present, numbers = np.unique(cohorts, return_inverse=True)
+        numbers, n_present = dense((cohorts,), (self.exchanges.n_last,), cohorts.size)
+        present = cohorts[examples(numbers, n_present)]
         broken = np.bincount(numbers, is_broken[stays], minlength=present.size) > 0
         if not broken.any():
             return
@@ -287,10 +296,8 @@ class Cohorts:
         """All cohorts in an order in which near ones stand together."""
         if not self.places:
             return np.arange(n)
-        sizes = np.bincount(numbers, minlength=n)
-        return near_order(
-            np.stack([np.bincount(numbers, place[stays], minlength=n) / sizes for place in self.places])
-        )
+        persons = np.flatnonzero(stays)
+        return near_order(np.stack([place.middles(numbers, persons, n) for place in self.places]))
 
     def _room(self, state: "_State", strictness: int) -> int:
         """How many more persons may be held back; for more than is promised, a quarter of them less."""
@@ -353,6 +360,8 @@ class _State:
     into: Ids
     room: int
     is_together: bool = False
+    # Groups that were made of some persons alone.
+    made: dict[tuple[int, bytes], Ids] = field(default_factory=dict)
 
     @property
     def weight(self) -> tuple[int, ...]:
@@ -390,7 +399,7 @@ def cohorts_of(
     grouped: Grouped,
     watched: Watched,
     alike: Callable[[Ids], Ids] | None = None,
-    places: tuple[NDArray[np.float64], ...] = (),
+    places: tuple[Place, ...] = (),
     *,
     is_told_apart: bool = True,
 ) -> Ids:

@@ -1,12 +1,11 @@
 """Find everything that is wrong with a policy document, at once."""
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from itertools import pairwise
 from math import isfinite
 from typing import Any, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from manyveils.errors import Problem
 from manyveils.policy import alpha_beta_k
@@ -14,6 +13,7 @@ from manyveils.policy.accepting import accept_problems
 from manyveils.policy.persons import NEVER_PUBLISHED, named_persons, person_problems
 from manyveils.policy.population import RISKS, key_problems, population_problems
 from manyveils.policy.sections import COMPANIONS, LISTS, SECTIONS, AttributeSection, DateUnit, GuaranteeKeys
+from manyveils.policy.shape import Keys, list_problems, section_problems, suggest
 
 NOT_OF_RULES = (
     "k",
@@ -23,6 +23,7 @@ NOT_OF_RULES = (
     "pairs",
     "sensitive_order",
     "conditional",
+    "everybody",
     "joint",
     "n",
 )
@@ -37,10 +38,7 @@ TOP_KEYS = (
     "dependencies",
     "publish",
 )
-Keys = Mapping[str, Any]
 RESERVED = "bucket"
-# What init writes in place of a role that the holder of the data has to decide.
-UNDECIDED = "?"
 WHOLE_TABLE_KEYS = ("k", *RISKS, "joint", *alpha_beta_k.CROSS)
 
 
@@ -52,7 +50,7 @@ def check_document(document: Keys) -> Iterator[Problem]:
     for name, model in SECTIONS.items():
         yield from section_problems(model, document.get(name, {}), name)
     for name, model in LISTS.items():
-        yield from _list_problems(model, document.get(name, []), name)
+        yield from list_problems(model, document.get(name, []), name)
     yield from accept_problems(document)
     attributes = document.get("attributes", {})
     if not isinstance(attributes, Mapping) or not attributes:
@@ -62,80 +60,6 @@ def check_document(document: Keys) -> Iterator[Problem]:
     for name, attribute in attributes.items():
         yield from section_problems(AttributeSection, attribute, f"attributes.{name}")
     yield from _meaning_problems(document, attributes)
-
-
-def section_problems(model: type[BaseModel], value: object, where: str) -> Iterator[Problem]:
-    """What pydantic finds wrong with one section, in the words of the policy file."""
-    try:
-        model.model_validate(value)
-    except ValidationError as error:
-        for entry in error.errors(include_url=False):
-            key = ".".join([where, *_place(entry["loc"])])
-            yield _translate(model, dict(entry), key)
-
-
-def _place(loc: tuple[int | str, ...]) -> list[str]:
-    """The keys that lead to a problem; those of l_of are values of the data, which no message quotes."""
-    parts = [str(part) for part in loc]
-    return parts[: parts.index("l_of") + 1] if "l_of" in parts else parts
-
-
-def _list_problems(model: type[BaseModel], entries: object, name: str) -> Iterator[Problem]:
-    if not isinstance(entries, list):
-        yield Problem(name, "must be a list of tables.", f"Write [[{name}]] for each.")
-        return
-    for number, entry in enumerate(entries, start=1):
-        yield from section_problems(model, entry, f"{name}[{number}]")
-
-
-def _translate(model: type[BaseModel], entry: dict[str, Any], where: str) -> Problem:
-    match entry["type"]:
-        case "extra_forbidden":
-            if entry["loc"][-1] == "accept":
-                return Problem(
-                    where, "unknown key.", "It stands above all sections, in the first line of the policy."
-                )
-            return Problem(where, "unknown key.", suggest(str(entry["loc"][-1]), _keys(model, entry["loc"])))
-        case "missing":
-            return Problem(where, "is missing.", "Add it.")
-        case "literal_error" if entry["input"] == UNDECIDED:
-            remedy = "Write one of {expected} in its place; the comment above it says what speaks for which."
-            return Problem(
-                where, "is not decided: manyveils init was not sure.", remedy.format(**entry["ctx"])
-            )
-        case "literal_error":
-            return Problem(where, f"must be one of {entry['ctx']['expected']}.", _nearest(entry))
-        case "value_error":
-            return Problem(where, entry["msg"].removeprefix("Value error, ") + ".")
-        case _:
-            return Problem(where, entry["msg"].replace("Input should", "should") + ".")
-
-
-def _keys(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
-    """The keys that are known where an error stands, which may be in a table inside the section."""
-    for part in loc[:-1]:
-        field = model.model_fields.get(str(part))
-        kinds = [kind for kind in get_args(field.annotation) if isinstance(kind, type)] if field else []
-        inner = next((kind for kind in kinds if issubclass(kind, BaseModel)), None)
-        if inner is None:
-            return []
-        model = inner
-    return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def _nearest(entry: Keys) -> str:
-    """A guess at what a misspelt choice stands for."""
-    choices = entry["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
-    near = get_close_matches(str(entry["input"]), choices, n=1)
-    return f"Did you mean {near[0]!r}?" if near else ""
-
-
-def suggest(key: str, known: list[str] | tuple[str, ...]) -> str:
-    """What someone who wrote an unknown key may have meant."""
-    near = get_close_matches(key, known, n=1)
-    if near:
-        return f"Did you mean {near[0]!r}?"
-    return f"Known are {', '.join(known)}." if known else "Drop it."
 
 
 def _meaning_problems(document: Keys, attributes: Keys) -> Iterator[Problem]:

@@ -76,6 +76,16 @@ class Guarantee:
         is_meant = all(getattr(keys, key) == value for key, value in cls.only_if.items())
         return cls(**given) if is_meant and needed <= given.keys() else None
 
+    @classmethod
+    def told(cls, parameters: Mapping[str, Any]) -> Self:
+        """The guarantee with these parameters, as a manifest tells them; another error if they are not its own."""
+        kinds: dict[str, Any] = {field.name: field.type for field in fields(cls)}
+        for name, value in parameters.items():
+            told = {int: int, Fraction: int | float}.get(kinds[name], str | list | dict)
+            if not isinstance(value, told) or isinstance(value, bool):
+                raise TypeError("not a parameter")
+        return cls(**{name: _read(kinds[name], value) for name, value in parameters.items()})
+
     @property
     def parameters(self) -> dict[str, Parameter]:
         """The thresholds, as plain numbers for people and manifests; terms of l that were not asked for are left out."""

@@ -161,6 +161,9 @@ class GuaranteeKeys(Section):
     pairs: Pairs | None = optional("with eliminations: whose values may be ruled out")
     sensitive_order: list[str] | None = optional("with consecutive pairs: the sensitive attributes in order")
     conditional: bool = optional("hold even against someone who knows the other sensitive values", False)
+    everybody: bool = optional(
+        "hold even against someone who knows the quasi-identifiers of all people", False
+    )
     joint: list[list[str]] = optional("attributes protected as one", [])
 
 

@@ -10,8 +10,9 @@ import polars as pl
 
 from manyveils.errors import DataError, InputError, Problem
 from manyveils.plain import as_table
-from manyveils.policy.check import RESERVED, section_problems
+from manyveils.policy.check import RESERVED
 from manyveils.policy.sections import Data
+from manyveils.policy.shape import section_problems
 from manyveils.profiling.beside import hierarchies_beside
 from manyveils.profiling.facts import Facts, facts_of, markers_in
 from manyveils.profiling.guesses import guess

@@ -10,10 +10,13 @@ from manyveils.promises.company import Company
 from manyveils.promises.crowds import Persons, persons_of
 from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.exchanges import Exchanges, exchanges_of
+from manyveils.promises.parting import Parting
 from manyveils.promises.returning import Returning, returning_of, share_promises
 from manyveils.table import Table
 
 Bools = NDArray[np.bool_]
+# Of those who were there before, a larger share does not part by itself from release to release.
+PARTED = 0.25
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,15 +40,17 @@ class Beside:
         there = owners >= 0
         persons, groups = np.divmod(distinct(whose[there] * n_owners + owners[there]), max(n_owners, 1))
         own = persons, groups
+        here = np.zeros(self.exchanges.n_all, dtype=bool)
+        here[persons] = True
+        parted = self.exchanges.parted(own, n_owners)
+        if self.is_parted_by(parted, here):
+            return here[: self.persons.n]
         stints = self.exchanges.then(own, n_owners)
         cells = self.exchanges.laid_out(stints)
         lacking = self.exchanges.lacking(cells, self.strictness)
         unsafe: Bools = np.asarray(lacking.any(axis=0))
-        parted = self.exchanges.parted(own, n_owners)
         if self.returning is not None:
             unsafe |= self.returning.judged(parted).unsafe
-        here = np.zeros(unsafe.size, dtype=bool)
-        here[persons] = True
         if (unsafe & here).any():
             return (unsafe & here)[: self.persons.n]
         company = Company(self.exchanges, self.persons.n).of(cells, lacking)
@@ -60,6 +65,14 @@ class Beside:
         going = here if unsafe.any() and not blamed.any() else np.zeros(unsafe.size, dtype=bool)
         going[persons[blamed[groups]]] = True
         return going[: self.persons.n]
+
+    def is_parted_by(self, parted: Parting, here: Bools) -> bool:
+        """Whether so many who stood together before are parted that it is not they who moved: groups were made finer.
+
+        Whoever parts is alone with those who part with her, and once more when these meet again.
+        """
+        n_parted, n_stays = int(here[parted.left[0]].sum()), parted.stays[0].size
+        return n_parted > PARTED * (n_parted + n_stays)
 
 
 def beside_of(policy: Policy, table: Table, promises: tuple[Promise, ...], strictness: int) -> Beside:

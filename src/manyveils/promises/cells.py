@@ -1,13 +1,15 @@
 """Persons by the class and the end of their stints: those in one cell came and went together."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.sightings import alike_lists
 from manyveils.promises.stints import OPEN
+from manyveils.table.order import in_order
 
 
 @dataclass(frozen=True, repr=False)
@@ -19,22 +21,31 @@ class Cells:
     persons: Ids
     listed: Ids
     n_all: int
+    # What was found out, by what it is about.
+    known: dict[int, Any] = field(default_factory=dict, compare=False)
 
     def known_by(self, values: Ids) -> "Cells":
         """The same with those persons only whose value is known."""
         known = values[self.persons] >= 0
-        return self if known.all() else replace(self, persons=self.persons[known], listed=self.listed[known])
+        return (
+            self
+            if known.all()
+            else Cells(self.entries, self.ends, self.persons[known], self.listed[known], self.n_all)
+        )
 
     @cached_property
-    def lists(self) -> tuple[Ids, Ids]:
-        """The persons who are in any cell, and a number for each of them, the same for those in the same cells."""
+    def lists(self) -> tuple[Ids, Ids, int]:
+        """The persons who are in any cell, and a number for each of them, the same for those in the same cells; and how many."""
         there = np.flatnonzero(np.diff(self.begins))
-        return there, alike_lists(self.begins, self.listed, there)[0]
+        if not there.size:
+            return there, there, 0
+        numbers, firsts = alike_lists(self.begins, self.listed, there)
+        return there, numbers, firsts.size
 
     @cached_property
     def begins(self) -> Ids:
         """Where the cells of each person begin in the list, and the last ones end."""
-        return np.searchsorted(self.persons, np.arange(self.n_all + 1))
+        return np.append(0, np.cumsum(np.bincount(self.persons, minlength=self.n_all)))
 
     def of(self, person: int) -> Ids:
         """The cells of a person."""
@@ -44,9 +55,8 @@ class Cells:
     def _in_order(self) -> tuple[Ids, Ids]:
         """Persons who are in one cell only, cell after cell, and where those of each begin."""
         single = (np.diff(self.begins) == 1)[self.persons]
-        order = np.argsort(self.listed[single], kind="stable")
-        starts = np.searchsorted(self.listed[single][order], np.arange(self.ends.size + 1))
-        return self.persons[single][order], starts
+        listed = self.listed[single]
+        return self.persons[single][in_order(listed)], self._starts(listed)
 
     def singles(self, cell: int) -> Ids:
         """The persons of a cell who are in no other."""
@@ -61,8 +71,11 @@ class Cells:
     @cached_property
     def _all_in_order(self) -> tuple[Ids, Ids]:
         """All persons cell after cell, and where those of each begin."""
-        order = np.argsort(self.listed, kind="stable")
-        return self.persons[order], np.searchsorted(self.listed[order], np.arange(self.ends.size + 1))
+        return self.persons[in_order(self.listed)], self._starts(self.listed)
+
+    def _starts(self, listed: Ids) -> Ids:
+        """Where those of each cell begin, and the last ones end."""
+        return np.append(0, np.cumsum(np.bincount(listed, minlength=self.ends.size)))
 
     def of_class(self, entry: int) -> Ids:
         """The cells of a class."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from manyveils.kernels.grouping import number
 from manyveils.kernels.persons import first_by_sorting, first_of_person
 from manyveils.table import Table
-from manyveils.table.attributes import in_order
+from manyveils.table.order import in_order
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -8,12 +8,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.kernels.grouping import merge_entries, number
+from manyveils.kernels.grouping import NEAR, merge_entries, number
 from manyveils.kernels.tallies import largest
 from manyveils.promises.crowds import LARGEST_KEY, Crowd, Floats, Persons, persons_of
 from manyveils.table import Attribute, Table
-from manyveils.table.attributes import in_order
 from manyveils.table.attributes import tally as people
+from manyveils.table.order import in_order
 
 Kept = NDArray[np.bool_]
 Members = NDArray[np.int32]
@@ -120,10 +120,10 @@ def dense(columns: tuple[NDArray[np.integer], ...], sizes: tuple[int, ...], n_ro
     ids, n_ids = np.zeros(n_rows, dtype=np.int64), 1
     for column, size in zip(columns, sizes, strict=True):
         if n_ids * size >= LARGEST_KEY:
-            ids, n_ids = _squeezed(ids)
+            ids, n_ids = _squeezed(ids, n_ids)
         ids = ids * size + column
         n_ids *= size
-    return _squeezed(ids)
+    return _squeezed(ids, n_ids)
 
 
 def numbered(table: Table, names: tuple[str, ...]) -> tuple[Ids, int]:
@@ -142,9 +142,14 @@ def examples(numbers: Ids, n_numbers: int) -> Ids:
     return rows
 
 
-def _squeezed(ids: Ids) -> tuple[Ids, int]:
+def _squeezed(ids: Ids, span: int) -> tuple[Ids, int]:
     if ids.size == 0:
         return ids, 0
+    if span <= NEAR * ids.size:
+        is_there = np.zeros(span, dtype=bool)
+        is_there[ids] = True
+        rank = np.cumsum(is_there) - 1
+        return rank[ids], int(rank[-1]) + 1
     numbers, firsts = number(ids)
     order = in_order(ids[firsts])
     rank = np.empty(len(order), dtype=np.int64)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from manyveils.errors import InfeasibleError, Problem
+from manyveils.errors import Change, InfeasibleError, Problem
 from manyveils.policy import guarantees
 from manyveils.promises.crowds import Crowd, Floats
 from manyveils.promises.entries import Entries, Ids, count
@@ -15,6 +15,7 @@ from manyveils.promises.keeping import Watch, kept
 from manyveils.promises.work import Work
 
 MAY = {"fills": "fill", "is held by": "be held by"}
+NOT_CONDITIONAL = (Change("guarantee", "conditional", False),)
 APART = "Set conditional = false, make the other attributes coarser, or use a method that separates them (anatomize)."
 
 
@@ -39,10 +40,16 @@ def whole_table_problems(work: Work, watches: tuple[Watch, ...]) -> Iterator[Pro
         if isinstance(guarantee, guarantees.LeastSize) or entries is None:
             what = f"groups of the size asked need more than {work.table.n_persons} {counted_as(work)}."
             key = guarantee.keys.get("risk")
-            yield Problem(work.policy.name, what, f"Raise {key}." if key else "Lower k.")
+            remedy = f"Raise {key}." if key else "Lower k."
+            yield Problem(work.policy.name, what, remedy, () if key else _set("k", work.table.n_persons))
         else:
-            where = f"{work.policy.name}: {work.subject_of(watched.promise)}"
-            yield Problem(where, *_explained(work, watched, entries))
+            subject = work.subject_of(watched.promise)
+            problem = _explained(work, watched, entries)
+            changes = tuple(
+                replace(change, attribute=subject if change.section == "guarantee" else "")
+                for change in problem.changes
+            )
+            yield replace(problem, where=f"{work.policy.name}: {subject}", changes=changes)
 
 
 def counted_as(work: Work) -> str:
@@ -67,7 +74,7 @@ def _broken_as_one_group(
             yield watched, entries
 
 
-def _explained(work: Work, watched: Watch, entries: Entries | Crowd) -> tuple[str, str]:
+def _explained(work: Work, watched: Watch, entries: Entries | Crowd) -> Problem:
     """What is wrong with the whole table, and what to do."""
     if isinstance(watched.promise.guarantee, guarantees.Elimination):
         return _about_eliminations(watched.promise.guarantee)
@@ -79,15 +86,15 @@ def _explained(work: Work, watched: Watch, entries: Entries | Crowd) -> tuple[st
             return _about_known_sets(watched, codes, counts)
         goes_with = np.bincount(codes % watched.subject.n_known)
         least = int(goes_with[goes_with > 0].min())
-        return (
+        what = (
             f"{watched.promise.guarantee.kind} cannot be kept against someone who knows the other sensitive "
-            f"attributes: some combination of them goes with {least} values only, in the whole table.",
-            APART,
+            f"attributes: some combination of them goes with {least} values only, in the whole table."
         )
+        return Problem("", what, APART, NOT_CONDITIONAL)
     return _about_values(work, watched, codes, counts)
 
 
-def _about_known_sets(watched: Watch, codes: Ids, counts: Ids) -> tuple[str, str]:
+def _about_known_sets(watched: Watch, codes: Ids, counts: Ids) -> Problem:
     subject = watched.subject
     assert subject is not None
     values, known = np.divmod(codes, subject.n_known)
@@ -95,17 +102,18 @@ def _about_known_sets(watched: Watch, codes: Ids, counts: Ids) -> tuple[str, str
     n_rows = np.zeros(subject.n_known, dtype=np.int64)
     n_rows[known[is_row]] = counts[is_row]
     worst = np.flatnonzero(~is_row)[np.argmax(counts[~is_row] / n_rows[known[~is_row]])]
-    return (
+    what = (
         f"{watched.promise.guarantee.kind} cannot be kept against someone who knows the other sensitive attributes: "
-        f"of {n_rows[known[worst]]} rows with some combination of them, {counts[worst]} have one value.",
-        APART,
+        f"of {n_rows[known[worst]]} rows with some combination of them, {counts[worst]} have one value."
     )
+    return Problem("", what, APART, NOT_CONDITIONAL)
 
 
-def _about_eliminations(guarantee: guarantees.Elimination) -> tuple[str, str]:
+def _about_eliminations(guarantee: guarantees.Elimination) -> Problem:
     ruled_out = f"{guarantee.eliminations} value{'s' if guarantee.eliminations > 1 else ''}"
     remedy = "Lower eliminations, publish" if guarantee.eliminations > 1 else "Publish"
-    return (
+    return Problem(
+        "",
         f"ruling out {ruled_out} of {' or '.join(guarantee.ruled_out)} leaves one value only, in the whole table.",
         # Coarser values would rule out more rows at once.
         f"{remedy} finer values of the others, mark values as insensitive, give the attribute a hierarchy and use "
@@ -113,7 +121,7 @@ def _about_eliminations(guarantee: guarantees.Elimination) -> tuple[str, str]:
     )
 
 
-def _about_persons(work: Work, watched: Watch, crowd: Crowd) -> tuple[str, str]:
+def _about_persons(work: Work, watched: Watch, crowd: Crowd) -> Problem:
     """The same where persons are counted."""
     guarantee = watched.promise.guarantee
     if crowd.group_of is not None:
@@ -121,11 +129,13 @@ def _about_persons(work: Work, watched: Watch, crowd: Crowd) -> tuple[str, str]:
         what = (
             f"{guarantee.kind} cannot be kept against someone who knows the other sensitive attributes: some "
         )
-        return what + f"combination of them goes with {least} persons only, in the whole table.", APART
+        what += f"combination of them goes with {least} persons only, in the whole table."
+        return Problem("", what, APART, NOT_CONDITIONAL)
     if isinstance(guarantee, guarantees.DistinctDiversity):
         reached = _most_different(watched, guarantee, crowd)
         what = f"{guarantee.kind} cannot be kept: l = {guarantee.strongest}, and {reached} of {work.table.n_persons} persons "
-        return what + "at most have different values, a different one each.", f"Lower l to {reached}."
+        what += "at most have different values, a different one each."
+        return Problem("", what, f"Lower l to {reached}.", _set("l", reached))
     is_weighed = isinstance(guarantee, guarantees.EntropyDiversity | guarantees.RecursiveDiversity)
     return _about_values(work, watched, crowd.values, crowd.weights if is_weighed else crowd.counts)
 
@@ -140,7 +150,7 @@ def _most_different(watched: Watch, guarantee: guarantees.DistinctDiversity, cro
     return bisect_left(range(1, guarantee.strongest + 1), True, key=breaks)
 
 
-def _about_values(work: Work, watched: Watch, values: Ids, counts: Ids | Floats) -> tuple[str, str]:
+def _about_values(work: Work, watched: Watch, values: Ids, counts: Ids | Floats) -> Problem:
     n_rows, rows = work.table.n_persons, counted_as(work)
     fills = "fills" if work.table.persons is None else "is held by"
     broken, kind = f"{watched.promise.guarantee.kind} cannot be kept", _counted(watched.promise.guarantee)
@@ -151,35 +161,49 @@ def _about_values(work: Work, watched: Watch, values: Ids, counts: Ids | Floats)
     match watched.promise.guarantee:
         case guarantees.FrequencyDiversity():
             what = f"one {kind} {fills} {most} of {n_rows} {rows}; with {l} it may {MAY[fills]} at most {n_rows // owed}."
-            return what, _fewer(most, n_rows, owed, work, key, kind)
+            return _fewer(Problem("", what), most, n_rows, owed, work, key, kind)
         case guarantees.DistinctDiversity():
             what = f"{broken}: {l} but only {len(counts)} different {kind}s."
-            return what, f"Lower {key} to {len(counts)}."
+            return Problem("", what, f"Lower {key} to {len(counts)}.", _set(key, len(counts)))
         case guarantees.EntropyDiversity():
             shares = counts / n_rows
             reached = math.exp(-float((shares * np.log(shares)).sum()))
             what = f"{broken}: the whole table has the entropy of {reached:.2f} equal {kind}s; {l} is asked."
-            lower = f"Lower {key} to {int(reached + 1e-9)}."
-            return what, lower if reached >= 2 else "Ask for distinct diversity instead."
+            if reached < 2:
+                return Problem("", what, "Ask for distinct diversity instead.", _set("l_kind", "distinct"))
+            lower = int(reached + 1e-9)
+            return Problem("", what, f"Lower {key} to {lower}.", _set(key, lower))
         case guarantees.RecursiveDiversity(c=c):
             most = counts[watched.is_sensitive[values]].max(initial=0)
             tail = np.sort(counts)[::-1][owed - 1 :].sum()
-            return (
+            return Problem(
+                "",
                 f"{broken}: the commonest {kind} has {most:.10g} {rows}, the {owed}-th and rarer ones {tail:.10g} together, "
                 f"and c = {float(c):g}.",
                 f"Raise c above {most / tail:.3f} or lower {key}." if tail else f"Lower {key}.",
+                _set("c", math.ceil(1000 * most / tail) / 1000 + 0.001) if tail else (),
             )
         case guarantees.CappedShare(alpha=bound) | guarantees.Linkability(epsilon=bound):
             share = math.ceil(1000 * most / n_rows) / 1000
             what = f"{broken}: one value {fills} {most} of {n_rows} {rows}, more than the share {float(bound):g}."
-            return what, f"Raise the bound to {share:g}, or mark the value as insensitive."
+            own = watched.promise.guarantee
+            bound_key = own.keys.get(own.bound, own.bound)
+            remedy = f"Raise the bound to {share:g}, or mark the value as insensitive."
+            return Problem("", what, remedy, _set(bound_key, share))
         case guarantees.NumericSpread(e=e):
             numbers = watched.columns[0].numbers
             spread = float(np.nanmax(numbers) - np.nanmin(numbers)) if np.isfinite(numbers).any() else 0.0
             what = f"{broken}: all values lie within {spread:g}, and e = {float(e):g}."
-            return what, f"Lower e to {spread:g}."
+            return Problem("", what, f"Lower e to {spread:g}.", _set("e", spread))
         case _:
-            return f"{broken}, even with all {n_rows} {rows} in one group.", "Lower its threshold."
+            return Problem(
+                "", f"{broken}, even with all {n_rows} {rows} in one group.", "Lower its threshold."
+            )
+
+
+def _set(key: str, value: str | int | float) -> tuple[Change, ...]:
+    """A key of [guarantee]; values that ask for an l of their own are not changed for anybody."""
+    return () if key == "l_of" else (Change("guarantee", key, value),)
 
 
 def _counted(guarantee: guarantees.Guarantee) -> str:
@@ -203,12 +227,14 @@ def _worst(watched: Watch, values: Ids, counts: Ids | Floats) -> tuple[int, int]
     return int(counts[concerned][furthest]), int(ls[furthest])
 
 
-def _fewer(most: int, n_rows: int, l: int, work: Work, key: str, kind: str) -> str:
+def _fewer(problem: Problem, most: int, n_rows: int, l: int, work: Work, key: str, kind: str) -> Problem:
     l_reached = n_rows // max(most, 1)
     spare = "the value as insensitive" if kind == "value" else "all its values as insensitive"
     remedy = f"Lower {key} to {l_reached} or mark {spare}" if l_reached > 1 else f"Mark {spare}"
+    changes = _set(key, l_reached) if l_reached > 1 else ()
     if not work.suppresses:
-        return f"{remedy}."
+        return replace(problem, remedy=f"{remedy}.", changes=changes)
     needed = -(-(most * l - n_rows) // (l - 1)) if l > 1 else 0
     share = math.ceil(10000 * needed / n_rows) / 10000
-    return f"{remedy}, or allow suppression of {needed} {counted_as(work)} (suppression = {share:g})."
+    remedy = f"{remedy}, or allow suppression of {needed} {counted_as(work)} (suppression = {share:g})."
+    return replace(problem, remedy=remedy, changes=(*changes, Change("publish", "suppression", share)))

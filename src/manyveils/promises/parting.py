@@ -49,10 +49,11 @@ def parting(last: tuple[Ids, Ids], n_last: int, own: tuple[Ids, Ids], n_groups: 
     (who, before), (persons, groups) = last, own
     first_of = np.full(n_groups, n_all, dtype=np.int64)
     first_of[groups[::-1]] = persons[::-1]
-    begins = np.searchsorted(persons, np.arange(n_all + 1))
-    lengths = np.diff(begins)[who]
+    n_own = np.bincount(persons, minlength=n_all)
+    lengths = n_own[who]
     pair = np.repeat(np.arange(who.size), lengths)
-    place = np.arange(pair.size) - np.repeat(np.cumsum(lengths) - lengths, lengths) + begins[who][pair]
+    steps = np.cumsum(n_own)[who] - np.cumsum(lengths)
+    place = np.arange(pair.size) + steps[pair]
     met = before[pair] * n_groups + groups[place]
     numbers, firsts = number(met)
     n_met = np.bincount(numbers, minlength=firsts.size)

@@ -14,10 +14,10 @@ from manyveils.policy import Policy, Promise
 from manyveils.policy import guarantees as kinds
 from manyveils.promises.crowds import Crowd, Floats, Persons, persons_of
 from manyveils.promises.decisions import DECISIONS
-from manyveils.promises.entries import Ids, Kept, Subject, Tally, distinct, subject_of
+from manyveils.promises.entries import Ids, Kept, Subject, Tally, dense, distinct, examples, subject_of
 from manyveils.promises.keeping import Watch, known_beside, watch_each
 from manyveils.table import Table
-from manyveils.table.attributes import in_order
+from manyveils.table.order import in_order
 
 # Beliefs are fractions: what is as near as this to its bound is refused.
 TOLERANCE = 1e-9
@@ -195,16 +195,17 @@ def _parts(owners: Ids, known: Ids) -> tuple[Ids, int]:
 
 def alike_lists(begins: Ids, groups: Ids, several: Ids) -> tuple[Ids, Ids]:
     """A number for each of some persons, the same for those with the same groups, and the first person of every number."""
-    lengths = np.diff(begins)[several]
-    span, order = int(groups.max()) + 1, np.argsort(-lengths, kind="stable")
-    numbers, top = np.zeros(several.size, dtype=np.int64), 0
-    for step in range(int(lengths.max())):
+    lengths, span = np.diff(begins)[several], int(groups.max()) + 1
+    numbers, top = groups[begins[several]], span
+    has = np.flatnonzero(lengths > 1)
+    for step in range(1, int(lengths.max())):
         # Whoever has no more groups keeps a number that no one else can get.
-        has = order[: np.searchsorted(-lengths[order], -step)]
+        has = has[lengths[has] > step]
         more, firsts = number(numbers[has] * span + groups[begins[several[has]] + step])
-        numbers[has] = top + 1 + more
+        numbers[has] = top + more
         top += firsts.size
-    return number(numbers)
+    numbers, n_numbers = dense((numbers,), (top,), numbers.size)
+    return numbers, several.size - 1 - examples(numbers[::-1], n_numbers)
 
 
 def listed_of(begins: Ids, groups: Ids, which: Ids) -> tuple[Ids, Ids]:
@@ -285,9 +286,11 @@ def _chunks(starts: Ids, n_values: Ids) -> Iterator[tuple[int, int]]:
 
 
 def normal(units: Ids, logs: Floats, n_units: int) -> Floats:
-    """Beliefs of every unit that sum up to 1."""
+    """Beliefs of every unit that sum up to 1; units are in order."""
     largest = np.full(n_units, -np.inf)
-    np.maximum.at(largest, units, logs)
+    starts = np.flatnonzero(np.diff(units, prepend=-1))
+    if starts.size:
+        largest[units[starts]] = np.maximum.reduceat(logs, starts)
     raw = np.exp(logs - largest[units])
     believed: Floats = raw / np.bincount(units, raw, minlength=n_units)[units]
     return believed

@@ -59,7 +59,7 @@ class Past:
         following = parted.successors[self.last_groups]
         span = parted.n_groups + 1
         keys, wanted = persons * span + groups, self.going_on.persons * span + following
-        place = np.minimum(np.searchsorted(keys, wanted), max(keys.size - 1, 0))
+        place = _place_in(keys, wanted, persons, self.going_on.persons)
         stays = (following >= 0) & (keys[place] == wanted) if keys.size else np.zeros(wanted.size, dtype=bool)
         # Whose group nobody is in anymore ended with that.
         left = end_of(self.n_groups + following[~stays], LEFT)
@@ -82,6 +82,17 @@ class Past:
     def every(self) -> Stints:
         """All stints."""
         return self.over.and_those(self.going_on)
+
+
+def _place_in(keys: Ids, wanted: Ids, persons: Ids, others: Ids) -> Ids:
+    """Where each of some keys stands among others in order, if it does; both are of persons, who mostly have one."""
+    if (np.diff(persons) > 0).all():
+        place_of = np.zeros(
+            1 + max(int(persons.max(initial=-1)), int(others.max(initial=-1))), dtype=np.int64
+        )
+        place_of[persons] = np.arange(persons.size)
+        return place_of[others]
+    return np.minimum(np.searchsorted(keys, wanted), max(keys.size - 1, 0))
 
 
 def end_of(groups: A, kind: int) -> A:

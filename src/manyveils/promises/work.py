@@ -11,7 +11,7 @@ from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import KAnonymity, exact
 from manyveils.promises.entries import Ids, numbered
 from manyveils.table import Streams, Table
-from manyveils.table.attributes import in_order
+from manyveils.table.order import in_order
 
 O = TypeVar("O", bound=BaseModel)
 

@@ -21,6 +21,9 @@ from manyveils.table.encode import as_read
 from manyveils.table.persons import names_of
 from manyveils.table.population import population_of
 
+# A day, or a moment of it, with the year first.
+MOMENT = r"^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?)?$"
+
 
 class Alone(NamedTuple):
     """A table by itself: as a release, as all that is known of its people, and the policy as far as it speaks of them."""
@@ -80,17 +83,37 @@ def _shown(published: pl.Series, original: Table, policy: Policy) -> Iterator[pl
 
 
 def _respelled(published: pl.Series, attribute: Attribute) -> pl.Series:
-    """Numbers in the spelling of the original: 7 and 7.0 are one value."""
+    """Numbers and moments in the spelling of the original: 7 and 7.0 are one value, and so are a day and its midnight."""
     texts = published.cast(pl.String)
-    if not attribute.domain.dtype.is_numeric():
+    originals = pl.Series(attribute.texts, dtype=pl.String)
+    if attribute.domain.dtype.is_numeric():
+        read = _as_number
+    elif originals.str.contains(MOMENT).any():
+        read = _as_moment
+    else:
         return texts
-    spelled = pl.DataFrame({"number": attribute.numbers, "spelled": attribute.texts}).drop_nans()
+    spelled = pl.DataFrame(
+        {"value": read(originals), "code": np.arange(len(originals)), "spelled": originals}
+    )
+    spelled = spelled.drop_nulls("value").unique("value", keep="first")
     different = texts.drop_nulls().unique().alias("text").to_frame()
-    numbers = different.with_columns(number=pl.col("text").str.strip_chars().cast(pl.Float64, strict=False))
-    known = numbers.join(spelled, on="number", how="left")
-    if not known["spelled"].null_count():
-        return texts.replace_strict(known["text"], known["spelled"]).cast(attribute.domain.dtype)
+    values = different.with_columns(value=read(different["text"]))
+    known = values.join(spelled, on="value", how="left")
+    if not known["code"].null_count():
+        codes = texts.replace_strict(known["text"], known["code"], return_dtype=pl.Int64)
+        return attribute.domain.gather(codes).alias(published.name)
     return texts.replace(known["text"], known["spelled"].fill_null(known["text"]))
+
+
+def _as_number(texts: pl.Series) -> pl.Series:
+    return texts.str.strip_chars().cast(pl.Float64, strict=False)
+
+
+def _as_moment(texts: pl.Series) -> pl.Series:
+    """Dates and times, however libraries write them; null for anything else."""
+    plain = texts.str.strip_chars().str.replace("T", " ", literal=True)
+    plain = plain.str.replace(r"^(\S{10})$", "$1 00:00").str.replace(r" (\d\d:\d\d)$", " $1:00")
+    return plain.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)
 
 
 def _meant(shown: pl.Series, original: Table, policy: Policy) -> pl.DataFrame | None:

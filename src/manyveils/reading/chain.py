@@ -11,7 +11,7 @@ import polars as pl
 from manyveils.errors import DataError, PolicyError, Problem
 from manyveils.policy import Policy
 from manyveils.reading.keys import Ids
-from manyveils.release.ledger import Ledger, Link, hashed, read_ledger
+from manyveils.release.ledger import Ledger, Link, as_numbers, hashed, read_ledger
 from manyveils.release.placements import private_folder
 from manyveils.table import Table
 from manyveils.table.earlier import Earlier, Held
@@ -53,12 +53,12 @@ class Chain:
         )
         numbers, hashes = _numbered(sightings["person"], persons_hashed(table, self.key))
         groups = sightings["group"].to_numpy()
-        order = np.lexsort((groups, numbers))
+        order = np.argsort(numbers * int(offsets[-1]) + groups)
         release_of = np.repeat(np.arange(len(self.ledgers)), np.diff(offsets))
         shown = [np.arange(_n_groups(ledger)) < ledger.n_shown for ledger in self.ledgers]
         held = self._held(table, policy, offsets)
         self._refuse_new_constants(policy)
-        values = self._values(table, policy, hashes, held)
+        values = self._values(table, policy, _by_hash(hashes), held)
         _refuse_changed(table, values)
         return Earlier(
             hashes,
@@ -87,21 +87,21 @@ class Chain:
         )
 
     def _values(
-        self, table: Table, policy: Policy, hashes: pl.Series, held: Mapping[str, Held]
+        self, table: Table, policy: Policy, numbers: pl.DataFrame, held: Mapping[str, Held]
     ) -> Mapping[str, Ids]:
         """The code of each person's value of what does not change, from the last release that knows it."""
-        known = pl.concat([ledger.constants for ledger in self.ledgers])
-        known = known.unique(["person", "attribute"], keep="last", maintain_order=True)
-        persons = hashes.alias("person").to_frame()
-        values = {}
-        for name in (name for name in policy.constant if name in held):
-            texts = (*table[name].texts, *held[name].more)
-            codes = {"value": [text or None for text in texts], "code": range(len(texts))}
-            own = known.filter(pl.col("attribute") == name).join(
-                pl.DataFrame(codes, {"value": pl.String, "code": pl.Int64}), on="value", nulls_equal=True
-            )
-            joined = persons.join(own, on="person", how="left", maintain_order="left")
-            values[name] = joined["code"].fill_null(-1).to_numpy().astype(np.int64)
+        names = [name for name in policy.constant if name in held]
+        values = {name: np.full(numbers.height, -1, dtype=np.int64) for name in names}
+        for ledger in self.ledgers:
+            persons, who = pl.Series(dtype=pl.Binary), np.zeros(0, dtype=np.int64)
+            for name in names:
+                known = ledger.constants.filter(pl.col("attribute") == name)
+                # All attributes of a release are known of the same persons.
+                if not known["person"].equals(persons):
+                    persons = known["person"]
+                    who = _numbers_of(persons, numbers).to_numpy()
+                codes = _codes_of(known["value"], (*table[name].texts, *held[name].more))
+                values[name][who] = codes
         return values
 
     def _held(self, table: Table, policy: Policy, offsets: Ids) -> Mapping[str, Held]:
@@ -132,13 +132,26 @@ def persons_hashed(table: Table, key: bytes) -> pl.Series:
 
 def _numbered(hashes: pl.Series, own: pl.Series) -> tuple[Ids, pl.Series]:
     """The number of the person of each sighting, and the hash of each number: the table's own, then whoever is gone."""
-    here = pl.DataFrame({"person": own, "number": np.arange(len(own))}).drop_nulls("person")
-    joined = hashes.alias("person").to_frame().join(here, on="person", how="left", maintain_order="left")
-    gone = joined.filter(pl.col("number").is_null()).select(pl.col("person").unique(maintain_order=True))
-    gone = gone.with_columns(new=len(own) + np.arange(gone.height))
-    joined = joined.join(gone, on="person", how="left", maintain_order="left")
-    numbers = joined.select(pl.coalesce("number", "new")).to_series().to_numpy().astype(np.int64)
-    return numbers, pl.concat([own.alias("person"), gone["person"]])
+    here = _numbers_of(hashes, _by_hash(own))
+    is_gone = here.is_null()
+    gone = hashes.filter(is_gone).unique(maintain_order=True)
+    every = pl.concat([own.alias("person"), gone.alias("person")])
+    if len(gone):
+        here = here.scatter(
+            is_gone.arg_true(), len(own) + _numbers_of(hashes.filter(is_gone), _by_hash(gone))
+        )
+    return here.to_numpy().astype(np.int64), every
+
+
+def _by_hash(hashes: pl.Series) -> pl.DataFrame:
+    """The number of each hash; who has none has no number."""
+    return pl.DataFrame({"person": as_numbers(hashes), "number": np.arange(len(hashes))})
+
+
+def _numbers_of(hashes: pl.Series, numbers: pl.DataFrame) -> pl.Series:
+    """The number of each of some hashes; missing where it has none."""
+    asked = as_numbers(hashes).alias("person").to_frame()
+    return asked.join(numbers.drop_nulls("person"), on="person", how="left", maintain_order="left")["number"]
 
 
 def _among(own: pl.Series, persons: pl.DataFrame) -> Ids:
@@ -146,6 +159,15 @@ def _among(own: pl.Series, persons: pl.DataFrame) -> Ids:
     numbered = pl.DataFrame({"person": own, "number": np.arange(len(own))})
     found: Ids = numbered.join(persons, on="person", how="semi")["number"].to_numpy()
     return np.sort(found)
+
+
+def _codes_of(values: pl.Series, texts: Sequence[str]) -> Ids:
+    """The place of each of some values among all texts."""
+    codes = pl.DataFrame({"value": [text or None for text in texts]}, {"value": pl.String})
+    codes = codes.with_columns(code=np.arange(len(texts)))
+    asked = values.alias("value").to_frame()
+    joined = asked.join(codes, on="value", how="left", nulls_equal=True, maintain_order="left")
+    return joined["code"].fill_null(-1).to_numpy()
 
 
 def _held_of(values: pl.DataFrame, texts: Sequence[str]) -> Held:

@@ -11,7 +11,7 @@ import numpy as np
 from manyveils.reading.evidence import BUCKET, Evidence
 from manyveils.reading.keys import Bools, Ids, numbered, ranges
 from manyveils.release import View
-from manyveils.table.attributes import in_order
+from manyveils.table.order import in_order
 
 MOST_CHOICES = 30_000_000
 MOST_ROUNDS = 300

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from manyveils.policy import Policy
 from manyveils.reading.cover import Cover
-from manyveils.reading.keys import Ids, combined, dense
+from manyveils.reading.keys import Ids, Numbers, combined, dense
 from manyveils.reading.labels import Labels, labels_of
 from manyveils.reading.meanings import Listing, Meanings, false_lines, texts_of
 from manyveils.release import Release, View
@@ -35,7 +35,7 @@ Answer = TypeVar("Answer")
 class Coded:
     """A published field: a code per row, a value per code."""
 
-    codes: Ids
+    codes: Numbers
     values: pl.Series
 
 
@@ -78,7 +78,7 @@ class Evidence:
         weights = self.weights(file)
         return self.frame(file).height if weights is None else int(weights.sum())
 
-    def tally(self, file: ColumnFile, numbers: Ids, n: int = 0) -> Ids:
+    def tally(self, file: ColumnFile, numbers: Numbers, n: int = 0) -> Ids:
         """Published rows per number, for one number per row of the table."""
         return tally(numbers, self.weights(file), n)
 
@@ -179,7 +179,8 @@ class Evidence:
         """The bucket of each published row, numbered alike in all columns, and the number of buckets."""
         columns = [self.coded(file, BUCKET) for file in files]
         if all(column.values.equals(columns[0].values) for column in columns):
-            return [column.codes for column in columns], len(columns[0].values)
+            numbers = [column.codes.astype(np.int64, copy=False) for column in columns]
+            return numbers, len(columns[0].values)
         texts = [column.values.cast(pl.String).to_frame("text") for column in columns]
         buckets = pl.concat(texts).unique().with_row_index("number").cast({"number": pl.Int64})
         numbers = []
@@ -202,7 +203,7 @@ class Evidence:
         """Published originals are numbered as the original has them; anything else is numbered by itself."""
         if isinstance(self.release, BareRelease) and self.release.is_alone:
             # All that is known of its people is the table itself.
-            return Coded(self.table[name].codes.astype(np.int64), self.table[name].domain)
+            return Coded(self.table[name].codes, self.table[name].domain)
         published, original = self.frame(file)[name], self.table.attributes.get(name)
         expected = None if original is None else coded_among(published, original.domain.drop_nulls())
         return expected or coded_field(published)

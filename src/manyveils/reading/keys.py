@@ -6,34 +6,56 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.table.attributes import in_order, tally
+from manyveils.compiling import kernel
+from manyveils.table.attributes import tally
+from manyveils.table.order import in_order
 
 Ids = NDArray[np.int64]
+# Of any width: arithmetic on them could overflow.
+Numbers = NDArray[np.integer]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 LARGEST = 2**62
 # Numbers that are at most so many times as large as there are rows are counted without sorting.
 CLOSE = 8
+# Of more, numbers of four bytes run out.
+MOST_PLACES = 2**31
+# NumPy takes about as long as compiled code.
+EASE = 16
 # No attribute is named so.
 PEOPLE = "\0people"
 
 
-def combined(columns: Iterable[Ids]) -> Ids:
+def combined(columns: Iterable[Numbers]) -> Ids:
     """Give equal rows equal numbers and different rows different ones; columns hold numbers from 0.
 
     >>> combined([np.array([0, 1, 1]), np.array([2, 0, 2])])
     array([2, 3, 5])
     """
+    return combined_together([column] for column in columns)
+
+
+def combined_together(columns: Iterable[Sequence[Numbers]]) -> Ids:
+    """The same for the rows of several tables, one table's after the other's; every column has a part in each.
+
+    >>> combined_together([[np.array([0, 1]), np.array([1])], [np.array([2, 0]), np.array([2])]])
+    array([2, 3, 5])
+    """
     listed = iter(columns)
-    key = next(listed)
+    key = np.concatenate(next(listed), dtype=np.int64)
     span = _span(key)
-    for column in listed:
-        if span * _span(column) >= LARGEST:
+    for parts in listed:
+        width = max(map(_span, parts))
+        if span * width >= LARGEST:
             key = dense(key)
             span = _span(key)
-        key = key * _span(column) + column
-        span *= _span(column)
+        key *= width
+        start = 0
+        for part in parts:
+            key[start : start + part.size] += part
+            start += part.size
+        span *= width
     return key
 
 
@@ -43,14 +65,38 @@ def dense(key: Ids) -> Ids:
     >>> dense(np.array([7, 3, 7]))
     array([1, 0, 1])
     """
-    if _span(key) > CLOSE * len(key):
-        order, is_first = _runs(key)
-        numbers = np.empty(len(key), dtype=np.int64)
-        numbers[order] = np.cumsum(is_first) - 1
-        return numbers
-    occurs = np.zeros(_span(key), dtype=np.int64)
+    span = _span(key)
+    if span <= CLOSE * len(key) and span < MOST_PLACES:
+        return without_gaps(key, span)
+    order, is_first = _runs(key)
+    numbers = np.empty(len(key), dtype=np.int64)
+    numbers[order] = np.cumsum(is_first) - 1
+    return numbers
+
+
+@kernel
+def without_gaps(key: Ids, span: int) -> Ids:
+    """The numbers below `span` that occur, numbered in their order."""
+    places = np.zeros(span, np.int32)
+    for number in key:
+        places[number] = 1
+    n_different = 0
+    for number in range(span):
+        if places[number]:
+            places[number] = n_different
+            n_different += 1
+    numbers = np.empty_like(key)
+    for row in range(key.size):
+        numbers[row] = places[key[row]]
+    return numbers
+
+
+@without_gaps.of_many(EASE)
+def _by_adding_up(key: Ids, span: int) -> Ids:
+    occurs = np.zeros(span, dtype=np.int64)
     occurs[key] = 1
-    return (np.cumsum(occurs) - 1)[key]
+    numbers: Ids = (np.cumsum(occurs) - 1)[key]
+    return numbers
 
 
 def example(numbers: Ids) -> Ids:
@@ -109,17 +155,33 @@ def distinct(key: Ids, weights: Ids | None) -> tuple[Ids, Ids]:
     (array([1, 0]), array([1, 6]))
     """
     if _span(key) <= CLOSE * len(key):
-        counts = tally(key, weights, 0)
-        occurs = np.bincount(key) > 0 if weights is not None else counts > 0
-        first = np.empty(counts.size, dtype=np.int64)
-        # Of several rows the first is written last.
-        first[key[::-1]] = np.arange(len(key) - 1, -1, -1)
+        first, occurrences = firsts_of(key, _span(key))
+        occurs = occurrences > 0
+        counts = occurrences if weights is None else tally(key, weights, 0)
         return first[occurs], counts[occurs]
     order, is_first = _runs(key)
     first = order[is_first]
     if weights is None:
         return first, np.diff(np.flatnonzero(is_first), append=order.size)
     return first, tally((np.cumsum(is_first) - 1), weights[order], 0)
+
+
+@kernel
+def firsts_of(key: Ids, span: int) -> tuple[Ids, Ids]:
+    """Where each number below `span` stands first, and how often it occurs."""
+    first, counts = np.zeros(span, np.int64), np.zeros(span, np.int64)
+    for row in range(key.size):
+        if not counts[key[row]]:
+            first[key[row]] = row
+        counts[key[row]] += 1
+    return first, counts
+
+
+@firsts_of.of_many(EASE)
+def _firsts_written_last(key: Ids, span: int) -> tuple[Ids, Ids]:
+    first = np.zeros(span, dtype=np.int64)
+    first[key[::-1]] = np.arange(len(key) - 1, -1, -1)
+    return first, np.bincount(key, minlength=span)
 
 
 def with_people(rows: pl.DataFrame, weights: Ids | None) -> pl.DataFrame:
@@ -140,5 +202,5 @@ def _runs(key: Ids) -> tuple[Ids, Bools]:
     return order, is_first
 
 
-def _span(column: Ids) -> int:
+def _span(column: Numbers) -> int:
     return int(column.max(initial=0)) + 1

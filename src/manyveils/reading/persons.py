@@ -13,14 +13,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from manyveils.compiling import kernel
 from manyveils.reading.evidence import BUCKET, Evidence
-from manyveils.reading.keys import Bools, Ids, combined, numbered
+from manyveils.reading.keys import EASE, Bools, Ids, Numbers, combined_together, numbered
 from manyveils.reading.placing import dealt, dealt_one_way, only_choice, placed
 from manyveils.reading.slices import values_for
 from manyveils.release import View
 from manyveils.release.seal import LEFT_OUT
 from manyveils.release.views import ColumnFile
-from manyveils.table.attributes import in_order
+from manyveils.table.levels import Codes
+from manyveils.table.order import in_order
 
 How = Literal["said", "follows"]
 # Buckets are numbered without gaps; with much larger numbers, something is wrong.
@@ -119,11 +121,28 @@ def _agree(evidence: Evidence, view: View, file: ColumnFile, standing: Ids) -> b
     """Whether the labels of every line stand for the values of its row."""
     for name in shown_of(evidence, file):
         cover, labels = evidence.cover(view, file, name), evidence.coded(file, name).codes
-        codes = evidence.table[name].codes[standing].astype(np.int64)
-        is_right = cover.covers(labels, codes) if cover.overlaps else cover.label_of[codes] == labels
-        if not is_right.all():
+        codes = evidence.table[name].codes
+        if cover.overlaps:
+            is_right = bool(cover.covers(labels, codes[standing].astype(np.int64)).all())
+        else:
+            is_right = are_labelled(cover.label_of, codes, standing, labels)
+        if not is_right:
             return False
     return True
+
+
+@kernel
+def are_labelled(label_of: Ids, codes: Codes, rows: Ids, labels: Numbers) -> bool:
+    """Whether rows with such codes have these labels."""
+    for line in range(rows.size):
+        if label_of[codes[rows[line]]] != labels[line]:
+            return False
+    return True
+
+
+@are_labelled.of_many(EASE)
+def _all_at_once(label_of: Ids, codes: Codes, rows: Ids, labels: Numbers) -> bool:
+    return bool((label_of[codes[rows]] == labels).all())
 
 
 def _in_buckets(evidence: Evidence, view: View, rows: Ids, witness: Ids, how: How) -> Standing | None:
@@ -173,7 +192,7 @@ def _filled(
         ]
         if any((own < 0).any() for own in wanted):
             return None
-        keys = combined(np.concatenate(pair) for pair in zip(wanted, published, strict=True))
+        keys = combined_together(zip(wanted, published, strict=True))
         return _paired(keys[: rows.size], keys[rows.size :], rows)
     values = evidence.group_numbers(file, names)
     n_values = int(values.max(initial=0)) + 1

@@ -17,7 +17,7 @@ from manyveils.reading.keys import Bools, Ids
 from manyveils.reading.slices import values_for
 from manyveils.release import View
 from manyveils.release.seal import LEFT_OUT
-from manyveils.table.attributes import in_order
+from manyveils.table.order import in_order
 
 MOST_CHOICES = 30_000_000
 

@@ -8,7 +8,7 @@ import polars as pl
 from manyveils.policy import Policy
 from manyveils.reading.cover import Bools, Cover, cover_of_pairs, joined_covers
 from manyveils.reading.evidence import Evidence, Key, lines_of
-from manyveils.reading.keys import Floats, Ids, example
+from manyveils.reading.keys import Floats, Ids, Numbers, example
 from manyveils.reading.meanings import Listing, Meanings
 from manyveils.release import Release, View
 from manyveils.release.views import ColumnFile
@@ -67,7 +67,11 @@ def _opened(cover: Cover, is_open: Bools) -> Cover:
 
 
 def people_under(
-    labels: Sequence[Ids], covers: Sequence[Cover], codes: Sequence[Ids], counts: Ids | Floats, n_groups: int
+    labels: Sequence[Numbers],
+    covers: Sequence[Cover],
+    codes: Sequence[Ids],
+    counts: Ids | Floats,
+    n_groups: int,
 ) -> Floats:
     """How many people there are whose values the labels of each group stand for.
 
@@ -100,7 +104,7 @@ def _pairs(cover: Cover) -> pl.DataFrame:
     return pl.DataFrame({"label": labels.astype(np.int64), "code": codes.astype(np.int64)})
 
 
-def _beginnings(labels: Sequence[Ids], n_groups: int) -> tuple[list[pl.DataFrame], Ids]:
+def _beginnings(labels: Sequence[Numbers], n_groups: int) -> tuple[list[pl.DataFrame], Ids]:
     """How keys go on, attribute by attribute (begun, label, next), and the number of each group's whole key."""
     begun = np.zeros(n_groups, dtype=np.int64)
     steps = []

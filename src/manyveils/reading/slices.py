@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from manyveils.reading.cover import Cover
 from manyveils.reading.evidence import BUCKET, Evidence, Key
-from manyveils.reading.keys import Floats, Ids, combined, dense, example, numbered
+from manyveils.reading.keys import Floats, Ids, combined, combined_together, dense, example, numbered
 from manyveils.release import View
 from manyveils.release.views import ColumnFile
 from manyveils.table.attributes import tally
@@ -230,7 +230,7 @@ def _values(
     matched, on = wanted, list[str]()
     if single:
         own = ((wanted[f"class_{index}"].to_numpy(), labels_of[index][shown] + 1) for index in single)
-        keys = combined(np.concatenate(pair) for pair in own)
+        keys = combined_together(own)
         matched = wanted.drop(f"class_{index}" for index in single)
         matched = matched.with_columns(single=keys[: wanted.height])
         published, on = published.with_columns(single=keys[wanted.height :]), ["single"]

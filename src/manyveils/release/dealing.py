@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from manyveils.release.draft import Draft, Lookups, in_secret, labelled, needed
 from manyveils.table import Streams, Table
-from manyveils.table.attributes import in_order
+from manyveils.table.order import in_order
 
 Ids = NDArray[np.int64]
 LARGEST_KEY = 2**62

@@ -16,10 +16,12 @@ RELEASE = {"release.json", "tables", "recodings"}
 PLACEMENTS = "placements.parquet"
 # While a release is being replaced, its own ledger stands beside the next one's.
 LEDGER, REPLACED = "ledger.zip", "ledger.replaced.zip"
+# The digest of the release as it was published.
+AS_PUBLISHED = "release.sha256"
 # The audit, and the signed digest of it, the policy and the release.
 AUDIT, DIGEST, SIGNATURE = "audit.json", "digest.json", "digest.sig"
 SIGNED = {AUDIT, DIGEST, SIGNATURE}
-PRIVATE = {*SIGNED, "plan.json", "seed.json", "key.json", PLACEMENTS, LEDGER, REPLACED, REPORT}
+PRIVATE = {*SIGNED, "plan.json", "seed.json", "key.json", PLACEMENTS, LEDGER, REPLACED, AS_PUBLISHED, REPORT}
 DEMO = {"hospital.csv", "policy.toml"}
 DEMO_OF_VISITS = {"visits.csv", "visits.toml"}
 # What renameat2 takes: paths from the root, and an exchange.

@@ -116,6 +116,11 @@ def hashed(names: pl.Series, key: bytes) -> pl.Series:
     return pl.Series("person", digests, dtype=pl.Binary)
 
 
+def as_numbers(hashes: pl.Series) -> pl.Series:
+    """The hashes as whole numbers, which are compared in a fraction of the time."""
+    return hashes.bin.reinterpret(dtype=pl.Int128, endianness="little")
+
+
 @contextmanager
 def appearing(out: Path, private: Path | None, *, force: bool = False) -> Iterator[tuple[Path, Path | None]]:
     """Prepare a release folder and the private folder that goes with it, if there is one.
@@ -231,9 +236,15 @@ def _parsed(document: Any, *frames: pl.DataFrame) -> Ledger:
     if not is_ours or [dict(frame.schema) for frame in frames] != list(FRAMES.values()):
         raise ValueError
     sightings, values, held_back, constants = frames
+    if not all(_is_hashes(frame["person"]) for frame in (sightings, held_back, constants)):
+        raise ValueError
     counts = int(document["n_shown"]), int(document["n_persons"]), str(document["method"])
     number = str(document["number"])
     return Ledger(sightings, values, *counts, key, after, number, held_back, constants)
+
+
+def _is_hashes(persons: pl.Series) -> bool:
+    return not persons.has_nulls() and bool((persons.bin.size() == HASH_BYTES).all())
 
 
 def _from_parquet(archive: zipfile.ZipFile, name: str) -> pl.DataFrame:

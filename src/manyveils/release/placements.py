@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.errors import DataError
-from manyveils.release.folder import PLACEMENTS
+from manyveils.release.folder import AS_PUBLISHED, PLACEMENTS
 from manyveils.release.release import UNREADABLE
 
 Placements = Mapping[str, NDArray[np.int64]]
@@ -27,6 +27,17 @@ def write_placements(placements: Placements, path: Path) -> None:
     except pl.exceptions.ComputeError as error:
         # This is how the library says that the disk is full.
         raise OSError(str(error)) from None
+
+
+def read_digest(private: Path) -> str | None:
+    """The digest with which a release was published, in its private folder; None where there is none."""
+    path = private / AS_PUBLISHED
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError):
+        raise DataError.at(str(path), "is damaged: it cannot be read.", "Remove it.") from None
 
 
 def read_placements(private: Path) -> dict[str, NDArray[np.int64]]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from manyveils.errors import DataError, Problem
 from manyveils.plain import as_table
-from manyveils.release.folder import PLACEMENTS, write_text
+from manyveils.release.folder import AS_PUBLISHED, PLACEMENTS, write_text
 from manyveils.release.views import FORMAT, Manifest, View, parse_manifest, stem_of
 from manyveils.release.writing import MANIFEST, manifest_text, write_recoding, write_table
 from manyveils.release.wrong_paths import refuse_no_release
@@ -89,8 +89,9 @@ class Release:
         self.weights = dict(weights or {})
         self.placements = dict(placements or {})
         self.ledger: Ledger | None = None
-        # Where it was read from.
+        # Where it was read from, and the digest with which it was published, if its private folder is at hand.
         self.read_from: Path | None = None
+        self.published_as: str | None = None
         self._restore = restore
 
     def __getstate__(self) -> dict[str, Any]:
@@ -168,10 +169,11 @@ class Release:
         return Path(path)
 
     def write_private(self, folder: Path, private: Path) -> None:
-        """Write who stands where, and who was seen where, into the private folder that belongs to a release folder."""
-        from manyveils.release.ledger import write_ledger
+        """Write what a release folder is, who stands where and who was seen where, into its private folder."""
+        from manyveils.release.ledger import digest_of, write_ledger
         from manyveils.release.placements import write_placements
 
+        write_text(private / AS_PUBLISHED, digest_of(folder) + "\n")
         if self.placements:
             write_placements(self.placements, private / PLACEMENTS)
         if self.ledger is not None:

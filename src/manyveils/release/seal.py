@@ -15,7 +15,7 @@ from manyveils.release.draft import Draft
 from manyveils.release.release import Release
 from manyveils.release.views import ColumnFile, Manifest, Names, View
 from manyveils.table import Restore, Table
-from manyveils.table.attributes import in_order as order_of
+from manyveils.table.order import in_order as order_of
 
 if TYPE_CHECKING:
     from manyveils.keys import Key
@@ -81,13 +81,13 @@ def list_views(
         method=policy.publish.method,
         rows=n_rows,
         suppressed=table.n_people - n_rows,
-        promises=_described_promises(promises, table),
+        promises=described_promises(promises, table),
         views=tuple(listed),
-        derived=_shown_bits(listed, table),
+        derived=shown_bits(listed, table),
         recodings={key: recoding_names.of(key[0], (key[1],)) for key in recodings},
         secret=tuple(name for name in table.attributes if name in secret),
         levels=levels_of(policy),
-        kinds=_kinds_of(listed, table, secret),
+        kinds=kinds_of(listed, table, secret),
     )
     return Release(manifest, {}, recodings)
 
@@ -179,7 +179,7 @@ def without_absent(draft: Draft, table: Table) -> Draft:
     return replace(draft, columns=tuple(column for column in columns if column)) if absent else draft
 
 
-def _kinds_of(views: Sequence[View], table: Table, secret: set[str]) -> dict[str, str]:
+def kinds_of(views: Sequence[View], table: Table, secret: set[str]) -> dict[str, str]:
     """The kinds of published attributes, in the order of the table; what is secret or 0/1 by its name needs none."""
     shown = {name for view in views for name in view.attributes} - secret
     return {
@@ -189,7 +189,7 @@ def _kinds_of(views: Sequence[View], table: Table, secret: set[str]) -> dict[str
     }
 
 
-def _shown_bits(views: Sequence[View], table: Table) -> dict[str, tuple[str, ...]]:
+def shown_bits(views: Sequence[View], table: Table) -> dict[str, tuple[str, ...]]:
     """The published derived attributes of every attribute with several values in a cell."""
     shown = {name for view in views for name in view.attributes}
     return {home: tuple(name for name in derived if name in shown) for home, derived in table.derived.items()}
@@ -204,7 +204,7 @@ def type_name(dtype: pl.DataType) -> str:
     return {pl.Boolean(): "boolean", pl.Date(): "date"}.get(dtype, "text")
 
 
-def _described_promises(promises: Sequence[Promise], table: Table) -> tuple[Mapping[str, object], ...]:
+def described_promises(promises: Sequence[Promise], table: Table) -> tuple[Mapping[str, object], ...]:
     """The promises as the manifest lists them; those of derived attributes share one entry."""
     listed: list[Mapping[str, object]] = []
     for promise in promises:

@@ -10,6 +10,7 @@ from manyveils.policy.sections import Kind
 
 FORMAT = "manyveils-release/1"
 LONGEST = 100
+TYPES = {"integer", "number", "boolean", "date", "text"}
 
 
 class Names:
@@ -133,7 +134,7 @@ class Manifest:
 def parse_manifest(document: Mapping[str, Any]) -> Manifest:
     """Read `release.json`; a KeyError or TypeError means that it is not one."""
     return Manifest(
-        method=str(document["method"]),
+        method=_method(document["method"]),
         rows=int(document["rows"]),
         suppressed=int(document["suppressed"]),
         promises=_tables(document["promises"]),
@@ -147,6 +148,13 @@ def parse_manifest(document: Mapping[str, Any]) -> Manifest:
         levels={str(name): int(level) for name, level in document.get("levels", {}).items()},
         kinds={str(name): _kind(kind) for name, kind in document.get("kinds", {}).items()},
     )
+
+
+def _method(name: object) -> str:
+    """The name of a method, which has no room for a message."""
+    if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9-]{0,39}", name):
+        raise ValueError("not a method")
+    return name
 
 
 def _parse_view(view: Mapping[str, Any]) -> View:
@@ -194,7 +202,9 @@ def _types(column: Mapping[str, Any]) -> dict[str, str]:
     types = column.get("types", {})
     if not {*types} <= {*column["attributes"]}:
         raise ValueError("types of other attributes")
-    return {name: str(kind) for name, kind in types.items()}
+    if not {*types.values()} <= TYPES:
+        raise ValueError("not a type")
+    return dict(types)
 
 
 def stem_of(file: str) -> str:

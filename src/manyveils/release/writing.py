@@ -130,7 +130,8 @@ def marked_in_listing(release: "Release", folder: Path, tables: Mapping[str, Pat
     n_marked = int(_differs(folder / MANIFEST, io.BytesIO(manifest_text(release.manifest, format).encode())))
     for key, pairs in release.recodings.items():
         target = io.BytesIO()
-        write_recoding(pairs, target)
+        # Also the order of lines could tell something.
+        write_recoding(pairs.sort("published", "original"), target)
         n_marked += _differs(folder / "recodings" / f"{release.manifest.recodings[key]}.csv", target)
     return n_marked
 

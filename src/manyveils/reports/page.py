@@ -74,6 +74,7 @@ PROMISED = {
 # What only the owner's page speaks of.
 OWNERS = {"attack", "broken", "conditional", "control", "guessing", "interval"}
 GLOSSARY = {
+    "everybody": "Checked against somebody who knows the quasi-identifiers of all people, and so who can be in which bucket.",
     "absent": "Checked in the group of all who were left out, against somebody who knows how common each value is among all.",
     "attack": "What somebody could do to learn about a person; tried here on the release, with the original as the truth.",
     "association": "How strongly two attributes go together (Cramér's V: 0 if they are unrelated, 1 if one determines the other).",
@@ -220,7 +221,7 @@ def verdict_of(document: Plain) -> Plain:
 def _unspoken(document: Plain) -> set[str]:
     """The terms that a page does not use: what only the owner's page speaks of, and readings that there are none of."""
     readings = {finding["reading"] for finding in document.get("audit", {}).get("findings", [])}
-    unspoken = {"absent", "sightings"} - readings
+    unspoken = {"absent", "sightings", "everybody"} - readings
     return unspoken | OWNERS if document.get("public") else unspoken
 
 

@@ -9,7 +9,7 @@ import os
 import resource
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -134,7 +134,7 @@ def _lost(process: Any, memory: int) -> ManyveilsError:
 
 def _refusal(said: dict[str, Any]) -> ManyveilsError:
     kind = getattr(errors, str(said["refused"]), ManyveilsError)
-    return kind([Problem(*map(str, parts)) for parts in said["problems"]])
+    return kind([Problem(str(where), str(what), str(remedy)) for where, what, remedy in said["problems"]])
 
 
 def _work(task: Callable[..., Any], arguments: tuple[str, ...], memory: int, channel: Connection) -> None:
@@ -154,7 +154,7 @@ def _work(task: Callable[..., Any], arguments: tuple[str, ...], memory: int, cha
         what = f"needs more than {memory // 1_000_000:,} MB of memory."
         say(refused="InputError", problems=[["job", what, "Send less, or write it more simply."]])
     except ManyveilsError as error:
-        say(refused=type(error).__name__, problems=[astuple(problem) for problem in error.problems])
+        say(refused=type(error).__name__, problems=[problem.words for problem in error.problems])
     # Panics of the library that reads tables are no Exception.
     except BaseException as error:
         say(refused="ManyveilsError", problems=[["", f"This is a fault of manyveils: {fault(error)}", ""]])

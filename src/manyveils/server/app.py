@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -83,7 +82,14 @@ def _response(
         response.headers.update(headers)
         return response
     return JSONResponse(
-        {"error": kind, "problems": [asdict(problem) for problem in problems]}, status, headers
+        {
+            "error": kind,
+            "problems": [
+                dict(zip(("where", "what", "remedy"), problem.words, strict=True)) for problem in problems
+            ],
+        },
+        status,
+        headers,
     )
 
 

@@ -114,11 +114,22 @@ def _fill(settings: Settings, archive: tarfile.TarFile) -> None:
                 raise InputError.at("database", "holds a server already.", "Restore into an empty one.")
             for table in TABLES:
                 _insert(connection, table, _read(archive, f"tables/{table.name}.jsonl"))
-            members = [member for member in archive.getmembers() if member.name.startswith("releases/")]
-            # Names that lead elsewhere, links and devices are refused.
-            archive.extractall(settings.folder, members, filter="data")
+            _put_files(settings.folder, archive)
     finally:
         database.close()
+
+
+def _put_files(folder: Path, archive: tarfile.TarFile) -> None:
+    """Write the releases' files; names that lead elsewhere, links and devices are refused."""
+    for member in archive.getmembers():
+        parts = Path(member.name).parts
+        if parts[0] != "releases" or member.isdir():
+            continue
+        if not member.isfile() or ".." in parts:
+            raise InputError.at("copy", "has files that are not of a release.", "Take another copy.")
+        path = folder.joinpath(*parts)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.write_bytes(_read(archive, member.name))
 
 
 def _insert(connection: Connection, table: Table, written: bytes) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, select
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, select
 
 from manyveils.keys import Key
 from manyveils.release import Release
@@ -25,6 +25,7 @@ from manyveils.server.secret import Secret
 
 NUMBER = "[0-9a-f]{16}"
 DELETED = "delete release"
+SEAL = select(keys.c.seal).where(keys.c.release_id == bindparam("release"))
 # Until an owner says otherwise: what all researchers together may be told of a release, and the percentage of its key
 # that may become derivable from that.
 BUDGET, APPROVED = 1_000_000, 25
@@ -66,7 +67,7 @@ def items(keeper: Keeper, actor: Person | None = None, *, skip: int = 0, most: i
         if actor is not None and actor.token is not None and actor.token.only is not None:
             query = query.where(releases.c.id.in_(sorted(actor.token.only)))
         return [
-            _item(row) for row in sound_rows(keeper, connection, releases, query.offset(skip).limit(most))
+            item_of(row) for row in sound_rows(keeper, connection, releases, query.offset(skip).limit(most))
         ]
 
 
@@ -82,7 +83,7 @@ def item_in(keeper: Keeper, connection: Connection, actor: Person | None, releas
     is_seen = row is not None and (row.listed or is_mine(keeper, connection, actor, row))
     if not is_seen or not (actor is None or actor.token is None or actor.token.is_for(release)):
         raise no_such("release")
-    return _item(row)
+    return item_of(row)
 
 
 def owned(keeper: Keeper, connection: Connection, actor: Person, release: str, scope: Scope) -> Row[Any]:
@@ -142,7 +143,7 @@ def set_listed(keeper: Keeper, actor: Person, release: str, *, listed: bool) -> 
         row = owned(keeper, connection, actor, release, "publish")
         row = change_row(keeper, connection, releases, row, listed=listed)
         append(keeper, connection, actor, "list" if listed else "unlist", release)
-    return _item(row)
+    return item_of(row)
 
 
 def delete_release(keeper: Keeper, actor: Person, release: str) -> None:
@@ -215,11 +216,10 @@ def key_of(keeper: Keeper, release: str) -> Key | None:
 
 def key_in(keeper: Keeper, connection: Connection, release: str) -> Key | None:
     """The key of a release; those read last are known by their seal, and need not be read again for every answer."""
-    here = keys.c.release_id == release
-    seal = connection.execute(select(keys.c.seal).where(here)).scalar_one_or_none()
+    seal = connection.execute(SEAL, {"release": release}).scalar_one_or_none()
     known = _keys.get((release, seal))
     if known is None or known[0] != keeper.secret:
-        row = sound_row(keeper, connection, keys, here)
+        row = sound_row(keeper, connection, keys, keys.c.release_id == release)
         if row is None:
             return None
         known = keeper.secret, Key.parse(json.loads(keeper.secret.unlock(row.key, release)))
@@ -233,5 +233,6 @@ _keys: dict[tuple[str, str | None], tuple[Secret, Key]] = {}
 MOST_KEYS = 32
 
 
-def _item(row: Row[Any]) -> Item:
+def item_of(row: Row[Any]) -> Item:
+    """A release as it stands in the catalogue."""
     return Item(row.id, row.title, row.listed, moment(row.created), row.has_key, json.loads(row.manifest))

@@ -28,6 +28,9 @@ LONGEST = 1_000_000
 SERVER = "(server)"
 BROKEN = "log was broken"
 MODULUS = 1 << 256
+# Made once: to make a statement takes longer than to execute it.
+LAST = select(log.c.number, log.c.hash).order_by(log.c.number.desc()).limit(1)
+HEAD, ENTRY, MOVE = select(chain), insert(log), update(chain)
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ def _add(
     entry = (head.number + 1, moment(keeper.now()), *what, _canonical(details), head.hash)
     digest = hash_of(keeper, *entry)
     # In the order of the table's columns.
-    connection.execute(insert(log).values((*entry, digest)))
+    connection.execute(ENTRY, dict(zip(log.columns.keys(), (*entry, digest), strict=True)))
     moved = _write(
         connection, keeper.secret, _summed(connection, Head(head.number + 1, digest, head.sum, ""))
     )
@@ -104,8 +107,7 @@ def _add(
 def _sound_head(keeper: "Keeper", connection: Connection) -> Head:
     """Where to go on; if the log does not end where the server left it, after an entry that says so for good."""
     head = _hold(connection)
-    query = select(log.c.number, log.c.hash).order_by(log.c.number.desc()).limit(1)
-    last = connection.execute(query).one_or_none()
+    last = connection.execute(LAST).one_or_none()
     number, digest = (0, START) if last is None else (last.number, last.hash)
     reason = end_fault(keeper.secret, head, number, digest, keeper.heads.latest)
     if not reason:
@@ -178,7 +180,7 @@ def begin(connection: Connection, secret: Secret) -> None:
 
 def read_head(connection: Connection) -> Head | None:
     """Where the log ends; None if the row is gone."""
-    row = connection.execute(select(chain)).one_or_none()
+    row = connection.execute(HEAD).one_or_none()
     return None if row is None else Head(row.number, row.hash, row.sum, row.seal)
 
 
@@ -230,7 +232,7 @@ def _hold(connection: Connection) -> Head:
 def _write(connection: Connection, secret: Secret, head: Head) -> Head:
     """Let the log end elsewhere, under a seal."""
     sealed = Head(head.number, head.hash, head.sum, _seal(secret, head))
-    connection.execute(update(chain).values(asdict(sealed)))
+    connection.execute(MOVE, asdict(sealed))
     return sealed
 
 

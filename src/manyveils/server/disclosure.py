@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection, Row, bindparam
 
 from manyveils.errors import InputError, Problem
 from manyveils.keys import Grades, Key, Meaning, Pseudonyms
@@ -15,8 +15,9 @@ from manyveils.server.grants import MOST
 from manyveils.server.keeper import Keeper
 from manyveils.server.refusals import Conflict, Forbidden, Person, TooMany
 from manyveils.server.schema import disclosures, releases
-from manyveils.server.sealed import change_row, sound_row
+from manyveils.server.sealed import change_row, sound_together, together
 
+STATE = together(disclosures, where=disclosures.c.release_id == bindparam("release"))
 Told = Mapping[str, Iterable[str]]
 
 
@@ -71,15 +72,14 @@ def approve(
 
 
 def disclose(
-    keeper: Keeper, connection: Connection, release: str, key: Key, cost: int, used: Iterable[Meaning]
+    keeper: Keeper, connection: Connection, row: Row[Any], key: Key, cost: int, used: Iterable[Meaning]
 ) -> None:
     """Count an answer to a researcher, or refuse it where more would follow from it than an owner has approved.
 
     What researchers have been told before counts together: they may talk to each other. An answer that adds nothing to
     what follows is never refused for that.
     """
-    row = sound_row(keeper, connection, releases, releases.c.id == release)
-    state = _state(keeper, connection, release)
+    state = _state(keeper, connection, row.id)
     if state.used + cost > row.budget:
         what = f"this answer takes {cost} of {row.budget} originals for all researchers, and fewer are left."
         raise TooMany.at("budget", what, "Ask an owner to approve more.")
@@ -177,9 +177,10 @@ def written(key: Key, meaning: Meaning) -> str:
 
 
 def _state(keeper: Keeper, connection: Connection, release: str) -> Row[Any]:
-    state: Row[Any] | None = sound_row(keeper, connection, disclosures, disclosures.c.release_id == release)
-    if state is None:
+    rows = sound_together(keeper, connection, STATE, release=release)
+    if rows is None:
         raise Conflict.at("release", "has no key, or what was told of it is not recorded.")
+    state: Row[Any] = rows[0]
     return state
 
 

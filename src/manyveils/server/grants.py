@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, bindparam, select
 
 from manyveils.errors import InputError, Problem
 from manyveils.server.catalogue import is_mine, owned
@@ -14,11 +14,24 @@ from manyveils.server.keeper import Keeper
 from manyveils.server.moments import Moment, moment
 from manyveils.server.refusals import Person, TooMany, no_such, require
 from manyveils.server.schema import answers, grants, releases, users
-from manyveils.server.sealed import add_row, change_row, sound_row, sound_rows, sound_together
+from manyveils.server.sealed import add_row, change_row, sound_row, sound_rows, sound_together, together
 
 MOST = 1_000_000
 # A grant without a limit in all has so many days' worth.
 DAYS = 30
+GOOD = together(
+    grants,
+    releases,
+    users,
+    where=(grants.c.user_id == bindparam("user"))
+    & (grants.c.release_id == bindparam("release"))
+    & (grants.c.expires > bindparam("now"))
+    & (releases.c.id == grants.c.release_id)
+    & releases.c.listed
+    & (users.c.id == grants.c.user_id)
+    & users.c.active,
+)
+USED = together(answers, where=answers.c.grant_id == bindparam("grant"))
 # The year 9999 is the last that Python's calendar has.
 LAST = 253402300799.0
 
@@ -101,15 +114,13 @@ def all_grants(keeper: Keeper, actor: Person) -> list[Grant]:
         ]
 
 
-def good_grant(keeper: Keeper, connection: Connection, user_id: int, release: str) -> Row[Any] | None:
-    """A researcher's grant for a listed release, if it has not expired and the account is open."""
-    mine = (
-        (grants.c.user_id == user_id) & (grants.c.release_id == release) & (grants.c.expires > keeper.now())
-    )
-    listed = (releases.c.id == grants.c.release_id) & releases.c.listed
-    is_open = (users.c.id == grants.c.user_id) & users.c.active
-    rows = sound_together(keeper, connection, (grants, releases, users), mine & listed & is_open)
-    return None if rows is None else rows[0]
+def good_grant(
+    keeper: Keeper, connection: Connection, user_id: int, release: str
+) -> tuple[Row[Any], Row[Any]] | None:
+    """A researcher's grant for a listed release, and the release, if it has not expired and the account is open."""
+    asked = {"user": user_id, "release": release, "now": keeper.now()}
+    rows = sound_together(keeper, connection, GOOD, **asked)
+    return None if rows is None else (rows[0], rows[1])
 
 
 def charge(keeper: Keeper, connection: Connection, grant: Row[Any], cost: int) -> None:
@@ -120,9 +131,10 @@ def charge(keeper: Keeper, connection: Connection, grant: Row[Any], cost: int) -
     server did not write, has nothing left.
     Tested by: tests/server/test_limits.py
     """
-    row = sound_row(keeper, connection, answers, answers.c.grant_id == grant.id)
-    if row is None:
+    rows = sound_together(keeper, connection, USED, grant=grant.id)
+    if rows is None:
         raise TooMany.at("daily limit", "what was used is not recorded.", "Ask an owner to look at the log.")
+    row = rows[0]
     used = row.used if row.day == today(keeper) else 0
     if used + cost > grant.daily_limit:
         what = f"this answer takes {cost} of {grant.daily_limit} originals a day, and fewer are left."

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from manyveils.browsers import HEADERS
 from manyveils.server.refusals import Unavailable
 from manyveils.server.settings import Settings, is_loopback
 
@@ -20,15 +21,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-ALWAYS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-}
+ALWAYS = {"Content-Security-Policy": POLICY, **HEADERS}
 UPLOADS = ("/api/v1/jobs", "/jobs")
 # Room for the boundaries and headers between the parts of a form.
 AROUND = 100_000

@@ -16,7 +16,7 @@ from manyveils.errors import InputError, ManyveilsError
 from manyveils.keys import Key, Meaning, interpret_rule, interpret_table
 from manyveils.keys.interpret import MOST_CELLS
 from manyveils.reading.predicates import Condition, parse
-from manyveils.server.catalogue import Item, is_mine, item_in, key_in
+from manyveils.server.catalogue import Item, is_mine, item_in, item_of, key_in
 from manyveils.server.chain import append
 from manyveils.server.disclosure import disclose, originals_in
 from manyveils.server.grants import charge, good_grant
@@ -151,8 +151,8 @@ def _counted_answer(keeper: Keeper, actor: Person, question: Question[T]) -> Ans
     require(actor, "owner", "researcher", "auditor", scope="interpret", release=question.release)
     # Whoever has no grant is refused before anything is read.
     with keeper.database.reading() as connection:
-        release = item_in(keeper, connection, actor, question.release)
-        _grant(keeper, connection, actor, question.release)
+        granted = _granted(keeper, connection, actor, question.release)
+        release = item_of(granted[1]) if granted else item_in(keeper, connection, actor, question.release)
         key = key_in(keeper, connection, release.id)
     if key is None:
         raise Conflict.at("release", "has no key: what it publishes stands for itself.")
@@ -162,24 +162,28 @@ def _counted_answer(keeper: Keeper, actor: Person, question: Question[T]) -> Ans
     meanings = tuple({(meaning.attribute, meaning.published): meaning for meaning in used}.values())
     answer = Answer(value, meanings, max(1, originals_in(key, meanings)))
     with keeper.database.writing() as connection:
-        grant = _grant(keeper, connection, actor, question.release)
-        if grant is not None:
-            charge(keeper, connection, grant, answer.cost)
-            disclose(keeper, connection, question.release, key, answer.cost, meanings)
+        granted = _granted(keeper, connection, actor, question.release)
+        if granted is not None:
+            charge(keeper, connection, granted[0], answer.cost)
+            disclose(keeper, connection, granted[1], key, answer.cost, meanings)
         _record(keeper, connection, actor, question, answer)
     return answer
 
 
-def _grant(keeper: Keeper, connection: Connection, actor: Person, release: str) -> Row[Any] | None:
-    """A researcher's grant; None for the release's owner, who needs none."""
+def _granted(
+    keeper: Keeper, connection: Connection, actor: Person, release: str
+) -> tuple[Row[Any], Row[Any]] | None:
+    """A researcher's grant and its release; None for the release's owner, who needs none."""
     if actor.role == "owner":
         row = sound_row(keeper, connection, releases, releases.c.id == release)
         if row is not None and is_mine(keeper, connection, actor, row):
             return None
-    grant = good_grant(keeper, connection, actor.id, release) if actor.role == "researcher" else None
-    if grant is None:
+    granted = good_grant(keeper, connection, actor.id, release) if actor.role == "researcher" else None
+    if granted is None:
+        # One that is not there, or not listed, is refused as such.
+        item_in(keeper, connection, actor, release)
         raise Forbidden.at("grant", "there is none for this release, or it has expired.", "Ask an owner.")
-    return grant
+    return granted
 
 
 def _record(

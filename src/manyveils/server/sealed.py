@@ -8,6 +8,8 @@ import hashlib
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from hmac import compare_digest
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -20,7 +22,9 @@ from sqlalchemy import (
     Row,
     Select,
     Table,
+    Update,
     and_,
+    bindparam,
     delete,
     insert,
     select,
@@ -52,13 +56,27 @@ def change_row(
     keeper: "Keeper", connection: Connection, table: Table, row: Row[Any], **values: Any
 ) -> Row[Any]:
     """Change a sound row, and seal it anew; gives it."""
-    here = _is(table, _key(table, row))
     seal = _seal(keeper.secret, table, {**row._mapping, **values})
-    change = update(table).where(here).values(**values, seal=seal)
+    change = _change(table, (*values, "seal"))
     _count(
         keeper, connection, table, _share(keeper.secret, table, seal) - _share(keeper.secret, table, row.seal)
     )
-    return connection.execute(change.returning(*table.columns)).one()
+    told = {f"key_{n}": value for n, value in enumerate(_key(table, row))}
+    return connection.execute(
+        change, {**told, **{f"new_{name}": value for name, value in values.items()}, "new_seal": seal}
+    ).one()
+
+
+@cache
+def _change(table: Table, names: tuple[str, ...]) -> Update:
+    """A statement that changes some values of one row and gives it; made once, since most of the work is making it."""
+    here = _is(table, [bindparam(f"key_{n}") for n in range(len(table.primary_key))])
+    return (
+        update(table)
+        .where(here)
+        .values({name: bindparam(f"new_{name}") for name in names})
+        .returning(*table.columns)
+    )
 
 
 def remove_row(keeper: "Keeper", connection: Connection, table: Table, row: Row[Any]) -> None:
@@ -84,16 +102,25 @@ def sound_row(keeper: "Keeper", connection: Connection, table: Table, where: Col
     return rows[0] if rows else None
 
 
-def sound_together(
-    keeper: "Keeper", connection: Connection, tables: Sequence[Table], where: ColumnElement[bool]
-) -> Any:
-    """The rows of several tables for which something holds together, if this server wrote all; None otherwise."""
-    values = connection.execute(
-        select(*(column for table in tables for column in table.columns)).where(where)
-    ).first()
-    if values is None:
+@dataclass(frozen=True)
+class Together:
+    """Rows of several tables that are looked for together; kept, since making the query takes longer than asking it."""
+
+    tables: Sequence[Table]
+    query: Select[Any]
+
+
+def together(*tables: Table, where: ColumnElement[bool]) -> Together:
+    """Look for rows of several tables for which something holds; what changes from time to time are `bindparam`s."""
+    return Together(tables, select(*(column for table in tables for column in table.columns)).where(where))
+
+
+def sound_together(keeper: "Keeper", connection: Connection, sought: Together, **values: Any) -> Any:
+    """The rows of several tables that are looked for together, if this server wrote all; None otherwise."""
+    told = connection.execute(sought.query, values).first()
+    if told is None:
         return None
-    rest, rows = iter(values), []
+    rest, rows, tables = iter(told), [], sought.tables
     for table in tables:
         mapping = {column.name: next(rest) for column in table.columns}
         rows.append(SimpleNamespace(**mapping, _mapping=mapping))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from secrets import token_hex, token_urlsafe
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, bindparam, select
 
 from manyveils.errors import InputError
 from manyveils.server.accounts import log_in
@@ -19,12 +19,30 @@ from manyveils.server.keeper import Keeper
 from manyveils.server.moments import Moment, moment
 from manyveils.server.refusals import SCOPES, Pass, Person, Scope, no_such
 from manyveils.server.schema import tokens, users
-from manyveils.server.sealed import add_row, change_row, remove_row, sound_row, sound_rows, sound_together
+from manyveils.server.sealed import (
+    add_row,
+    change_row,
+    remove_row,
+    sound_row,
+    sound_rows,
+    sound_together,
+    together,
+)
 
 PREFIX = "mvt_"
 MOST_HOURS = 24 * 90
 MOST_LABEL = 100
 # Accounts are administered with a token only where that is asked for.
+GOOD = together(
+    tokens,
+    users,
+    where=(tokens.c.digest == bindparam("digest"))
+    & (tokens.c.expires > bindparam("now"))
+    & ~tokens.c.revoked
+    & (users.c.id == tokens.c.user_id)
+    & users.c.active
+    & users.c.confirmed,
+)
 USUAL: tuple[Scope, ...] = tuple(scope for scope in SCOPES if scope != "administer")
 
 
@@ -90,10 +108,8 @@ def issue_token(
 
 def find_token(keeper: Keeper, token: str) -> Person | None:
     """Whoever a token belongs to, if it is good, and what it lets do."""
-    is_good = (tokens.c.digest == digest(token)) & (tokens.c.expires > keeper.now()) & ~tokens.c.revoked
-    is_open = (users.c.id == tokens.c.user_id) & users.c.active & users.c.confirmed
     with keeper.database.reading() as connection:
-        rows = sound_together(keeper, connection, (tokens, users), is_good & is_open)
+        rows = sound_together(keeper, connection, GOOD, digest=digest(token), now=keeper.now())
     return None if rows is None else Person(rows[1].id, rows[1].name, rows[1].role, _pass(rows[0]))
 
 

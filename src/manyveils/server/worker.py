@@ -4,7 +4,6 @@ import logging
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import astuple
 from pathlib import Path
 from secrets import token_hex
 from threading import BoundedSemaphore, Event, Thread
@@ -237,5 +236,5 @@ def _without(folder: Path, error: BaseException) -> BaseException:
     """The same error without the server's own paths."""
     if not isinstance(error, ManyveilsError) or isinstance(error, Refusal):
         return error
-    parts = [map(str, astuple(problem)) for problem in error.problems]
-    return type(error)(Problem(*(part.replace(f"{folder}/", "") for part in texts)) for texts in parts)
+    parts = [[part.replace(f"{folder}/", "") for part in problem.words] for problem in error.problems]
+    return type(error)(Problem(where, what, remedy) for where, what, remedy in parts)

@@ -199,7 +199,7 @@ def _arrow(part: int, cells: pl.DataFrame, buckets: Any, note: Mapping[str, Any]
 
 
 def _refused(error: ManyveilsError) -> dict[str, Any]:
-    problems = [(problem.where, problem.what, problem.remedy) for problem in error.problems]
+    problems = [problem.words for problem in error.problems]
     return {"refused": type(error).__name__, "problems": problems}
 
 

@@ -12,9 +12,9 @@ from manyveils.audits import Audit, Licence
 from manyveils.audits.absent import absence_findings
 from manyveils.audits.apart import Auditing, needed_by, with_needed
 from manyveils.audits.content import count_falls, typed
-from manyveils.audits.finding import Finding
+from manyveils.audits.finding import Finding, count_of_faults
 from manyveils.audits.signatures import Bits
-from manyveils.audits.truth import forms_told, truth_findings
+from manyveils.audits.truth import forms_told, is_as_published, truth_findings
 from manyveils.policy import Policy
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.licence import licensed
@@ -39,10 +39,12 @@ def audit_streamed(
     *,
     licence: Licence,
     levels: Mapping[str, float] | None = None,
+    published_as: str | None = None,
     progress: Progress,
 ) -> Audit:
-    """Judge every promise of the policy on the files of a release."""
+    """Judge every promise of the policy on the files of a release; `published_as` is the digest that was kept of it."""
     outline, paths = Release.outline(folder), table_files(folder)
+    outline.published_as = published_as
     files = [file for view in outline.views for file in view.files]
     tables: dict[str, PublishedTable] = {}
     for place, file in enumerate(files):
@@ -53,9 +55,10 @@ def audit_streamed(
         progress("auditing", (place + 1) / (len(files) + 1))
     n_marked = marked_in_listing(outline, folder, paths) + sum(table.is_marked for table in tables.values())
     forms = n_marked, sum(table.is_untold for table in tables.values())
+    as_published = None if published_as is None else is_as_published(outline)
     claimed = licensed(outline, held.sketch, policy, licence)
     auditing = StreamedAudit(
-        claimed.release, tables, counts, policy, levels or {}, claimed.n_refused, held, forms
+        claimed.release, tables, counts, policy, levels or {}, claimed.n_refused, held, forms, as_published
     )
     return auditing.audit()
 
@@ -66,7 +69,10 @@ class StreamedAudit(Auditing):
 
     tables: Mapping[str, PublishedTable]
     held: Held
-    forms: tuple[int, int]
+    # How many files are not as always written, and of how many nobody can tell.
+    marked: tuple[int, int]
+    # Whether the folder is the one of which a digest was kept; nothing where none was.
+    is_as_published: bool | None
 
     def descents(self, evidence: Evidence, view: View, file: ColumnFile) -> int:
         """Rows that sort below the row before them, as the file writes values or as the original types them."""
@@ -90,10 +96,15 @@ class StreamedAudit(Auditing):
         """The findings about those who are left out."""
         return absence_findings(self.evidence)
 
-    def truth(self) -> Iterator[Finding]:
-        """The findings about lines as rows of the original, and about files."""
-        yield from truth_findings(self.evidence, self)
-        yield from forms_told(*self.forms)
+    def truth(self) -> Iterable[Finding]:
+        """The findings about lines as rows of the original."""
+        return truth_findings(self.evidence, self)
+
+    def forms(self) -> Iterator[Finding]:
+        """The findings about files."""
+        if self.is_as_published is not None:
+            yield count_of_faults("as-published", int(not self.is_as_published))
+        yield from forms_told(*self.marked)
 
     def there(self) -> tuple[Finding, ...]:
         """The findings about all promises, view by view and part by part."""

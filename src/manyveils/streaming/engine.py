@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from manyveils.audits import Audit, Licence
+from manyveils.audits.apart import refuse_everybody
 from manyveils.errors import DataError, InfeasibleError, PolicyError, Problem
 from manyveils.linting import Lint
 from manyveils.linting.counted import lint_counted
@@ -116,7 +117,13 @@ class Job:
         notes = {**decided.notes, **unused_suppression(self.policy)}
         return FolderRelease(outline, folder, notes=notes, key=decided.key, format=format)
 
-    def audit(self, folder: Path, licence: Licence, levels: Mapping[str, float] | None = None) -> Audit:
+    def audit(
+        self,
+        folder: Path,
+        licence: Licence,
+        levels: Mapping[str, float] | None = None,
+        published_as: str | None = None,
+    ) -> Audit:
         """Judge the release in a folder."""
         verdict = audit_streamed(
             folder,
@@ -125,6 +132,7 @@ class Job:
             self.policy,
             licence=licence,
             levels=levels,
+            published_as=published_as,
             progress=self.progress,
         )
         accepted = self.lint.said_accepted() if self.policy.accept else ()
@@ -144,6 +152,7 @@ def job_of(data: object, policy: Policy, room: Room, aside: Path, progress: Prog
     if policy.population.source:
         what = "names a list of people, which is held against a table in memory alone."
         raise PolicyError.at(f"{policy.name}: population.source", what, "Leave memory out.")
+    refuse_everybody(policy, "Leave memory out.")
     source = policy.source if data is None else data
     if source is None:
         what = "data.source is not set and no data were given."

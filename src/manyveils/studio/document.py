@@ -9,7 +9,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from manyveils.arguments import read_policy
-from manyveils.errors import PolicyError, Problem
+from manyveils.errors import Change, PolicyError, Problem
 from manyveils.methods import read_options
 from manyveils.policy import Policy
 
@@ -104,6 +104,45 @@ def with_method(text: str, method: str, options: Mapping[str, Any]) -> str:
     document["publish"] = tomlkit.table()
     for key, value in {"method": method, **options, **kept}.items():
         document["publish"][key] = value
+    return tomlkit.dumps(document)
+
+
+def with_change(text: str, change: Change) -> str:
+    """The text with what an error suggests; an attribute's own promise comes before the one for all."""
+    if change.section == "attributes":
+        return with_role(text, change.attribute, str(change.value))
+    if (change.section, change.key) == ("publish", "method"):
+        return with_method(text, str(change.value), {})
+    own = _table(_table(_table(sections_of(text), "attributes"), change.attribute), "guarantee")
+    if change.section != "guarantee" or change.key not in own:
+        return with_key(text, change.section, change.key, change.value)
+    document = _parsed(text)
+    document["attributes"][change.attribute]["guarantee"][change.key] = change.value
+    return tomlkit.dumps(document)
+
+
+def change_in_words(text: str, change: Change) -> str:
+    """What a change sets, and where.
+
+    >>> change_in_words("", Change("publish", "suppression", 0.02))
+    'Set suppression = 0.02 in [publish]'
+    """
+    own = _table(_table(_table(sections_of(text), "attributes"), change.attribute), "guarantee")
+    is_own = change.section == "attributes" or (change.section == "guarantee" and change.key in own)
+    of = f" of {change.attribute}" if is_own else f" in [{change.section}]"
+    return f"Set {change.key} = {tomlkit.item(change.value).as_string()}{of}"
+
+
+def with_hierarchy(text: str, name: str, hierarchy: Mapping[str, Any] | None) -> str:
+    """The text with another hierarchy of an attribute; without one for None."""
+    document = _parsed(text)
+    section = _made(_made(document, "attributes"), name)
+    section.pop("hierarchy", None)
+    if hierarchy is not None:
+        inline = tomlkit.inline_table()
+        inline.update(hierarchy)
+        section["hierarchy"] = inline
+        section.value.item("hierarchy").comment(BY_HAND)
     return tomlkit.dumps(document)
 
 

@@ -8,21 +8,15 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from manyveils.browsers import HEADERS
+
 # The pages' front end compiles its templates and sets styles; nothing comes from or goes to another address.
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'self'; "
     "object-src 'none'; frame-ancestors 'none'"
 )
-ALWAYS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
+ALWAYS = {"Content-Security-Policy": POLICY, **HEADERS, "Cache-Control": "no-store"}
 WRONG_HOST = "This is not the address of the studio. Open the one that it printed.\n"
 WRONG_TOKEN = "The address lacks the studio's token. Open the whole address that it printed.\n"
 

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from manyveils.comparing.configurations import usual_names
 from manyveils.methods import METHODS, load
+from manyveils.studio.document import sections_of
 
 Keys = Mapping[str, Any]
 
@@ -28,3 +30,15 @@ def chosen(publish: Keys) -> str:
         if of == method and all(publish.get(key) == value for key, value in keys.items())
     ]
     return fitting[-1] if fitting else method
+
+
+def chosen_in(text: str) -> str:
+    """The name of the way that a policy's text publishes by."""
+    publish = sections_of(text).get("publish")
+    return chosen(publish if isinstance(publish, Mapping) else {})
+
+
+def usual(sections: Keys) -> list[str]:
+    """The ways that `compare` tries by itself, the policy's own first."""
+    own = chosen(sections.get("publish", {}))
+    return [own, *(name for name in usual_names() if name != own and name in offered())]

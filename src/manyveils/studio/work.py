@@ -7,7 +7,8 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from signal import SIG_DFL, SIGTERM, default_int_handler, signal
-from time import perf_counter
+from threading import RLock
+from time import perf_counter, sleep
 from typing import Any
 
 from manyveils.errors import ManyveilsError, Problem, fault
@@ -17,6 +18,7 @@ Progress = Callable[[str, float], None]
 # Whoever was asked to end and has not after so many seconds is ended.
 PATIENCE = 10.0
 SHOWN_EVERY = 0.05
+LOOK_EVERY = 0.1
 
 
 @dataclass(frozen=True)
@@ -26,31 +28,6 @@ class Draft:
     text: str
     folder: Path
     name: str
-
-
-def try_out(draft: Draft, seed: int | None, progress: Progress) -> dict[str, Any]:
-    """Publish in memory, judge and measure; nothing is written."""
-    from manyveils.arguments import Order
-    from manyveils.comparing.trial import single_numbers
-    from manyveils.engines import judge
-    from manyveils.run import make
-    from manyveils.studio.document import policy_of
-    from manyveils.utility import measure
-
-    order = Order(None, policy_of(draft.text, draft.folder, draft.name), seed=seed, progress=progress)
-    table, restore = order.hold()
-    release = make(order, table, restore)
-    progress("audit", 0.0)
-    verdict = judge(release, table, order.policy)
-    verdict.refuse_broken()
-    progress("measure", 0.0)
-    return {
-        "method": release.manifest.method,
-        "rows": release.rows,
-        "suppressed": release.suppressed,
-        "promises": release.manifest.promises,
-        "utility": single_numbers(measure(release, table, order.policy)),
-    }
 
 
 def write_release(policy: Path, out: Path, seed: int | None, progress: Progress) -> dict[str, Any]:
@@ -79,17 +56,40 @@ class Job:
     result: dict[str, Any] | None = None
     problems: tuple[Problem, ...] = ()
     is_cancelled: bool = False
+    _begin: Callable[[], tuple[Any, Connection]] | None = field(default=None, repr=False)
     _process: Any = field(default=None, repr=False)
     _events: Any = field(default=None, repr=False)
-    _begun: float = field(default_factory=perf_counter, repr=False)
+    _begun: float = field(default=0.0, repr=False)
+    # Pages and whoever waits for work look at it at the same time.
+    _lock: Any = field(default_factory=RLock, repr=False)
 
     @property
     def is_running(self) -> bool:
         """Whether it has not come to an end."""
         return self.result is None and not self.problems and not self.is_cancelled
 
+    def begin(self) -> None:
+        """Start the process, unless it was started or cancelled before."""
+        with self._lock:
+            if self._begin is not None and self.is_running:
+                self._begun = perf_counter()
+                self._process, self._events = self._begin()
+                self._begin, self.stage = None, "starting"
+
+    def finish(self) -> None:
+        """Begin, and wait for the end."""
+        self.begin()
+        while self.look():
+            sleep(LOOK_EVERY)
+
     def look(self) -> bool:
-        """Take in what the process has said since; whether the work is still going on."""
+        """Take in what the process has said since; whether the work is still going on, or has not begun."""
+        with self._lock:
+            return self._look()
+
+    def _look(self) -> bool:
+        if self._process is None:
+            return self.is_running
         while self.is_running and self._events.poll():
             try:
                 self._take(*self._events.recv())
@@ -101,6 +101,10 @@ class Job:
 
     def cancel(self) -> None:
         """Ask the process to end; it clears away what it has half written."""
+        with self._lock:
+            if self._process is None:
+                self.is_cancelled = self.is_running
+                return
         if not self.is_running:
             return
         self._process.terminate()
@@ -125,14 +129,25 @@ class Job:
         self.problems = (Problem("", what, "There may be too little memory; try with fewer columns."),)
 
 
+def prepare(title: str, work: Callable[..., dict[str, Any]], *arguments: Any) -> Job:
+    """A piece of work that waits to be begun."""
+    return Job(title, "waiting", _begin=lambda: _started(work, arguments))
+
+
 def start(title: str, work: Callable[..., dict[str, Any]], *arguments: Any) -> Job:
     """Begin a piece of work in a new process."""
+    job = prepare(title, work, *arguments)
+    job.begin()
+    return job
+
+
+def _started(work: Callable[..., dict[str, Any]], arguments: tuple[Any, ...]) -> tuple[Any, Connection]:
     context = get_context("spawn")
     events, told = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(told, work, arguments), daemon=True)
     process.start()
     told.close()
-    return Job(title, _process=process, _events=events)
+    return process, events
 
 
 def _run(told: Connection, work: Callable[..., dict[str, Any]], arguments: tuple[Any, ...]) -> None:

@@ -15,6 +15,7 @@ from manyveils.policy.model import Policy
 from manyveils.policy.sections import AttributeSection, Kind
 from manyveils.table.earlier import Earlier
 from manyveils.table.levels import Codes, Levels, value_or_top
+from manyveils.table.order import in_order
 
 if TYPE_CHECKING:
     from manyveils.table.persons import Identifier
@@ -35,24 +36,6 @@ def tally(codes: NDArray[np.integer], weights: NDArray[np.int64] | None, n: int)
         return np.bincount(codes, minlength=n)
     # Exact: sums of whole numbers below 2^53.
     return np.bincount(codes, weights=weights, minlength=n).astype(np.int64)
-
-
-def in_order(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where the keys, which are 0 or more, stand in their order; equal keys in the order in which they come.
-
-    NumPy sorts numbers of two bytes in one pass over their digits, and longer ones ten times as slowly.
-
-    >>> in_order(np.array([1 << 20, 3, 1 << 20, 0]))
-    array([3, 1, 0, 2])
-    """
-    if (keys[1:] >= keys[:-1]).all():
-        return np.arange(keys.size)
-    order: NDArray[np.int64] = np.argsort(keys.astype(np.uint16), kind="stable")
-    above = keys >> 16
-    while above.any():
-        order = order[np.argsort(above.astype(np.uint16)[order], kind="stable")]
-        above >>= 16
-    return order
 
 
 @dataclass(frozen=True, repr=False)

@@ -177,19 +177,19 @@ def _is_even(source: Source, frame: pl.DataFrame, delimiter: str) -> bool:
     """
     if frame.width < 2 or not frame.height or frame.to_series(frame.width - 1).null_count():
         return False
-    n_lines, last = 0, b""
+    n_lines, last = 0, b"\n"
     with source.open() as file:
-        while chunk := file.read(CHUNK) + file.readline():
+        while chunk := file.read(CHUNK):
+            if b'"' in chunk:
+                chunk += file.readline()
+                if not _encloses_fields(last + chunk + b"\n", delimiter):
+                    return False
             n_lines, last = n_lines + chunk.count(b"\n"), chunk[-1:]
-            if last != b"\n" or not _encloses_fields(chunk, delimiter):
-                return False
-    return n_lines == frame.height + 1
+    return last == b"\n" and n_lines == frame.height + 1
 
 
 def _encloses_fields(lines: bytes, delimiter: str) -> bool:
-    """Whether the quotes of some lines open at the beginnings of fields and close at their ends."""
-    if b'"' not in lines:
-        return True
+    """Whether the quotes of some lines, and the byte before, open at the beginnings of fields and close at their ends."""
     data = np.frombuffer(lines, dtype=np.uint8)
     quotes = np.flatnonzero(data == QUOTE)
     opening, closing = quotes[::2], quotes[1::2]
@@ -197,7 +197,6 @@ def _encloses_fields(lines: bytes, delimiter: str) -> bool:
         return False
     is_end = np.zeros(256, dtype=bool)
     is_end[[ord(delimiter), NEWLINE, 0x0D]] = True
-    # Before the first byte is the last one, which ends a line.
     return bool(is_end[data[opening - 1]].all() and is_end[data[closing + 1]].all())
 
 

@@ -1,6 +1,7 @@
 """From a frame and a policy to a table of codes, or to the list of all that does not fit."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NoReturn
 
@@ -55,7 +56,6 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     attributes, derived = encode_attributes({name: partial(frame.get_column, name) for name in names}, policy)
     refuse_changes(attributes, derived, persons, policy)
     inferred = tuple(name for name in names if policy.attributes[name].kind is None)
-    told = keys if policy.person else None
     return Table(
         attributes,
         frame.height,
@@ -63,7 +63,7 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
         derived,
         inferred,
         persons=persons,
-        keys=told,
+        keys=keys if policy.person else None,
         repeating=repeating,
     )
 
@@ -95,25 +95,33 @@ def encode_attributes(
     """All attributes, and the names of those that stand for multi-valued ones; all problems at once."""
     attributes: dict[str, Attribute] = {}
     derived: dict[str, tuple[str, ...]] = {}
-    errors: list[InputError] = []
-    for name, get in values.items():
-        try:
-            coded = encode_attribute(get(), policy.attributes[name], policy)
-        except InputError as error:
-            errors.append(error)
+    errors = list[InputError]()
+    # Polars works on one column at a time, and lets other threads work meanwhile.
+    with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
+        told = list(pool.map(lambda name: _coded_or_why(name, values[name], policy), values))
+    for name, coded in zip(values, told, strict=True):
+        if isinstance(coded, InputError):
+            errors.append(coded)
             continue
-        except pl.exceptions.PolarsError:
-            # The library's own message may quote cells.
-            what = "cells of its type cannot be published."
-            errors.append(DataError.at(f"data: {name}", what, "Turn them into text or numbers."))
-            continue
-        errors += [_taken(attribute.name) for attribute in coded if attribute.name in attributes]
+        errors += [_taken(column.name) for column in coded if column.name in attributes]
         attributes.update({attribute.name: attribute for attribute in coded})
         if policy.attributes[name].multivalued:
             derived[name] = tuple(attribute.name for attribute in coded)
     kind = DataError if any(isinstance(error, DataError) for error in errors) else PolicyError
     kind.refuse(problem for error in errors for problem in error.problems)
     return attributes, derived
+
+
+def _coded_or_why(name: str, get: Callable[[], pl.Series], policy: Policy) -> list[Attribute] | InputError:
+    """The attributes that stand for one of the policy, or why there are none."""
+    try:
+        return encode_attribute(get(), policy.attributes[name], policy)
+    except InputError as error:
+        return error
+    except pl.exceptions.PolarsError:
+        # The library's own message may quote cells.
+        what = "cells of its type cannot be published."
+        return DataError.at(f"data: {name}", what, "Turn them into text or numbers.")
 
 
 def _taken(name: str) -> DataError:
@@ -255,15 +263,14 @@ def encode_attribute(values: pl.Series, attribute: AttributeSection, policy: Pol
     _refuse_many_values(domain, kind, attribute, policy)
     order = _order(domain_typed, kind, attribute, policy)
     codes, ordered = _code(values, domain.gather(order), domain_typed.gather(order), kind)
-    levels = _levels(ordered, codes, kind, attribute, policy)
-    return [Attribute(values.name, kind, codes, ordered, levels)]
+    return [Attribute(values.name, kind, codes, ordered, _levels(ordered, codes, kind, attribute, policy))]
 
 
 def _refuse_far_dates(domain: pl.Series) -> None:
     """Refuse dates that Python cannot write."""
     if domain.dtype == pl.Date and not domain.dt.year().is_between(1, 9999).all():
-        what = "has dates that are not in the years 1 to 9999."
-        raise DataError.at(f"data: {domain.name}", what, "Correct them, or give them as text.")
+        what, remedy = "has dates that are not in the years 1 to 9999.", "Correct them, or give them as text."
+        raise DataError.at(f"data: {domain.name}", what, remedy)
 
 
 def _refuse_many_values(domain: pl.Series, kind: Kind, attribute: AttributeSection, policy: Policy) -> None:
@@ -326,20 +333,19 @@ def _levels(
     has_missing = len(ordered) > 0 and ordered[-1] is None
     where = f"{policy.name}: attributes.{name}.hierarchy"
     lines, hierarchy = policy.lines(name), attribute.hierarchy
-    if lines is not None:
-        lines = spelled_as(lines, ordered) if kind == "numeric" else lines
-        counts = np.bincount(codes, minlength=len(texts))
-        return written(texts, lines, where=where, counts=counts, has_missing=has_missing)
-    if hierarchy is None:
-        return value_or_top(texts)
-    if hierarchy.known:
+    if lines is not None and kind == "numeric":
+        lines = spelled_as(lines, ordered)
+    elif lines is None and hierarchy is not None and hierarchy.known:
         lines, unknown = known_lines(hierarchy.known, texts)
         if unknown and not lines:
             what = f"{hierarchy.known} knows none of {len(unknown)} values."
             raise PolicyError.at(where, what, "Use another hierarchy, or a file.")
-        counts = np.bincount(codes, minlength=len(texts))
         lines = lines or ((TOP, TOP),)
+    if lines is not None:
+        counts = np.bincount(codes, minlength=len(texts))
         return written(texts, lines, where=where, counts=counts, has_missing=has_missing)
+    if hierarchy is None:
+        return value_or_top(texts)
     if hierarchy.dates:
         return dated(texts, hierarchy.dates, where=where, has_missing=has_missing)
     if hierarchy.mask:

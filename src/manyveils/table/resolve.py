@@ -39,6 +39,14 @@ def resolve(policy: Policy, table: Table, *, is_made: bool = False) -> tuple[Pro
     return tuple(dict.fromkeys(resolved))
 
 
+def resolve_one(promise: Promise, policy: Policy, table: Table) -> tuple[Promise, ...]:
+    """A promise that a release claims, in terms of the table; what does not fit its attributes is refused."""
+    problems, hopeless = list[Problem](), list[Problem]()
+    resolved = tuple(_resolve_promise(promise, policy, table, problems, hopeless))
+    PolicyError.refuse(problem.within(policy.name) for problem in problems)
+    return resolved
+
+
 def _for_less_knowledge(promise: Promise) -> Iterator[Promise]:
     """A promise, and the one it does not imply where somebody has several rows: against those who know less."""
     if promise.conditional and not promise.guarantee.persons_add:

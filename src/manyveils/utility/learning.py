@@ -14,7 +14,7 @@ import numpy as np
 
 from manyveils.errors import InputError
 from manyveils.policy import Policy
-from manyveils.policy.check import suggest
+from manyveils.policy.shape import suggest
 from manyveils.release import Release
 from manyveils.table import Streams, Table
 from manyveils.utility import examples

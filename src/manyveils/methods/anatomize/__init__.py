@@ -112,7 +112,7 @@ def _drafted(work: Work, buckets: Ids) -> Drafts:
     rows = np.flatnonzero(buckets >= 0)
     sizes = np.bincount(buckets[rows])
     sizes = sizes[sizes > 0]
-    draft = Draft("main", _columns(work), rows, buckets=buckets[rows])
+    draft = Draft("main", columns_of(work), rows, buckets=buckets[rows])
     return Drafts((draft,), bucket_notes(sizes, int(sizes.size)))
 
 
@@ -151,7 +151,8 @@ def _watches(work: Work, table: Table) -> tuple[Watch, ...]:
     return tuple(watched for names, about in pairs for watched in watch(tuple(about), table, names))
 
 
-def _columns(work: Work) -> tuple[tuple[str, ...], ...]:
+def columns_of(work: Work) -> tuple[tuple[str, ...], ...]:
+    """The columns of the view: what is known, then the sensitive ones."""
     known = tuple(name for name in work.published if name not in work.sensitive)
     return ((known,) if known else ()) + tuple(_families(work))
 
@@ -278,7 +279,7 @@ def _view(work: Work, table: Table, attempt: _Attempt, broken: list[tuple[int, i
     left_out = [bucket for first, n, _ in broken for bucket in range(first, first + n)]
     values = np.stack([codes[attempt.example] for codes in table.codes(work.sensitive)]).T.astype(np.int64)
     dealt = attempt.deal, attempt.gone, np.array(left_out, dtype=np.int64)
-    return DealtView("main", _columns(work), work.sensitive, values, *dealt)
+    return DealtView("main", columns_of(work), work.sensitive, values, *dealt)
 
 
 def _merged(buckets: Ids, times: int) -> Ids:

@@ -12,18 +12,9 @@ import numpy as np
 
 from manyveils.methods.generalize.full_domain import refuse_wide
 from manyveils.methods.generalize.labels import cut_table, label_groups
-from manyveils.methods.generalize.lattice import (
-    Counted,
-    Lattice,
-    Node,
-    Passed,
-    Test,
-    highest,
-    lattice_of,
-    lowest,
-    passing,
-)
+from manyveils.methods.generalize.lattice import Counted, Lattice, Node, Passed, lattice_of
 from manyveils.methods.generalize.objectives import Loss, squares
+from manyveils.methods.generalize.passing import Test, highest, lowest, passing
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import Closeness, Ground, LeastSize, SupersetCloseness, exact
 from manyveils.promises.crowds import Crowd

@@ -10,7 +10,7 @@ from manyveils.errors import PolicyError, Problem
 from manyveils.methods import united
 from manyveils.methods.codip.anonymizers import Anonymizer, Names
 from manyveils.methods.codip.association import Association, Frontier, Members, Plan, frontier_of
-from manyveils.policy.check import suggest
+from manyveils.policy.shape import suggest
 from manyveils.promises.work import Work
 
 

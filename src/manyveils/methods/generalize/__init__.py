@@ -13,7 +13,8 @@ import numpy as np
 from pydantic import Field
 
 from manyveils.methods import Method, Options
-from manyveils.methods.generalize.full_domain import Limits, plan_full_domain
+from manyveils.methods.generalize.demand import Demand
+from manyveils.methods.generalize.full_domain import Limits, demand_of, plan_full_domain
 from manyveils.methods.generalize.labels import cut_table, label_groups
 from manyveils.methods.generalize.mondrian import Labels
 from manyveils.promises.entries import Ids
@@ -80,6 +81,12 @@ def _labelled(work: Work, groups: Ids) -> Drafts:
     return Drafts((draft,), notes)
 
 
+def lattice(work: Work) -> Demand | None:
+    """What is asked of every node, where levels are chosen for all rows together."""
+    options = work.options_as(GeneralizeOptions)
+    return demand_of(work, options.objective) if options.recoding == "full-domain" else None
+
+
 METHOD = Method(
     "generalize",
     "LeFevre, DeWitt, Ramakrishnan 2005 and 2006; Kohlmayer and others 2012",
@@ -92,4 +99,5 @@ METHOD = Method(
     continues=True,
     counts_population=lambda options: options.recoding == "full-domain",
     leaves_out=lambda options: options.recoding == "full-domain",
+    lattice=lattice,
 )

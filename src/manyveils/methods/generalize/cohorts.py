@@ -1,6 +1,5 @@
 """Mondrian beside earlier releases: who stood together stays together, and the others are cut into groups of their own."""
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,7 +9,7 @@ from manyveils.methods.generalize.mondrian import Labels, cutting_of, partition
 from manyveils.methods.nearness import places_of
 from manyveils.methods.persons import judge_of, units_of
 from manyveils.methods.returning import cohorts_of
-from manyveils.promises.entries import Ids
+from manyveils.promises.entries import Ids, dense
 from manyveils.promises.keeping import watch
 from manyveils.promises.work import Work
 
@@ -31,10 +30,11 @@ def groups_beside(work: Work, labels: Labels, *, relaxed: bool) -> Ids:
 def _alike(work: Work, groups: Ids, labels: Labels) -> Ids:
     """A number for each group of persons, the same for those that are published alike."""
     assert work.table.persons is not None
-    of_row = groups[work.table.persons]
-    rows = np.flatnonzero(of_row >= 0)
-    placed = replace(work, table=work.table.taking(rows))
-    return alike(placed, of_row[rows], labels)
+    n_groups = int(groups.max(initial=-1)) + 1
+    # Who is held back stands aside, in a group that nobody asks about.
+    of_row = np.where(groups < 0, n_groups, groups)[work.table.persons]
+    numbers = alike(work, of_row, labels)[:n_groups]
+    return dense((numbers,), (int(numbers.max(initial=-1)) + 1,), n_groups)[0]
 
 
 def _cut(work: Work, labels: Labels, *, relaxed: bool) -> Ids:

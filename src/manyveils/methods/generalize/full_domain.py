@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from manyveils.errors import InfeasibleError, PolicyError, Problem
+from manyveils.errors import Change, InfeasibleError, PolicyError, Problem
 from manyveils.methods.generalize.anytime import Anytime
 from manyveils.methods.generalize.budget import Budget
 from manyveils.methods.generalize.demand import Choice, Demand
-from manyveils.methods.generalize.lattice import lattice_of
+from manyveils.methods.generalize.lattice import Lattice, lattice_of
 from manyveils.methods.generalize.objectives import OBJECTIVES
 from manyveils.methods.generalize.search import Search
 from manyveils.policy.guarantees import OF_ALL_GROUPS
 from manyveils.promises.exchanges import STRICTEST
 from manyveils.promises.explain import refuse
-from manyveils.promises.keeping import watch_counts
+from manyveils.promises.keeping import Watch, watch_counts
 from manyveils.promises.sightings import Told, about_constants, sightings_of
 from manyveils.promises.work import Work
 from manyveils.release.draft import Drafts
@@ -26,9 +26,12 @@ from manyveils.release.plan import FromRows, LeveledView, Plan
 if TYPE_CHECKING:
     from manyveils.methods.generalize.overall import MeanRisk, Overall
 
+MONDRIAN = 'recoding = "mondrian"'
 # Lattices of more nodes are searched as long as a limit allows.
 MOST_NODES = 20_000_000
 MANY_VALUES = 100_000
+# Groups beside earlier releases are so many times as large as those of a first one, if there are so many of them still.
+WIDER, FEWEST = 2, 4
 # What is checked of a larger lattice if nothing is said: so many labels are read, in so many nodes at least and at most.
 LABELS_READ, FEWEST_CHECKS, MOST_CHECKS = 10_000_000_000, 1_000, 20_000
 
@@ -56,12 +59,9 @@ class Limits:
 
 def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromRows:
     """The best node of the lattice, and the groups that are left out there."""
-    refuse_valued(work, instead='recoding = "mondrian"')
+    refuse_valued(work, instead=MONDRIAN)
     work = _with_room_beside(work)
-    judged, overall, mean_risk = _overall(work)
-    watches = watch_counts(work, judged.with_room, work.sensitive, work.quasi)
-    columns, table = tuple(work.table[name] for name in work.quasi), work.counts(work.quasi)
-    lattice = lattice_of(columns, table, watches)
+    lattice, watches, overall, mean_risk = _lattice(work)
     limits = limits.for_lattice(lattice.shape, lattice.base.sizes.size)
     _refuse_beside(work)
     # Beside earlier releases more is asked at first than is promised.
@@ -104,6 +104,23 @@ def plan_full_domain(work: Work, objective: str, limits: Limits) -> Plan | FromR
     return FromRows(lambda own: Drafts((view.draft_of(own.table, rows),), notes))
 
 
+def demand_of(work: Work, objective: str) -> Demand:
+    """What is asked of every node of the lattice, without earlier releases; for whoever looks at nodes one by one."""
+    refuse_valued(work, instead=MONDRIAN)
+    lattice, watches, overall, mean_risk = _lattice(work)
+    measured = OBJECTIVES[objective](lattice)
+    return Demand(lattice, measured, watches, work.limit, _sightings(work, 0), overall, mean_risk)
+
+
+def _lattice(
+    work: Work,
+) -> "tuple[Lattice, tuple[Watch, ...], tuple[Overall, ...], MeanRisk | None]":
+    judged, overall, mean_risk = _overall(work)
+    watches = watch_counts(work, judged.with_room, work.sensitive, work.quasi)
+    columns, table = tuple(work.table[name] for name in work.quasi), work.counts(work.quasi)
+    return lattice_of(columns, table, watches), watches, overall, mean_risk
+
+
 def _overall(work: Work) -> "tuple[Work, tuple[Overall, ...], MeanRisk | None]":
     """What is asked of all groups together, and the work without it."""
     if not any(isinstance(promise.guarantee, OF_ALL_GROUPS) for promise in work.promises):
@@ -114,14 +131,17 @@ def _overall(work: Work) -> "tuple[Work, tuple[Overall, ...], MeanRisk | None]":
 
 
 def _with_room_beside(work: Work) -> Work:
-    """The same with room for some to leave every group also beside earlier releases, so that a next one finds a node."""
+    """The same with room for some to leave every group also beside earlier releases, so that a next one finds a node.
+
+    Those who come into a group stand beside all others of it, and some of them leave again, so that it is wider.
+    """
     if work.table.earlier is None:
         return work
     from manyveils.promises.exchanges import LEAVING, room_to_leave
 
     share = work.policy.publish.leaving
     room = room_to_leave(work.policy, work.table, work.promises, LEAVING if share is None else float(share))
-    return replace(work, room=room)
+    return replace(work, room=min(WIDER * room, max(work.table.n_persons // FEWEST, 1)))
 
 
 def _sightings(work: Work, strictness: int) -> Told | None:
@@ -217,6 +237,7 @@ def _valued(work: Work, instead: str) -> list[Problem]:
             f"{work.policy.name}: attributes.{name}",
             f"a quasi-identifier with {work.table[name].n_values:,} different values and no hierarchy.",
             f"Give it one (widths = [10, 100, 1000] for numbers), or use {instead}.",
+            (Change("publish", "recoding", "mondrian"),) if instead == MONDRIAN else (),
         )
         for name in work.quasi
         if work.table[name].n_values > MANY_VALUES and len(work.table[name].levels) <= 2

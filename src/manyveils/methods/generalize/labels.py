@@ -11,13 +11,14 @@ from manyveils.methods.generalize.mondrian import Labels, cut_apart, cutting_of,
 from manyveils.methods.generalize.together import Together
 from manyveils.policy import Promise
 from manyveils.policy.hierarchies import TOP
-from manyveils.promises.entries import Ids, dense, distinct, numbered
+from manyveils.promises.entries import Ids, dense, distinct, examples, numbered
 from manyveils.promises.keeping import watch
 from manyveils.promises.sightings import about_constants, sightings_of
 from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release import Recoding, draft
 from manyveils.release.dealing import arranged, ranks_within
-from manyveils.table.attributes import Attribute, in_order
+from manyveils.table.attributes import Attribute
+from manyveils.table.order import in_order
 
 
 def cut_table(
@@ -55,9 +56,7 @@ def first_rows(groups: Ids) -> Ids:
     >>> first_rows(np.array([1, 0, 1]))
     array([1, 0])
     """
-    rows = np.full(int(groups.max(initial=-1)) + 1, groups.size, dtype=np.int64)
-    np.minimum.at(rows, groups, np.arange(groups.size))
-    return rows
+    return groups.size - 1 - examples(groups[::-1], int(groups.max(initial=-1)) + 1)
 
 
 def label_groups(work: Work, groups: Ids, labels: Labels, names: tuple[str, ...]) -> dict[str, Recoding]:

@@ -7,13 +7,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from manyveils.kernels.cuts import LABEL, RANGE, SET, divide, mark, parts_left, propose
+from manyveils.kernels.cuts import LABEL, RANGE, SET, divide, propose
+from manyveils.kernels.segments import mark, parts_left
 from manyveils.promises.crowds import persons_of
 from manyveils.promises.entries import Entries, Ids, Kept, Subject, for_each_once
 from manyveils.promises.headcounts import Headcount, headcount
 from manyveils.promises.keeping import Watch, all_kept
 from manyveils.release.dealing import ranks_within
-from manyveils.table.attributes import Attribute, in_order
+from manyveils.table.attributes import Attribute
+from manyveils.table.order import in_order
 
 Labels = Literal["auto", "ranges", "sets", "hierarchy"]
 # Which groups keep every promise, of groups numbered row by row from 0 (-1 for rows in none), and how many there are.

@@ -28,8 +28,8 @@ from manyveils.methods.grade.pseudonyms import (
     pseudonymized,
 )
 from manyveils.policy import Policy
-from manyveils.policy.check import section_problems
 from manyveils.policy.sections import Count, Number
+from manyveils.policy.shape import section_problems
 from manyveils.promises.entries import Ids, Kept, distinct, numbered
 from manyveils.promises.headcounts import kept_by_groups
 from manyveils.promises.keeping import watch_counts

@@ -67,7 +67,7 @@ def _sliced(work: Work) -> Drafts:
 
 
 @dataclass(frozen=True, repr=False)
-class _Tables:
+class Tables:
     """Tables in Guardian Normal Form, what is demanded of them, and by which method they hide what they guard."""
 
     pieces: tuple[Piece, ...]
@@ -136,9 +136,9 @@ def _shown(work: Work, piece: Piece) -> tuple[str, ...]:
     return tuple(name for name in work.published if name in piece.columns)
 
 
-def _decomposed(work: Work) -> _Tables:
+def _decomposed(work: Work) -> Tables:
     options = work.options_as(GuardianOptions)
-    demands = _demands(work)
+    demands = demanded(work)
     if options.decompose == "uad":
         pieces = by_colouring(work.published, demands)
     else:
@@ -148,7 +148,7 @@ def _decomposed(work: Work) -> _Tables:
         pieces = by_repair(work.published, demands, Divergence(work.counts, hiding), progress, rng)
     refuse_sightings(work, pieces)
     assert demands.all_kept(pieces), "the tables are not in Guardian Normal Form, or break k"
-    return _Tables(pieces, demands.each, options.anonymizer, _notes(work, options, pieces, demands))
+    return Tables(pieces, demands.each, options.anonymizer, _notes(work, options, pieces, demands))
 
 
 def refuse_sightings(work: Work, pieces: tuple[Piece, ...]) -> None:
@@ -172,7 +172,7 @@ def refuse_sightings(work: Work, pieces: tuple[Piece, ...]) -> None:
     )
 
 
-def _demands(work: Work) -> Demands:
+def demanded(work: Work) -> Demands:
     """What must be kept; refused if the whole table as one group does not keep it."""
     demands = demands_of(work)
     # Whatever the tables are, each attribute's own distribution is in one of them.

@@ -320,5 +320,6 @@ def verify(person: Someone, keeper: KeeperOf) -> verifying.Verdict:
 
 
 router = APIRouter(prefix="/api/v1")
-for topic in (of_accounts, of_releases, of_grants, of_meanings, of_jobs, of_log):
+# Routes are tried in turn: those that are asked most come first.
+for topic in (of_meanings, of_accounts, of_releases, of_grants, of_jobs, of_log):
     router.include_router(topic)

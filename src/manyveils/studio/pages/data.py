@@ -7,6 +7,7 @@ from nicegui import ui
 
 from manyveils.policy.sections import Role
 from manyveils.studio import document
+from manyveils.studio.distribution import distribution_of
 from manyveils.studio.pages.layout import element, html, table, telling
 from manyveils.studio.workbench import Workbench
 
@@ -20,11 +21,12 @@ def show(bench: Workbench, changed: Callable[[], None]) -> None:
     html("h2", "Columns")
     html(
         "p",
-        "Identifiers are never published; quasi-identifiers may be known to others; sensitive values are to be protected.",
+        "Identifiers are never published; quasi-identifiers may be known to others; sensitive values are to be protected. "
+        "Bars are ranges of numbers and dates, or the commonest values.",
     )
     with element("div", css="scrolls"), element("table", css="columns"):
         with element("thead"), element("tr"):
-            for title in ("Column", "Kind", "Missing", "Distinct", "Role, and why it was proposed"):
+            for title in ("Column", "Kind", "Missing", "Distinct", "Values", "Role, and why it was proposed"):
                 html("th", title).props("scope=col")
         with element("tbody"):
             for name in bench.profile.facts:
@@ -45,6 +47,9 @@ def _column(bench: Workbench, name: str, changed: Callable[[], None]) -> None:
         html("td", facts.type)
         html("td", f"{facts.missing:,}").classes("number")
         html("td", f"{facts.distinct:,}").classes("number")
+        with element("td"):
+            if facts.attribute is not None:
+                ui.html(distribution_of(facts.attribute).drawn(name), sanitize=False)
         with element("td"):
             role = document.role_of(bench.sections, name)
             buttons = ui.toggle(

@@ -1,6 +1,6 @@
 """What all pages share: the way through them, the policy as text beside them, and how refusals are shown."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path
@@ -11,6 +11,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from manyveils.errors import ManyveilsError, Problem, fault
 from manyveils.plain import readable
+from manyveils.studio.session import file_of
 from manyveils.studio.work import Job
 from manyveils.studio.workbench import Workbench, open_workbench
 
@@ -26,13 +27,15 @@ LOOK_EVERY = 0.3
 
 def register(studio: "Studio") -> None:
     """Give every page its address."""
-    from manyveils.studio.pages import data, people, promises, release, ways
+    from manyveils.studio.pages import data, hierarchies, lattice, people, promises, release, ways
 
     shown: dict[str, tuple[str, Show]] = {
         "/": ("Data", data.show),
         "/people": ("Who stands out", people.show),
+        "/hierarchies": ("Hierarchies", hierarchies.show),
         "/promises": ("Promises", promises.show),
         "/ways": ("Ways", ways.show),
+        "/lattice": ("Lattice", lattice.show),
         "/release": ("Release", release.show),
     }
     titles = {path: title for path, (title, _) in shown.items()}
@@ -118,6 +121,13 @@ def _policy(bench: Workbench) -> Callable[[], None]:
         ui.button("Take this text", on_click=take)
         undo = ui.button("Undo", on_click=back)
         ui.button("Copy the policy", on_click=lambda: ui.clipboard.write(bench.text))
+    kept = f"What you chose is kept in {file_of(bench.policy_file).name}, without data."
+    html(
+        "p",
+        kept
+        if bench.is_kept
+        else "Choices are not kept: another studio is open, or the folder cannot be written.",
+    ).classes("why")
     changed()
     return changed
 
@@ -152,13 +162,20 @@ def show_problems(place: ui.element, problems: Sequence[Problem], otherwise: str
     place.clear()
     with place:
         for problem in problems:
-            with element("div", css="problem"):
-                html("strong", problem.where or "This cannot be done")
-                html("p", problem.what)
-                if problem.remedy:
-                    html("p", problem.remedy).classes("remedy")
+            problem_box(problem)
         if not problems and otherwise:
             html("p", otherwise).classes("fine")
+
+
+def problem_box(problem: Problem) -> ui.element:
+    """A problem with its remedy."""
+    box = element("div", css="problem")
+    with box:
+        html("strong", problem.where or "This cannot be done")
+        html("p", problem.what)
+        if problem.remedy:
+            html("p", problem.remedy).classes("remedy")
+    return box
 
 
 @contextmanager
@@ -179,11 +196,12 @@ def places() -> tuple[ui.column, ui.column, ui.column]:
     return running, refused, done
 
 
-def follow(job: Job, done: Callable[[Job], None]) -> None:
+def follow(job: Job, done: Callable[[Job], Awaitable[None] | None], *, name: str = "") -> None:
     """Show how far a job is, with a way to cancel it; `done` is called when it has come to an end."""
     place = element("div", css="job")
+    prefix = f"{name}: " if name else ""
     with place:
-        stage = ui.label(job.stage).props("aria-live=polite")
+        stage = ui.label(prefix + job.stage).props("aria-live=polite")
         bar = ui.linear_progress(0.0, show_value=False)
         bar.props["aria-label"] = "Progress"
 
@@ -194,12 +212,14 @@ def follow(job: Job, done: Callable[[Job], None]) -> None:
 
         button = ui.button("Cancel", on_click=cancel)
 
-    def look() -> None:
+    async def look() -> None:
         if job.look():
-            stage.text, bar.value = f"{job.stage} …", job.share
+            stage.text, bar.value = f"{prefix}{job.stage} …", job.share
             return
         timer.deactivate()
         place.delete()
-        done(job)
+        waits = done(job)
+        if waits is not None:
+            await waits
 
     timer = ui.timer(LOOK_EVERY, look)
