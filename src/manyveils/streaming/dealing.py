@@ -25,8 +25,8 @@ from manyveils.streaming.held import Held
 from manyveils.streaming.rows import Number, Rows, Writing, narrow
 from manyveils.streaming.tally import Counted, Tally
 from manyveils.table import Table
-from manyveils.table.order import in_order
 from manyveils.table.counting import TooManyError
+from manyveils.table.order import in_order
 from manyveils.table.sketch import Numbered, Sketch
 
 Ids = NDArray[np.int64]
