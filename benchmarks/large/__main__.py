@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,9 +51,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="manyveils-bench-", dir=arguments.folder) as folder:
         data = Path(folder) / "people.parquet"
         write_people(int(arguments.millions * MILLION), data)
-        lines = list(_lines(data, arguments.millions, arguments.memory, arguments.only))
-    show(lines)
-    write_large(INTRODUCTION, f"{arguments.millions:g} million rows, {arguments.memory}", lines)
+        size = f"{arguments.millions:g} million rows, {arguments.memory}"
+        reference = _reference(data, arguments.memory)
+        beside = [Line(name, "–", str(taken or "gave up")) for name, taken in reference.items()]
+        for method in arguments.only:
+            lines = [*beside, *_of_method(method, data, arguments.millions, arguments.memory, reference)]
+            show(lines)
+            write_large(INTRODUCTION, f"{method}, {size}", lines)
 
 
 def _taken(work: str, data: Path, out: Path, memory: str) -> Taken | None:
@@ -69,22 +73,19 @@ def _taken(work: str, data: Path, out: Path, memory: str) -> Taken | None:
     return Taken(found["wall"], found["processor"], found["peak"])
 
 
-def _lines(data: Path, millions: float, memory: str, methods: list[str]) -> Iterator[Line]:
-    aside = data.with_name("reference")
-    reference = {}
+def _reference(data: Path, memory: str) -> dict[str, Taken | None]:
+    """What others take to group by six columns, and to sort by all and write."""
+    aside, reference = data.with_name("reference"), dict[str, Taken | None]()
     for library in ("DuckDB", "Polars streaming"):
         for work in ("group", "sort and write"):
             name = f"{library}, {work}"
             reference[name] = _taken(name, data, aside, memory)
-            yield Line(name, "–", str(reference[name] or "gave up"))
             Path(f"{aside}.parquet").unlink(missing_ok=True)
-    group, sort = reference["DuckDB, group"], reference["DuckDB, sort and write"]
-    for method in methods:
-        yield from _of_method(method, data, millions, memory, group, sort)
+    return reference
 
 
 def _of_method(
-    method: str, data: Path, millions: float, memory: str, group: Taken | None, sort: Taken | None
+    method: str, data: Path, millions: float, memory: str, reference: Mapping[str, Taken | None]
 ) -> Iterator[Line]:
     here, there = data.with_name("in-memory"), data.with_name("streamed")
     ours = _taken(method, data, there, memory)
@@ -93,6 +94,7 @@ def _of_method(
         return
     most = read_size(memory).n_bytes // MEGABYTE
     yield Line(f"{method}, peak", f"{ours.peak:,} MB", wanted=f"≤ {most:,} MB", met=ours.peak <= most)
+    group, sort = reference["DuckDB, group"], reference["DuckDB, sort and write"]
     if group is not None and sort is not None:
         beside = group.processor + sort.processor
         ratio = ours.processor / beside
