@@ -22,13 +22,8 @@ from manyveils.datasets import tumours
 PAGE = DOCS / "alpha-beta-k.md"
 MADE = Page(
     "alpha-beta-k",
-    (
-        "methods.alpha_beta_k",
-        "methods.generalize",
-        "methods.generalize.mondrian",
-        "datasets.papers",
-        "datasets.registry",
-    ),
+    ("methods.alpha_beta_k", "datasets.papers", "datasets.registry"),
+    ("alpha-beta-k", "generalize"),
 )
 Figures = Iterable[Figure]
 

@@ -11,12 +11,7 @@ PAGE = DOCS / "beyond.md"
 MADE = Page(
     "beyond",
     (
-        "methods.anatomize",
         "methods.angelize",
-        "methods.generalize",
-        "methods.generalize.mondrian",
-        "methods.separate",
-        "methods.slice",
         "attacks.downcoding",
         "attacks.finding",
         "attacks.groups",
@@ -24,6 +19,7 @@ MADE = Page(
         "utility.distribution",
         "utility.membership",
     ),
+    ("anatomize", "angelize", "generalize", "separate", "slice"),
 )
 
 

@@ -24,7 +24,11 @@ from benchmarks.reproductions.running import Page, reproduce
 from manyveils.methods.codip.association import Association
 
 PAGE = DOCS / "codip.md"
-MADE = Page("codip", ("methods.codip", "datasets.papers"))
+MADE = Page(
+    "codip",
+    ("methods.codip", "methods.codip.plans", "datasets.papers"),
+    ("codip",),
+)
 Figures = Iterable[Figure]
 
 

@@ -71,6 +71,7 @@ def numbered(frame: pl.DataFrame, names: tuple[str, ...]) -> NDArray[np.int64]:
 def generalized(frame: pl.DataFrame, name: str) -> Seen:
     """Mondrian on the quasi-identifiers; sensitive values are in the open."""
     asked = mv.Policy(
+        accept=[f"neutral-unique: {ROW}"],
         attributes={**attributes(), ROW: {"role": "neutral"}},
         guarantee=GENERALIZED[name],
         publish={"method": "generalize", "recoding": "mondrian"},
@@ -83,6 +84,7 @@ def generalized(frame: pl.DataFrame, name: str) -> Seen:
 def followed(frame: pl.DataFrame) -> Seen:
     """Graded and then generalized, by an adversary who reads ages by counting grades and codes by frequency."""
     asked = mv.Policy(
+        accept=[f"neutral-unique: {ROW}"],
         attributes={**attributes(), CHOICE: {"role": "choice"}, ROW: {"role": "neutral"}},
         guarantee={"k": 10},
         publish={"method": "grade", "then": {"method": "generalize", "recoding": "mondrian"}},

@@ -25,16 +25,8 @@ from manyveils.datasets import discharges
 PAGE = DOCS / "guardian.md"
 MADE = Page(
     "guardian",
-    (
-        "methods.anatomize",
-        "methods.generalize",
-        "methods.guardian",
-        "methods.multi_sa",
-        "methods.separate",
-        "methods.slice",
-        "datasets.inpatients",
-        "datasets.papers",
-    ),
+    ("methods.guardian", "methods.multi_sa", "datasets.inpatients", "datasets.papers"),
+    ("guardian", "multi-sa", "separate"),
 )
 Figures = Iterable[Figure]
 

@@ -1,8 +1,10 @@
-"""By which code the numbers of a page were made: a digest of every module that had a part in them.
+"""By which code the numbers of a page were made: a digest of every module that had a part in them, and of kept releases.
 
-Counted are the scripts of the page and what they import of how releases are made, attacked and measured. Policies, tables,
-files, the audit and the reading of releases are not: they change often, and a change of theirs that moved a number would
-break other tests first. Layout, comments and docstrings are not counted either.
+Counted are the scripts of a page, the method it is about, and what they import of attacks, measures, keys and generated
+tables. All methods that a page uses, and the counting, cutting and dealing beneath them, count by the releases of theirs
+that tests keep (`tests/golden`): work that makes them faster or tidier leaves these alone, and what changes a release
+does not. Policies, the reading of tables and releases, and the audit are not counted: a change there that moved a number
+would break tests of its own first. Nor are comments, docstrings, imports and layout.
 """
 
 import ast
@@ -12,50 +14,63 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+RELEASES = ROOT / "tests" / "golden" / "releases"
 COUNTED = (
     "benchmarks.reproductions",
-    "manyveils.methods",
-    "manyveils.promises",
-    "manyveils.kernels",
     "manyveils.attacks",
     "manyveils.utility",
     "manyveils.keys",
     "manyveils.datasets",
 )
 # What lists others grows with them and decides no number; a page names what it takes from there.
-LISTS = ("manyveils.methods", "manyveils.attacks", "manyveils.utility", "manyveils.datasets")
-# Nor do the machinery of pages, messages, and what only tables ask for whose persons have several rows, or were in earlier releases.
+LISTS = ("manyveils.attacks", "manyveils.utility", "manyveils.datasets")
+# Nor do the machinery of pages, what only estimates risks, and what says in words how an attack went.
 IDLE = (
     "benchmarks.reproductions.index",
     "benchmarks.reproductions.made_by",
     "benchmarks.reproductions.page",
     "benchmarks.reproductions.running",
-    "manyveils.promises.explain",
-    "manyveils.promises.crowds",
-    "manyveils.promises.exchanges",
-    "manyveils.promises.persons",
-    "manyveils.promises.sightings",
-    "manyveils.promises.stints",
-    "manyveils.methods.generalize.together",
-    "manyveils.kernels.compiling",
-    "manyveils.kernels.persons",
-    "manyveils.kernels.sightings",
-    "manyveils.kernels.stints",
+    "manyveils.attacks.outcome",
     "manyveils.utility.estimators",
     "manyveils.utility.risk",
     "manyveils.utility.special_uniques",
 )
 
 
+def digests(page: str, made_with: Iterable[str], methods: Iterable[str]) -> dict[str, str]:
+    """The digests of a page: of its modules, and of the kept releases of each method it uses.
+
+    `made_with` are modules that its scripts do not import, or that are all of a method that it is about.
+    """
+    script = f"benchmarks.reproductions.{page.replace('-', '_')}"
+    return made_by([script, *(f"manyveils.{module}" for module in made_with)]) | {
+        f"releases of {method}": _of_releases(method) for method in sorted(methods)
+    }
+
+
+def _of_releases(method: str) -> str:
+    """The digest of all kept releases of a method."""
+    of_it = [
+        folder
+        for folder in sorted(RELEASES.iterdir())
+        if f'"method": "{method}"' in (folder / "release.json").read_text(encoding="utf-8")
+    ]
+    digest = hashlib.sha256()
+    for file in (file for folder in of_it for file in sorted(folder.rglob("*")) if file.is_file()):
+        digest.update(file.relative_to(RELEASES).as_posix().encode() + file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
 def made_by(roots: Iterable[str]) -> dict[str, str]:
     """The digest of each module that some modules need, themselves included."""
-    needed: set[str] = set()
     ahead = list(roots)
+    counted = (*COUNTED, *(module for module in ahead if module.startswith("manyveils.methods")))
+    needed: set[str] = set()
     while ahead:
         module = ahead.pop()
         if module not in needed:
             needed.add(module)
-            ahead += _imported(module)
+            ahead += _imported(module, counted)
     return {module: _digest(module) for module in sorted(needed)}
 
 
@@ -64,13 +79,13 @@ def digest_of(made: Mapping[str, str]) -> str:
     return hashlib.sha256(repr(sorted(made.items())).encode()).hexdigest()[:12]
 
 
-def _imported(module: str) -> Iterator[str]:
-    """The counted modules that one imports; what methods import inside a function few publications ask for."""
+def _imported(module: str, counted: tuple[str, ...]) -> Iterator[str]:
+    """The counted modules that one imports; what ours import inside a function few publications ask for."""
     tree = _tree(module)
     is_script = module.startswith(COUNTED[0])
     for statement in ast.walk(tree) if is_script else tree.body:
         for name in _names(statement):
-            if name.startswith(COUNTED) and name not in (*LISTS, *IDLE) and _file(name) is not None:
+            if name.startswith(counted) and name not in (*LISTS, *IDLE) and _file(name) is not None:
                 yield name
 
 

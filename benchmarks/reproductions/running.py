@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.reproductions import index
 from benchmarks.reproductions.figures import Figure
-from benchmarks.reproductions.made_by import digest_of, made_by
+from benchmarks.reproductions.made_by import digest_of, digests
 
 MADE = Path(__file__).parent / "made"
 Experiment = Callable[[], Iterable[Figure] | None]
@@ -23,25 +23,20 @@ Experiment = Callable[[], Iterable[Figure] | None]
 
 @dataclass(frozen=True)
 class Page:
-    """A page of docs/reproductions: its name, and the modules that its policies name and its scripts do not import."""
+    """A page of docs/reproductions: its name, the modules that are counted besides its scripts, and the methods it uses."""
 
     name: str
     made_with: tuple[str, ...]
+    methods: tuple[str, ...]
 
     @property
     def file(self) -> Path:
         """Where what was made is kept."""
         return MADE / f"{self.name}.json"
 
-    @property
-    def command(self) -> str:
-        """What makes it again."""
-        return f"make reproduce-{self.name}"
-
     def digests(self) -> dict[str, str]:
-        """The digests of the modules it is made by now."""
-        script = f"benchmarks.reproductions.{self.name.replace('-', '_')}"
-        return made_by((script, *(f"manyveils.{module}" for module in self.made_with)))
+        """What it is made by now."""
+        return digests(self.name, self.made_with, self.methods)
 
 
 def reproduce(page: Page, description: str | None, experiments: Mapping[str, Experiment]) -> None:
@@ -58,16 +53,11 @@ def reproduce(page: Page, description: str | None, experiments: Mapping[str, Exp
             one: made["experiments"][one] for one in experiments if one in made["experiments"]
         }
         if [one["made_by"] for one in made["experiments"].values()] == [code] * len(experiments):
-            made |= {"made_with": list(page.made_with), "made_by": now}
+            made |= {"made_with": page.made_with, "methods": page.methods, "made_by": now}
         page.file.parent.mkdir(exist_ok=True)
         written = json.dumps(made, indent=1, ensure_ascii=False)
         page.file.write_text(f"{written}\n", encoding="utf-8", newline="\n")
     index.write(MADE)
-
-
-def is_fresh(page: Page) -> bool:
-    """Whether a page was made by the code that is here."""
-    return kept(page).get("made_by") == page.digests()
 
 
 def kept(page: Page) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Take the pictures of the documentation anew: reports, a comparison, terminals, the front page (make pictures)."""
+"""Take the pictures of the documentation anew: reports, a comparison, terminals, the front page, the studio (make pictures)."""
 
 import fcntl
 import os
@@ -16,10 +16,14 @@ from typing import Any
 
 from rich.console import CONSOLE_SVG_FORMAT, Console
 from rich.text import Text
+from selenium.webdriver.common.by import By
 
 import manyveils as mv
 from manyveils.datasets import write_hospital
 from tests.kit.browser import open_browser
+from tests.studio.conftest import studio
+from tests.studio.test_accessible import FILLED
+from tests.studio.test_browser import press, says, step, until, window
 
 ROOT = Path(__file__).parents[2]
 PICTURES, SITE = ROOT / "docs" / "pictures", ROOT / "site"
@@ -37,6 +41,53 @@ def main() -> None:
             _shoot(browser, page, f"report-{name}", width=960, height=_down_to(browser, page, last))
         _shoot(browser, SITE / "index.html", "front", width=1280, height=860)
         _comparison(folder)
+        _studio(browser, folder / "studio")
+
+
+def _studio(browser: Any, folder: Path) -> None:
+    """The pages of the studio over the hospital's table, some by night and one as a tablet shows it."""
+    write_hospital(folder, n=1000)
+    (folder / "policy.toml").unlink()
+    with studio(folder / "hospital.csv") as (_, address):
+        window(browser, 1280)
+        browser.get(address)
+        _page(browser, "Data", 1280, 900)
+        _page(browser, "Who stands out", 1280, 900, dark=True)
+        step(browser, "Ways")
+        press(browser, "Try all methods")
+        says(browser, "Privacy and utility")
+        until(browser, lambda seen: not seen.find_elements(By.CLASS_NAME, "job"))
+        _taken(browser, "ways", 1280, 900, dark=False, at="//h2[.='Privacy and utility']")
+        step(browser, "Lattice")
+        until(
+            browser, lambda seen: seen.find_element(By.XPATH, "//button[contains(., 'Set method')]")
+        ).click()
+        says(browser, "Neighbours")
+        press(browser, "Find the optimum")
+        until(
+            browser,
+            lambda seen: seen.find_element(By.XPATH, "//button[.='Go to the optimum' and not(@disabled)]"),
+        )
+        press(browser, "Go to the optimum")
+        says(browser, "This is the optimum")
+        _taken(browser, "lattice", 1280, 1350, dark=True)
+        _page(browser, "Hierarchies", 768, 900)
+
+
+def _page(browser: Any, title: str, width: int, height: int, *, dark: bool = False) -> None:
+    step(browser, title)
+    says(browser, FILLED.get(title, title))
+    _taken(browser, title.split()[-1].lower(), width, height, dark=dark)
+
+
+def _taken(browser: Any, name: str, width: int, height: int, *, dark: bool, at: str = "//header") -> None:
+    """A picture of what is seen from some element on."""
+    window(browser, width, height=height, dark=dark)
+    browser.execute_script("arguments[0].scrollIntoView()", browser.find_element(By.XPATH, at))
+    # What follows the window's width is laid out anew.
+    browser.execute_async_script("setTimeout(arguments[0], 500)")
+    taken = browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "webp", "quality": 80})
+    (PICTURES / f"studio-{name}.webp").write_bytes(b64decode(taken["data"]))
 
 
 def _terminals(folder: Path) -> None:

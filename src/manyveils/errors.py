@@ -63,6 +63,7 @@ class ManyveilsError(Exception):
     """An error with a list of problems, shown all at once."""
 
     exit_status = 1
+    heading = "This cannot be done:"
 
     def __init__(self, problems: Iterable[Problem] | str) -> None:
         self.problems: Sequence[Problem] = (
@@ -98,17 +99,25 @@ class InputError(ManyveilsError):
 class PolicyError(InputError):
     """The policy contradicts itself or the data."""
 
+    heading = "The policy has problems:"
+
 
 class DataError(InputError):
     """The data cannot be read or do not fit the policy."""
+
+    heading = "The data have problems:"
 
 
 class InfeasibleError(ManyveilsError):
     """No release of this data by this method keeps the promise."""
 
+    heading = "A promise cannot be kept:"
+
 
 class BrokenPromise(ManyveilsError):
     """A release does not keep what it promises."""
+
+    heading = "A promise is broken:"
 
 
 FOR_MEMORY = (

@@ -85,6 +85,33 @@ LIES: dict[str, Any] = {
     "a message in a parameter": with_k("3"),
     "more parameters": added({"kind": "k-anonymity", "parameters": {"k": 3, "seen": 1}}),
     "parameters of another form": added({"kind": "k-anonymity", "parameters": {"k": {"a": 1}}}),
+    "no parameters": added({"kind": "k-anonymity", "parameters": 3}),
+    "a rule of another form": added(
+        {"kind": "distinct-l-diversity", "parameters": {"l": 2}, "rule": {"given": [["age"]], "protect": {}}}
+    ),
+    "an attribute of another form": added(
+        {"kind": "distinct-l-diversity", "parameters": {"l": 2}, "attribute": ["ill"]}
+    ),
+    "no kind": added({"parameters": {}}),
+    "a population that nobody listed": added({"kind": "k-map", "parameters": {"k_map": 3}}),
+    "a threshold of nothing": added(
+        {"kind": "recursive-c-l-diversity", "parameters": {"c": 0, "l": 2}, "attribute": "ill"}
+    ),
+    "known items of nothing": added(
+        {"kind": "k-m-anonymity", "parameters": {"k": 3, "known_items": 1, "attribute": "wealth"}}
+    ),
+    "known items of one value": added(
+        {"kind": "k-m-anonymity", "parameters": {"k": 3, "known_items": 1, "attribute": "ill"}}
+    ),
+    "eliminations of nothing": added(
+        {
+            "kind": "elimination",
+            "parameters": {"eliminations": 1, "ruled_out": ["wealth"]},
+            "attribute": "ill",
+        }
+    ),
+    "a key of nothing": added({"kind": "key-k-anonymity", "parameters": {"k": 2, "attributes": ["wealth"]}}),
+    "a key too large": added({"kind": "key-k-anonymity", "parameters": {"k": 50, "attributes": ["home"]}}),
     "l of values": added(
         {"kind": "distinct-l-diversity", "parameters": {"l": 2, "l_of": {"flu": 60}}, "attribute": "ill"}
     ),

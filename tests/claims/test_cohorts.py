@@ -1,5 +1,6 @@
 """Releases of the same people, one after another: nothing becomes certain, who stood together stays so, few are held back."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import manyveils as mv
+from manyveils import ledgers
 from manyveils.datasets import insured, insured_policy
 from manyveils.methods.nearness import Place, far_off
+from manyveils.promises.company import Company
+from manyveils.promises.entries import dense
 from manyveils.promises.parting import parting
+from manyveils.promises.sightings import alike_lists
 from manyveils.publishing import publish_to
 from tests.kit.chain_adversary import certain, read
 
@@ -146,6 +151,70 @@ def test_who_stands_far_off_moved():
     ranks = np.array([*np.linspace(0.1, 0.2, 20), 0.9, *np.linspace(0, 1, 20), 0.5])
     groups = np.array([0] * 21 + [1] * 20 + [-1])
     assert np.flatnonzero(far_off(Place(np.arange(42), ranks), groups, 2)).tolist() == [20]
+
+
+@given(st.lists(st.sets(st.integers(0, 5), min_size=1), min_size=1, max_size=12))
+def test_persons_in_the_same_groups_are_alike(groups):
+    """Two persons have one number exactly where they are in the same groups, and the first one stands for it."""
+    begins = np.append(0, np.cumsum([len(own) for own in groups]))
+    listed = np.array([group for own in groups for group in sorted(own)])
+    numbers, firsts = alike_lists(begins, listed, np.arange(len(groups)))
+    assert [[a == b for b in groups] for a in groups] == (numbers[:, None] == numbers).tolist()
+    assert firsts.tolist() == [groups.index(groups[first]) for first in firsts.tolist()]
+    assert numbers[firsts].tolist() == list(range(firsts.size))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1), st.sampled_from([5, 10**9]))
+def test_combinations_are_numbered_in_their_order(rows, span):
+    """Combinations have the numbers of their places among the different ones, however far apart codes may be."""
+    columns = tuple(np.array(column) for column in zip(*rows, strict=True))
+    numbers, n = dense(columns, (4, span), len(rows))
+    different = sorted(set(rows))
+    assert n == len(different)
+    assert numbers.tolist() == [different.index(row) for row in rows]
+
+
+def test_company_goes_as_a_whole():
+    """Whoever is company goes with all others who are wanted beside her, the fewest first, or not at all."""
+    company = Company(None, 6)  # type: ignore[arg-type]
+    wanted = [np.array([0]), np.array([1, 2]), np.array([3, 4, 5])]
+    nobody = np.zeros(6, dtype=bool)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Company, "of", lambda *_: wanted)
+        for room, going in ((0, []), (1, [0]), (3, [0, 1, 2]), (5, [0, 1, 2]), (6, [0, 1, 2, 3, 4, 5])):
+            told, is_enough = company.within(room, None, None, nobody, nobody)  # type: ignore[arg-type]
+            assert np.flatnonzero(told).tolist() == going
+            assert is_enough == (room == 6)
+
+
+def test_full_domain_chains_last(tmp_path):
+    """Ten quarters are published one after another, nobody is parted by finer levels, and few are held back."""
+    policy = insured_policy(publish={"method": "generalize", "suppression": 0.02})
+    done, held_back, heights = [], [], []
+    for quarter in range(1, 11):
+        frame = insured(2000, quarter)
+        published = publish_to(policy, tmp_path / str(quarter), data=frame, seed=quarter, after=done)
+        done.append(published.folder)
+        held_back.append(published.release.manifest.suppressed / frame.height)
+        heights.append(list(published.release.notes["levels"].values()))
+    assert sum(held_back) / 10 <= 0.02
+    assert all(
+        before <= after
+        for one, other in pairwise(heights[1:])
+        for before, after in zip(one, other, strict=True)
+    )
+
+
+def test_the_last_release_is_told_as_in_the_whole_chain(tmp_path):
+    """Who came, went and came back with a release is what the chain says of it."""
+    policy, done, moments = insured_policy(publish={"method": "anatomize", "suppression": 0.02}), [], []
+    for quarter in range(1, 6):
+        frame = insured(1000, quarter)
+        published = publish_to(policy, tmp_path / str(quarter), data=frame, seed=1, after=done)
+        done.append(published.folder)
+        moments.append(published.moment)
+    assert tuple(moments) == ledgers.show(done).moments
+    assert any(moment.returned for moment in moments)
 
 
 def test_groups_are_followed_by_where_most_went():

@@ -112,7 +112,7 @@ def test_four_exchange_two_values():
     cells = exchanges.laid_out(exchanges.then((np.array([1, 3]), np.array([0, 0])), 1))
     assert not exchanges.lacking(cells)[0].any()
     # Strictly that does not count, since who stays may leave later.
-    assert exchanges.lacking(cells, 1)[0].tolist() == [1, 1, 1, 1]
+    assert exchanges.lacking(cells, STRICTEST)[0].tolist() == [1, 1, 1, 1]
 
 
 def test_whose_value_is_not_known_is_not_asked_about():

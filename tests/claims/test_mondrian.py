@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.datasets import hospital, hospital_policy
-from manyveils.methods.generalize.mondrian import cutting_of, partition
+from manyveils.methods.generalize.cutting import cutting_of
+from manyveils.methods.generalize.mondrian import partition
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import KAnonymity
 from manyveils.promises.keeping import watch

@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import product
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -232,3 +233,20 @@ def test_a_combination_is_published():
     assert mv.audit(release, people(), rules_policy(rule)).kept
     [listed] = release.manifest.promises
     assert listed["rule"] == {"given": ["age"], "protect": "zipcode"}
+
+
+def test_upward_breaches_are_alpha_of_rare_values():
+    """ρ1–ρ2 in a rule: with ρ1 = 0.2 and ρ2 = 0.5, no bucket of the guardian shows a value of at most 0.2 with more than 0.5."""
+    ills = ["flu"] * 24 + ["cold"] * 8 + ["gout"] * 5 + ["mumps"] * 3
+    frame = pl.DataFrame({"age": [20 + number % 7 for number in range(40)], "ill": ills})
+    rare = [value for value in {*ills} if ills.count(value) <= 0.2 * len(ills)]
+    rule = {"given": ["age"], "protect": "ill", "guarantee": {"alpha": 0.5, "alpha_values": sorted(rare)}}
+    roles = {"age": {"role": "neutral", "kind": "categorical"}, "ill": {"role": "neutral"}}
+    policy = mv.Policy(attributes=roles, rules=[rule], publish={"method": "guardian"})
+    release = mv.publish(frame, policy, seed=1)
+    assert mv.audit(release, frame, policy).kept
+    [view] = release.views
+    shown = release.tables[next(file.table for file in view.files if "ill" in file.attributes)]
+    for _, bucket in shown.group_by("bucket"):
+        values = bucket["ill"].to_list()
+        assert all(2 * values.count(value) <= len(values) for value in rare)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.reproductions.made_by import ROOT, made_by, written
+from benchmarks.reproductions.made_by import ROOT, digests, written
 
 DOCS = ROOT / "docs" / "reproductions"
 MADE = ROOT / "benchmarks" / "reproductions" / "made"
@@ -48,8 +48,7 @@ def test_every_paper_has_a_page_that_was_made():
 def test_a_page_was_made_by_this_code(file):
     """No module that has a part in the numbers of a page has changed since it was made."""
     made = kept(file)
-    script = f"benchmarks.reproductions.{file.stem.replace('-', '_')}"
-    now = made_by((script, *(f"manyveils.{module}" for module in made["made_with"])))
+    now = digests(file.stem, made["made_with"], made["methods"])
     changed = sorted(module for module, digest in now.items() if made["made_by"].get(module) != digest)
     assert not changed, (
         f"docs/reproductions/{file.stem}.md was made by another {', '.join(changed)}: "
@@ -73,7 +72,7 @@ def test_words_tell_no_number_that_no_script_makes(file):
     """Every number in the words of a page stands in its tables or its scripts, or is one of the paper's."""
     text = (DOCS / f"{file.stem}.md").read_text(encoding="utf-8")
     words = re.sub(r"\]\([^)]*\)", "]", GENERATED.sub("", text))
-    scripts = [name for name in kept(file)["made_by"] if name.startswith("benchmarks.reproductions")]
+    scripts = [name for name in kept(file)["made_by"] if name.startswith("benchmarks.reproductions.")]
     sources = ["".join(GENERATED.findall(text)), QUOTED[file.stem]]
     sources += [(ROOT / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8") for name in scripts]
     known = set().union(*map(numbers, sources))
@@ -93,9 +92,11 @@ def test_layout_makes_no_page_stale():
 
 
 def test_a_page_minds_its_methods_and_no_others():
-    """Slicing's page depends on the kernels of slicing, and not on other methods, the server or the command line."""
+    """Slicing's page depends on slicing and its measures, and not on other methods, the server or the command line."""
     modules = kept(MADE / "slicing.json")["made_by"]
-    assert {"manyveils.methods.slice.buckets", "manyveils.kernels.matching"} <= {*modules}
+    assert {"manyveils.methods.slice.buckets", "manyveils.utility.membership", "releases of slice"} <= {
+        *modules
+    }
     assert not [
         name for name in modules if name.startswith(("manyveils.server", "manyveils.cli", "manyveils.spark"))
     ]

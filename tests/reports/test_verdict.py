@@ -6,6 +6,8 @@ import polars as pl
 import pytest
 
 import manyveils as mv
+from manyveils.attacks import ATTACKS
+from manyveils.reports.adversaries import WORDS
 from manyveils.reports.page import verdict_of
 
 ROWS = pl.DataFrame({"age": [20, 20, 30, 30] * 3, "ill": ["a", "b", "c", "d"] * 3})
@@ -61,6 +63,35 @@ def test_attacks_that_get_through_are_never_green(standing, card):
     outcome = document["attack"]["attacks"]["homogeneity"] | {"standing": standing}
     document["attack"] = document["attack"] | {"attacks": {"homogeneity": outcome}}
     assert re.search(rf'<li class="{card}"><span>Attacks', render(document).html)
+
+
+def test_attacks_are_ranked_by_what_was_promised():
+    """What goes beyond a promise stands first; what works as well on people outside the data is said to be no leak."""
+    document = page(k=2).document
+    outcome = document["attack"]["attacks"]["homogeneity"]
+    told = {"success": 0.6, "interval": [0.5, 0.7], "baseline": 0.2}
+    attacks = {
+        "fine": outcome | told | {"standing": "nothing learnt", "control": 0.6},
+        "open": outcome | told | {"standing": "not promised", "control": 0.1},
+        "general": outcome | told | {"standing": "not promised", "control": 0.55},
+        "unasked": outcome | told | {"standing": "not promised", "control": None},
+        "beyond": outcome | told | {"standing": "broken", "control": 0.1},
+        "bounded": outcome | told | {"standing": "within bounds", "control": 0.1},
+    }
+    ranked = verdict_of({**document, "attack": {**document["attack"], "attacks": attacks}})
+    assert list(ranked["ranked"].values()) == [
+        ["beyond"],
+        ["open", "unasked"],
+        ["bounded"],
+        ["fine"],
+        ["general"],
+    ]
+    assert ranked["anyway"] == ["general"]
+
+
+def test_every_attack_has_plain_words():
+    """Whoever reads the verdict need not know the names of attacks: all of ours are said in words."""
+    assert set(WORDS) == set(ATTACKS)
 
 
 def test_success_is_explained():

@@ -21,7 +21,7 @@ from tests.studio.conftest import studio
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
 # Set to a folder to have screenshots written there.
 SHOTS = os.environ.get("MANYVEILS_SCREENSHOTS")
-STEPS = ("Data", "Who stands out", "Promises", "Ways", "Release")
+STEPS = ("Data", "Who stands out", "Hierarchies", "Promises", "Ways", "Lattice", "Release")
 PATIENCE = 90
 UNLABELLED = """
 return [...document.querySelectorAll('button, input:not([type=hidden]), textarea, select, [role=slider], a')]
@@ -59,22 +59,23 @@ def says(browser, words):
     until(browser, lambda seen: words in seen.find_element(By.TAG_NAME, "body").text)
 
 
-def button(browser, words):
-    """A button by its words."""
-    path = f"//button[normalize-space(.)='{words}']"
-    return until(browser, lambda seen: seen.find_element(By.XPATH, path))
-
-
 def press(browser, words):
     """Press a button by the keyboard alone."""
-    found = button(browser, words)
-    browser.execute_script("arguments[0].focus()", found)
-    found.send_keys(Keys.ENTER)
+
+    def pressed(seen):
+        found = seen.find_element(By.XPATH, f"//button[normalize-space(.)='{words}']")
+        seen.execute_script("arguments[0].focus()", found)
+        found.send_keys(Keys.ENTER)
+        return True
+
+    # A page that is loaded anew takes its buttons away.
+    until(browser, pressed)
 
 
 def step(browser, title):
     """Go to a step by its link, and wait until the page is alive."""
-    until(browser, lambda seen: seen.find_element(By.LINK_TEXT, title)).click()
+    # A page that is still being filled may replace what was found.
+    until(browser, lambda seen: seen.find_element(By.LINK_TEXT, title).click() or True)
     until(browser, lambda seen: seen.find_element(By.TAG_NAME, "h1").text == title)
     alive(browser)
 
@@ -95,11 +96,11 @@ def look(browser, name):
         browser.save_screenshot(str(Path(SHOTS) / f"studio-{name}.png"))
 
 
-def window(browser, width, *, dark=False):
+def window(browser, width, *, height=900, dark=False):
     """A window of some width, by day or by night."""
     scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
 

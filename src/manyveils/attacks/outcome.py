@@ -1,6 +1,6 @@
 """What attacks achieved: counts and shares only, never a person and never a cell."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import hypot
 from typing import Any, Literal
@@ -18,12 +18,15 @@ OPENINGS: Mapping[Standing, str] = {
     "not promised": "Knows some people well, and no promise caps this.",
     "broken": "Knows some people better than a promised bound.",
 }
+# In the order of what was promised.
 SENTENCES: Mapping[Standing, str] = {
-    "nothing learnt": "Nothing is learnt by",
-    "within bounds": "Something is learnt, within the bounds, by",
-    "broken": "The release does not protect against, beyond a promised bound,",
-    "not promised": "It does not protect against, where no promise caps this,",
-    "does not apply": "There is nothing to attack for",
+    "broken": (
+        "Some people are known better than a promised bound by {}: by knowing or inferring more than the promises speak of."
+    ),
+    "not promised": "Some people are known well by {}, and nothing was promised against that.",
+    "within bounds": "Something is learnt by {}, and no more than was promised.",
+    "nothing learnt": "Nothing is learnt by {}.",
+    "does not apply": "There is nothing to attack for {}.",
 }
 
 
@@ -202,6 +205,15 @@ class Outcome:
         return f"<Outcome of {self.name}: {self.verdict}>"
 
 
+def _listed(names: Sequence[str]) -> str:
+    """Names with commas between them, and an "and" before the last.
+
+    >>> _listed(["a"]), _listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
 def _percent(share: float | None) -> str:
     return "nothing" if share is None else f"{100 * share:.3g} %"
 
@@ -229,8 +241,8 @@ class Attacks(Mapping[str, Outcome]):
     @property
     def verdict(self) -> str:
         """What the release protects against and what it does not, in plain words."""
-        sentences = [(start, self.standing(standing)) for standing, start in SENTENCES.items()]
-        return " ".join(f"{start} {', '.join(names)}." for start, names in sentences if names)
+        sentences = [(sentence, self.standing(standing)) for standing, sentence in SENTENCES.items()]
+        return " ".join(sentence.format(_listed(names)) for sentence, names in sentences if names)
 
     def describe(self) -> dict[str, object]:
         """All outcomes as plain values for JSON."""

@@ -13,7 +13,14 @@ from manyveils.audits.finding import Finding, count_of_faults
 from manyveils.audits.judge import judge_promised
 from manyveils.errors import ManyveilsError
 from manyveils.policy import Policy, Promise
-from manyveils.policy.guarantees import GUARANTEES, Guarantee, KeyAnonymity, KnownItems
+from manyveils.policy.guarantees import (
+    GUARANTEES,
+    Elimination,
+    Guarantee,
+    KeyAnonymity,
+    KnownItems,
+    PopulationSize,
+)
 from manyveils.reading.evidence import Evidence
 from manyveils.release import Release
 from manyveils.release.seal import described_promises
@@ -96,14 +103,22 @@ def whole(evidence: Evidence) -> Table:
 
 def _holds(evidence: Evidence, claim: Claim, table: Table) -> bool:
     promise = read_claim(claim, evidence.policy)
-    if promise is None:
+    if promise is None or not _can_be_asked(promise.guarantee, table):
         return False
     try:
         asked = resolve_one(promise, evidence.policy, table)
         found = [finding for part in asked for finding in judge_promised(evidence, part)]
-    except ManyveilsError:
+    except (ManyveilsError, ArithmeticError):
+        # Of thresholds that no policy may have.
         return False
     return bool(found) and all(finding.kept for finding in found)
+
+
+def _can_be_asked(guarantee: Guarantee, table: Table) -> bool:
+    """Whether there is what a guarantee speaks of: a population, or an attribute with several values in a cell."""
+    if isinstance(guarantee, KnownItems):
+        return guarantee.attribute in table.derived
+    return not isinstance(guarantee, PopulationSize) or table.population is not None
 
 
 def read_claim(claim: Claim, policy: Policy) -> Promise | None:
@@ -111,9 +126,10 @@ def read_claim(claim: Claim, policy: Policy) -> Promise | None:
     try:
         guarantee = _guarantee(claim)
         given, protects, is_rule = _about(claim, policy)
+        is_published = {*given, *protects, *_named_by(guarantee)} <= {*policy.published}
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
-    if not {*given, *protects} <= {*policy.published} or not (given or protects):
+    if not is_published or not (given or protects):
         # Where nothing is known, nobody is looked for, and any size would hold.
         return None
     if isinstance(guarantee, KeyAnonymity):
@@ -128,6 +144,18 @@ def read_claim(claim: Claim, policy: Policy) -> Promise | None:
 def _guarantee(claim: Claim) -> Guarantee:
     [kind] = [kind for kind in GUARANTEES if kind.kind == claim["kind"]]
     return kind.told(claim["parameters"])
+
+
+def _named_by(guarantee: Guarantee) -> tuple[str, ...]:
+    """The attributes that a guarantee names among its parameters."""
+    match guarantee:
+        case KeyAnonymity():
+            return guarantee.attributes
+        case KnownItems():
+            return (guarantee.attribute,)
+        case Elimination():
+            return guarantee.ruled_out
+    return ()
 
 
 def _about(claim: Claim, policy: Policy) -> tuple[tuple[str, ...], tuple[str, ...], bool]:

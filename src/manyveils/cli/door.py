@@ -24,12 +24,6 @@ INTERRUPTED, FAULT = 130, 70
 WITHOUT_TERMINAL = 140
 # Stages that tell how many rows they pass.
 OF_ROWS = re.compile(r"([0-9,]+) rows$")
-HEADINGS = {
-    "PolicyError": "The policy has problems:",
-    "DataError": "The data have problems:",
-    "InfeasibleError": "A promise cannot be kept:",
-    "BrokenPromise": "A promise is broken:",
-}
 
 Progress = Callable[[str, float], None]
 ShowTable = Callable[[str, Sequence[str], Sequence[Sequence[object]]], None]
@@ -80,8 +74,7 @@ def _show(error: ManyveilsError | MemoryError, *, as_json: bool) -> int:
     """Print an error of ours, and give its exit status."""
     ours = error if isinstance(error, ManyveilsError) else out_of_memory()
     kind = type(ours).__name__
-    heading = HEADINGS.get(kind, "This cannot be done:")
-    show_error(kind, heading, ours.exit_status, ours.problems, as_json=as_json)
+    show_error(kind, ours.heading, ours.exit_status, ours.problems, as_json=as_json)
     return ours.exit_status
 
 

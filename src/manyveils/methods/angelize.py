@@ -18,8 +18,8 @@ from pydantic import Field
 from manyveils.errors import PolicyError
 from manyveils.methods import Gap, Method, anatomize, drafts_of
 from manyveils.methods.anatomize import AnatomizeOptions
+from manyveils.methods.generalize.cutting import Labels
 from manyveils.methods.generalize.labels import cut_table, label_groups
-from manyveils.methods.generalize.mondrian import Labels
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import KAnonymity
 from manyveils.promises.entries import Ids

@@ -82,3 +82,22 @@ def near_order(middles: NDArray[np.float64]) -> Ids:
         order = order[np.lexsort((listed[widest, np.arange(n)], part))]
         starts = distinct(np.append(starts, (starts + stops) // 2))
     return order
+
+
+def with_near(broken: Bools, order: Ids, sizes: Ids) -> tuple[Ids, Ids]:
+    """Groups to be joined, in pairs of near ones that are broken, and the one that each is joined with.
+
+    One alone is joined with so many of the nearest that it becomes twice as large. In the order near ones stand together.
+
+    >>> with_near(np.array([True, False, True]), np.array([2, 1, 0]), np.array([5, 5, 5]))
+    (array([2, 0]), array([2, 2]))
+    """
+    own = order[broken[order]]
+    if own.size == 1:
+        place = int(np.flatnonzero(order == own[0])[0])
+        near = order[np.argsort(np.abs(np.arange(order.size) - place), kind="stable")]
+        n_more = int(np.searchsorted(np.cumsum(sizes[near[1:]]), sizes[near[0]])) + 1
+        own = near[: 1 + max(n_more, 1)]
+        return own, np.full(own.size, own[0])
+    # The last one of an odd number stands beside the pair before it.
+    return own, own[np.minimum(np.arange(own.size) // 2, own.size // 2 - 1) * 2]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.kernels.cuts import best_cut
-from manyveils.methods.generalize.mondrian import Cutting, Labels, cutting_of
+from manyveils.methods.generalize.cutting import Cutting, Labels, cutting_of
 from manyveils.promises.entries import Ids
 from manyveils.promises.headcounts import kept_by_groups
 from manyveils.promises.keeping import needed, watch

@@ -6,35 +6,29 @@ own, large enough that those who leave them will differ. Where those who leave a
 have stayed, or all, go to the newcomers' groups with them: nobody can tell then which of them has what.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.generalize.mondrian import Judged
-from manyveils.methods.nearness import Place, far_off, near_order
+from manyveils.methods.judging import Watched, judge_of
+from manyveils.methods.nearness import Place, far_off, near_order, with_near
+from manyveils.methods.newcomers import Grouped, Newcomers
 from manyveils.promises.cells import Cells
 from manyveils.promises.company import Company
 from manyveils.promises.entries import Ids, dense, distinct, examples
 from manyveils.promises.exchanges import LEAVING, STRICTEST, Exchanges, exchanges_of, room_to_leave
-from manyveils.promises.headcounts import kept_by_groups
-from manyveils.promises.keeping import Watch
 from manyveils.promises.returning import Returning, returning_of, share_promises
 from manyveils.promises.stints import LEFT, OPEN, VANISHED, Stints
 from manyveils.promises.work import Work
-from manyveils.table import Table
 
 Bools = NDArray[np.bool_]
-# The groups of the persons of a table as the method makes them, who are these of the whole; -1 for who is left out.
-Grouped = Callable[[Work, Ids], Ids]
-Watched = Callable[[Table], tuple[Watch, ...]]
 # Rounds at most, and those in which more is asked for than is promised.
 ROUNDS, FEW_ROUNDS = 60, 4
-# Groups of those who come back are so many times as large as those of newcomers.
-WIDER = 4
 REMEDY = (
     "Raise suppression so that more can be held back, publish when more people have come, lower a threshold, or let "
     "the first release of a chain have larger groups (k)."
@@ -45,14 +39,14 @@ REMEDY = (
 class Cohorts:
     """How persons are put into groups beside earlier releases.
 
-    `grouped` puts the persons of a table into groups as the method does without earlier releases; `judged` says which
-    groups of persons keep every promise of their own, and `alike` numbers groups of persons as they are published.
+    `newcomers` have groups as the method makes them without earlier releases; `judged` says which groups of persons keep
+    every promise of their own, and `alike` numbers groups of persons as they are published.
     """
 
     work: Work
     exchanges: Exchanges
     returning: Returning | None
-    grouped: Grouped
+    newcomers: Newcomers
     judged: Judged
     alike: Callable[[Ids], Ids]
     # Where each person stands in each quasi-identifier, from 0 to 1; none where that is no matter.
@@ -138,63 +132,18 @@ class Cohorts:
     def _groups(self, state: "_State") -> Ids:
         """The cohorts of those who stay, and groups of all others as the method makes them."""
         groups = np.where(state.stays & ~state.held_back, state.into[self._last_of], -1)
-        for fresh, room in self._fresh(state):
-            own = self._made_apart(state, fresh, min(room, fresh.size))
+        for fresh, own in self.newcomers.grouped_apart(~state.stays & ~state.held_back, state.room):
             groups[fresh] = np.where(own < 0, -1, own + 1 + max(int(groups.max()), self.exchanges.n_last))
             if state.is_together:
                 # Where they keep no promise of their own, they go to the largest cohort.
                 stays = groups[state.stays & ~state.held_back]
                 groups[fresh] = np.argmax(np.bincount(stays)) if stays.size else groups.max()
-        groups = _numbered_anew(groups)
         there = groups >= 0
         if not there.any():
             raise InfeasibleError([self._problem("nobody is left to be published.")])
+        groups[there] = dense((groups[there],), (int(groups.max()) + 1,), int(there.sum()))[0]
         groups[there] = self.alike(groups)[groups[there]]
         return groups
-
-    def _fresh(self, state: "_State") -> Iterator[tuple[Ids, int]]:
-        """Those who get new groups, and how large these are: newcomers, and those who come back or move with some of them.
-
-        Whoever was seen before is told from fewer the more groups she was in, so that hers are larger.
-        """
-        is_fresh = ~state.stays & ~state.held_back
-        was_seen = np.zeros(self.exchanges.n_all, dtype=bool)
-        was_seen[self.exchanges.past.every.persons] = True
-        was_seen = was_seen[: self.n_persons]
-        back, new = np.flatnonzero(is_fresh & was_seen), np.flatnonzero(is_fresh & ~was_seen)
-        if back.size:
-            order = self.work.streams.of("newcomers beside others").permutation(new)
-            n_beside = min(max(2 * back.size, WIDER * state.room - back.size), new.size)
-            n_beside = new.size if new.size - n_beside < state.room else n_beside
-            yield np.sort(np.append(back, order[:n_beside])), WIDER * state.room
-            new = np.sort(order[n_beside:])
-        if new.size:
-            yield new, state.room
-
-    def _made_apart(self, state: "_State", persons: Ids, room: int) -> Ids:
-        """The same as `_apart`, once for the same persons."""
-        asked = room, persons.tobytes()
-        if asked not in state.made:
-            state.made[asked] = self._apart(persons, room)
-        return state.made[asked]
-
-    def _apart(self, persons: Ids, room: int) -> Ids:
-        """Groups of some persons by themselves, as the method makes them; all in one where it cannot."""
-        whole = self.work.table
-        table = some_persons(whole, persons)
-        of_all = {name: replace(one, of_all=whole[name].counts) for name, one in table.attributes.items()}
-        work = replace(
-            self.work,
-            table=replace(table, attributes=of_all, reference=whole.whole),
-            streams=self.work.streams.apart("beside earlier releases"),
-            counted=None,
-            room=room,
-            leaves_nobody=True,
-        )
-        try:
-            return self.grouped(work, persons)
-        except InfeasibleError:
-            return np.zeros(persons.size, dtype=np.int64)
 
     def _told(self, groups: Ids) -> "_Told":
         """What groups tell, however strictly it is asked."""
@@ -221,12 +170,11 @@ class Cohorts:
         fresh = ~state.stays & ~state.held_back
         lost = fresh & found.unsafe[: self.n_persons]
         without = fresh & np.append(found.broken, False)[groups]
-        company = self.company.of(found.cells, found.lacking)
-        company = None if company is None else company[~state.held_back[company]]
         room = self._room(state, strictness)
-        is_little = company is not None and company.size <= room
-        if company is not None and (is_little or strictness):
-            lost[company[:room]] = True
+        going = lost if strictness else np.zeros_like(lost)
+        going, is_little = self.company.within(room, found.cells, found.lacking, going, state.held_back)
+        if is_little or strictness:
+            lost = lost | going
         # Where cohorts are joined, exchanges by way of other classes become more, and shares more like those of all.
         is_share = bool((found.unsafe & ~found.lacking.any(axis=0)).any())
         is_enough = (is_little or strictness > 0) and not is_share
@@ -276,20 +224,10 @@ class Cohorts:
             # There are only the others to join it.
             state.is_together = True
             return
-        order = self._near(stays, numbers, present.size)
-        own = order[broken[order]]
-        if own.size == 1:
-            # So many of the nearest that it becomes twice as large.
-            place = int(np.flatnonzero(order == own[0])[0])
-            near = order[np.argsort(np.abs(np.arange(order.size) - place), kind="stable")]
-            sizes = np.bincount(numbers, minlength=present.size)[near]
-            own = near[: 1 + max(int(np.searchsorted(np.cumsum(sizes[1:]), sizes[0])) + 1, 1)]
-            heads = np.zeros(own.size, dtype=np.int64)
-        else:
-            # The last one of an odd number stands beside the pair before it.
-            heads = np.minimum(np.arange(own.size) // 2, own.size // 2 - 1) * 2
+        sizes = np.bincount(numbers, minlength=present.size)
+        own, heads = with_near(broken, self._near(stays, numbers, present.size), sizes)
         into = np.arange(self.exchanges.n_last)
-        into[present[own]] = present[own[heads]]
+        into[present[own]] = present[heads]
         state.into = into[state.into]
 
     def _near(self, stays: Bools, numbers: Ids, n: int) -> Ids:
@@ -301,9 +239,7 @@ class Cohorts:
 
     def _room(self, state: "_State", strictness: int) -> int:
         """How many more persons may be held back; for more than is promised, a quarter of them less."""
-        return max(
-            (self.work.limit * 3 // 4 if strictness else self.work.limit) - int(state.held_back.sum()), 0
-        )
+        return max(self.work.limit - int(state.held_back.sum()), 0)
 
     def _hold_back(self, state: "_State", which: Bools, room: int, *, is_asked: bool) -> None:
         """Hold some persons back, who were held back before last; only if there is room for all, where that is asked."""
@@ -360,8 +296,6 @@ class _State:
     into: Ids
     room: int
     is_together: bool = False
-    # Groups that were made of some persons alone.
-    made: dict[tuple[int, bytes], Ids] = field(default_factory=dict)
 
     @property
     def weight(self) -> tuple[int, ...]:
@@ -410,48 +344,5 @@ def cohorts_of(
     assert exchanges is not None
     apart = alike or (lambda groups: np.arange(int(groups.max(initial=-1)) + 1))
     judged = judge_of(watched, work.table)
-    return Cohorts(work, exchanges, returning, grouped, judged, apart, places, is_told_apart).settled()
-
-
-def some_persons(table: Table, persons: Ids) -> Table:
-    """The rows of some persons, who are numbered in their order."""
-    assert table.persons is not None
-    rows = rows_of(table, persons)
-    numbers = np.full(table.n_persons, -1, dtype=np.int64)
-    numbers[persons] = np.arange(persons.size)
-    whose = numbers[table.persons[rows]]
-    is_plain = whose.size == persons.size and bool((whose == np.arange(whose.size)).all())
-    return replace(table.taking(rows), persons=None if is_plain else whose, keys=None, earlier=None)
-
-
-def rows_of(table: Table, persons: Ids) -> Ids:
-    """The rows of some persons."""
-    assert table.persons is not None
-    is_meant = np.zeros(table.n_persons, dtype=bool)
-    is_meant[persons] = True
-    return np.flatnonzero(is_meant[table.persons])
-
-
-def judge_of(watched: Watched, table: Table) -> Judged:
-    """What says which groups of persons keep every promise of their own; whoever has none is in no group.
-
-    Where nobody has several rows, rows are counted, which is quicker.
-    """
-    persons = table.persons
-    assert persons is not None
-    if table.n_persons < table.n_rows:
-        watches = watched(table)
-        return lambda groups, n_groups: kept_by_groups(watches, groups[persons], n_groups)
-    return partial(_judged_by_rows, watched(replace(table, persons=None)), persons)
-
-
-def _judged_by_rows(watches: tuple[Watch, ...], persons: Ids, groups: Ids, n_groups: int) -> Bools:
-    # Rows without a group are counted in one of their own, which is not judged.
-    owners = np.where(groups < 0, n_groups, groups)[persons]
-    return kept_by_groups(watches, owners, n_groups + 1)[:n_groups]
-
-
-def _numbered_anew(groups: Ids) -> Ids:
-    present = np.bincount(groups + 1, minlength=1) > 0
-    present[0] = False
-    return np.where(groups < 0, -1, (np.cumsum(present) - 1)[groups + 1])
+    newcomers = Newcomers(work, exchanges, grouped)
+    return Cohorts(work, exchanges, returning, newcomers, judged, apart, places, is_told_apart).settled()

@@ -37,7 +37,8 @@ def plan(work: Work) -> Plan | FromRows:
 
 def _continued(work: Work) -> Drafts:
     """One view per attribute of everybody, but for those who are held back, beside earlier releases."""
-    from manyveils.methods.returning import cohorts_of, rows_of  # Few publications ask for it.
+    from manyveils.methods.newcomers import rows_of  # Few publications ask for it.
+    from manyveils.methods.returning import cohorts_of
 
     everybody = cohorts_of(
         work,

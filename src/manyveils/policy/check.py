@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from manyveils.errors import Problem
+from manyveils.errors import Change, Problem
 from manyveils.policy import alpha_beta_k
 from manyveils.policy.accepting import accept_problems
 from manyveils.policy.persons import NEVER_PUBLISHED, named_persons, person_problems
@@ -177,6 +177,13 @@ def _is_coarsening(units: list[Any]) -> bool:
     return all(coarse > fine for fine, coarse in pairwise(ranks))
 
 
+def _changes(where: str, **values: int) -> tuple[Change, ...]:
+    """Keys of a section of promises; of a rule's there are none, because it has no name."""
+    name = where.removeprefix("attributes.").removesuffix(".guarantee") if where != "guarantee" else ""
+    is_named = where == "guarantee" or where.startswith("attributes.")
+    return tuple(Change("guarantee", key, value, name) for key, value in values.items()) if is_named else ()
+
+
 def _guarantee_problems(keys: Keys, own: Keys, where: str) -> Iterator[Problem]:
     """Contradictions in what is said in effect; `own` is the part of it that stands in this section."""
     guarantee = _readable_part(keys)
@@ -185,6 +192,7 @@ def _guarantee_problems(keys: Keys, own: Keys, where: str) -> Iterator[Problem]:
             f"{where}.l",
             f"l = {guarantee.l} is above k = {guarantee.k}.",
             f"A group of k rows has at most k values: raise k to {guarantee.l} or lower l.",
+            _changes(where, k=guarantee.l, l=guarantee.k),
         )
     for number, l in enumerate(_ls(guarantee), start=1):
         if guarantee.k and l > guarantee.k:

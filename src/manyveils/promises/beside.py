@@ -54,9 +54,10 @@ class Beside:
         if (unsafe & here).any():
             return (unsafe & here)[: self.persons.n]
         company = Company(self.exchanges, self.persons.n).of(cells, lacking)
-        if company is not None and here[company].any():
-            going = np.zeros(unsafe.size, dtype=bool)
-            going[company] = True
+        going = np.zeros(unsafe.size, dtype=bool)
+        for some in company or ():
+            going[some] = True
+        if (going & here).any():
             return (going & here)[: self.persons.n]
         who, left = parted.left
         blamed = np.zeros(n_owners, dtype=bool)

@@ -10,6 +10,7 @@ from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.exchanges import Exchanges
 from manyveils.promises.stints import OPEN
 
+Bools = NDArray[np.bool_]
 NOBODY = np.zeros(0, dtype=np.int64)
 # For so many persons at most company is sought, one after another.
 MOST_SOUGHT = 256
@@ -22,8 +23,8 @@ class Company:
     exchanges: Exchanges
     n_persons: int
 
-    def of(self, cells: Cells, lacking: Ids) -> Ids | None:
-        """Some persons for each of whom too little is possible; nothing where there are too many to tell.
+    def of(self, cells: Cells, lacking: Ids) -> list[Ids] | None:
+        """Some persons for each of whom too little is possible, the fewest first; nothing where there are too many to tell.
 
         With whoever left now come some of her class, of values that she could have by all other groups she was in. If
         somebody came back without whom those who left before are too much alike, it is that one.
@@ -31,18 +32,33 @@ class Company:
         unsafe = np.flatnonzero(lacking.any(axis=0))
         if unsafe.size > MOST_SOUGHT:
             return None
-        chosen = [NOBODY]
-        for person in unsafe.tolist():
-            own = cells.of(person)
-            ended = own[self._ended_now(cells, own)]
-            for cell in ended.tolist():
-                chosen += self._for(cells, lacking, person, cell)
-            if not ended.size:
-                back = self._back_from(cells, own)
-                chosen += [back] if back.size else self._for_guests(cells, lacking, person)
+        return sorted((self._of(cells, lacking, person) for person in unsafe.tolist()), key=len)
+
+    def within(self, room: int, cells: Cells, lacking: Ids, going: Bools, gone: Bools) -> tuple[Bools, bool]:
+        """Those who are going, and company for as many as there is room for, beside who is gone; and whether for all.
+
+        Only some of those whom somebody wants as company are of no use to her.
+        """
+        company, is_enough = self.of(cells, lacking), True
+        for some in company or ():
+            more = going.copy()
+            more[some] = True
+            fits = int((more & ~gone).sum()) <= room
+            going, is_enough = (more if fits else going), is_enough and fits
+        return going & ~gone, is_enough and company is not None
+
+    def _of(self, cells: Cells, lacking: Ids, person: int) -> Ids:
+        """The same for one person."""
+        own, chosen = cells.of(person), [NOBODY]
+        ended = own[self._ended_now(cells, own)]
+        for cell in ended.tolist():
+            chosen += self._for(cells, lacking, person, cell)
+        if not ended.size:
+            back = self._back_from(cells, own)
+            chosen += [back] if back.size else self._for_guests(cells, lacking, person)
         return distinct(np.concatenate(chosen))
 
-    def _ended_now(self, cells: Cells, which: Ids) -> NDArray[np.bool_]:
+    def _ended_now(self, cells: Cells, which: Ids) -> Bools:
         """Which of some cells are of those who left a group now."""
         ends = cells.ends[which]
         return (ends >= 3 * self.exchanges.past.n_groups) & (ends % 3 != OPEN)

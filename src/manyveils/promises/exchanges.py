@@ -75,18 +75,18 @@ class Exchanges:
     def lacking(self, cells: "Cells", strictness: int = 0) -> Ids:
         """Of every attribute, how many more values would have to be possible of each person.
 
-        What is possible now becomes less later. A strictness of 1 does not count exchanges by way of other classes where
-        somebody leaves a class now, nor with guests, and wants one value more of who comes back, or leaves again. One of
-        2 also wants that nobody is known well.
+        A strictness of 1 also wants that nobody is known well. What is possible now becomes less later: one of 2 does not
+        count exchanges by way of other classes where somebody leaves a class now, nor with guests, and wants one value
+        more of who comes back, or leaves again.
         """
         if not cells.persons.size or not self.owed:
             return np.zeros((len(self.owed), self.n_all), dtype=np.int64)
         is_open, is_old = cells.ends % 3 == OPEN, cells.ends < end_of(self.past.n_groups, 0)
         rings, sources = np.full(cells.ends.size, True), np.full(cells.ends.size, True)
-        if strictness:
+        if strictness == STRICTEST:
             rings, sources = is_open | is_old, is_old
-        is_new = (strictness > 0) & ((cells.entries >= self.past.n_groups) | ~(is_open | is_old))
-        asked = Asked(rings, sources, is_new, strictness > 0, strictness == STRICTEST)
+        is_new = (cells.entries >= self.past.n_groups) | ~(is_open | is_old)
+        asked = Asked(rings, sources, is_new, strictness == STRICTEST, strictness > 0)
         return np.stack([lacking(of_cells, asked) for of_cells in map(partial(kinds_of, cells), self.owed)])
 
 

@@ -32,13 +32,13 @@ class Owed:
 class Asked:
     """Of which cells exchanges by way of other classes count, and for which; which are new.
 
-    Exchanges may count with persons `alone` who are in one cell only; or nobody be known well, so that values are even.
+    What is asked may be enough for `later` releases, too; or nobody be known well, so that values are even.
     """
 
     rings: Bools
     sources: Bools
     is_new: Bools
-    alone: bool
+    later: bool
     is_even: bool
 
 
@@ -147,7 +147,7 @@ def lacking(kinds: Kinds, asked: Asked) -> Ids:
         return missing_of_all
     cells, owed = kinds.cells, kinds.owed
     n_new = np.bincount(kinds.of_entries, asked.is_new[kinds.listed[1]], minlength=kinds.own.size)
-    wanted = np.where((n_new > 0) & ~kinds.is_single, owed.wanted + 1, owed.wanted)
+    wanted = np.where((n_new > 0) & ~kinds.is_single & asked.later, owed.wanted + 1, owed.wanted)
     n_possible = exchangeable(
         *kinds.listed,
         kinds.own,
@@ -159,7 +159,7 @@ def lacking(kinds: Kinds, asked: Asked) -> Ids:
         cells.class_starts,
         *kinds.of_singles,
         *cells.by_end,
-        *(NO_GUESTS if asked.alone else kinds.of_guests),
+        *(NO_GUESTS if asked.later else kinds.of_guests),
         asked.rings,
         asked.sources,
         owed.labels,

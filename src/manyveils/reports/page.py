@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from manyveils.plain import plain, readable
+from manyveils.reports.adversaries import in_words
 from manyveils.reports.consequences import consequences_of
 from manyveils.reports.figures import figures, named_columns
 
@@ -71,10 +72,17 @@ PROMISED = {
     "alpha-k-anonymity": "no value is likelier than {}",
     "linkability": "no value is believed with more than {}",
 }
+# Attacks by what was promised, the gravest first.
+RANKED = {
+    "broken": "Beyond a promised bound, by somebody who knows or infers more than the promise speaks of",
+    "not promised": "Nothing was promised against it, and some people are known well",
+    "within bounds": "Learns something, and no more than was promised",
+    "nothing learnt": "Learns nothing about people in the data",
+}
+ANYWAY = "Any release of this data would suffer it: it gets as much of people who are not in the data"
 # What only the owner's page speaks of.
 OWNERS = {"attack", "broken", "conditional", "control", "guessing", "interval"}
 GLOSSARY = {
-    "everybody": "Checked against somebody who knows the quasi-identifiers of all people, and so who can be in which bucket.",
     "absent": "Checked in the group of all who were left out, against somebody who knows how common each value is among all.",
     "attack": "What somebody could do to learn about a person; tried here on the release, with the original as the truth.",
     "association": "How strongly two attributes go together (Cramér's V: 0 if they are unrelated, 1 if one determines the other).",
@@ -82,6 +90,7 @@ GLOSSARY = {
     "broken": "Somebody's true value is believed more than the promise allows; without a promise, more than halfway from guessing to certainty.",
     "conditional": "Checked against somebody who knows the person's other sensitive values as well.",
     "control": "What the same attack gets right about people who are not in the data: general knowledge, not a leak.",
+    "everybody": "Checked against somebody who knows the quasi-identifiers of all people, and so who can be in which bucket.",
     "group": "Rows that somebody who knows the quasi-identifiers cannot tell apart.",
     "guessing": "What the best guess gets right without the release.",
     "interval": "Where the rate lies with 95 % confidence, if the people who were attacked are taken as a sample.",
@@ -129,6 +138,7 @@ def render(document: Plain) -> Report:
         percent=numbers.percent,
         figures=figures(document),
         named_columns=named_columns,
+        in_words=in_words,
         public=public,
         verdict=verdict_of(document),
         consequences=consequences_of(document),
@@ -187,7 +197,9 @@ def verdict_of(document: Plain) -> Plain:
     `others`; `broken` are promised and not kept, `joined` not promised and not kept against someone who knows other
     sensitive values. Attacks by name: those `applying`; of them those `beyond` a promised bound, and the `uncapped`,
     where no promise caps what they learn; `successes` has, for each meaning of success, the attacks that mean it; `both`
-    those that tell of someone who knows one row and of someone who knows all.
+    those that tell of someone who knows one row and of someone who knows all. `anyway` are attacks beyond or uncapped that
+    get no more of people in the data than of people outside of them, so that any release of this data would suffer them;
+    `ranked` has all that apply by what was promised, each kind with its words.
     """
     findings = document.get("audit", {}).get("findings", [])
     outcomes = document.get("attack", {}).get("attacks", {})
@@ -199,6 +211,8 @@ def verdict_of(document: Plain) -> Plain:
         return [name for name, outcome in outcomes.items() if outcome["standing"] == words]
 
     applying = [name for name, outcome in outcomes.items() if outcome["applies"]]
+    through = [*standing("broken"), *standing("not promised")]
+    anyway = [name for name in through if _is_general(outcomes[name])]
     successes: dict[str, list[str]] = {}
     for name in applying:
         successes.setdefault(outcomes[name]["measures"], []).append(name)
@@ -211,11 +225,30 @@ def verdict_of(document: Plain) -> Plain:
         "promised": _promised(document),
         "joined": indices(_is_joined),
         "applying": applying,
+        "anyway": anyway,
+        "ranked": _ranked(standing, anyway),
         "beyond": standing("broken"),
         "uncapped": standing("not promised"),
         "successes": successes,
         "both": [name for name in applying if outcomes[name].get("all_rows")],
     }
+
+
+def _ranked(standing: Callable[[str], list[str]], anyway: list[str]) -> dict[str, list[str]]:
+    """Attacks that apply by what was promised; those that any release would suffer come after those that are its own."""
+    ranked = {
+        words: [name for name in standing(kind) if name not in anyway] for kind, words in RANKED.items()
+    }
+    return {words: names for words, names in {**ranked, ANYWAY: anyway}.items() if names}
+
+
+def _is_general(outcome: Plain) -> bool:
+    """Whether an attack gets as much of people outside the data, as far as its interval can tell."""
+    tried = [outcome, outcome.get("all_rows") or outcome]
+    return all(
+        own["control"] is not None and own["interval"] is not None and own["interval"][0] <= own["control"]
+        for own in tried
+    )
 
 
 def _unspoken(document: Plain) -> set[str]:

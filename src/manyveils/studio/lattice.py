@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.errors import Change, InputError, Problem
-from manyveils.methods import method_of, work_of
+from manyveils.methods import METHODS, load, method_of, work_of
 from manyveils.methods.generalize.demand import Demand
 from manyveils.methods.generalize.lattice import Counted, Node
 from manyveils.methods.generalize.objectives import Loss
@@ -152,9 +152,10 @@ def explore(frame: pl.DataFrame, policy: Policy) -> Explorer:
     demand = None if lattice is None else lattice(work)
     if demand is None:
         what = "only full-domain recoding chooses among levels."
-        changes = (Change("publish", "method", "generalize"),)
+        other = next(name for name in METHODS if load(name).lattice is not None)
+        changes = (Change("publish", "method", other),)
         where = f"{policy.name}: publish.method"
-        raise InputError([Problem(where, what, 'Set method = "generalize" to look at its lattice.', changes)])
+        raise InputError([Problem(where, what, f'Set method = "{other}" to look at its lattice.', changes)])
     return Explorer(work, demand, Loss(demand.lattice))
 
 

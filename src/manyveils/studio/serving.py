@@ -4,10 +4,11 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from secrets import token_urlsafe
 
 from manyveils.errors import InputError
-from manyveils.studio.workbench import Workbench
+from manyveils.studio.workbench import Workbench, open_workbench
 
 LOOPBACK = "127.0.0.1"
 MISSING = "the studio needs NiceGUI."
@@ -19,6 +20,15 @@ class Studio:
 
     token: str = field(default_factory=lambda: token_urlsafe(32), repr=False)
     bench: Workbench | None = None
+
+    def open(self, place: Path) -> None:
+        """Open a table or a policy in place of what is open; a release that is being written is waited for."""
+        before = self.bench
+        if before is not None and before.publishing is not None and before.publishing.is_running:
+            raise InputError("A release is being written; wait for it, or cancel it.")
+        self.bench = open_workbench(place)
+        if before is not None:
+            before.stop()
 
 
 def refuse_absence() -> None:

@@ -13,6 +13,7 @@ from manyveils.studio.work import Draft, Progress
 from manyveils.utility.portrait import portrait
 
 ROWS_SHOWN = 8
+PAIRS_SHOWN = 8
 ATTACKED = {"usual": "the usual attacks", "all": "all attacks (slow)", "none": "no attack"}
 THROUGH = ("broken", "not promised")
 
@@ -32,7 +33,7 @@ def try_out(draft: Draft, wish: Wish, seed: int | None, progress: Progress) -> d
     progress("reading", 0.0)
     trial = tried(Task(policy, None, seed, attacks, wish.learn, seed or 0), policy, progress)
     release = trial.release
-    drawn = portrait(release, trial.table, policy).describe()
+    drawn = portrait(release, trial.table, policy)
     return {
         "method": release.manifest.method,
         "rows": release.rows,
@@ -42,8 +43,8 @@ def try_out(draft: Draft, wish: Wish, seed: int | None, progress: Progress) -> d
         "utility": dict(trial.utility) | _risks(trial),
         "attacks": trial.attacks,
         "notes": list(trial.notes),
-        "groups": drawn["group_sizes"],
-        "associations": drawn["associations"],
+        "groups": list(drawn.group_sizes),
+        "associations": _strongest(drawn.associations),
         "views": _first_rows(release),
     }
 
@@ -59,11 +60,22 @@ def _risks(trial: Trial) -> dict[str, float]:
     return told | ({"worst_belief": float(max(beliefs))} if beliefs else {})
 
 
+def _strongest(matrices: Mapping[str, Any]) -> list[list[Any]]:
+    """The pairs of attributes that go together most in the data, with how much they do before and after (Cramér's V)."""
+    names = matrices["attributes"]
+    pairs = [
+        [f"{names[j]} and {names[i]}", matrices["before"][i][j], matrices["after"][i][j]]
+        for i in range(len(names))
+        for j in range(i)
+    ]
+    return sorted(pairs, key=lambda pair: -pair[1])[:PAIRS_SHOWN]
+
+
 def _first_rows(release: Release) -> list[dict[str, Any]]:
     """The first rows of every view, in the order of the release, which has nothing to do with that of the data."""
     return [
         {"view": name, "header": list(frame.columns), "rows": _told(frame.head(ROWS_SHOWN).rows())}
-        for name, frame in release.frames.items()
+        for name, frame in release.tables.items()
     ]
 
 

@@ -55,6 +55,7 @@ class Job:
     seconds: float = 0.0
     result: dict[str, Any] | None = None
     problems: tuple[Problem, ...] = ()
+    heading: str = ManyveilsError.heading
     is_cancelled: bool = False
     _begin: Callable[[], tuple[Any, Connection]] | None = field(default=None, repr=False)
     _process: Any = field(default=None, repr=False)
@@ -121,7 +122,7 @@ class Job:
         elif kind == "done":
             self.result = told[0]
         elif kind == "refused":
-            self.problems = told[0]
+            self.heading, self.problems = told
         self.seconds = perf_counter() - self._begun
 
     def _lost(self) -> None:
@@ -169,12 +170,12 @@ def _run(told: Connection, work: Callable[..., dict[str, Any]], arguments: tuple
     try:
         say("done", plain(work(*arguments, progress)))
     except ManyveilsError as error:
-        say("refused", tuple(error.problems))
+        say("refused", error.heading, tuple(error.problems))
     except KeyboardInterrupt:
         pass
     except BaseException as error:
         # Panics of the library that reads tables are no Exception.
-        say("refused", (fault(error),))
+        say("refused", ManyveilsError.heading, (fault(error),))
     finally:
         # What comes now is clearing up, which no request interrupts with a traceback.
         signal(SIGTERM, SIG_DFL)

@@ -13,6 +13,8 @@ import polars as pl
 from manyveils.comparing.workers import n_cores
 from manyveils.errors import DataError, InputError, ManyveilsError, PolicyError, Problem
 from manyveils.policy import Policy
+from manyveils.policy.sections import Data
+from manyveils.policy.shape import section_problems
 from manyveils.profiling import Profile, profile
 from manyveils.release.folder import write_file
 from manyveils.studio import document, methods, picture, session, work
@@ -214,6 +216,8 @@ class Workbench:
     def save(self) -> None:
         """Write the policy; a file that somebody else wrote or changed stays as it is."""
         if self.policy_file.exists():
+            if self.saved == self.text == self.policy_file.read_text(encoding="utf-8-sig"):
+                return
             there = self.policy_file.read_text(encoding="utf-8-sig")
             if there not in (self.saved, self.text):
                 what = "is there already, and was not written here."
@@ -306,7 +310,9 @@ def _for_policy(place: Path) -> Workbench:
     if "://" in source:
         remedy = "Save what you need of it as a file, or use the command line."
         raise DataError.at(f"{place.name}: data.source", "the studio reads files only.", remedy)
-    looked = profile(place.parent / source, form={key: data[key] for key in FORM if key in data})
+    form = {key: data[key] for key in FORM if key in data}
+    PolicyError.refuse(section_problems(Data, form, f"{place.name}: data"))
+    looked = profile(place.parent / source, form=form)
     frame, _ = take_in(place.parent / source, looked.form)
     bench = Workbench(place.parent, place.name, text, frame, looked, source, saved=text)
     kept = session.read(place)

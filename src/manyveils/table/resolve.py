@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-from manyveils.errors import PolicyError, Problem
+from manyveils.errors import Change, PolicyError, Problem
 from manyveils.policy import Promise
 from manyveils.policy.guarantees import (
     DistinctDiversity,
@@ -95,7 +95,8 @@ def _too_large(guarantee: LeastSize, policy: Policy, table: Table) -> Problem:
     if isinstance(guarantee, KeyAnonymity):
         listed = [{*key.attributes} for key in policy.keys]
         section = f"keys[{listed.index({*guarantee.attributes}) + 1}]"
-    return Problem(f"{section}.k", f"k = {number} but there are {_people(table)}.", "Lower k.")
+    changes = (Change("guarantee", "k", table.n_persons),) if section == "guarantee" else ()
+    return Problem(f"{section}.k", f"k = {number} but there are {_people(table)}.", "Lower k.", changes)
 
 
 def _people(table: Table) -> str:
@@ -232,7 +233,8 @@ def _too_many(
         key = "l" if policy.guarantee.l == l or alpha_beta_k_of(policy) is None else "beta"
         counted = f"labels at level {guarantee.level}" if guarantee.level else "values"
         what = f"{key} = {l} but the attribute has {kinds.n_values} different {counted}."
-        yield Problem(where, what, f"Lower {key} to {kinds.n_values}.")
+        changes = (Change("guarantee", "l", kinds.n_values, table.home(names[0])),)
+        yield Problem(where, what, f"Lower {key} to {kinds.n_values}.", changes if key == "l" else ())
     if table.persons is not None and isinstance(guarantee, DistinctDiversity) and l > table.n_persons:
         what = f"l = {l} but there are {_people(table)}, and each stands for one value at most."
         yield Problem(where, what, f"Lower l to {table.n_persons}.")

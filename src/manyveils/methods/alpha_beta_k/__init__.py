@@ -18,8 +18,8 @@ from manyveils.errors import PolicyError, Problem
 from manyveils.methods import Gap, Method, Options
 from manyveils.methods.alpha_beta_k.repair import Division, Repaired, division_of, leaking, repaired, start_of
 from manyveils.methods.alpha_beta_k.rule import Climb, rule_of
+from manyveils.methods.generalize.cutting import Labels
 from manyveils.methods.generalize.labels import cut_table
-from manyveils.methods.generalize.mondrian import Labels
 from manyveils.policy.alpha_beta_k import AlphaBetaK
 from manyveils.policy.guarantees import Elimination
 from manyveils.policy.hierarchies import TOP

@@ -9,7 +9,7 @@ from scipy.spatial import KDTree
 
 from manyveils.kernels.cuts import LABEL, RANGE
 from manyveils.methods.alpha_beta_k.rule import mean_loss
-from manyveils.methods.generalize.mondrian import Labels, style_of
+from manyveils.methods.generalize.cutting import Labels, style_of
 from manyveils.policy.hierarchies import Lines
 from manyveils.promises.entries import Ids, tally
 from manyveils.promises.work import Work

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from manyveils.methods.alpha_beta_k.boxes import Boxes, boxes_of
 from manyveils.methods.alpha_beta_k.rule import Rule, rule_of
+from manyveils.methods.generalize.cutting import Labels
 from manyveils.methods.generalize.labels import alike, label_groups
-from manyveils.methods.generalize.mondrian import Labels, Segments
+from manyveils.methods.generalize.mondrian import Segments
 from manyveils.policy.guarantees import Elimination
 from manyveils.promises.entries import Ids, distinct
 from manyveils.promises.headcounts import kept_by_groups

@@ -13,10 +13,10 @@ import numpy as np
 from pydantic import Field
 
 from manyveils.methods import Method, Options
+from manyveils.methods.generalize.cutting import Labels
 from manyveils.methods.generalize.demand import Demand
 from manyveils.methods.generalize.full_domain import Limits, demand_of, plan_full_domain
 from manyveils.methods.generalize.labels import cut_table, label_groups
-from manyveils.methods.generalize.mondrian import Labels
 from manyveils.promises.entries import Ids
 from manyveils.promises.explain import breaks_as_one_group, refuse
 from manyveils.promises.keeping import watch

@@ -4,8 +4,9 @@ from functools import partial
 
 import numpy as np
 
+from manyveils.methods.generalize.cutting import Labels, cutting_of
 from manyveils.methods.generalize.labels import alike, cut_table
-from manyveils.methods.generalize.mondrian import Labels, cutting_of, partition
+from manyveils.methods.generalize.mondrian import partition
 from manyveils.methods.nearness import places_of
 from manyveils.methods.persons import judge_of, units_of
 from manyveils.methods.returning import cohorts_of

@@ -7,7 +7,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.kernels.cuts import LABEL, RANGE
-from manyveils.methods.generalize.mondrian import Labels, cut_apart, cutting_of, style_of
+from manyveils.methods.generalize.cutting import Labels, cutting_of, style_of
+from manyveils.methods.generalize.mondrian import cut_apart
 from manyveils.methods.generalize.together import Together
 from manyveils.policy import Promise
 from manyveils.policy.hierarchies import TOP

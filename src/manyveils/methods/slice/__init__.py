@@ -47,7 +47,8 @@ def _sliced(layout: Layout, work: Work) -> Drafts:
 def _continued(work: Work, regions: tuple[Region, ...]) -> Ids:
     """Buckets of persons some of whom were in earlier releases; -1 for the rows of who is held back."""
     from manyveils.methods.nearness import places_of  # Few publications ask for it.
-    from manyveils.methods.returning import cohorts_of, rows_of
+    from manyveils.methods.newcomers import rows_of
+    from manyveils.methods.returning import cohorts_of
 
     whole, persons = work.table, work.table.persons
     assert persons is not None

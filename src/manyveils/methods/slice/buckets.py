@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from manyveils.errors import PolicyError, Problem
 from manyveils.kernels.matching import weigh_matches
+from manyveils.methods.generalize.cutting import Cutting, cutting_of
 from manyveils.methods.generalize.labels import label_groups
-from manyveils.methods.generalize.mondrian import Cutting, Judged, cutting_of, partition
+from manyveils.methods.generalize.mondrian import Judged, partition
 from manyveils.methods.persons import judge_of, units_of
 from manyveils.policy import Promise, guarantees
 from manyveils.promises.entries import Ids, Known, dense, examples, numbered

@@ -25,6 +25,9 @@ def show_try(bench: Workbench, number: int) -> None:
     for view in result["groups"]:
         if view["bands"]:
             _groups(view)
+    if result["associations"]:
+        caption = "What goes together most (Cramér's V: 0 unrelated, 1 one determines the other)"
+        table(caption, ("attributes", "before", "after"), result["associations"])
     if result["attacks"]:
         table("Attacks", HEADER, attack_rows(result["attacks"]))
     for note in result["notes"]:

@@ -36,44 +36,46 @@ def show(bench: Workbench, changed: Callable[[], None]) -> None:
 
     @ui.refreshable
     def editor() -> None:
-        name = state["name"]
-        section = bench.sections["attributes"][name]
-        form, value = hierarchies.form_of(section)
-        levels = ui.column().classes("wide")
-
-        def write(hierarchy: Mapping[str, Any] | None) -> None:
-            bench.change(document.with_hierarchy(bench.text, name, hierarchy), about=f"hierarchy {name}")
-            changed()
-
-        def choose(form: str) -> None:
-            with telling():
-                write(hierarchies.proposed(form, name, bench.profile))
-                editor.refresh()
-
-        async def preview() -> None:
-            own = bench.sections["attributes"][name]
-            levels.clear()
-            with levels, telling():
-                rungs = await run.io_bound(
-                    hierarchies.rungs_of, bench.place, bench.sections.get("data", {}), own, name
-                )
-                _rungs(name, rungs or [])
-
-        async def enter(read: Callable[[], Mapping[str, Any]]) -> None:
-            levels.clear()
-            with levels, telling():
-                write(read())
-                await preview()
-
-        forms = {key: words for key, words in hierarchies.FORMS.items() if key != "tree" or form == "tree"}
-        ui.select(forms, label="Form", value=form, on_change=lambda event: choose(event.value)).classes(
-            "wide"
-        )
-        _fields(form, value, enter)
-        levels.move(target_index=-1)
-        ui.timer(0.05, preview, once=True)
+        _editor(bench, state["name"], changed, editor.refresh)
 
     editor()
+
+
+def _editor(bench: Workbench, name: str, changed: Callable[[], None], refresh: Callable[[], object]) -> None:
+    """The hierarchy of one attribute, to be changed and previewed."""
+    form, value = hierarchies.form_of(bench.sections["attributes"][name])
+    levels = ui.column().classes("wide")
+
+    def write(hierarchy: Mapping[str, Any] | None) -> None:
+        bench.change(document.with_hierarchy(bench.text, name, hierarchy), about=f"hierarchy {name}")
+        changed()
+
+    def choose(form: str) -> None:
+        with telling():
+            write(hierarchies.proposed(form, name, bench.profile))
+            refresh()
+
+    async def preview() -> None:
+        text, told = bench.text, bench.sections
+        with levels, telling(before=levels.clear):
+            rungs = await run.io_bound(
+                hierarchies.rungs_of, bench.place, told.get("data", {}), told["attributes"][name], name
+            )
+            # What was typed meanwhile has a preview of its own.
+            if rungs is not None and text == bench.text:
+                levels.clear()
+                _rungs(name, rungs)
+
+    async def enter(read: Callable[[], Mapping[str, Any]]) -> None:
+        with levels, telling(before=levels.clear):
+            write(read())
+            await preview()
+
+    forms = {key: words for key, words in hierarchies.FORMS.items() if key != "tree" or form == "tree"}
+    ui.select(forms, label="Form", value=form, on_change=lambda event: choose(event.value)).classes("wide")
+    _fields(form, value, enter)
+    levels.move(target_index=-1)
+    ui.timer(0.05, preview, once=True)
 
 
 def _fields(form: str, value: Any, enter: Callable[[Callable[[], Mapping[str, Any]]], Any]) -> None:
@@ -84,7 +86,7 @@ def _fields(form: str, value: Any, enter: Callable[[Callable[[], Mapping[str, An
             "Widths, each a multiple of the one before",
             value=text,
             on_change=lambda event: enter(lambda: {"widths": hierarchies.read_widths(event.value or "")}),
-        ).classes("wide")
+        ).classes("wide").props("debounce=300")
     elif form == "mask":
         ui.select(
             ENDS,

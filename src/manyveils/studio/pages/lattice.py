@@ -1,7 +1,6 @@
 """The lattice: levels by hand, what every node comes to at once, the optimum, and neighbours to step to."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from nicegui import run, ui
 
@@ -9,17 +8,20 @@ from manyveils.errors import Change, ManyveilsError
 from manyveils.profiling.guesses import percent
 from manyveils.studio import document
 from manyveils.studio.lattice import WHY_NOT, Explorer, Standing
-from manyveils.studio.pages.layout import element, follow, html, places, problem_box, table, telling
-from manyveils.studio.pages.why_not import show_problem
+from manyveils.studio.pages.layout import (
+    element,
+    follow,
+    html,
+    places,
+    show_problem,
+    show_problems,
+    table,
+    telling,
+)
 from manyveils.studio.work import Job
 from manyveils.studio.workbench import Workbench
 
-
-@dataclass
-class Asked:
-    """The node that is looked at."""
-
-    node: tuple[int, ...]
+Node = tuple[int, ...]
 
 
 def show(bench: Workbench, changed: Callable[[], None]) -> None:
@@ -38,7 +40,7 @@ def show(bench: Workbench, changed: Callable[[], None]) -> None:
             try:
                 explorer = await run.io_bound(bench.explorer)
                 if explorer is not None:
-                    _explore(bench, explorer)
+                    _Nodes(bench, explorer)
             except ManyveilsError as error:
                 for problem in error.problems:
                     show_problem(bench.text, problem, take)
@@ -53,93 +55,90 @@ def show(bench: Workbench, changed: Callable[[], None]) -> None:
     ui.timer(0.05, count, once=True)
 
 
-def _explore(bench: Workbench, explorer: Explorer) -> None:
-    """Sliders, and what the node comes to."""
-    optimum = bench.optimum
-    asked = Asked(bench.node_in(explorer))
-    sliders: list[ui.slider] = []
+class _Nodes:
+    """Sliders for a node, what it comes to, and the ways to others."""
 
-    async def look() -> None:
-        node = asked.node
-        standing = await run.io_bound(explorer.at, node)
-        if standing is None or node != asked.node:
-            return
-        bench.choose(levels=dict(zip(explorer.names, node, strict=True)))
-        said.clear()
-        with said:
-            _standing(explorer, standing, is_optimum=optimum_node() == node)
-        await step_to(node)
+    def __init__(self, bench: Workbench, explorer: Explorer) -> None:
+        self.bench, self.explorer = bench, explorer
+        self.node = bench.node_in(explorer)
+        self.sliders = [self._slider(axis, name) for axis, name in enumerate(explorer.names)]
+        self.said = ui.column().classes("wide").props("aria-live=polite")
+        with element("div", css="row"):
+            self.find = ui.button("Find the optimum", on_click=self._search)
+            self.there = ui.button(
+                "Go to the optimum", on_click=lambda: self._go(self._optimum() or self.node)
+            )
+        self.running, self.refused, self.neighbours = places()
+        self.there.set_enabled(self._optimum() is not None)
+        if bench.optimum is not None and bench.optimum.is_running:
+            self._watch(bench.optimum)
+        ui.timer(0.05, self._look, once=True)
 
-    async def step_to(node: tuple[int, ...]) -> None:
-        steps = explorer.neighbours(node)
-        told = await run.io_bound(lambda: [(words, explorer.at(there)) for words, there in steps])
-        if told is None or node != asked.node:
-            return
-        neighbours.clear()
-        with neighbours:
-            _neighbours(told, go)
-
-    def optimum_node() -> tuple[int, ...] | None:
-        job = bench.optimum
-        if job is None or job.result is None:
-            return None
-        return tuple(job.result["levels"].get(name, 0) for name in explorer.names)
-
-    def go(node: tuple[int, ...]) -> None:
-        asked.node = node
-        for slider, level in zip(sliders, node, strict=True):
-            slider.set_value(level)
-
-    async def slide(axis: int, level: int) -> None:
-        asked.node = (*asked.node[:axis], level, *asked.node[axis + 1 :])
-        await look()
-
-    for axis, name in enumerate(explorer.names):
+    def _slider(self, axis: int, name: str) -> ui.slider:
+        size = self.explorer.shape[axis]
+        labels = ", ".join(f"{self.explorer.labels(axis, level):,}" for level in range(size))
         with element("div", css="level"):
-            labels = ", ".join(f"{explorer.labels(axis, level):,}" for level in range(explorer.shape[axis]))
-            ui.label(f"{name}: level 0 to {explorer.shape[axis] - 1} ({labels} labels)")
+            ui.label(f"{name}: level 0 to {size - 1} ({labels} labels)")
             slider = ui.slider(
                 min=0,
-                max=explorer.shape[axis] - 1,
+                max=size - 1,
                 step=1,
-                value=asked.node[axis],
-                on_change=lambda event, axis=axis: slide(axis, int(event.value)),
+                value=self.node[axis],
+                on_change=lambda event: self._slide(axis, int(event.value)),
             )
-            slider.props("label-always snap markers")
-            slider.props["aria-label"] = f"Level of {name}"
-            sliders.append(slider)
-    said = ui.column().classes("wide").props("aria-live=polite")
-    with element("div", css="row"):
-        find = ui.button("Find the optimum", on_click=lambda: search())
-        there = ui.button("Go to the optimum", on_click=lambda: go(optimum_node() or asked.node))
-    running, refused, neighbours = places()
-    neighbours.props(remove="role")
+            slider.props("label-always snap markers").props["aria-label"] = f"Level of {name}"
+        return slider
 
-    def search() -> None:
-        refused.clear()
-        with refused, telling():
-            watch(bench.find_optimum())
+    async def _slide(self, axis: int, level: int) -> None:
+        self.node = (*self.node[:axis], level, *self.node[axis + 1 :])
+        await self._look()
 
-    def watch(job: Job) -> None:
-        find.disable()
-        with running:
-            follow(job, ended)
+    def _go(self, node: Node) -> None:
+        self.node = node
+        for slider, level in zip(self.sliders, node, strict=True):
+            slider.set_value(level)
 
-    async def ended(job: Job) -> None:
-        find.enable()
-        there.set_enabled(optimum_node() is not None)
-        with refused:
-            for problem in job.problems:
-                problem_box(problem)
-        await look()
+    async def _look(self) -> None:
+        """Show what the node comes to, and then its neighbours, unless another one is looked at by then."""
+        node = self.node
+        standing = await run.io_bound(self.explorer.at, node)
+        if standing is None or node != self.node:
+            return
+        self.bench.choose(levels=dict(zip(self.explorer.names, node, strict=True)))
+        self.said.clear()
+        with self.said:
+            _standing(standing, is_optimum=self._optimum() == node)
+        steps = self.explorer.neighbours(node)
+        told = await run.io_bound(lambda: [(words, self.explorer.at(there)) for words, there in steps])
+        if told is not None and node == self.node:
+            self.neighbours.clear()
+            with self.neighbours:
+                _neighbours(told, self._go)
 
-    there.set_enabled(optimum_node() is not None)
-    if optimum is not None and optimum.is_running:
-        watch(optimum)
-    ui.timer(0.05, look, once=True)
+    def _optimum(self) -> Node | None:
+        job = self.bench.optimum
+        if job is None or job.result is None:
+            return None
+        return tuple(job.result["levels"].get(name, 0) for name in self.explorer.names)
+
+    def _search(self) -> None:
+        self.refused.clear()
+        with self.refused, telling():
+            self._watch(self.bench.find_optimum())
+
+    def _watch(self, job: Job) -> None:
+        self.find.disable()
+        with self.running:
+            follow(job, self._ended)
+
+    async def _ended(self, job: Job) -> None:
+        self.find.enable()
+        self.there.set_enabled(self._optimum() is not None)
+        show_problems(self.refused, job.problems, heading=job.heading)
+        await self._look()
 
 
-def _standing(explorer: Explorer, standing: Standing, *, is_optimum: bool) -> None:
+def _standing(standing: Standing, *, is_optimum: bool) -> None:
     """What a node comes to, in a sentence and a table of promises."""
     if is_optimum:
         html("p", "This is the optimum: what publishing chooses.").classes("verdict")
@@ -159,12 +158,14 @@ def _standing(explorer: Explorer, standing: Standing, *, is_optimum: bool) -> No
     )
 
 
-def _neighbours(told: list[tuple[str, Standing]], go: Callable[[tuple[int, ...]], None]) -> None:
+def _neighbours(told: list[tuple[str, Standing]], go: Callable[[Node], None]) -> None:
     html("h2", "Neighbours")
     with element("div", css="row"):
         for words, standing in told:
             lost = f"{percent(standing.loss)} lost, {standing.left_out:,} left out"
             verdict = "kept" if standing.is_kept else "not kept"
             ui.button(
-                f"{words}: {verdict}, {lost}", on_click=lambda standing=standing: go(standing.node)
+                f"{words}: {verdict}, {lost}",
+                color=None,
+                on_click=lambda standing=standing: go(standing.node),
             ).props("outline")

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from nicegui import app, run, ui
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
-from manyveils.errors import ManyveilsError, Problem, fault
+from manyveils.errors import Change, ManyveilsError, Problem, fault
 from manyveils.plain import readable
+from manyveils.studio import document
 from manyveils.studio.session import file_of
 from manyveils.studio.work import Job
-from manyveils.studio.workbench import Workbench, open_workbench
+from manyveils.studio.workbench import Workbench
 
 if TYPE_CHECKING:
     from manyveils.studio.serving import Studio
@@ -39,6 +40,7 @@ def register(studio: "Studio") -> None:
         "/release": ("Release", release.show),
     }
     titles = {path: title for path, (title, _) in shown.items()}
+    ui.page("/open", title="Open · manyveils studio")(_open_another(studio, titles))
     for path, (title, show) in shown.items():
         ui.page(path, title=f"{title} · manyveils studio")(_page(studio, titles, path, show))
 
@@ -51,26 +53,33 @@ def register(studio: "Studio") -> None:
         return FileResponse(job.result["report"], media_type="text/html")
 
 
+def _open_another(studio: "Studio", titles: dict[str, str]) -> Callable[[], None]:
+    def page() -> None:
+        ui.add_css(STYLE)
+        ui.colors(primary=TEAL)
+        _header(titles, "/open")
+        with element("div", css="main"):
+            html("h1", "Open")
+            _opening(studio)
+
+    return page
+
+
 def _page(studio: "Studio", titles: dict[str, str], here: str, show: Show) -> Callable[[], None]:
     def page() -> None:
         ui.add_css(STYLE)
         ui.colors(primary=TEAL)
-        with element("header"):
-            html("span", "manyveils studio").classes("brand")
-            with element("nav", label="Steps"):
-                for path, title in titles.items():
-                    link = ui.link(title, path)
-                    if path == here:
-                        link.props["aria-current"] = "page"
+        _header(titles, here)
         with element("div", css="sides"):
-            main = element("main")
+            # What stands around is the one main landmark already.
+            main = element("div", css="main")
             with main:
                 html("h1", titles[here])
             if studio.bench is None:
                 with main:
                     _opening(studio)
                 return
-            with element("aside", label="The policy"):
+            with element("section", css="side", label="The policy"):
                 changed = _policy(studio.bench)
             with main, telling():
                 show(studio.bench, changed)
@@ -78,16 +87,26 @@ def _page(studio: "Studio", titles: dict[str, str], here: str, show: Show) -> Ca
     return page
 
 
+def _header(titles: dict[str, str], here: str) -> None:
+    with element("header"):
+        html("span", "manyveils studio").classes("brand")
+        with element("nav", label="Steps"):
+            for path, title in {**titles, "/open": "Open"}.items():
+                link = ui.link(title, path)
+                if path == here:
+                    link.props["aria-current"] = "page"
+
+
 def _opening(studio: "Studio") -> None:
-    """Ask for a table or a policy where none was named."""
+    """Ask for a table or a policy."""
     ui.label("Name a table on this machine (csv, parquet, Excel, …), or a policy that names one.")
     place = ui.input("Path of the table or policy").classes("wide")
 
     async def open_it() -> None:
         refused.clear()
         with refused, telling():
-            studio.bench = await run.io_bound(open_workbench, Path(place.value or ""))
-            ui.navigate.reload()
+            await run.io_bound(studio.open, Path(place.value or ""))
+            ui.navigate.to("/")
 
     ui.button("Open", on_click=open_it)
     refused = ui.column()
@@ -106,11 +125,20 @@ def _policy(bench: Workbench) -> Callable[[], None]:
     def changed() -> None:
         text.value = bench.text
         undo.set_enabled(bool(bench.earlier))
-        show_problems(problems, bench.problems(), "The policy has no contradictions.")
+        found = bench.problems()
+        show_problems(problems, (), "" if found else "The policy has no contradictions.")
+        with problems:
+            for problem in found:
+                show_problem(bench.text, problem, mend)
 
     def take() -> None:
         with telling():
             bench.change(text.value or "")
+            ui.navigate.reload()
+
+    def mend(change: Change) -> None:
+        with telling():
+            bench.change(document.with_change(bench.text, change))
             ui.navigate.reload()
 
     def back() -> None:
@@ -157,10 +185,14 @@ def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[object]])
     return shown
 
 
-def show_problems(place: ui.element, problems: Sequence[Problem], otherwise: str = "") -> None:
+def show_problems(
+    place: ui.element, problems: Sequence[Problem], otherwise: str = "", *, heading: str = ""
+) -> None:
     """Show problems, each with its remedy, in place of what stood there."""
     place.clear()
     with place:
+        if heading and problems:
+            html("p", heading).classes("heading")
         for problem in problems:
             problem_box(problem)
         if not problems and otherwise:
@@ -178,14 +210,24 @@ def problem_box(problem: Problem) -> ui.element:
     return box
 
 
+def show_problem(text: str, problem: Problem, take: Callable[[Change], None], suffix: str = "") -> None:
+    """A problem of a policy's text, with a button for each change that would mend it."""
+    with problem_box(problem), element("div", css="row"):
+        for change in problem.changes:
+            words = document.change_in_words(text, change)
+            ui.button(f"{words}{suffix}", on_click=lambda change=change: take(change))
+
+
 @contextmanager
-def telling() -> Iterator[None]:
-    """Show a refusal where it happens; of a fault only the place, because its message may quote cells."""
+def telling(before: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """Show a refusal where it happens, after `before`; of a fault only the place, because its message may quote cells."""
     try:
         yield
     except ManyveilsError as error:
-        show_problems(ui.column().props("role=alert"), error.problems)
+        before()
+        show_problems(ui.column().props("role=alert"), error.problems, heading=error.heading)
     except Exception as error:
+        before()
         show_problems(ui.column().props("role=alert"), [fault(error)])
 
 

@@ -57,9 +57,8 @@ def show(bench: Workbench, changed: Callable[[], None]) -> None:
                     follow(job, ended)
 
     def ended(job: Job) -> None:
-        show_problems(
-            refused, job.problems, "Cancelled; nothing was left behind." if job.is_cancelled else ""
-        )
+        cancelled = "Cancelled; nothing was left behind." if job.is_cancelled else ""
+        show_problems(refused, job.problems, cancelled, heading=job.heading)
         lay_out()
 
     def lay_out() -> None:

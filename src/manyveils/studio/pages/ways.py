@@ -173,6 +173,13 @@ def _tries(bench: Workbench) -> None:
     header = ["try", "method", "promised to all", "came of it", "rows", "left out"]
     header += [axis.words for axis in (*picture.UTILITY, *picture.PRIVACY)]
     table("Tries", [*header, "seconds"], [_row(number, tried) for number, tried in ended])
+    _buttons(bench, ended, look)
+    if any(number == bench.looked_at for number, _, _ in results):
+        look(bench.looked_at)
+
+
+def _buttons(bench: Workbench, ended: list[tuple[int, Try]], look: Callable[[int], None]) -> None:
+    """What can be done with each try."""
     with element("div", css="row"):
         for number, tried in ended:
             if tried.job.result is not None:
@@ -181,8 +188,6 @@ def _tries(bench: Workbench) -> None:
                 ui.button(
                     f"Go back to the policy of try {number}", on_click=lambda tried=tried: _take(bench, tried)
                 )
-    if any(number == bench.looked_at for number, _, _ in results):
-        look(bench.looked_at)
 
 
 def _take(bench: Workbench, tried: Try) -> None:

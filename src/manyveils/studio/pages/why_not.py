@@ -4,18 +4,10 @@ from collections.abc import Callable
 
 from nicegui import ui
 
-from manyveils.errors import Change, Problem
+from manyveils.errors import Change
 from manyveils.studio import document, methods
-from manyveils.studio.pages.layout import element, html, problem_box, telling
+from manyveils.studio.pages.layout import html, show_problem, telling
 from manyveils.studio.workbench import Try, Workbench
-
-
-def show_problem(text: str, problem: Problem, take: Callable[[Change], None], suffix: str = "") -> None:
-    """A problem of a policy's text, with a button for each change that would mend it."""
-    with problem_box(problem), element("div", css="row"):
-        for change in problem.changes:
-            words = document.change_in_words(text, change)
-            ui.button(f"{words}{suffix}", on_click=lambda change=change: take(change))
 
 
 def show_refusal(bench: Workbench, tried: Try, changed: Callable[[], None]) -> None:
@@ -23,6 +15,7 @@ def show_refusal(bench: Workbench, tried: Try, changed: Callable[[], None]) -> N
     if not tried.job.problems:
         return
     html("h2", f"Why {methods.chosen_in(tried.text)} was refused")
+    html("p", tried.job.heading).classes("heading")
 
     def take(change: Change) -> None:
         with telling():
