@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 TOOLS := .venv-tools/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz test-spark test-spark-cluster test-server-deploy package package-extras sbom vulnerabilities check format bench bench-spark generations docs pictures notebook pipelines reproduce reproduce-alpha-beta-k reproduce-beyond reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
+.PHONY: help setup demo test fuzz test-spark test-spark-cluster test-server-deploy package package-extras sbom vulnerabilities check format bench bench-large bench-spark generations docs pictures notebook pipelines reproduce reproduce-alpha-beta-k reproduce-beyond reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -68,6 +68,11 @@ format: $(STAMP) ## lay out the code and mend what can be mended
 
 bench: $(STAMP) ## measure speed beside the peers and write docs/benchmarks.md
 	$(BIN)/python -m benchmarks
+
+MILLIONS ?= 10
+MEMORY ?= 2GB
+bench-large: $(STAMP) ## measure tables that do not fit and write their section of docs/benchmarks.md; `MILLIONS=100 MEMORY=8GB`
+	$(BIN)/python -m benchmarks.large --millions $(MILLIONS) --memory $(MEMORY)
 
 bench-spark: $(STAMP) ## measure the Spark engine and write its section of docs/benchmarks.md
 	$(BIN)/python -m benchmarks.spark

@@ -13,6 +13,7 @@ from benchmarks.peer_process import versions as peers
 
 HEADINGS = ("what", "ours", "reference", "ratio", "wanted", "met?")
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+LARGE = "\n## Tables that do not fit\n\n"
 SPARK = "\n## Spark\n\n"
 METHOD = "\n### "
 INTRODUCTION = """\
@@ -49,9 +50,9 @@ def show(lines: Sequence[Line]) -> None:
 
 
 def write(lines: Sequence[Line]) -> Path:
-    """Write docs/benchmarks.md; the section about Spark, which is measured apart, stays."""
+    """Write docs/benchmarks.md; sections that are measured apart stay."""
     measured = f"\nMeasured on {machine()}, load average {busy():.0f}.\nWith {versions()}.\nPeers: {peers() or 'none'}.\n\n"
-    _, heading, section = PAGE.read_text(encoding="utf-8").partition(SPARK) if PAGE.exists() else ("", "", "")
+    _, heading, section = PAGE.read_text(encoding="utf-8").partition(LARGE) if PAGE.exists() else ("", "", "")
     _keep(f"{INTRODUCTION}{measured}{_body(lines)}\n{heading}{section}")
     return PAGE
 
@@ -59,12 +60,25 @@ def write(lines: Sequence[Line]) -> Path:
 def write_spark(introduction: str, method: str, lines: Sequence[Line]) -> Path:
     """Write what was measured of one method into the section about Spark; other methods' parts stay."""
     before, _, section = PAGE.read_text(encoding="utf-8").partition(SPARK)
+    _keep(f"{before}{SPARK}{introduction}" + _parts(section, method, lines, "pyspark"))
+    return PAGE
+
+
+def write_large(introduction: str, size: str, lines: Sequence[Line]) -> Path:
+    """Write what was measured of tables of one size into their section; other sizes' parts stay."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(LARGE)
+    section, heading, after = rest.partition(SPARK)
+    _keep(f"{before}{LARGE}{introduction}{_parts(section, size, lines, 'duckdb')}{heading}{after}")
+    return PAGE
+
+
+def _parts(section: str, name: str, lines: Sequence[Line], library: str) -> str:
+    """The parts of a section with one of them written anew."""
     _, *parts = section.split(METHOD)
     found = {part.partition("\n")[0]: part.strip() for part in parts}
-    measured = f"Measured on {machine()}, load average {busy():.0f}.\nWith {versions()}, pyspark {version('pyspark')}."
-    found[method] = f"{method}\n\n{measured}\n\n{_body(lines)}"
-    _keep(f"{before}{SPARK}{introduction}" + "".join(f"{METHOD}{part}\n" for part in found.values()))
-    return PAGE
+    measured = f"Measured on {machine()}, load average {busy():.0f}.\nWith {versions()}, {library} {version(library)}."
+    found[name] = f"{name}\n\n{measured}\n\n{_body(lines)}"
+    return "".join(f"{METHOD}{part}\n" for part in found.values())
 
 
 def _body(lines: Sequence[Line]) -> str:

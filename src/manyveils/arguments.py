@@ -18,6 +18,7 @@ from manyveils.release.bare import BareRelease
 from manyveils.release.ledger import Link, links_of
 from manyveils.release.placements import private_folder, read_digest, read_placements
 from manyveils.release.wrong_paths import refuse_no_release
+from manyveils.streaming.room import Memory, Room, read_size
 from manyveils.table import Restore, Streams, Table, hold
 from manyveils.table.door import is_sparks
 from manyveils.table.parts import is_folder_of_parts, take_in_parts
@@ -45,12 +46,16 @@ class Order:
     master: str | None = None
     progress: Progress = silent
     after: Earlier = ()
+    # How much memory may be used; without it, as much as all rows take.
+    memory: InitVar[Memory] = None
+    room: Room | None = field(init=False)
     policy: Policy = field(init=False)
     options: Options = field(init=False)
     # The earlier releases that this one is to go on from.
     chain: Chain | None = field(init=False)
 
-    def __post_init__(self, asked: AnyPolicy) -> None:
+    def __post_init__(self, asked: AnyPolicy, memory: Memory) -> None:
+        object.__setattr__(self, "room", None if memory is None else read_size(memory))
         policy = read_policy(asked)
         if policy.data.missing == "any":
             what = "any is for judging tables that are published already."

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 from manyveils.arguments import Order, Progress, licence_of, streams_of
@@ -14,6 +15,7 @@ from manyveils.policy import Policy
 from manyveils.reading.chain import Chain
 from manyveils.release import Release
 from manyveils.release.bare import BareRelease
+from manyveils.streaming.room import Memory, Room
 from manyveils.table import Table
 from manyveils.table.door import is_sparks
 
@@ -21,9 +23,19 @@ Engine = Literal["local", "spark"]
 Levels = Mapping[str, float] | None
 
 
-def is_for_spark(data: object, engine: Engine = "local", master: str | None = None) -> bool:
+def is_for_spark(
+    data: object,
+    engine: Engine = "local",
+    master: str | None = None,
+    memory: Memory = None,
+) -> bool:
     """Whether Spark does the work: it is asked to, or the data are its own; a master is for Spark alone."""
     if engine == "spark" or is_sparks(data):
+        if memory is not None:
+            remedy = (
+                "Spark's own settings say how much it takes: spark.driver.memory and spark.executor.memory."
+            )
+            raise InputError.at("memory", "is for the local engine.", remedy)
         return True
     if master is not None:
         remedy = "Give --engine spark too, or leave it out."
@@ -70,7 +82,7 @@ def refuse_chain_on_spark(chain: Chain | None) -> None:
 
 def publish_on_spark(order: Order) -> Release:
     """A release that Spark makes, audited, in a folder of its own that goes when the release does."""
-    from manyveils.spark.release import in_own_folder
+    from manyveils.release.apart import in_own_folder
 
     refuse_chain_on_spark(order.chain)
 
@@ -80,6 +92,60 @@ def publish_on_spark(order: Order) -> Release:
         return release
 
     return in_own_folder(write)
+
+
+def publish_in_room(order: Order) -> Release:
+    """A release that is made in so much memory, audited, in a folder of its own that goes when the release does."""
+    from manyveils.release.apart import in_own_folder
+
+    def write(folder: Path) -> Release:
+        with TemporaryDirectory(prefix="manyveils-") as aside:
+            return write_in_room(order, folder, Path(aside))[0]
+
+    return in_own_folder(write)
+
+
+def write_in_room(order: Order, folder: Path, aside: Path) -> tuple[Release, Audit]:
+    """Write a release into a folder that is being prepared, in so much memory, and judge what was written.
+
+    What is kept of rows meanwhile goes into a folder aside, as numbers.
+    """
+    from manyveils.streaming.engine import job_of
+
+    assert order.room is not None
+    streams = streams_of(order.seed)
+    refuse_chain_in_room(order.chain)
+    with job_of(order.data, order.policy, order.room, aside, order.progress) as job:
+        release = job.publish(folder, order.options, streams, order.format or "csv")
+        verdict = job.audit(folder, licence_of(order.policy))
+        verdict.refuse_broken()
+    return release, verdict
+
+
+def judge_in_room(
+    folder: Path,
+    data: object,
+    policy: Policy,
+    levels: Levels,
+    room: Room,
+    published_as: str | None,
+    progress: Progress,
+) -> Audit:
+    """Derive every promise again in so much memory, from the files of a release and the original."""
+    from manyveils.streaming.engine import job_of
+
+    with (
+        TemporaryDirectory(prefix="manyveils-") as aside,
+        job_of(data, policy, room, Path(aside), progress) as job,
+    ):
+        return job.audit(folder, licence_of(policy), levels, published_as)
+
+
+def refuse_chain_in_room(chain: Chain | None) -> None:
+    """Where persons were seen before is looked up with all rows in memory."""
+    if chain is not None:
+        what = "a release is held against earlier ones in memory alone."
+        raise InputError.at("after", what, "Leave memory out.")
 
 
 def write_on_spark(order: Order, folder: Path) -> tuple[Release, Audit]:

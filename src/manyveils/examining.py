@@ -29,11 +29,22 @@ from manyveils.arguments import (
 )
 from manyveils.audits import Audit
 from manyveils.audits.kept import WEAKEST, Kept, kept_of
-from manyveils.engines import Engine, is_for_spark, judge, judge_on_spark, judge_rows, refuse_chain_on_spark
+from manyveils.engines import (
+    Engine,
+    is_for_spark,
+    judge,
+    judge_in_room,
+    judge_on_spark,
+    judge_rows,
+    refuse_chain_in_room,
+    refuse_chain_on_spark,
+)
 from manyveils.errors import DataError, InputError, PolicyError
 from manyveils.policy import Policy
 from manyveils.promises.work import silent
 from manyveils.release import Release
+from manyveils.release.placements import private_folder, read_digest
+from manyveils.streaming.room import Memory, read_size
 from manyveils.table import Table, hold
 from manyveils.utility import Utility
 from manyveils.utility import measure as weigh
@@ -57,6 +68,7 @@ def audit(
     after: Earlier = (),
     engine: Engine = "local",
     master: str | None = None,
+    memory: Memory = None,
     progress: Progress = silent,
 ) -> Audit:
     """Derive every promise again, from the release and the original alone; with Spark if it has the original.
@@ -64,11 +76,13 @@ def audit(
     `levels` are thresholds to look at besides those that are promised, such as {"k": 10}. Where persons have several
     rows, the private folder of the release (`private`; the one beside it by default) says which rows stand where,
     which is checked before it is believed. With `after`, the folders of earlier releases of the same people, promises
-    are judged against someone who has all of them. A table that something else published goes to `check`.
+    are judged against someone who has all of them. With `memory`, such as "8GB", release and original need not fit it.
+    A table that something else published goes to `check`.
     """
     policy = read_policy(policy)
     if is_bare(release):
-        refuse_for_bare({"private": private, "after": after or None, "engine": engine == "spark" or None})
+        told = {"private": private, "after": after or None, "engine": engine == "spark" or None}
+        refuse_for_bare({**told, "memory": memory})
         return check(release, policy, data=data, levels=levels, rows=rows)
     if rows:
         what = "are told of tables that something else published, and this is a release."
@@ -76,10 +90,15 @@ def audit(
     refuse_wrong_path(release)
     chain = chain_for(after, policy)
     refuse_itself(release, chain)
-    if is_for_spark(data, engine, master):
+    if is_for_spark(data, engine, master, memory):
         refuse_chain_on_spark(chain)
         with _in_folder(release) as folder:
             return judge_on_spark(folder, data, policy, levels, master, progress)
+    if memory is not None:
+        refuse_chain_in_room(chain)
+        with _in_folder(release) as folder:
+            kept = read_digest(private_folder(folder) if private is None else Path(private))
+            return judge_in_room(folder, data, policy, levels, read_size(memory), kept, progress)
     table = beside(chain, hold(data, policy)[0], policy)
     verdict = judge(read_release(release, private), table, policy, levels)
     return told_beside(verdict, chain, published_after(release, private))

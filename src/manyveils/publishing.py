@@ -7,7 +7,7 @@ from pathlib import Path
 from manyveils.arguments import AnyPolicy, Earlier, Order, Progress, listed, told_beside
 from manyveils.audits import Audit
 from manyveils.audits.timeline import Moment
-from manyveils.engines import Engine, is_for_spark, judge_with_evidence, write_on_spark
+from manyveils.engines import Engine, is_for_spark, judge_with_evidence, write_in_room, write_on_spark
 from manyveils.errors import InputError
 from manyveils.keys import write_key
 from manyveils.ledgers import last_moment, ledger_for
@@ -17,6 +17,7 @@ from manyveils.release.folder import write_text
 from manyveils.release.ledger import appearing
 from manyveils.release.writing import MANIFEST
 from manyveils.run import make
+from manyveils.streaming.room import Memory
 
 
 @dataclass(frozen=True)
@@ -55,19 +56,28 @@ def publish_to(
     master: str | None = None,
     progress: Progress = silent,
     after: Earlier = (),
+    memory: Memory = None,
 ) -> Published:
     """Publish into a folder: write aside, audit the written files, and only then let the folder appear.
 
     `after` are the folders of earlier releases of the same people; promises then hold for whoever has all of them.
-    Tables are csv unless `format` says otherwise; Spark writes parquet.
+    Tables are csv unless `format` says otherwise; Spark writes parquet. With `memory`, such as "8GB", tables that do not
+    fit are published in so much.
     """
-    order = Order(data, policy, seed=seed, format=format, master=master, progress=progress, after=after)
+    order = Order(
+        data, policy, seed=seed, format=format, master=master, progress=progress, after=after, memory=memory
+    )
     _refuse_undoing(out, after)
-    write = write_on_spark if is_for_spark(data, engine, master) else _write_here
+    is_there = is_for_spark(data, engine, master, memory)
     private = private or out.parent / f"{out.name}.private"
     with appearing(out, private, force=force) as (folder, aside):
         assert aside is not None
-        release, verdict = write(order, folder)
+        if is_there:
+            release, verdict = write_on_spark(order, folder)
+        elif order.room is not None:
+            release, verdict = write_in_room(order, folder, aside)
+        else:
+            release, verdict = _write_here(order, folder)
         verdict.refuse_broken()
         _write_private(aside, verdict, release, seed)
         release.write_private(folder, aside)

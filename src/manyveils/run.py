@@ -26,7 +26,7 @@ from manyveils.arguments import (
     streams_of,
     told_beside,
 )
-from manyveils.engines import is_for_spark, judge, judge_with_evidence, publish_on_spark
+from manyveils.engines import is_for_spark, judge, judge_with_evidence, publish_in_room, publish_on_spark
 from manyveils.ledgers import ledger_for, timeline_of
 from manyveils.linting import lint
 from manyveils.methods import drafts_of, method_of, unused_suppression, work_of
@@ -34,6 +34,7 @@ from manyveils.policy import Policy
 from manyveils.promises.work import silent
 from manyveils.release import Release, seal
 from manyveils.release.ledger import Link
+from manyveils.streaming.room import Memory
 from manyveils.table import Restore, Table, hold
 from manyveils.utility import measure
 
@@ -41,15 +42,23 @@ if TYPE_CHECKING:
     from manyveils.reports import Report
 
 
-def publish(data: object, policy: AnyPolicy, seed: int | None = None, after: Earlier = ()) -> Release:
+def publish(
+    data: object,
+    policy: AnyPolicy,
+    seed: int | None = None,
+    after: Earlier = (),
+    memory: Memory = None,
+) -> Release:
     """Publish data under a policy; the release is audited, and a broken promise is an error instead of a release.
 
     With `after`, the folders of earlier releases of the same people, it is kept against whoever has all of them.
-    Spark publishes its own dataframes.
+    Spark publishes its own dataframes. With `memory`, such as "8GB", tables that do not fit are published in so much.
     """
-    order = Order(data, policy, seed=seed, after=after)
-    if is_for_spark(data):
+    order = Order(data, policy, seed=seed, after=after, memory=memory)
+    if is_for_spark(data, memory=memory):
         return publish_on_spark(order)
+    if order.room is not None:
+        return publish_in_room(order)
     table, restore = order.hold()
     release = make(order, table, restore)
     verdict, evidence = judge_with_evidence(release, table, order.policy)

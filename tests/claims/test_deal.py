@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import manyveils as mv
 from manyveils.methods.anatomize import excess
 from manyveils.release.dealing import Deal, DealtView
+from manyveils.release.ranked import shown_columns
 from manyveils.release.seal import without_absent
-from manyveils.spark.apply import shown_columns
 from manyveils.table import hold
 
 

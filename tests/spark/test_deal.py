@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.publishing import publish_to
+from manyveils.release.packing import Packing
 from manyveils.spark import deal
-from manyveils.spark.packed import Packing
 from manyveils.spark.scramble import scrambled
 
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from manyveils.spark.counts import TooManyError
 from manyveils.spark.published import PublishedTable
+from manyveils.table.counting import TooManyError
 
 
 def table(spark, n_different):

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from manyveils.audits.content import count_falls
+from manyveils.release.packing import packing_of
 from manyveils.spark import tallied, write
-from manyveils.spark.packed import packing_of
 from manyveils.spark.write import write_sorted
 
 few = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))

@@ -52,8 +52,10 @@ def claim_findings(evidence: Evidence, *, is_unchanged: bool = False) -> Iterato
 
 def claims_elsewhere(evidence: Evidence) -> Iterator[Finding]:
     """The same where rows are elsewhere: whether other claims than the policy's hold is not looked at there."""
-    others = claims_besides(evidence.release, evidence.policy, whole(evidence))
-    yield replace(count_of_faults("claims-true", None if others else 0), promised=not others)
+    table = whole(evidence)
+    others = claims_besides(evidence.release, evidence.policy, table)
+    n_disordered = int(_is_disordered(evidence.release, evidence.policy, table))
+    yield replace(count_of_faults("claims-true", None if others else n_disordered), promised=not others)
     yield from of_another_policy(others)
 
 

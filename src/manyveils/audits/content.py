@@ -69,17 +69,17 @@ def _descents(evidence: Evidence, view: View, file: ColumnFile) -> int:
     n_falls = count_falls(written)
     if not n_falls:
         return 0
-    typed = written.with_columns(_typed(evidence, view, published) for published in written)
-    return min(n_falls, count_falls(typed))
+    retyped = written.with_columns(typed(evidence, view, published) for published in written)
+    return min(n_falls, count_falls(retyped))
 
 
-def _typed(evidence: Evidence, view: View, published: pl.Series) -> pl.Series:
+def typed(evidence: Evidence, view: View, published: pl.Series) -> pl.Series:
     """Give values that a file holds as text their type back; labels stay texts."""
     original = evidence.table.attributes.get(published.name)
     if original is None or evidence.listed(view, published.name) is not None:
         return published
-    typed = published.cast(original.domain.dtype, strict=False)
-    return typed if typed.null_count() == published.null_count() else published
+    retyped = published.cast(original.domain.dtype, strict=False)
+    return retyped if retyped.null_count() == published.null_count() else published
 
 
 def count_falls(frame: pl.DataFrame) -> int:

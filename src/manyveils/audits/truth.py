@@ -1,15 +1,16 @@
 """Whether the lines of a release are rows of the original, and its files what is always written of them."""
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Protocol, cast
 
 import numpy as np
 import polars as pl
 
 from manyveils.audits.finding import Finding, count_of_faults
 from manyveils.audits.signatures import Bits, scrambled
+from manyveils.reading.cover import Cover
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.keys import Bools, Ids, Numbers
 from manyveils.reading.persons import shown_of, standing_in
@@ -24,6 +25,19 @@ from manyveils.release.writing import marked
 MOST_MATCHED = 20_000
 
 
+class Elsewhere(Protocol):
+    """Rows that are not here."""
+
+    def lines(self, file: ColumnFile, names: tuple[str, ...]) -> Iterable[Sequence[Ids]]:
+        """The codes of published rows, batch by batch, as the evidence has them."""
+
+    def rows(self, names: tuple[str, ...]) -> Iterable[Sequence[Ids]]:
+        """The codes of the original, batch by batch."""
+
+    def n_beyond(self, lines: Iterable[Bits], wanted: Iterable[Bits]) -> int:
+        """How many lines are more than the rows like them."""
+
+
 def form_findings(release: Release) -> Iterator[Finding]:
     """How many files of a release that was read from a folder are not written as it is always written.
 
@@ -33,7 +47,11 @@ def form_findings(release: Release) -> Iterator[Finding]:
         return
     if release.published_as is not None:
         yield count_of_faults("as-published", int(not is_as_published(release)))
-    n_marked, n_untold = marked(release, release.read_from, table_files(release.read_from))
+    yield from forms_told(*marked(release, release.read_from, table_files(release.read_from)))
+
+
+def forms_told(n_marked: int, n_untold: int) -> Iterator[Finding]:
+    """The findings about so many files that are not what is always written, and so many of which nobody can tell."""
     yield count_of_faults("canonical-form", n_marked)
     if n_untold:
         # Whether another library always writes them so, nobody here knows.
@@ -45,7 +63,7 @@ def is_as_published(release: Release) -> bool:
     return release.read_from is not None and digest_of(release.read_from) == release.published_as
 
 
-def truth_findings(evidence: Evidence) -> Iterator[Finding]:
+def truth_findings(evidence: Evidence, elsewhere: Elsewhere | None = None) -> Iterator[Finding]:
     """For every view, how many of its lines no row of the original accounts for.
 
     Claim: a view with no such line shows in every column rows of the original, each once at most, as its labels have them.
@@ -53,17 +71,18 @@ def truth_findings(evidence: Evidence) -> Iterator[Finding]:
     scrambled with a key drawn for this audit, so that others fall together once in 2^64. Where labels overlap, a maximum
     flow gives each line a row; of more than `MOST_MATCHED` different ones, only attributes whose labels do not overlap
     are looked at together. Where persons have several rows, every line has been compared with its row already.
+    `elsewhere` has the rows where they are not here; labels that overlap are then not matched.
     Tested by: tests/claims/test_audit_truth.py
     """
     for view in evidence.release.views:
         if not evidence.is_whole(view):
             yield count_of_faults("rows-true", None, view.name)
-        elif not _is_row_by_row(evidence, view):
+        elif elsewhere is None and not _is_row_by_row(evidence, view):
             continue
         elif evidence.table.persons is not None and standing_in(evidence, view) is not None:
             yield replace(count_of_faults("rows-true", 0, view.name), status="proved")
         else:
-            n_untrue = sum(_untrue(evidence, view, file) for file in view.files)
+            n_untrue = sum(_untrue(evidence, view, file, elsewhere) for file in view.files)
             yield replace(count_of_faults("rows-true", n_untrue, view.name), status="proved")
 
 
@@ -75,37 +94,48 @@ def _is_row_by_row(evidence: Evidence, view: View) -> bool:
     )
 
 
-def _untrue(evidence: Evidence, view: View, file: ColumnFile) -> int:
+def _untrue(evidence: Evidence, view: View, file: ColumnFile, elsewhere: Elsewhere | None) -> int:
     """The lines of a column that no row of the original accounts for."""
     names = shown_of(evidence, file)
     single = tuple(name for name in names if not evidence.cover(view, file, name).overlaps)
-    if len(single) < len(names):
+    if elsewhere is None and len(single) < len(names):
         n_untrue = _unmatched(evidence, view, file, names)
         if n_untrue is not None:
             return n_untrue
-    return _uncounted(evidence, view, file, single)
+    return _uncounted(evidence, view, file, single, elsewhere)
 
 
-def _uncounted(evidence: Evidence, view: View, file: ColumnFile, names: tuple[str, ...]) -> int:
+def _uncounted(
+    evidence: Evidence, view: View, file: ColumnFile, names: tuple[str, ...], elsewhere: Elsewhere | None
+) -> int:
     """The lines beyond the rows that read alike, where every original has one label at most."""
     if not names:
         return 0
     # Where an attribute is published as it is and alone, nothing but its counts could be wrong.
     salt = np.random.default_rng(secrets.randbits(128))
     salts = salt.integers(0, 2**63, size=len(names), dtype=np.uint64)
-    lines = [evidence.coded(file, name).codes for name in names]
     covers = [evidence.cover(view, file, name) for name in names]
-    of_rows = [cover.label_of[evidence.table[name].codes] for cover, name in zip(covers, names, strict=True)]
-    is_shown = np.logical_and.reduce([own >= 0 for own in of_rows])
-    published = _scrambled(lines, salts)
-    wanted = _scrambled((own if is_shown.all() else own[is_shown] for own in of_rows), salts)
-    if published.size == wanted.size and published.sum() == wanted.sum():
+    if elsewhere is not None:
+        return elsewhere.n_beyond(
+            (_scrambled(batch, salts) for batch in elsewhere.lines(file, names)),
+            (_wanted(batch, covers, salts) for batch in elsewhere.rows(names)),
+        )
+    lines = _scrambled([evidence.coded(file, name).codes for name in names], salts)
+    wanted = _wanted([evidence.table[name].codes.astype(np.int64) for name in names], covers, salts)
+    if lines.size == wanted.size and lines.sum() == wanted.sum():
         return 0
-    different, counts = np.unique(published, return_counts=True)
+    different, counts = np.unique(lines, return_counts=True)
     there, most = np.unique(wanted, return_counts=True)
     place = np.minimum(np.searchsorted(there, different), max(there.size - 1, 0))
     is_there: Bools = there[place] == different if there.size else np.zeros(different.size, dtype=bool)
     return int(np.maximum(counts - np.where(is_there, most[place] if there.size else 0, 0), 0).sum())
+
+
+def _wanted(rows: Sequence[Ids], covers: Sequence[Cover], salts: Bits) -> Bits:
+    """What the rows of the original that have labels should be as lines."""
+    own = [cover.label_of[codes] for codes, cover in zip(rows, covers, strict=True)]
+    is_shown = np.logical_and.reduce([labels >= 0 for labels in own])
+    return _scrambled((labels if is_shown.all() else labels[is_shown] for labels in own), salts)
 
 
 def _scrambled(columns: Iterable[Numbers], salts: Bits) -> Bits:

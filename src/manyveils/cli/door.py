@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,10 +17,13 @@ from manyveils.errors import ManyveilsError, Problem, fault, out_of_memory
 from manyveils.plain import plain, readable
 
 if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
     from rich.table import Table
 
 INTERRUPTED, FAULT = 130, 70
 WITHOUT_TERMINAL = 140
+# Stages that tell how many rows they pass.
+OF_ROWS = re.compile(r"([0-9,]+) rows$")
 
 Progress = Callable[[str, float], None]
 ShowTable = Callable[[str, Sequence[str], Sequence[Sequence[object]]], None]
@@ -150,6 +154,28 @@ def _cell(value: object) -> str:
     return "NO" if value is False else "" if value is None else readable(value)
 
 
+def _speed_column() -> "ProgressColumn":
+    """A column of a bar with the rows per second of stages that tell how many they pass."""
+    from rich.progress import ProgressColumn, Task
+    from rich.text import Text
+
+    class Speed(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(rows_per_second(task.description, task.finished_speed or task.speed))
+
+    return Speed()
+
+
+def rows_per_second(stage: str, shares: float | None) -> str:
+    """How many rows are passed in a second, of a stage of which so large a share is done in one; nothing if none are told.
+
+    >>> rows_per_second("sorting 2,000 rows", 0.25), rows_per_second("deciding", 0.25)
+    ('500 rows/s', '')
+    """
+    told = OF_ROWS.search(stage)
+    return f"{int(told[1].replace(',', '')) * shares:,.0f} rows/s" if told and shares else ""
+
+
 @contextmanager
 def _progress_bar(*, as_json: bool) -> Iterator[Progress]:
     """A progress bar on stderr for work over a second; silent when stderr is not a terminal."""
@@ -161,7 +187,8 @@ def _progress_bar(*, as_json: bool) -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import Progress as Bar
 
-    bar, started = Bar(console=Console(stderr=True), transient=True), monotonic()
+    columns = (*Bar.get_default_columns(), _speed_column())
+    bar, started = Bar(*columns, console=Console(stderr=True), transient=True), monotonic()
     tasks: dict[str, Any] = {}
 
     def report(stage: str, share: float) -> None:

@@ -16,6 +16,7 @@ from manyveils.cli.options import (
     Engine,
     Force,
     Master,
+    Memory,
     PolicyOption,
     ReleaseFolder,
     option,
@@ -69,6 +70,7 @@ def audit(
     after: After = None,
     engine: Engine = "local",
     master: Master = None,
+    memory: Memory = None,
     force: Force = False,
     expectations: Annotated[
         bool,
@@ -96,6 +98,7 @@ def audit(
             after=after or (),
             engine=engine,
             master=master,
+            memory=memory,
             progress=door.progress,
         )
         if rows is not None:

@@ -45,6 +45,12 @@ Engine = Annotated[
 Master = Annotated[
     str | None, option("Where Spark runs, such as spark://host:7077; this machine by default.")
 ]
+Memory = Annotated[
+    str | None,
+    option(
+        "Publish in so much memory, such as 8GB: for tables that do not fit; rows are kept on disk meanwhile."
+    ),
+]
 AsJson = Annotated[bool, option("Print one JSON document on stdout and nothing else.", "--json")]
 PassphraseFile = Annotated[
     Path | None, option("Encrypt a key with the passphrase in this file, or in MANYVEILS_PASSPHRASE.")

@@ -15,6 +15,7 @@ from manyveils.cli.options import (
     Engine,
     Force,
     Master,
+    Memory,
     PassphraseFile,
     PolicyFile,
     Seed,
@@ -45,6 +46,7 @@ def publish(
     after: After = None,
     engine: Engine = "local",
     master: Master = None,
+    memory: Memory = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -68,6 +70,7 @@ def publish(
             master=master,
             progress=door.progress,
             after=after or (),
+            memory=memory,
         )
         door.show(published.describe(), lambda: _show(published))
 

@@ -20,6 +20,15 @@ def silent(stage: str, share: float) -> None:
     """Report no progress."""
 
 
+def of_rows(stage: str, n_rows: int) -> str:
+    """The name of a stage in which so many rows are passed, so that a bar can tell how fast.
+
+    >>> of_rows("sorting", 1_000_000)
+    'sorting 1,000,000 rows'
+    """
+    return f"{stage} {n_rows:,} rows"
+
+
 @dataclass(frozen=True)
 class Work:
     """One publication to be made."""

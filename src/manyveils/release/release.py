@@ -324,15 +324,23 @@ def read_table(path: Path, types: Mapping[str, str]) -> pl.DataFrame:
         if path.suffix == ".parquet":
             # Names are no patterns, whatever they hold.
             files = sorted(path.glob("part-*.parquet")) if path.is_dir() else path
-            return pl.read_parquet(files, glob=False).with_columns(_with_one_zero(cs.float()))
-        frame = pl.read_csv(path, infer_schema=False, new_columns=_header(path), glob=False)
-        frame = frame.with_columns(pl.when(pl.all() == "").then(None).otherwise(pl.all()).name.keep())
-        kinds = {"bucket": "integer", **types}
-        return frame.with_columns(
-            READ_AS[kinds[name]](pl.col(name)) for name in frame.columns if kinds.get(name) in READ_AS
+            return as_published(pl.read_parquet(files, glob=False), None)
+        return as_published(
+            pl.read_csv(path, infer_schema=False, new_columns=header_of(path), glob=False), types
         )
     except UNREADABLE:
         raise DataError.at(str(path), "is damaged: it cannot be read as the manifest describes it.") from None
+
+
+def as_published(frame: pl.DataFrame, types: Mapping[str, str] | None) -> pl.DataFrame:
+    """Rows with the types that the manifest lists, if they were read as texts."""
+    if types is None:
+        return frame.with_columns(_with_one_zero(cs.float()))
+    frame = frame.with_columns(pl.when(pl.all() == "").then(None).otherwise(pl.all()).name.keep())
+    kinds = {"bucket": "integer", **types}
+    return frame.with_columns(
+        READ_AS[kinds[name]](pl.col(name)) for name in frame.columns if kinds.get(name) in READ_AS
+    )
 
 
 def _with_one_zero(numbers: pl.Expr) -> pl.Expr:
@@ -340,7 +348,7 @@ def _with_one_zero(numbers: pl.Expr) -> pl.Expr:
     return pl.when(numbers == 0).then(0.0).otherwise(numbers).name.keep()
 
 
-def _header(path: Path) -> list[str]:
+def header_of(path: Path) -> list[str]:
     """The names in the first record; names with quotes in them are more than the library reads."""
     with path.open(encoding="utf-8", newline="") as file:
         return next(csv.reader(file), [])

@@ -4,35 +4,23 @@ Published values go by their ranks until they are written, since numbers are sor
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from manyveils.promises.work import Work
 from manyveils.release.dealing import DealtView
-from manyveils.release.draft import Draft
 from manyveils.release.plan import LeveledView
-from manyveils.release.seal import (
-    BUCKET,
-    OutgoingColumn,
-    OutgoingView,
-    coded_values,
-    in_order,
-    published_recodings,
-    type_name,
-    without_absent,
-)
+from manyveils.release.ranked import outlined, ranked, secret_in, shown_columns
+from manyveils.release.seal import BUCKET, OutgoingColumn, OutgoingView, type_name
 from manyveils.spark.counts import PART
 from manyveils.spark.deal import Dealer, dealt
 from manyveils.spark.held import Held
 from manyveils.spark.joined import Joined
-from manyveils.spark.packed import packing_of
 from manyveils.spark.parts import NOTE
 from manyveils.spark.scramble import scrambled
-from manyveils.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -50,17 +38,7 @@ class Unsorted:
 
 def leveled(held: Held, work: Work, view: LeveledView) -> OutgoingView:
     """A table whose attributes stand at levels."""
-    derived = {name for names in held.sketch.derived.values() for name in names}
-    # Counts of these tell which rows and values are published.
-    beside = [name for name in view.attributes if name in derived and len(view.left_out)]
-    table = work.counts((*view.levels, *beside))
-    draft = replace(view, attributes=tuple(table.attributes)).draft(table)
-    n_rows = int(table.weights[draft.rows].sum()) if table.weights is not None else len(draft.rows)
-    absent = {*draft.attributes} - {*without_absent(draft, table).attributes}
-    view = replace(view, attributes=tuple(name for name in view.attributes if name not in absent))
-    column = _column(held, view, held.rows)
-    recodings = published_recodings(draft)
-    return OutgoingView(view.name, (column,), n_rows, False, recodings, view.enforces, _secret(view))
+    return outlined(view, held, work.counts, lambda shown: _column(held, shown, held.rows))
 
 
 def bucketed(held: Held, work: Work, view: DealtView) -> OutgoingView:
@@ -79,7 +57,7 @@ def bucketed(held: Held, work: Work, view: DealtView) -> OutgoingView:
             rows.count(),
             True,
             enforces=view.enforces,
-            secret=_secret(view),
+            secret=secret_in(view),
             forget=forget,
         )
     except BaseException:
@@ -87,54 +65,24 @@ def bucketed(held: Held, work: Work, view: DealtView) -> OutgoingView:
         raise
 
 
-def shown_columns(view: DealtView, table: Table) -> tuple[tuple[str, ...], ...]:
-    """The columns without the derived attributes of values that only suppressed rows have: their names would tell."""
-    published = view.published_values()
-    derived = {name for names in table.derived.values() for name in names}
-    absent = {
-        name
-        for codes, name in zip(published.T, view.by, strict=True)
-        if name in derived and table[name].counts[1] and not codes.any()
-    }
-    columns = (tuple(name for name in column if name not in absent) for column in view.columns)
-    return tuple(column for column in columns if column)
-
-
-def _secret(view: LeveledView | DealtView) -> frozenset[str]:
-    return frozenset(name for name in view.attributes if name in view.lookups)
-
-
 def _column(held: Held, view: LeveledView, rows: "DataFrame", n_buckets: int = 0) -> OutgoingColumn:
     """The one column of a view, made of rows that may have their buckets already."""
-    meanings, ranks, values = held.without_rows(), {}, {}
-    fields = sorted({held.field(name) for name in view.needs})
-    draft, table = _drafted(meanings, view, {field: np.zeros(0, dtype=np.int64) for field in fields})
-    for name in view.attributes:
-        ranks[name], values[name] = in_order(coded_values(draft, name, table)[1])
-    packing = packing_of(values)
+    told = ranked(held.without_rows(), view)
     beside = [BUCKET] if BUCKET in rows.columns else []
 
     def make(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         for batch in batches:
-            raw = {field: batch.column(field).to_numpy().astype(np.int64) for field in fields}
-            draft, table = _drafted(meanings, view, raw)
-            numbers = [rank[coded_values(draft, name, table)[0]] for name, rank in ranks.items()]
+            raw = {field: batch.column(field).to_numpy().astype(np.int64) for field in told.fields}
             # Rows of buckets are all published; what is left out was left out before.
             buckets = [batch.column(name) for name in beside]
-            arrays = [*buckets, *map(pa.array, packing.packed(numbers))]
-            yield pa.RecordBatch.from_arrays(arrays, names=[*beside, *packing.names])
+            arrays = [*buckets, *map(pa.array, told.keys(raw))]
+            yield pa.RecordBatch.from_arrays(arrays, names=[*beside, *told.packing.names])
 
-    schema = ", ".join(f"{name} long" for name in [*beside, *packing.names])
-    ranked = rows.select(*beside, *fields).mapInArrow(make, schema)
-    types = {name: type_name(domain.dtype) for name, domain in values.items()}
-    return OutgoingColumn(view.attributes, types, Unsorted(ranked, values, n_buckets))
-
-
-def _drafted(held: Held, view: LeveledView, raw: Mapping[str, NDArray[np.int64]]) -> tuple[Draft, Table]:
-    table = held.table_of(raw, view.needs)
-    return view.draft(table), table
+    schema = ", ".join(f"{name} long" for name in [*beside, *told.packing.names])
+    packed = rows.select(*beside, *told.fields).mapInArrow(make, schema)
+    return OutgoingColumn(view.attributes, told.types, Unsorted(packed, told.values, n_buckets))
 
 
 def made_in_parts(held: Held, work: Work, parts: Joined) -> OutgoingView:

@@ -8,47 +8,27 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from manyveils.errors import InfeasibleError, Problem
+from manyveils.errors import Problem
 from manyveils.methods.parting import Cuts
 from manyveils.promises.entries import Ids
 from manyveils.spark.held import Held
 from manyveils.spark.limits import CELLS, driver_cells
 from manyveils.table import Table
+from manyveils.table.counting import Counting, TooManyError
+from manyveils.table.sketch import COUNT, compact
 
-PART, COUNT = "part", "count"
-
-
-class TooManyError(InfeasibleError):
-    """Counts that do not fit the driver."""
+PART = "part"
 
 
 @dataclass(frozen=True, repr=False)
-class Counts:
-    """What Spark has counted so far; the same question is asked once."""
+class Counts(Counting):
+    """What Spark has counted so far."""
 
     held: Held
     most_cells: int = field(default_factory=driver_cells)
-    _found: dict[frozenset[str], Table] = field(default_factory=dict)
 
-    def of(self, names: tuple[str, ...]) -> Table:
-        """Distinct combinations of some columns, with how many rows have each."""
-        key = frozenset(names)
-        if key not in self._found:
-            self._found[key] = self._counted(tuple(sorted(key)))
-        return self._found[key]
-
-    def _counted(self, names: tuple[str, ...]) -> Table:
-        """Counted from what is here already, if it has these columns; from all rows otherwise."""
-        if len(names) < 2:
-            return _compact(self.held.sketch.alone(names), {})[0]
-        everything = tuple(sorted(self.held.sketch.attributes))
-        known = [table for table in self._found.values() if set(names) <= set(table.attributes)]
-        if known:
-            return _compact(_projected(min(known, key=lambda table: table.n_rows), names), {})[0]
-        if self.held.sketch.n_people * (len(everything) + 1) <= self.most_cells and names != everything:
-            # So few rows that all of them can be counted at once.
-            self.of(everything)
-            return self._counted(names)
+    def brought(self, names: tuple[str, ...]) -> Table:
+        """Counted where the rows are."""
         return self._brought(self.held.rows, names, ())[0]
 
     def in_parts(self, rows: Any, names: tuple[str, ...]) -> tuple[Table, Ids]:
@@ -69,17 +49,11 @@ class Counts:
             {field: raw[field] for field in fields}, names, combinations[COUNT].to_numpy()
         )
         table = table if fields else replace(table, n_rows=combinations.height)
-        return _compact(
+        return compact(
             table,
             {field: raw[field].astype(np.int64) for field in beside},
-            are_different=self._one_each(names),
+            are_different=self.held.is_one_each(names),
         )
-
-    def _one_each(self, names: tuple[str, ...]) -> bool:
-        """Whether different raw values have different codes, so that combinations are counted once."""
-        codes = {name: self.held.sketch[name].codes for name in names}
-        exact = {self.held.field(name) for name in names if np.unique(codes[name]).size == codes[name].size}
-        return exact == {self.held.field(name) for name in names}
 
 
 def parted(held: Held, cuts: Cuts, names: tuple[str, ...]) -> Any:
@@ -104,10 +78,6 @@ def parted(held: Held, cuts: Cuts, names: tuple[str, ...]) -> Any:
     return held.rows.select(*chosen).mapInArrow(divide, schema)
 
 
-def _projected(table: Table, names: tuple[str, ...]) -> Table:
-    return replace(table, attributes={name: table[name] for name in names})
-
-
 def _too_many(held: Held, names: tuple[str, ...], most: int) -> Problem:
     homes = ", ".join(dict.fromkeys(held.sketch.home(name) for name in names))
     return Problem(
@@ -116,23 +86,3 @@ def _too_many(held: Held, names: tuple[str, ...], most: int) -> Problem:
         "Round numbers or group rare values before publishing, give fewer quasi-identifiers, or raise "
         f"{CELLS} if the driver has the memory (some 50 bytes for each).",
     )
-
-
-def _compact(
-    table: Table, beside: dict[str, NDArray[np.int64]], *, are_different: bool = False
-) -> tuple[Table, list[NDArray[np.int64]]]:
-    """One row per combination of codes, in their order: several raw values may have one."""
-    assert table.weights is not None
-    keys: dict[str, Any] = {f"b{number}": codes for number, codes in enumerate(beside.values())}
-    keys |= {f"k{number}": column.codes for number, column in enumerate(table.attributes.values())}
-    frame = pl.DataFrame({**keys, COUNT: table.weights})
-    if keys and not are_different:
-        frame = frame.group_by(*keys).agg(pl.col(COUNT).sum())
-    frame = frame.sort(*keys) if keys else frame
-    weights = frame[COUNT].to_numpy()
-    columns = {
-        name: replace(column, codes=frame[f"k{number}"].to_numpy(), weights=weights)
-        for number, (name, column) in enumerate(table.attributes.items())
-    }
-    compact = Table(columns, frame.height, derived=table.derived, weights=weights)
-    return compact, [frame[f"b{number}"].to_numpy() for number in range(len(beside))]

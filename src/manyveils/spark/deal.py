@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from manyveils.release.dealing import DealtView
+from manyveils.release.packing import Packing
 from manyveils.spark.held import Held
-from manyveils.spark.packed import Packing
 from manyveils.spark.scramble import keyed_hash, scrambled
 from manyveils.spark.tallied import TIMES, pieces, tallied
 

@@ -8,16 +8,16 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from manyveils.audits import Audit, Licence
-from manyveils.errors import InputError, PolicyError, Problem
+from manyveils.audits.apart import refuse_everybody
+from manyveils.errors import InputError, Problem
+from manyveils.linting.counted import lint_counted
 from manyveils.methods import Options, unused_suppression
 from manyveils.policy import Policy
-from manyveils.policy.promises import effective
 from manyveils.release import Release
 from manyveils.spark.audit import audit_there
 from manyveils.spark.counts import Counts
 from manyveils.spark.failures import told_plainly
 from manyveils.spark.held import Held, hold_there
-from manyveils.spark.linting import lint_there
 from manyveils.spark.publish import job_of
 from manyveils.spark.release import SparkRelease
 from manyveils.spark.session import refuse_absence, session
@@ -54,7 +54,7 @@ def publish_there(
     progress: Progress,
 ) -> Published:
     """Write a release into a folder that is being prepared, and judge what was written."""
-    _refuse_everybody(policy)
+    refuse_everybody(policy, "Use the local engine.")
     with _spark(data, master) as spark, _held(data, policy, spark, progress) as held:
         job = job_of(held, policy, options, seed=seed, progress=progress)
         with watched(spark, "deciding", progress):
@@ -81,22 +81,15 @@ def audit_folder(
     progress: Progress,
 ) -> Audit:
     """Judge a release from its files and the original."""
-    _refuse_everybody(policy)
+    refuse_everybody(policy, "Use the local engine.")
     with (
         _spark(data, master) as spark,
         _held(data, policy, spark, progress) as held,
         watched(spark, "auditing", progress),
     ):
         verdict = audit_there(folder, held, policy, spark=spark, licence=licence, levels=levels)
-        accepted = lint_there(policy, Counts(held)).said_accepted() if policy.accept else ()
+        accepted = lint_counted(policy, Counts(held)).said_accepted() if policy.accept else ()
         return replace(verdict, accepted=accepted)
-
-
-def _refuse_everybody(policy: Policy) -> None:
-    """Who stands in which bucket is worked out where all rows are."""
-    if any(effective(policy, name).everybody for name in policy.sensitive):
-        what = "is judged by the local engine alone."
-        raise PolicyError.at(f"{policy.name}: guarantee.everybody", what, "Use the local engine.")
 
 
 @contextmanager

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from manyveils.errors import DataError, InfeasibleError, Problem
-from manyveils.spark.counts import TooManyError
 from manyveils.spark.session import LOG
+from manyveils.table.counting import TooManyError
 
 GONE = Problem(
     "Spark",

@@ -7,39 +7,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from manyveils.audits.apart import sights_of
 from manyveils.audits.finding import Finding
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.parting import Cuts
 from manyveils.policy import Promise
 from manyveils.reading.evidence import Evidence
-from manyveils.reading.sight import Sight, columns_for, known_in, sight_of
 from manyveils.release import View
 from manyveils.release.seal import BUCKET
 from manyveils.release.views import ColumnFile
-from manyveils.spark.counts import PART, TooManyError, parted
+from manyveils.spark.counts import PART, parted
 from manyveils.spark.held import Held
 from manyveils.spark.judging import Judge, findings_of, rows_of_view
 from manyveils.spark.limits import CELLS, ROWS, TOLERATED, driver_cells, part_rows
 from manyveils.spark.published import PublishedTable
 from manyveils.spark.seams import Boxes, seams_of
 from manyveils.table.attributes import tally
+from manyveils.table.counting import TooManyError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-
-def sights_of(view: View, evidence: Evidence, promises: Sequence[Promise]) -> list[Sight]:
-    """What every promise looks at in a view."""
-    found = []
-    for promise in promises:
-        known = known_in(view, promise, evidence)
-        found += [sight_of(promise, view, file, known) for file in columns_for(promise, view, evidence)]
-    return found
-
-
-def is_spread(view: View, evidence: Evidence, promises: Sequence[Promise]) -> bool:
-    """Whether some promise is about people whose bucket nobody can tell."""
-    return any(seen.is_spread for seen in sights_of(view, evidence, promises))
 
 
 @dataclass(frozen=True, repr=False)

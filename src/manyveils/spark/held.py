@@ -5,9 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from manyveils.errors import DataError, Problem
 from manyveils.policy import Policy
@@ -15,10 +13,9 @@ from manyveils.release.seal import BUCKET
 from manyveils.spark.dictionaries import BROKEN, WHOLE, as_texts, dictionaries, numbered, typed
 from manyveils.spark.persons import refuse_several
 from manyveils.spark.source import alike, refuse_alike
-from manyveils.table import Attribute, Table
-from manyveils.table.encode import encode_attributes, refuse_columns, refuse_missing
+from manyveils.table.encode import refuse_columns, refuse_missing
 from manyveils.table.kinds import as_number
-from manyveils.table.levels import Codes
+from manyveils.table.sketch import Numbered, Sketch, weighted
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
@@ -26,52 +23,16 @@ if TYPE_CHECKING:
 
 ROWS_OF_A_TASK = 250_000
 
-Raw = NDArray[np.int64]
-
-
-class Sketch(Table):
-    """Columns as dictionaries with counts; which values stand in one row is only known where the rows are."""
-
-    def codes(self, names: tuple[str, ...]) -> tuple[Codes, ...]:
-        """Refuse: several columns are counted together by Spark."""
-        raise AssertionError(f"{len(names)} columns of a sketch have no common rows")
-
-    def alone(self, names: tuple[str, ...]) -> Table:
-        """A table of one column, which its dictionary tells, or of none."""
-        if not names:
-            return Table({}, 1, derived=self.derived, weights=np.array([self.n_people]))
-        [name] = names
-        column = self[name]
-        return Table({name: column}, len(column.codes), derived=self.derived, weights=column.weights)
-
 
 @dataclass(frozen=True, repr=False)
-class Held:
-    """Rows as numbers of raw values (column `c0`, `c1`, … of `rows`), and what the numbers mean.
-
-    `numbers` has the number of each attribute's column; a sketch's column gives each raw value its code.
-    """
+class Held(Numbered):
+    """Rows as numbers of raw values (column `c0`, `c1`, … of `rows`), and what the numbers mean."""
 
     rows: "DataFrame"
-    sketch: Sketch
-    numbers: Mapping[str, int]
 
     def without_rows(self) -> "Held":
         """What the numbers mean, to be sent where rows are: a batch brings its own."""
         return replace(self, rows=None)  # type: ignore[arg-type]
-
-    def field(self, column: str) -> str:
-        """The field of `rows` that a column is read from."""
-        return f"c{self.numbers[self.sketch.home(column)]}"
-
-    def table_of(self, raw: Mapping[str, Raw], names: Sequence[str], weights: Raw | None = None) -> Table:
-        """A table of rows that were brought here: `raw` has their numbers by field."""
-        columns = {}
-        for name in names:
-            known = self.sketch[name]
-            columns[name] = replace(known, codes=known.codes[raw[self.field(name)]], weights=weights)
-        n_rows = len(next(iter(raw.values()))) if raw else 0
-        return Table(columns, n_rows, derived=self.sketch.derived, weights=weights)
 
 
 def hold_there(rows: "DataFrame", policy: Policy, *, is_csv: bool = False) -> Held:
@@ -94,15 +55,19 @@ def hold_there(rows: "DataFrame", policy: Policy, *, is_csv: bool = False) -> He
     if policy.data.missing == "error":
         refuse_missing({name: _missing(dictionary) for name, dictionary in values.items()}, n_people)
     types = dict(rows.dtypes)
-    columns, derived = _encoded(
-        {name: (dictionary, types[name]) for name, dictionary in values.items()}, policy
-    )
+    plain = {
+        name: partial(typed, dictionary["value"].alias(name), types[name])
+        for name, dictionary in values.items()
+    }
+    counts = {name: dictionary["count"].to_numpy() for name, dictionary in values.items()}
+    columns, derived = weighted(plain, counts, policy)
     _refuse_published_alike(columns, derived)
     inferred = tuple(name for name in published if policy.attributes[name].kind is None)
     sketch = Sketch(columns, n_people, 0, derived, inferred)
     numbers = {name: number for number, name in enumerate(published)}
     texts = [values[name]["value"] for name in published]
-    return Held(_gathered(chosen, texts, -(-n_people // ROWS_OF_A_TASK)).persist(), sketch, numbers)
+    gathered = _gathered(chosen, texts, -(-n_people // ROWS_OF_A_TASK)).persist()
+    return Held(sketch, numbers, gathered)
 
 
 def _gathered(chosen: "DataFrame", texts: Sequence[pl.Series], n_tasks: int) -> "DataFrame":
@@ -186,20 +151,3 @@ def _refuse_garbled(values: Mapping[str, pl.DataFrame]) -> None:
 
 def _missing(dictionary: pl.DataFrame) -> int:
     return int(dictionary.filter(pl.col("value").is_null())["count"].sum())
-
-
-def _encoded(
-    dictionaries: Mapping[str, tuple[pl.DataFrame, str]], policy: Policy
-) -> tuple[dict[str, Attribute], dict[str, tuple[str, ...]]]:
-    """Every attribute's columns, coded by raw value."""
-    values = {
-        name: partial(typed, dictionary["value"].alias(name), kind)
-        for name, (dictionary, kind) in dictionaries.items()
-    }
-    columns, derived = encode_attributes(values, policy)
-    homes = {name: home for home, names in derived.items() for name in names}
-    counts = {name: dictionary["count"].to_numpy() for name, (dictionary, _) in dictionaries.items()}
-    weighted = {
-        name: replace(column, weights=counts[homes.get(name, name)]) for name, column in columns.items()
-    }
-    return weighted, derived

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from manyveils.audits.apart import part_of
 from manyveils.audits.finding import Finding
 from manyveils.audits.together import promise_findings
 from manyveils.policy import Policy
 from manyveils.release import Release, View
 from manyveils.spark.arrow import plain_arrow
-from manyveils.spark.counts import COUNT, PART
+from manyveils.spark.counts import PART
 from manyveils.spark.held import Held
 from manyveils.spark.published import PublishedTable
 from manyveils.table import Table
+from manyveils.table.sketch import COUNT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -45,18 +47,12 @@ class Judge:
 
     def _release(self, rows: pl.DataFrame) -> Release:
         """The part as a release of its own: of this view it has some rows, and of all others none."""
-        frames = {name: table.empty for name, table in self.tables.items()}
-        weights = {}
+        empty = {name: table.empty for name, table in self.tables.items()}
+        shown = {}
         for place, file in enumerate(self.view.files):
             here = rows.filter(pl.col(FILE) == place)
-            frames[file.table] = self.tables[file.table].frame(here)
-            weights[file.table] = here[COUNT].to_numpy().astype(np.int64)
-        n_rows = max(int(each.sum()) for each in weights.values())
-        views = tuple(
-            replace(view, rows=n_rows if view.name == self.view.name else 0) for view in self.outline.views
-        )
-        manifest = replace(self.outline.manifest, views=views)
-        return Release(manifest, frames, self.outline.recodings, weights=weights)
+            shown[file.table] = self.tables[file.table].frame(here), here[COUNT].to_numpy().astype(np.int64)
+        return part_of(self.outline, self.view, empty, shown)
 
     def _targets(self, rows: pl.DataFrame) -> Table:
         """The people whom buckets of this part may hold."""

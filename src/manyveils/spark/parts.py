@@ -21,11 +21,13 @@ from manyveils.release import Draft
 from manyveils.release.plan import FromRows, InParts
 from manyveils.release.seal import published_recodings, unsorted_column
 from manyveils.spark.arrow import plain_arrow
-from manyveils.spark.counts import PART, Counts, TooManyError, parted
-from manyveils.spark.held import Held, Sketch
+from manyveils.spark.counts import PART, Counts, parted
+from manyveils.spark.held import Held
 from manyveils.spark.limits import ROWS, TOLERATED, part_rows
 from manyveils.table import Table
 from manyveils.table.attributes import tally
+from manyveils.table.counting import TooManyError
+from manyveils.table.sketch import Sketch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -7,6 +7,7 @@ from pathlib import Path
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.keys.key import Key
 from manyveils.linting import Lint
+from manyveils.linting.counted import lint_counted
 from manyveils.methods import Method, Options, Work, method_of, plan_of_counts, work_of
 from manyveils.policy import Policy
 from manyveils.promises.explain import breaks_as_one_group, refuse
@@ -18,7 +19,6 @@ from manyveils.spark.apply import bucketed, leveled, made_in_parts
 from manyveils.spark.counts import Counts
 from manyveils.spark.held import Held
 from manyveils.spark.joined import joined, noted_together
-from manyveils.spark.linting import lint_there
 from manyveils.spark.parts import cuts_of, make_parts
 from manyveils.spark.write import write_sorted
 from manyveils.table import Streams
@@ -57,7 +57,7 @@ class Job:
 
     def lint(self) -> Lint:
         """Doubts about the policy."""
-        return lint_there(self.policy, self.counts)
+        return lint_counted(self.policy, self.counts)
 
     def _carried_out(self, plan: Plan) -> Iterator[OutgoingView]:
         for view in plan.views:

@@ -15,10 +15,11 @@ from manyveils.release import Release
 from manyveils.release.release import table_files
 from manyveils.release.seal import BUCKET
 from manyveils.release.views import ColumnFile
-from manyveils.spark.counts import COUNT, TooManyError
 from manyveils.spark.dictionaries import WHOLE, as_texts, dictionaries, numbered, typed
 from manyveils.spark.limits import CELLS
 from manyveils.spark.source import address, schema_of
+from manyveils.table.counting import TooManyError
+from manyveils.table.sketch import COUNT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from manyveils.release.packing import packing_of
 from manyveils.release.seal import BUCKET
 from manyveils.spark.arrow import plain_arrow
-from manyveils.spark.packed import packing_of
 from manyveils.spark.tallied import TIMES, pieces, tallied
 
 if TYPE_CHECKING:

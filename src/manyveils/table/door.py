@@ -9,21 +9,18 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from manyveils.errors import DataError, InputError, Problem
 from manyveils.policy.sections import Data
 from manyveils.table.foreign import READERS, from_address, is_address
 from manyveils.table.packed import Source, source_of
 from manyveils.table.room import parquet_fits, refuse_bytes, refuse_rows
+from manyveils.table.shape import CHUNK, NEWLINE, QUOTE, check_shape
 from manyveils.table.spelling import NOT_UTF8, in_utf8, refuse_rare_delimiter, spelled_out
 
 Restore = Callable[[pl.DataFrame], Any]
-Numbers = NDArray[np.int64]
 DELIMITERS = ",;\t|"
-QUOTE, NEWLINE = 0x22, 0x0A
 HEADER_BYTES = 1 << 20
-CHUNK = 1 << 24
 
 
 def take_in(data: object, form: Data | None = None) -> tuple[pl.DataFrame, Restore]:
@@ -32,9 +29,9 @@ def take_in(data: object, form: Data | None = None) -> tuple[pl.DataFrame, Resto
     `form` says how it is written, as the section [data] of a policy does.
     """
     if isinstance(data, str) and is_address(data):
-        return from_address(data, form or Data()), _unchanged
+        return from_address(data, form or Data()), unchanged
     if isinstance(data, str | Path):
-        return read_file(Path(data), form), _unchanged
+        return read_file(Path(data), form), unchanged
     if is_sparks(data):
         remedy = "Publish and audit take it; elsewhere give toPandas() of it, or of a sample."
         raise DataError.at("data", "a Spark dataframe is not collected here.", remedy)
@@ -76,12 +73,13 @@ def _as_polars(data: Any) -> pl.DataFrame:
     return frame.to_polars()
 
 
-def _unchanged(frame: pl.DataFrame) -> pl.DataFrame:
+def unchanged(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame as it is."""
     return frame
 
 
 RESTORERS: Mapping[str, Restore] = {
-    "polars": _unchanged,
+    "polars": unchanged,
     "pandas": pl.DataFrame.to_pandas,
     "pyarrow": pl.DataFrame.to_arrow,
 }
@@ -107,7 +105,7 @@ def _unreadable(error: Exception) -> DataError:
 
 def _restorer(data: object) -> Restore:
     library = type(data).__module__.partition(".")[0]
-    return RESTORERS.get(library, _unchanged)
+    return RESTORERS.get(library, unchanged)
 
 
 def restorer_of(library: str) -> Restore:
@@ -157,13 +155,13 @@ def _read_csv(source: Source, delimiter: str | None) -> pl.DataFrame:
     try:
         frame = pl.read_csv(content, separator=delimiter, infer_schema=False, new_columns=names, glob=False)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        _check_shape(source, n_fields=len(names), delimiter=delimiter)
-        raise _damaged(source, str(error)) from None
+        check_shape(source, len(names), delimiter)
+        raise damaged(source, str(error)) from None
     if _is_even(source, frame, delimiter):
         return frame
-    n_records, blank = _check_shape(source, n_fields=len(names), delimiter=delimiter)
+    n_records, blank = check_shape(source, len(names), delimiter)
     if frame.height != n_records - 1:
-        raise _damaged(source)
+        raise damaged(source)
     # A blank line is nobody; the reader makes it a row of missing cells.
     # With one column only it is a missing cell.
     is_person = ~np.isin(np.arange(frame.height), blank - 1)
@@ -217,7 +215,8 @@ def _names_in(source: Source, delimiter: str | None) -> tuple[list[str], str]:
     return names, delimiter
 
 
-def _damaged(path: Source, message: str = "") -> DataError:
+def damaged(path: Source, message: str = "") -> DataError:
+    """What is wrong with a csv file that its reader refuses, or reads differently."""
     if "utf-8" in message.lower():
         return DataError.at(str(path), "is not valid UTF-8.", NOT_UTF8)
     what = "is not a well-formed csv file: quotes are not closed or rows differ."
@@ -272,59 +271,3 @@ def _header_problems(names: list[str]) -> Iterator[Problem]:
     n_nameless = sum(not name.strip() for name in names)
     if n_nameless:
         yield Problem("header", f"{n_nameless} columns have no name.", "Name them.")
-
-
-def _check_shape(path: Source, *, n_fields: int, delimiter: str) -> tuple[int, Numbers]:
-    """Refuse rows with too few or too many fields, which readers fill up in silence; count records, list blank ones."""
-    wrong, first, blank = 0, 0, []
-    n_records, fields, quoted, empty = 0, 1, False, True
-    with path.open() as file:
-        while chunk := file.read(CHUNK):
-            counts, fields, quoted, empty = _fields_per_record(
-                chunk, delimiter, fields, quoted=quoted, empty=empty
-            )
-            bad = np.flatnonzero((counts != n_fields) & (counts > 0))
-            if bad.size and not wrong:
-                first = n_records + int(bad[0]) + 1
-            wrong += bad.size
-            blank.append(n_records + np.flatnonzero(counts == 0))
-            n_records += len(counts)
-    if not empty:
-        n_records += 1
-        if fields != n_fields:
-            wrong, first = wrong + 1, first or n_records
-    if wrong:
-        raise DataError.at(
-            str(path),
-            f"{wrong} rows do not have the header's {n_fields} fields, the first is record {first}.",
-            f"Fields are separated by {delimiter!r}; if that is wrong, set delimiter in [data].",
-        )
-    return n_records, np.concatenate(blank)
-
-
-def _fields_per_record(
-    chunk: bytes, delimiter: str, fields: int, *, quoted: bool, empty: bool
-) -> tuple[Numbers, int, bool, bool]:
-    """Count the fields of the records that end in the chunk (0 for a blank line), and what is left open."""
-    data = np.frombuffer(chunk, dtype=np.uint8)
-    ends, marks = data == NEWLINE, data == ord(delimiter)
-    quotes = data == QUOTE
-    if quoted or quotes.any():
-        outside = ~(np.bitwise_xor.accumulate(quotes) ^ quoted)
-        ends, marks = ends & outside, marks & outside
-        quoted = not bool(outside[-1])
-    stops = np.flatnonzero(ends)
-    places = np.flatnonzero(marks)
-    before = np.searchsorted(places, stops)
-    counts = np.diff(before, prepend=0) + 1
-    starts = np.concatenate(([0], stops[:-1] + 1)) if stops.size else stops
-    blank = stops - starts <= (data[np.maximum(stops - 1, 0)] == 0x0D)
-    if stops.size:
-        counts[0] += fields - 1
-        blank[0] &= empty
-        counts[blank] = 0
-        last = int(stops[-1]) + 1
-        fields, empty = 1 + places.size - int(before[-1]), chunk[last:] in (b"", b"\r")
-    else:
-        fields, empty = fields + places.size, empty and chunk == b"\r"
-    return counts, fields, quoted, empty

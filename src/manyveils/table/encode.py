@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import NoReturn
 
 import numpy as np
 import polars as pl
@@ -44,7 +45,7 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     keys = _keys(frame, policy)
     repeating = repeating_beside(as_read(frame.select(names_beside(frame, policy)), policy), keys, policy)
     frame = frame.select(names)
-    _refuse_other_types(frame)
+    refuse_other_types(frame)
     refuse_long_cells(frame)
     frame = as_read(frame, policy)
     complete = _complete(frame, policy)
@@ -166,7 +167,8 @@ def _without_role(names: Sequence[str]) -> Iterator[Problem]:
     yield Problem("data", f"{len(names)} columns have no role: {listed}{rest}.", remedy)
 
 
-def _refuse_other_types(frame: pl.DataFrame) -> None:
+def refuse_other_types(frame: pl.DataFrame) -> None:
+    """Refuse columns whose cells have no published form."""
     remedy = "Make them texts, numbers, dates or true and false, or drop the column."
     DataError.refuse(
         Problem(f"data: {name}", f"cells of type {type(dtype).__name__} cannot be published.", remedy)
@@ -232,9 +234,13 @@ def _complete(frame: pl.DataFrame, policy: Policy) -> pl.Series | None:
         return None
     complete = frame.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
     if not complete.any():
-        what = f"all {frame.height} rows have a missing cell."
-        raise DataError.at("data", what, 'Set missing = "category".')
+        refuse_all_dropped(frame.height)
     return complete
+
+
+def refuse_all_dropped(n_rows: int) -> NoReturn:
+    """Refuse data of whose rows nothing is left."""
+    raise DataError.at("data", f"all {n_rows} rows have a missing cell.", 'Set missing = "category".')
 
 
 def refuse_missing(counts: Mapping[str, int], n_rows: int) -> None:

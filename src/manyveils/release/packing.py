@@ -18,7 +18,7 @@ class Packing:
 
     Claim: keys have the order of what they hold.
     Why: a key counts through all combinations of its numbers, the first of which weighs most.
-    Tested by: tests/spark/test_packed.py
+    Tested by: tests/claims/test_packing.py
     """
 
     sizes: tuple[int, ...]

@@ -1,19 +1,22 @@
-"""Doubts about a policy whose rows stay with Spark."""
+"""Doubts about a policy whose rows are elsewhere, from counts."""
 
 from manyveils.linting import Lint, lint
 from manyveils.policy import Policy
-from manyveils.spark.counts import Counts, TooManyError
 from manyveils.table import Table
+from manyveils.table.counting import Counting, TooManyError
 
 
-def lint_there(policy: Policy, counts: Counts) -> Lint:
-    """Doubts about the policy; attributes together are only looked at if their counts fit the driver."""
-    found = [lint(table, policy) for table in (Table({}, 1), *_tables(policy, counts))]
+def lint_counted(policy: Policy, counts: Counting) -> Lint:
+    """Doubts about the policy; attributes together are only looked at if their counts fit."""
+    found = [
+        lint(table, policy)
+        for table in (Table({}, 1, repeating=counts.held.sketch.repeating), *_tables(policy, counts))
+    ]
     doubts = dict.fromkeys(doubt for part in found for doubt in part.doubts)
     return Lint(tuple(doubts), tuple(policy.accept), policy.name)
 
 
-def _tables(policy: Policy, counts: Counts) -> list[Table]:
+def _tables(policy: Policy, counts: Counting) -> list[Table]:
     held = counts.held.sketch.attributes
     neutral, sensitive = (
         tuple(name for name in names if name in held)

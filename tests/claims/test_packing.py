@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyveils.release.dealing import LARGEST_KEY
-from manyveils.spark.packed import Packing
+from manyveils.release.packing import Packing
 
 SIZES = st.lists(st.sampled_from([1, 2, 7, 1000, 2**31, LARGEST_KEY]), min_size=1, max_size=6)
 

@@ -1,0 +1,1 @@
+"""Tables that do not fit the memory."""
