@@ -154,3 +154,21 @@ def test_it_needs_something_sensitive():
     frame = pl.DataFrame({"age": [1, 2], "sex": ["f", "m"], "ill": ["a", "b"], "pay": ["x", "y"]})
     with pytest.raises(PolicyError, match="needs a sensitive attribute"):
         mv.publish(frame, policy({"k": 2}, {"method": "angelize"}, **roles), seed=1)
+
+
+@pytest.mark.parametrize("suppression", [0.5, 0.8])
+def test_who_is_left_has_a_group_where_others_were_left_out(suppression):
+    """Persons with several rows are counted anew once somebody was left out."""
+    frame = pl.DataFrame(
+        {"id": ["p0", "p0", "p1", "p2", "p3", "p4", "p5", "p6"], "age": range(1, 9), "ill": list("aaaaaabc")}
+    )
+    wanted = mv.Policy(
+        data={"person": "id"},
+        attributes={"id": {"role": "identifier"}, "age": {"role": "quasi"}, "ill": {"role": "sensitive"}},
+        guarantee={"l": 2, "l_kind": "frequency"},
+        publish={"method": "angelize", "suppression": suppression, "group_k": 2},
+    )
+    for seed in range(3):
+        release = mv.publish(frame, wanted, seed)
+        assert 0 < release.rows < 8
+        assert mv.audit(release, frame, wanted).kept

@@ -100,8 +100,11 @@ def tampered(draw, release):
 
 
 def assert_alike(found, expected):
-    """Finding by finding, numbers within rounding; whole rows are compared only where all are at hand."""
-    found, expected = ([own for own in told if own.promise != "rows-true"] for told in (found, expected))
+    """Finding by finding, numbers within rounding; what needs whole rows is looked at only where all are at hand."""
+    found, expected = (
+        [own for own in told if own.promise != "rows-true" and own.reading != "everybody"]
+        for told in (found, expected)
+    )
     assert len(found) == len(expected)
     for one, other in zip(found, expected, strict=True):
         mine, others = one.describe(), other.describe()

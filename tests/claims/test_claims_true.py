@@ -115,6 +115,35 @@ LIES: dict[str, Any] = {
     "l of values": added(
         {"kind": "distinct-l-diversity", "parameters": {"l": 2, "l_of": {"flu": 60}}, "attribute": "ill"}
     ),
+    "about no attribute": added({"kind": "linkability", "parameters": {"epsilon": 0.5}}),
+    "a ground that is none": added(
+        {"kind": "t-closeness", "parameters": {"t": 0.5, "ground": "Equal"}, "attribute": "ill"}
+    ),
+    "l below one": added({"kind": "entropy-l-diversity", "parameters": {"l": 0}, "attribute": "ill"}),
+    "l far below one": added(
+        {"kind": "frequency-l-diversity", "parameters": {"l": -(10**30)}, "attribute": "ill"}
+    ),
+    "l of values in another form": added(
+        {"kind": "frequency-l-diversity", "parameters": {"l": 2, "l_of": ["flu"]}, "attribute": "ill"}
+    ),
+    "a message among values": added(
+        {
+            "kind": "distinct-l-diversity",
+            "parameters": {"l": 2, "l_of": {"meet at noon": 9}},
+            "attribute": "ill",
+        }
+    ),
+    "a level that is none": added(
+        {"kind": "distinct-l-diversity", "parameters": {"l": 2, "l_level": 1_000_000}, "attribute": "ill"}
+    ),
+    "k below one": with_k(-7),
+    "t below nothing": added(
+        {"kind": "t-closeness", "parameters": {"t": -1, "ground": "equal"}, "attribute": "ill"}
+    ),
+    "k of a rule": added(
+        {"kind": "k-anonymity", "parameters": {"k": 3}, "rule": {"given": [], "protect": "ill"}}
+    ),
+    "k against who knows more": added({"kind": "k-anonymity", "parameters": {"k": 2}, "conditional": True}),
     "a condition": lambda promises: [
         *promises,
         {**promises[-1], "parameters": {"l": 30}, "conditional": True},

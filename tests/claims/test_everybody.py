@@ -146,3 +146,16 @@ def test_what_does_not_hold_is_refused_with_what_helps() -> None:
     document["publish"] |= {"partition": "random", "bucket": 3}
     with pytest.raises(mv.BrokenPromise, match=r"knows everybody.*anatomize"):
         list(map(partial(mv.publish, frame, mv.Policy(**document)), range(8)))
+
+
+def test_persons_with_several_rows_are_refused() -> None:
+    """Worlds of persons with several rows are not worked out, and whoever asks for them is told."""
+    frame = pl.DataFrame({"id": [*"abcdefgh", "h"], "q": [*"xxxxyyyy", "y"], "s": [*"uvwxuvwx", "x"]})
+    asked = mv.Policy(
+        data={"person": "id"},
+        attributes={"id": {"role": "identifier"}, "q": {"role": "quasi"}, "s": {"role": "sensitive"}},
+        guarantee={"l": 2, "everybody": True},
+        publish={"method": "slice"},
+    )
+    with pytest.raises(mv.PolicyError, match="several rows"):
+        mv.publish(frame, asked, 1)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyveils.errors import PolicyError
-from manyveils.kernels import cuts, persons, sightings
+from manyveils.kernels import persons, segments, sightings
 from manyveils.policy import Policy
 from manyveils.promises import headcounts
 from manyveils.promises.crowds import persons_of
@@ -125,6 +125,6 @@ def test_parts_after_cuts_are_undone(form: str) -> None:
     """A part belongs to the topmost one above it whose cut is undone, or else to itself."""
     parents, undone = np.array([-1, 0, 0, 1, 1, 2, 2]), np.zeros(7, dtype=bool)
     undone[1] = True
-    assert getattr(cuts.parts_left, form)(parents, undone).tolist() == [0, 1, 2, 1, 1, 5, 6]
+    assert getattr(segments.parts_left, form)(parents, undone).tolist() == [0, 1, 2, 1, 1, 5, 6]
     undone[0] = True
-    assert getattr(cuts.parts_left, form)(parents, undone).tolist() == [0] * 7
+    assert getattr(segments.parts_left, form)(parents, undone).tolist() == [0] * 7

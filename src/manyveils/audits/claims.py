@@ -6,15 +6,17 @@ policy takes to be known.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
+from fractions import Fraction
 from typing import Any
 
 from manyveils.audits.finding import Finding, count_of_faults
 from manyveils.audits.judge import judge_promised
-from manyveils.errors import ManyveilsError
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import (
+    ABOUT_ROWS,
     GUARANTEES,
+    Diverse,
     Elimination,
     Guarantee,
     KeyAnonymity,
@@ -28,6 +30,8 @@ from manyveils.table import Table, resolve
 from manyveils.table.resolve import resolve_one
 
 Claim = Mapping[str, Any]
+# No policy may ask for more known items.
+MOST_KNOWN = 4
 
 
 def claim_findings(evidence: Evidence, *, is_unchanged: bool = False) -> Iterator[Finding]:
@@ -36,8 +40,8 @@ def claim_findings(evidence: Evidence, *, is_unchanged: bool = False) -> Iterato
     A claim that is not this policy's may be about someone who knows less. Where the release is as it was published
     (`is_unchanged`), its own audit has judged it, and what does not hold for this policy binds nobody.
 
-    Claim: in a release that is kept and was made with this policy, or with another one of the same roles, every line of the manifest's promises holds for those who know what the policy
-    takes to be known.
+    Claim: in a release that is kept and was made with this policy, or with another one that takes the same to be known
+    and the same values to need no protection, every line of the manifest's promises holds for those who know that.
     Why: a line that describes a promise of the policy is judged as that; any other is read back into the promise that
     it describes, word for word, and judged; what cannot be read or judged does not hold.
     Tested by: tests/claims/test_claims_true.py
@@ -102,16 +106,45 @@ def whole(evidence: Evidence) -> Table:
 
 
 def _holds(evidence: Evidence, claim: Claim, table: Table) -> bool:
-    promise = read_claim(claim, evidence.policy)
-    if promise is None or not _can_be_asked(promise.guarantee, table):
-        return False
     try:
+        promise = read_claim(claim, evidence.policy)
+        if promise is None or not (
+            _may_be_promised(promise, table) and _can_be_asked(promise.guarantee, table)
+        ):
+            return False
         asked = resolve_one(promise, evidence.policy, table)
         found = [finding for part in asked for finding in judge_promised(evidence, part)]
-    except (ManyveilsError, ArithmeticError):
-        # Of thresholds that no policy may have.
+    except Exception:
+        # Whoever edits a manifest may write anything; what cannot be judged does not hold.
         return False
     return bool(found) and all(finding.kept for finding in found)
+
+
+def _may_be_promised(promise: Promise, table: Table) -> bool:
+    """Whether a policy could promise it: thresholds that it may have, of values that there are, about what it speaks of."""
+    guarantee = promise.guarantee
+    numbers = [getattr(guarantee, field.name) for field in fields(guarantee) if field.name != "l_level"]
+    whole_numbers = [number for number in numbers if isinstance(number, int)]
+    if min(whole_numbers, default=1) < 1 or any(isinstance(own, Fraction) and own < 0 for own in numbers):
+        return False
+    if isinstance(guarantee, ABOUT_ROWS):
+        is_small = not isinstance(guarantee, KnownItems) or guarantee.known_items <= MOST_KNOWN
+        is_about_rows = not promise.protects or isinstance(guarantee, Elimination)
+        return is_small and is_about_rows and not promise.is_rule and not promise.conditional
+    return bool(promise.protects) and (
+        not isinstance(guarantee, Diverse) or _are_values(guarantee, promise, table)
+    )
+
+
+def _are_values(guarantee: Diverse, promise: Promise, table: Table) -> bool:
+    """Whether the values that have an l of their own are values, or labels of the level that is asked for."""
+    if not (guarantee.l_level or guarantee.l_of):
+        return True
+    attribute = table.attributes.get(promise.protects[0])
+    if attribute is None or not 0 <= guarantee.l_level <= attribute.levels.highest:
+        return False
+    shown = {*attribute.texts, *attribute.at_level(guarantee.l_level).texts}
+    return all(l >= 1 and value in shown for value, l in guarantee.l_of)
 
 
 def _can_be_asked(guarantee: Guarantee, table: Table) -> bool:

@@ -29,6 +29,7 @@ from manyveils.promises.work import Work
 from manyveils.release.dealing import bucket_notes
 from manyveils.release.draft import Draft, Drafts
 from manyveils.release.plan import FromRows
+from manyveils.table import Table
 
 
 class AngelizeOptions(AnatomizeOptions):
@@ -62,9 +63,17 @@ def _many_to_many(work: Work) -> Drafts:
     batched = replace(work, promises=_for_batches(work))
     [draft] = drafts_of(batched, anatomize.plan(batched)).views
     placed = (
-        work if draft.rows.size == work.table.n_rows else replace(work, table=work.table.taking(draft.rows))
+        work if draft.rows.size == work.table.n_rows else replace(work, table=_some(work.table, draft.rows))
     )
     return _drafted(placed, draft, _groups(placed, about_rows))
+
+
+def _some(table: Table, rows: Ids) -> Table:
+    """Some rows, whose persons are numbered without gaps."""
+    taken = table.taking(rows)
+    if taken.persons is None:
+        return taken
+    return replace(taken, persons=np.unique(taken.persons, return_inverse=True)[1])
 
 
 def _one_to_one(work: Work) -> Drafts:

@@ -16,7 +16,7 @@ from manyveils.policy.guarantees import (
     PopulationSize,
 )
 from manyveils.policy.model import Policy
-from manyveils.policy.promises import alpha_beta_k_of, promises_of
+from manyveils.policy.promises import alpha_beta_k_of, effective, promises_of
 from manyveils.table.attributes import Table
 
 
@@ -29,6 +29,7 @@ def resolve(policy: Policy, table: Table, *, is_made: bool = False) -> tuple[Pro
     """
     promises = promises_of(policy)
     hopeless, problems = [*_unknown_values(promises, policy, table)], [*_missing_levels(policy, table)]
+    problems += _of_rows_alone(policy, table)
     resolved = [
         part for promise in promises for part in _resolve_promise(promise, policy, table, problems, hopeless)
     ]
@@ -37,6 +38,13 @@ def resolve(policy: Policy, table: Table, *, is_made: bool = False) -> tuple[Pro
     if table.persons is not None:
         resolved = [part for promise in resolved for part in _for_less_knowledge(promise)]
     return tuple(dict.fromkeys(resolved))
+
+
+def _of_rows_alone(policy: Policy, table: Table) -> Iterator[Problem]:
+    """What is worked out for people with one row each."""
+    if table.persons is not None and any(effective(policy, name).everybody for name in policy.sensitive):
+        what = "is not worked out where somebody has several rows."
+        yield Problem("guarantee.everybody", what, 'Drop it, or write person = "row" if rows are people.')
 
 
 def resolve_one(promise: Promise, policy: Policy, table: Table) -> tuple[Promise, ...]:
