@@ -145,7 +145,7 @@ def test_a_saved_release_can_be_audited(tmp_path: Path) -> None:
         release.save(tmp_path / "out", force=True)
         assert mv.audit(tmp_path / "out", frame, policy).kept
     private = {path.name for path in (tmp_path / "out.private").iterdir()}
-    assert private == {"placements.parquet", "ledger.zip"}
+    assert private == {"placements.parquet", "ledger.zip", "release.sha256"}
     assert not any(list((tmp_path / "out").rglob(name)) for name in private)
     with pytest.raises(mv.InputError, match="is there already"):
         release.save(tmp_path / "out")
