@@ -1,6 +1,7 @@
 """Estimates of population uniques, against the published formulas in plain Python and against ARX's own numbers."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -168,3 +169,11 @@ def test_a_whole_population_has_the_uniques_it_shows():
     sample = sample_of(np.array([1, 1, 2, 5]), 9)
     assert zayatz(sample) == pytest.approx(2)
     assert slide_negative_binomial(sample) == pytest.approx(2)
+
+
+def test_a_search_that_gets_lost_ends():
+    """From some samples Newton's steps lead billions away; another start is taken then, at once."""
+    started = time.perf_counter()
+    sample = sample_of(np.array([2, 1, 1, 2, 5, 5, 11, 10, 2]), 39 * 28)
+    assert math.isnan(pitman(sample)) or 0 <= pitman(sample) <= sample.n_population
+    assert time.perf_counter() - started < 10

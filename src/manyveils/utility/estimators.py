@@ -19,6 +19,8 @@ Equations = Callable[[Floats], tuple[Floats, Floats]]
 # Equations hold if both sides are as near as this, as ARX has it; then a few steps more are taken.
 ACCURACY = 1e-6
 MOST_STEPS, MORE_STEPS = 1000, 5
+# So far from its solutions nobody looks for Pitman's alpha.
+FURTHEST = 10_000.0
 # So far off, as a share, groups of one and of two may be from what a model expects.
 NEAR = 1e-9
 # Beside a first guess, these are tried.
@@ -118,6 +120,9 @@ def _pitman_equations(sample: Sample) -> Equations:
 
     def at(parameters: Floats) -> tuple[Floats, Floats]:
         theta, alpha = parameters
+        if not abs(alpha) <= FURTHEST:
+            # A search that has got lost: solutions lie between 0 and 1, and far below 0 polygamma takes hours.
+            return np.full(2, np.nan), np.full((2, 2), np.nan)
         inverse = 1 / (theta + steps * alpha)
         by_theta = inverse.sum() - (psi(n + theta) - psi(theta + 1))
         by_alpha = (steps * inverse).sum() - (counts * (psi(sizes - alpha) - psi(1 - alpha))).sum()
