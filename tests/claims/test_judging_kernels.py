@@ -66,6 +66,16 @@ def test_a_path_that_takes_values_from_others(form):
 
 
 @in_both_forms
+def test_a_path_after_another(form):
+    """Who gave a value up has another one, over which the next search goes on."""
+    holders = [[0, 1], [2, 3], [0, 2], [0]]
+    found = getattr(n_matched, form)(
+        whole([0, 4]), starts_of(holders), whole(person for own in holders for person in own), 4
+    )
+    assert found.tolist() == [4]
+
+
+@in_both_forms
 @given(st.lists(st.lists(small, max_size=5), max_size=5))
 def test_leaders(form, lines):
     """The first line of the same person with the same number leads."""
