@@ -3,6 +3,7 @@
 Where they do not, every view is judged part by part, by whole groups, and the findings are put together.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -92,7 +93,7 @@ class Marginal(Evidence):
 
 
 @dataclass(frozen=True, repr=False)
-class Auditing:
+class Auditing(ABC):
     """One audit; an engine looks at rows in its own way."""
 
     outline: Release
@@ -121,17 +122,17 @@ class Auditing:
             how_counted(self.counts.held.sketch, self.policy),
         )
 
+    @abstractmethod
     def descents(self, evidence: Evidence, view: View, file: ColumnFile) -> int:
         """Rows that sort below the row before them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def torn_buckets(self, evidence: Evidence, view: View) -> int:
         """Buckets that have different numbers of rows in different columns."""
-        raise NotImplementedError
 
+    @abstractmethod
     def there(self) -> tuple[Finding, ...]:
         """The findings about all promises, where the different rows do not fit."""
-        raise NotImplementedError
 
     def absence(self) -> Iterable[Finding]:
         """The findings about those who are left out."""

@@ -1,5 +1,6 @@
 """Counts of combinations whose rows are elsewhere: what is known already is not counted again."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 from manyveils.errors import InfeasibleError
@@ -12,7 +13,7 @@ class TooManyError(InfeasibleError):
 
 
 @dataclass(frozen=True, repr=False)
-class Counting:
+class Counting(ABC):
     """What has been counted so far of rows that others hold; the same question is asked once."""
 
     held: Numbered
@@ -26,9 +27,9 @@ class Counting:
             self._found[key] = self._counted(tuple(sorted(key)))
         return self._found[key]
 
+    @abstractmethod
     def brought(self, names: tuple[str, ...]) -> Table:
         """Counted from all rows, as far as that fits."""
-        raise NotImplementedError
 
     def _counted(self, names: tuple[str, ...]) -> Table:
         """Counted from what is here already, if it has these columns; from all rows otherwise."""
