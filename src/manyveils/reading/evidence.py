@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from threading import Lock
 from typing import TypeVar, cast
 
 import numpy as np
@@ -47,11 +47,11 @@ class Evidence:
     release: Release
     table: Table
     policy: Policy
-    _answers: dict[Question, object] = field(default_factory=dict)
+    _answers: "Answers" = field(default_factory=lambda: Answers())
     # What the files say, whoever the persons of the original are.
-    _read: dict[Question, object] = field(default_factory=dict)
+    _read: "Answers" = field(default_factory=lambda: Answers())
 
-    @cached_property
+    @property
     def by_rows(self) -> "Evidence":
         """The same with rows in place of persons, where each person has one: what is counted is the same.
 
@@ -60,7 +60,10 @@ class Evidence:
         table = self.table
         if table.persons is None or table.n_persons < table.n_rows:
             return self
-        return Evidence(self.release, replace(table, persons=None), self.policy, _read=self._read)
+        return self.remembered(("by rows", "", (), ()), self._by_rows)
+
+    def _by_rows(self) -> "Evidence":
+        return Evidence(self.release, replace(self.table, persons=None), self.policy, _read=self._read)
 
     @property
     def n_people(self) -> int:
@@ -223,15 +226,27 @@ class Evidence:
         return expected or coded_field(published)
 
     def _read_once(self, question: Question, answer: Callable[[], Answer]) -> Answer:
-        if question not in self._read:
-            self._read[question] = answer()
-        return cast(Answer, self._read[question])
+        return self._read.of(question, answer)
 
     def remembered(self, question: Question, answer: Callable[[], Answer]) -> Answer:
         """Answer a question once: promises that differ in their thresholds look at the same groups."""
-        if question not in self._answers:
-            self._answers[question] = answer()
-        return cast(Answer, self._answers[question])
+        return self._answers.of(question, answer)
+
+
+@dataclass(frozen=True, repr=False)
+class Answers:
+    """Answers by question; of several threads that ask the same at once, one finds the answer and the others wait."""
+
+    _found: dict[Question, object] = field(default_factory=dict)
+    _asked: dict[Question, Lock] = field(default_factory=dict)
+
+    def of(self, question: Question, answer: Callable[[], Answer]) -> Answer:
+        """The answer to a question, which is found once."""
+        if question not in self._found:
+            with self._asked.setdefault(question, Lock()):
+                if question not in self._found:
+                    self._found[question] = answer()
+        return cast(Answer, self._found[question])
 
 
 def lines_of(evidence: Evidence) -> Ids | None:
