@@ -137,7 +137,7 @@ class StreamedAudit(Auditing):
 
     def n_beyond(self, lines: Iterable[Bits], wanted: Iterable[Bits]) -> int:
         """How many lines are more than the rows like them."""
-        tally = Tally(1, self.held.folder / "lines", self.held.room.most_keys)
+        tally = Tally(1, self.held.folder / "lines", self.held.room)
         try:
             for batch in lines:
                 tally.add([batch.view(np.int64)])

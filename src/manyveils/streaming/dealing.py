@@ -68,7 +68,7 @@ def _unsorted(told: Ranked, rows: Rows, n_buckets: int) -> Unsorted:
             yield [batch[BUCKET], *told.numbers(batch)]
 
     def shown(numbers: Sequence[Ids]) -> list[pl.Series]:
-        return [pl.Series(BUCKET, numbers[0]), *told.shown(numbers[1:])]
+        return [pl.Series(BUCKET, numbers[0], dtype=pl.Int64), *told.shown(numbers[1:])]
 
     schema = {BUCKET: pl.Int64(), **{name: values.dtype for name, values in told.values.items()}}
     return Unsorted(Packing((n_buckets, *told.packing.sizes)), schema, batches, shown)
@@ -161,7 +161,7 @@ class _Dealer:
     def _contents(self) -> tuple[Counted, Ids]:
         """The different rows as the view shows them, in order, with their counts, and the combination of each."""
         room = self.held.room
-        tally = Tally(len(self.packing.groups), self.held.folder / "contents", room.most_keys)
+        tally = Tally(len(self.packing.groups), self.held.folder / "contents", room)
         # Rows in random order take a number each, and different ones their keys, their counts and their combination.
         n_bytes = room.free // 2 - 8 * self.held.rows.n_rows
         most = max(n_bytes // (8 * len(self.packing.groups) + 20), 0)

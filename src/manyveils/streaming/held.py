@@ -136,7 +136,7 @@ def hold_streamed(batches: Batches, policy: Policy, room: Room, folder: Path, pr
         if reading.n_dropped:
             refuse_all_dropped(reading.n_dropped)
         raise DataError.at("data", "there is a header but no row.")
-    repeating = refuse_several(seen, policy, room.most_keys)
+    repeating = refuse_several(seen, policy, room)
     sketch = _sketched(dictionaries, reading, repeating, is_text=batches.is_text, form=policy.data)
     numbers = {name: place for place, name in enumerate(names)}
     return Held(sketch, numbers, writing.rows, room, folder)
@@ -177,12 +177,17 @@ class Counts(Counting):
     def brought(self, names: tuple[str, ...]) -> Table:
         """Counted from all rows, as far as that fits the memory."""
         fields = self.held.fields(names)
-        packing = Packing(tuple(self.held.n_numbers(field) for field in fields))
-        most = self.most_cells // (len(fields) + 1)
-        tally = Tally(len(packing.groups), self.held.folder / "tally", self.held.room.most_keys)
+        # Fields that have several columns are fewer than these, and then their numbers are counted.
+        is_coded = len(fields) == len(names)
+        sizes = [self.held.sketch[name].n_values for name in names] if is_coded else [
+            self.held.n_numbers(field) for field in fields
+        ]
+        packing, most = Packing(tuple(sizes)), self.most_cells // (len(fields) + 1)
+        tally = Tally(len(packing.groups), self.held.folder / "tally", self.held.room)
         try:
             for batch in self.held.rows.batches(fields):
-                tally.add(packing.packed([batch[field] for field in fields]))
+                table = self.held.table_of(batch, names) if is_coded else None
+                tally.add(packing.packed([batch[field] for field in fields] if table is None else table.codes(names)))
                 if tally.n_least > most:
                     raise TooManyError([_too_many(self.held, names, most)])
             found = tally.different(most)
@@ -190,8 +195,12 @@ class Counts(Counting):
             tally.forget()
         if found is None:
             raise TooManyError([_too_many(self.held, names, most)])
-        raw = dict(zip(fields, packing.unpacked(found.keys), strict=True))
-        table = self.held.table_of(raw, names, found.times)
+        numbers = packing.unpacked(found.keys)
+        if is_coded:
+            told = zip(names, numbers, strict=True)
+            columns = {name: replace(self.held.sketch[name], codes=own, weights=found.times) for name, own in told}
+            return Table(columns, len(found), derived=self.held.sketch.derived, weights=found.times)
+        table = self.held.table_of(dict(zip(fields, numbers, strict=True)), names, found.times)
         return compact(table, {}, are_different=self.held.is_one_each(names))[0]
 
 

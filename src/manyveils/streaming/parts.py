@@ -203,7 +203,7 @@ class _Grouped:
 def _grouped(table: PublishedTable, shared: set[str]) -> Iterator[_Cursor]:
     names = (BUCKET,) if BUCKET in shared else tuple(name for name in table.fields if name in shared)
     grouped = _Grouped(table, names)
-    tally = Tally(grouped.n_keys, table.rows.folder / "grouped", table.room.most_keys)
+    tally = Tally(grouped.n_keys, table.rows.folder / "grouped", table.room)
     try:
         for batch in table.batches():
             tally.add(grouped.keys(batch))
@@ -221,7 +221,7 @@ def torn_buckets_of(tables: Sequence[PublishedTable]) -> int:
 
 
 def _torn(one: PublishedTable, other: PublishedTable) -> Ids:
-    tally, torn = Tally(1, one.rows.folder / "torn", one.room.most_keys), [np.zeros(0, dtype=np.int64)]
+    tally, torn = Tally(1, one.rows.folder / "torn", one.room), [np.zeros(0, dtype=np.int64)]
     try:
         for table, times in ((one, 1), (other, -1)):
             for batch in table.picked([BUCKET]):

@@ -11,9 +11,9 @@ SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(I?)B?\s*", re.IGNORECAS
 # What the process takes before it has read a row, and the least that rows need besides.
 LIBRARIES, LEAST = 400 * 10**6, 600 * 10**6
 # What a cell of a batch takes while it is read, numbered and let go.
-CELL_READ, CELL_COUNTED = 120, 50
-# What a key takes while two runs are added up: both, one after the other, in order, and what is left.
-KEY_ADDED = 160
+CELL_READ, CELL_COUNTED = 120, 35
+# What a row takes while runs are added up, and each of its keys: as it came, in order, and counted in three runs.
+ROW_ADDED, KEY_ADDED = 16, 32
 MOST_ROWS, FEWEST_ROWS = 1_000_000, 10_000
 MOST_BYTES = 1 << 25
 
@@ -41,10 +41,9 @@ class Room:
         """How many bytes of a text file are read at once, whose cells have some ten characters."""
         return min(10 * n_columns * self.rows_at_once(n_columns), MOST_BYTES)
 
-    @property
-    def most_keys(self) -> int:
-        """How many 64-bit numbers with their counts are held at once; adding them up takes a few times their size."""
-        return max(self.free // KEY_ADDED, FEWEST_ROWS)
+    def rows_counted(self, n_keys: int) -> int:
+        """How many rows of so many 64-bit keys are counted at once; the other half is for what is done with them."""
+        return max(self.free // 2 // (ROW_ADDED + n_keys * KEY_ADDED), FEWEST_ROWS)
 
     @property
     def most_cells(self) -> int:
