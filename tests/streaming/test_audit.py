@@ -41,12 +41,12 @@ def in_parts(most_cells):
         raise TooManyError([])
 
     streamed.StreamedAudit._here = refused
-    fitting = Room.most_cells
-    Room.most_cells = property(lambda _: most_cells)
+    fitting = Room.most_judged
+    Room.most_judged = property(lambda _: most_cells)
     try:
         yield
     finally:
-        streamed.StreamedAudit._here, Room.most_cells = here, fitting
+        streamed.StreamedAudit._here, Room.most_judged = here, fitting
 
 
 def judged(folder, data, policy, room=ROOM):

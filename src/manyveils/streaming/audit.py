@@ -74,6 +74,11 @@ class StreamedAudit(Auditing):
     # Whether the folder is the one of which a digest was kept; nothing where none was.
     is_as_published: bool | None
 
+    @property
+    def most_cells(self) -> int:
+        """How many cells of published rows are judged at once."""
+        return self.held.room.most_judged
+
     def descents(self, evidence: Evidence, view: View, file: ColumnFile) -> int:
         """Rows that sort below the row before them, as the file writes values or as the original types them."""
         table = self.tables[file.table]

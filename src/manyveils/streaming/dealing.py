@@ -124,16 +124,18 @@ class _Dealer:
         A 0/1 attribute of a value that only suppressed rows have is not: its name would tell.
         """
         contents, combinations = self._contents()
-        ends, shuffle = np.cumsum(contents.times), rng.permutation(self.n_buckets)
+        shuffle = rng.permutation(self.n_buckets)
+        # What is looked up at random places is looked up faster than it is searched for.
+        numbers = np.repeat(np.arange(len(contents), dtype=narrow(len(contents))), contents.times)
         streams = work.streams
         for part in self.view.chance:
             streams = streams.apart(part)
-        places = streams.of("anatomize.order").permutation(int(ends[-1]))
+        places = streams.of("anatomize.order").permutation(numbers.size)
         seen, has_any = np.zeros(len(self.view.values), dtype=np.int64), dict.fromkeys(self.names, False)
         step = self.held.room.rows_at_once(len(self.names))
         with Writing(self.held.folder / f"dealt-{self.view.name}".replace("/", "_"), self._fields) as writing:
             for start in range(0, places.size, step):
-                content = np.searchsorted(ends, places[start : start + step], side="right")
+                content = numbers[places[start : start + step]]
                 buckets = self._buckets(combinations[content], seen)
                 content, buckets = content[buckets >= 0], shuffle[self._dense(buckets[buckets >= 0])]
                 codes = self.packing.unpacked([key[content] for key in contents.keys])
@@ -162,9 +164,9 @@ class _Dealer:
         """The different rows as the view shows them, in order, with their counts, and the combination of each."""
         room = self.held.room
         tally = Tally(len(self.packing.groups), self.held.folder / "contents", room)
-        # Rows in random order take a number each, and different ones their keys, their counts and their combination.
-        n_bytes = room.free // 2 - 8 * self.held.rows.n_rows
-        most = max(n_bytes // (8 * len(self.packing.groups) + 20), 0)
+        # Rows in random order take two numbers each, and different ones their keys, their counts and their combination.
+        n_bytes = room.free - 16 * self.held.rows.n_rows
+        most = max(n_bytes // (16 * len(self.packing.groups) + 24), 0)
         try:
             for batch in self.held.rows.batches(self.held.fields(self.view.needs)):
                 tally.add(self.packing.packed(self._table(batch).codes(self.names)))

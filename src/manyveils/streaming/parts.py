@@ -51,7 +51,7 @@ def findings_in_parts(audit: "StreamedAudit") -> tuple[Finding, ...]:
         if shared is None:
             continue
         files = [tables[file.table] for file in view.files]
-        for rows in _parts(files, shared, audit.counts.most_cells):
+        for rows in _parts(files, shared, audit.most_cells):
             release = part_of(outline, view, empty, rows)
             found.append(promise_findings(release, evidence.table, audit.policy, audit.levels))
     return together(found)

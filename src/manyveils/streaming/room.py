@@ -10,8 +10,9 @@ BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(I?)B?\s*", re.IGNORECASE)
 # What the process takes before it has read a row, and the least that rows need besides.
 LIBRARIES, LEAST = 400 * 10**6, 600 * 10**6
-# What a cell of a batch takes while it is read, numbered and let go.
-CELL_READ, CELL_COUNTED = 120, 35
+# What a cell takes of a batch while it is read, numbered and let go; of counts, while a plan is made of them; and of
+# published rows while they are judged, where it is a text again.
+CELL_READ, CELL_COUNTED, CELL_JUDGED = 120, 35, 80
 # What a row takes while runs are added up, and each of its keys: as it came, in order, and counted in three runs.
 ROW_ADDED, KEY_ADDED = 16, 32
 MOST_ROWS, FEWEST_ROWS = 1_000_000, 10_000
@@ -49,6 +50,11 @@ class Room:
     def most_cells(self) -> int:
         """How many cells of counts a plan may be made from."""
         return self.free // CELL_COUNTED
+
+    @property
+    def most_judged(self) -> int:
+        """How many cells of published rows are judged at once."""
+        return self.free // CELL_JUDGED
 
 
 # A size such as "8GB", bytes, or a room that was read before; none where all rows may be in memory.
