@@ -1,5 +1,6 @@
 """Several small numbers as few of 64 bits, which are sent, compared and sorted faster."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -55,6 +56,11 @@ class Packing:
                 key += numbers[index]
             keys.append(key)
         return keys
+
+    def first(self, keys: Sequence[Keys]) -> Numbers:
+        """The first number of rows."""
+        beside = [max(self.sizes[index], 1) for index in self.groups[0][1:]]
+        return keys[0] // math.prod(beside)
 
     def unpacked(self, keys: Sequence[Keys]) -> list[Numbers]:
         """The numbers of rows, in 32 bits where they fit."""

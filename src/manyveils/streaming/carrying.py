@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from manyveils.promises.work import Work, of_rows
-from manyveils.release.packing import Keys, Packing
+from manyveils.release.packing import Keys, Numbers, Packing
 from manyveils.release.plan import LeveledView
 from manyveils.release.ranked import outlined, ranked
 from manyveils.release.seal import OutgoingColumn, OutgoingView
@@ -28,7 +28,7 @@ class Unsorted:
     packing: Packing
     schema: Mapping[str, pl.DataType]
     batches: Callable[[], Iterator[Sequence[Number]]]
-    shown: Callable[[list[Keys]], list[pl.Series]]
+    shown: Callable[[list[Numbers]], list[pl.Series]]
 
 
 def leveled(held: Held, work: Work, view: LeveledView) -> OutgoingView:
@@ -101,7 +101,8 @@ def repeated(blocks: Iterator[Counted], sizes: Iterator[int]) -> Iterator[list[K
         while start < total:
             stop = min(start + size - n_held, total)
             first, last = np.searchsorted(ends, [start, stop - 1], side="right").tolist()
-            times = np.diff(np.clip(ends[first : last + 1], None, stop), prepend=start)
+            stops = np.append(ends[first:last], stop)
+            times = stops - np.append(start, stops[:-1])
             parts.append([np.repeat(key[first : last + 1], times) for key in block.keys])
             n_held, start = n_held + stop - start, stop
             if n_held == size:

@@ -16,7 +16,7 @@ from manyveils.errors import Problem
 from manyveils.promises.work import Work, of_rows
 from manyveils.release.dealing import DealtView, ranks_within
 from manyveils.release.draft import labelled
-from manyveils.release.packing import Packing
+from manyveils.release.packing import Numbers, Packing
 from manyveils.release.plan import LeveledView
 from manyveils.release.ranked import Ranked, ranked, secret_in
 from manyveils.release.seal import BUCKET, OutgoingColumn, OutgoingView
@@ -67,7 +67,7 @@ def _unsorted(told: Ranked, rows: Rows, n_buckets: int) -> Unsorted:
         for batch in rows.batches([BUCKET, *told.fields]):
             yield [batch[BUCKET], *told.numbers(batch)]
 
-    def shown(numbers: Sequence[Ids]) -> list[pl.Series]:
+    def shown(numbers: Sequence[Numbers]) -> list[pl.Series]:
         return [pl.Series(BUCKET, numbers[0], dtype=pl.Int64), *told.shown(numbers[1:])]
 
     schema = {BUCKET: pl.Int64(), **{name: values.dtype for name, values in told.values.items()}}
@@ -153,7 +153,7 @@ class _Dealer:
     def _fields(self) -> list[str]:
         return [BUCKET, *self.coded.fields(self.names)]
 
-    def _narrow(self, codes: Sequence[Ids], buckets: Ids) -> dict[str, Number]:
+    def _narrow(self, codes: Sequence[Numbers], buckets: Ids) -> dict[str, Number]:
         narrowed = {
             self.coded.field(name): own.astype(narrow(size))
             for name, own, size in zip(self.names, codes, self.packing.sizes, strict=True)

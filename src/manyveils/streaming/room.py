@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from manyveils.errors import InputError
+from manyveils.methods.parts import TOLERATED
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -45,6 +46,10 @@ class Room:
     def rows_counted(self, n_keys: int) -> int:
         """How many rows of so many 64-bit keys are counted at once; the other half is for what is done with them."""
         return max(self.free // 2 // (ROW_ADDED + n_keys * KEY_ADDED), FEWEST_ROWS)
+
+    def part_rows(self, row_bytes: int) -> int:
+        """How many rows a part should have, of so many bytes each; the other half is for rows that wait, and for counts."""
+        return max(self.free // 2 // (TOLERATED * row_bytes), 1)
 
     @property
     def most_cells(self) -> int:
