@@ -28,9 +28,9 @@ from manyveils.release.seal import (
 )
 from manyveils.streaming.carrying import Unsorted
 from manyveils.streaming.dictionary import Dictionary
+from manyveils.streaming.divided import divided
 from manyveils.streaming.held import Counts, Held
 from manyveils.streaming.rows import Number, Rows, Writing, narrow
-from manyveils.streaming.tally import Counted, Tally, joined
 from manyveils.table import Attribute, Table
 
 Ids = NDArray[np.int64]
@@ -51,14 +51,12 @@ def made_in_parts(
     told, n_made = [], 0
     with Writing(held.folder / "made", [BUCKET, *(f"m{place}" for place in range(len(names)))]) as writing:
         making = _Making(held, {name: _Field(held.sketch[name]) for name in names}, writing)
-        for part, numbers in _rows_in_parts(held, cuts):
+        for part, numbers in enumerate(_rows_in_parts(held, cuts)):
             table, draft, notes = maker.made(part, numbers)
             making.add(draft, table)
             told.append(noted(draft, notes))
             n_made += table.n_rows
             work.progress(of_rows("making", held.rows.n_rows), n_made / held.rows.n_rows)
-    if len(told) != cuts.n_parts:
-        raise AssertionError(f"{cuts.n_parts} parts were to be made, and {len(told)} were")
     parts = Joined(tuple(told))
     return making.view(parts, rng), parts.notes_beside(plan.parts)
 
@@ -70,24 +68,23 @@ def _too_large(held: Held, work: Work, largest: int) -> Problem:
     return Problem(work.policy.name, f"{what}{n_bytes / 10**9:.2g} GB.", remedy)
 
 
-def _rows_in_parts(held: Held, cuts: Cuts) -> Iterator[tuple[int, dict[str, Numbers]]]:
+def _rows_in_parts(held: Held, cuts: Cuts) -> Iterator[dict[str, Numbers]]:
     """The rows of every part as numbers of raw values, in an order that does not depend on the source's."""
     fields = held.fields(tuple(held.sketch.attributes))
     ranks = {name: _ranked(held, name) for name in fields}
     packing = Packing((cuts.n_parts, *(known.size for _, known in ranks.values())))
-    tally = Tally(len(packing.groups), held.folder / "parts", held.room)
-    try:
+
+    def batches() -> Iterator[Sequence[Number]]:
         for batch in held.rows.batches(fields):
-            table = held.table_of(batch, cuts.columns)
-            n_rows = len(batch[fields[0]])
+            table, n_rows = held.table_of(batch, cuts.columns), len(batch[fields[0]])
             parts = cuts.parts_of({name: table[name].codes for name in cuts.columns}, n_rows)
-            tally.add(packing.packed([parts, *(rank[batch[name]] for name, (rank, _) in ranks.items())]))
-        for part, rows in _by_first(tally, packing):
+            yield [parts, *(rank[batch[name]] for name, (rank, _) in ranks.items())]
+
+    with divided(packing, batches(), held.folder / "parts", held.room) as parts:
+        for rows in parts:
             numbers = packing.unpacked([np.repeat(key, rows.times) for key in rows.keys])[1:]
             told = zip(ranks.items(), numbers, strict=True)
-            yield part, {name: known[own] for (name, (_, known)), own in told}
-    finally:
-        tally.forget()
+            yield {name: known[own] for (name, (_, known)), own in told}
 
 
 def _ranked(held: Held, field: str) -> tuple[Ids, Ids]:
@@ -96,20 +93,6 @@ def _ranked(held: Held, field: str) -> tuple[Ids, Ids]:
     keys = keys_of([column.codes for column in columns], [column.n_values for column in columns])
     _, numbers, ranks = np.unique(keys, return_index=True, return_inverse=True)
     return ranks, numbers
-
-
-def _by_first(tally: Tally, packing: Packing) -> Iterator[tuple[int, Counted]]:
-    """Rows in order, all with one first number at a time."""
-    waiting = joined([], tally.n_keys)
-    for block in tally:
-        waiting = joined([waiting, block], tally.n_keys)
-        firsts = packing.first(waiting.keys)
-        starts = np.flatnonzero(np.diff(firsts, prepend=-1))
-        for start, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-            yield int(firsts[start]), waiting.between(start, stop)
-        waiting = waiting.between(int(starts[-1]), len(waiting))
-    if len(waiting):
-        yield int(packing.first(waiting.keys)[0]), waiting
 
 
 @dataclass(repr=False)

@@ -142,7 +142,9 @@ class Tally:
             self._spill()
         for starts, stops in _ranges(self._runs, self._most):
             ends = zip(self._runs, starts.tolist(), stops.tolist(), strict=True)
-            yield _in_one([run.read(start, stop) for run, start, stop in ends])
+            block = _in_one([run.read(start, stop) for run, start, stop in ends])
+            if len(block):
+                yield block
 
     def forget(self) -> None:
         """Remove what is on disk."""
