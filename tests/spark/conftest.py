@@ -51,6 +51,12 @@ def spark():
         found.stop()
 
 
+@pytest.fixture(autouse=True)
+def kept_there(monkeypatch):
+    """Rows stay with Spark, few as they are; tests of what is done with small tables say so."""
+    monkeypatch.setenv("MANYVEILS_WHOLE_CELLS", "1")
+
+
 @dataclass(frozen=True)
 class There:
     """What publishing on Spark came to: a release as it is read back, or a refusal."""

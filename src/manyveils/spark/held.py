@@ -38,7 +38,7 @@ class Held(Numbered):
 def hold_there(rows: "DataFrame", policy: Policy, *, is_csv: bool = False) -> Held:
     """Collect the dictionaries of all columns in one pass, and number the rows' values by them in another."""
     refuse_columns(rows.columns, policy)
-    _refuse_types(rows, policy)
+    refuse_types(rows, policy)
     published = list(policy.held)
     is_missing = _missing_cells(rows, policy)
     refuse_several(rows, published, policy, is_missing)
@@ -46,7 +46,7 @@ def hold_there(rows: "DataFrame", policy: Policy, *, is_csv: bool = False) -> He
     chosen = chosen.dropna() if policy.data.missing == "drop" else chosen
     values = dict(zip(published, dictionaries(chosen, len(published)), strict=True))
     if is_csv:
-        _refuse_garbled(values)
+        refuse_garbled({name: dictionary["value"] for name, dictionary in values.items()})
     n_people = int(values[published[0]]["count"].sum())
     if not n_people:
         if policy.data.missing == "drop" and not rows.isEmpty():
@@ -95,7 +95,7 @@ def _missing_cells(rows: "DataFrame", policy: Policy) -> "Callable[[str, SparkCo
     return is_missing
 
 
-def _refuse_types(rows: "DataFrame", policy: Policy) -> None:
+def refuse_types(rows: "DataFrame", policy: Policy) -> None:
     """What Spark has no published form for, and names that it takes for one."""
     problems = [
         Problem(
@@ -137,11 +137,9 @@ def _is_plain(kind: str) -> bool:
     )
 
 
-def _refuse_garbled(values: Mapping[str, pl.DataFrame]) -> None:
+def refuse_garbled(texts: Mapping[str, pl.Series]) -> None:
     """Spark reads what is not UTF-8 as a mark, the same for all."""
-    garbled = [
-        name for name, dictionary in values.items() if dictionary["value"].str.contains("\ufffd").any()
-    ]
+    garbled = [name for name, values in texts.items() if values.str.contains("\ufffd", literal=True).any()]
     if garbled:
         what = "is not valid UTF-8 everywhere, or has the mark of what was not (U+FFFD)."
         raise DataError(
