@@ -30,6 +30,11 @@ class Held(Numbered):
 
     rows: "DataFrame"
 
+    def sizes(self, fields: Sequence[str]) -> dict[str, int]:
+        """How many raw values some fields have."""
+        known = {self.field(name): len(column.codes) for name, column in self.sketch.attributes.items()}
+        return {field: known[field] for field in fields}
+
     def without_rows(self) -> "Held":
         """What the numbers mean, to be sent where rows are: a batch brings its own."""
         return replace(self, rows=None)  # type: ignore[arg-type]

@@ -15,8 +15,10 @@ from manyveils.release import Release
 from manyveils.release.release import table_files
 from manyveils.release.seal import BUCKET
 from manyveils.release.views import ColumnFile
+from manyveils.spark.arrow import GarbledError
 from manyveils.spark.dictionaries import WHOLE, as_texts, dictionaries, numbered, typed
 from manyveils.spark.limits import CELLS
+from manyveils.spark.packed import counted
 from manyveils.spark.source import address, schema_of
 from manyveils.table.counting import TooManyError
 from manyveils.table.sketch import COUNT
@@ -86,9 +88,9 @@ class PublishedTable:
         # Finding out how many there are, roughly, takes a fraction of what counting them takes.
         if min(self.n_rows, self._most_different()) > most and self._roughly_different() > ROUGHLY * most:
             raise TooManyError([_too_many(self.file, most)])
-        rows = self.rows.groupBy(*self.rows.columns).count().limit(most + 1)
-        found = pl.DataFrame(rows.toArrow())
-        if found.height > most:
+        sizes = {field: len(values) for field, values in zip(self.numbers, self.values.values(), strict=True)}
+        found = counted(self.rows, sizes, most, [BUCKET] if BUCKET in self.columns else [])
+        if found is None:
             raise TooManyError([_too_many(self.file, most)])
         frame = self.frame(found)
         plain = pl.DataFrame([each.alias(f"c{place}") for place, each in enumerate(frame.get_columns())])
@@ -145,7 +147,7 @@ def _read(path: Path, file: ColumnFile, spark: "SparkSession") -> PublishedTable
         texts = rows.select(*(rows[each].cast(kind) for each, kind in bucket.items()), *cells)
         found = dictionaries(texts, len(names))
         n_rows = int(found[0]["count"].sum()) if names else texts.count()
-    except (PySparkException, Py4JJavaError):
+    except (PySparkException, Py4JJavaError, GarbledError):
         raise DataError([Problem(str(path), "is damaged: Spark cannot read it.")]) from None
     kinds = (
         dict(rows.dtypes) if is_parquet else {name: KINDS.get(kind, "") for name, kind in file.types.items()}

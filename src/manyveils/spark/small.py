@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from manyveils.policy import Policy
+from manyveils.spark.arrow import frame_of
 from manyveils.spark.held import refuse_garbled, refuse_types
 from manyveils.spark.limits import whole_cells
 from manyveils.spark.persons import refuse_nested
@@ -35,7 +36,7 @@ def brought(source: Source, policy: Policy) -> pl.DataFrame | None:
 def _collected(rows: "DataFrame", names: list[str]) -> pl.DataFrame:
     """Some columns under their own names, which may have any character; decimals are texts with all their digits."""
     cells = [rows[f"`{name.replace('`', '``')}`"].alias(f"c{place}") for place, name in enumerate(names)]
-    frame = pl.DataFrame(rows.select(*cells).toArrow())
+    frame = frame_of(rows.select(*cells).toArrow())
     plain = (
         column.cast(pl.String) if column.dtype.is_decimal() else column for column in frame.get_columns()
     )
