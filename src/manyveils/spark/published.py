@@ -34,12 +34,16 @@ ROUGHLY = 1.1
 
 @dataclass(frozen=True, repr=False)
 class PublishedTable:
-    """One published table: `rows` has the bucket, if there are any, and the number of each field's value."""
+    """One published table: `rows` has the bucket, if there are any, and the number of each field's value.
+
+    `buckets` has the bucket alone, for whose sake no value need be numbered.
+    """
 
     path: Path
     file: ColumnFile
     columns: tuple[str, ...]
     rows: "DataFrame"
+    buckets: "DataFrame | None"
     values: Mapping[str, pl.Series]
     counts: Mapping[str, NDArray[np.int64]]
     n_rows: int
@@ -68,7 +72,7 @@ class PublishedTable:
 
     def without_rows(self) -> "PublishedTable":
         """What the numbers mean, to be sent where rows are."""
-        return replace(self, rows=None)  # type: ignore[arg-type]
+        return replace(self, rows=None, buckets=None)  # type: ignore[arg-type]
 
     @property
     def least_cells(self) -> int:
@@ -115,7 +119,7 @@ def cells_of(folder: Path, outline: Release) -> int:
 
 
 def _n_rows(path: Path) -> int:
-    parts = sorted(path.glob("part-*.parquet")) if path.is_dir() else [path]
+    parts = parts_in(path)
     if path.suffix != ".parquet":
         # A row of text has at least two characters.
         return sum(part.stat().st_size for part in parts) // 2
@@ -123,6 +127,11 @@ def _n_rows(path: Path) -> int:
         return sum(int(pl.scan_parquet(part, glob=False).select(pl.len()).collect().item()) for part in parts)
     except (pl.exceptions.PolarsError, OSError):
         raise DataError([Problem(str(path), "is damaged: it cannot be read.")]) from None
+
+
+def parts_in(path: Path) -> list[Path]:
+    """The files of a table, in order."""
+    return sorted(path.glob("part-*.parquet")) if path.is_dir() else [path]
 
 
 def read_published(folder: Path, outline: Release, spark: "SparkSession") -> dict[str, PublishedTable]:
@@ -158,7 +167,8 @@ def _read(path: Path, file: ColumnFile, spark: "SparkSession") -> PublishedTable
     }
     counts = {name: each["count"].to_numpy() for name, each in zip(names, found, strict=True)}
     coded = numbered(texts, [each["value"] for each in found], bucket).persist()
-    return PublishedTable(path, file, tuple(rows.columns), coded, values, counts, n_rows)
+    buckets = texts.select(BUCKET) if bucket else None
+    return PublishedTable(path, file, tuple(rows.columns), coded, buckets, values, counts, n_rows)
 
 
 def _refuse_other_parts(path: Path) -> None:
