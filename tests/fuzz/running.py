@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import multiprocessing
+import os
 import signal
 import tempfile
 import traceback
@@ -17,6 +18,8 @@ from tests.fuzz.cases import Case
 from tests.fuzz.oracle import judged
 
 LIMIT = 20.0
+# Waiting for disks takes longer than the work on small tables.
+MEMORY = Path("/dev/shm")
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ def outcome(case: Case) -> Outcome:
 
     n_confirmed = n_releases = 0
     unjudged: list[str] = []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         earlier: list[Path] = []
         for number, rows in enumerate((case.rows, case.later)):
             if rows is None:
@@ -130,6 +133,8 @@ class Worker:
         self._start()
 
     def _start(self) -> None:
+        # Read when Polars is loaded: on small tables, threads wait for each other most of the time.
+        os.environ["POLARS_MAX_THREADS"] = "1"
         context = multiprocessing.get_context("spawn")
         self.pipe, other = context.Pipe()
         self.process = context.Process(target=serve, args=(other,), daemon=True)
