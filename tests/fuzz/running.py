@@ -8,13 +8,13 @@ import signal
 import tempfile
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from tests.fuzz.cases import Case
+from tests.fuzz.cases import Case, Rows
 from tests.fuzz.oracle import judged
 
 LIMIT = 20.0
@@ -46,20 +46,15 @@ class Outcome:
 def outcome(case: Case) -> Outcome:
     """Publish a case, and the later rows after it, and judge what came out; without a time limit."""
     import manyveils as mv
-    from manyveils.publishing import publish_to
 
     n_confirmed = n_releases = 0
     unjudged: list[str] = []
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         earlier: list[Path] = []
-        for number, rows in enumerate((case.rows, case.later)):
-            if rows is None:
-                continue
+        for number, rows in enumerate((case.rows, *case.later)):
             out = Path(folder) / f"release-{number}"
             try:
-                data = _data(case, rows, Path(folder) / f"data-{number}.csv")
-                policy = mv.Policy(**case.sections)
-                publish_to(policy, out, data=data, format=case.format, seed=number, after=tuple(earlier))
+                _publish(case, rows, out, tuple(earlier))
             except mv.BrokenPromise as error:
                 return Outcome("our own audit", f"{case.method}: {_promise(error)}", message=str(error))
             except (mv.InputError, mv.InfeasibleError) as error:
@@ -73,7 +68,10 @@ def outcome(case: Case) -> Outcome:
                 )
             except Exception as error:
                 return Outcome("exception", _place(error), message=traceback.format_exc(limit=-4))
-            told = judged(out, out.parent / f"{out.name}.private", rows, case.sections)
+            private = out.parent / f"{out.name}.private"
+            told = judged(out, private, rows, case.sections, case.population)
+            if case.memory is not None and not _is_alike(case, rows, out):
+                told.broken.add("with little memory, other files")
             if told.broken:
                 return Outcome("violation", f"{case.method}: {', '.join(sorted(told.broken))}")
             n_confirmed, n_releases = n_confirmed + told.n_confirmed, n_releases + 1
@@ -82,18 +80,53 @@ def outcome(case: Case) -> Outcome:
     return Outcome("kept", "", n_confirmed, n_releases, tuple(unjudged))
 
 
+def _publish(case: Case, rows: Rows, out: Path, earlier: tuple[Path, ...]) -> None:
+    import manyveils as mv
+    from manyveils.publishing import publish_to
+
+    sections = dict(case.sections)
+    if case.population is not None:
+        people = out.parent / "people.csv"
+        _write(people, list(case.population[0]) if case.population else ["none"], case.population)
+        sections["population"] = {"source": str(people)}
+    publish_to(
+        mv.Policy(**sections),
+        out,
+        data=_data(case, rows, out.parent / f"{out.name}.data.csv"),
+        format=case.format,
+        seed=len(earlier),
+        after=earlier,
+        memory=case.memory,
+    )
+
+
+def _is_alike(case: Case, rows: Rows, out: Path) -> bool:
+    """Whether the release has the same bytes as the one that is made with all rows in memory."""
+    other = out.parent / "at-once"
+    _publish(replace(case, memory=None), rows, other, ())
+    one, two = (
+        {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        for folder in (out, other)
+    )
+    return one == two
+
+
 def _data(case: Case, rows: Sequence[dict[str, Any]], path: Path) -> object:
     import polars as pl
 
     if case.source == "frame":
         return pl.DataFrame({name: [row.get(name) for row in rows] for name in case.columns}, strict=False)
+    _write(path, case.columns, rows)
+    return path
+
+
+def _write(path: Path, columns: Sequence[str], rows: Rows) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(case.columns)
+        writer.writerow(columns)
         for row in rows:
-            cells = ["" if (cell := row.get(name)) is None else cell for name in case.columns]
+            cells = ["" if (cell := row.get(name)) is None else cell for name in columns]
             writer.writerow([str(cell).lower() if isinstance(cell, bool) else cell for cell in cells])
-    return path
 
 
 def _promise(error: Exception) -> str:
