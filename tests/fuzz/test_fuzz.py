@@ -93,7 +93,7 @@ def test_the_oracle_sees_people_who_look_like_nobody(tmp_path: Path) -> None:
 
 def test_the_oracle_sees_what_somebody_knows_who_knows_everybody() -> None:
     """In the example of the promise page, nobody's belief is above one half by herself, and one is certain to all."""
-    people = [dict(zip("abs", row, strict=True)) for row in "11y 12y 10y 02x 01z 10w".split()]
+    people = [dict(zip("abs", row, strict=True)) for row in ["11y", "12y", "10y", "02x", "01z", "10w"]]
     parts = {("a",): "1 1 0 1 0 1", ("b", "s"): "1y 2y 2x 0y 1z 0w"}
     columns = tuple(
         Columns(names, [dict(zip(names, row, strict=True)) for row in rows.split()], [0, 0, 0, 1, 1, 1])
