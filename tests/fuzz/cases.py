@@ -26,7 +26,8 @@ class Case:
     source: str = "csv"
     later: tuple[Rows, ...] = ()
     population: Rows | None = None
-    memory: str | None = None
+    # How many rows are read at once, where not all are in memory.
+    batch: int | None = None
     note: str = ""
 
     @property
@@ -76,9 +77,9 @@ def draw(seed: int, number: int) -> Case:
         later = _last(Random(f"third {seed}/{number}"), columns, rows, later, constant)
     policy = with_everybody(Random(f"everybody {seed}/{number}"), policy)
     policy, people = populated(Random(f"population {seed}/{number}"), columns, rows, policy)
-    memory = None if later else limited(Random(f"memory {seed}/{number}"), policy)
+    batch = None if later else limited(Random(f"memory {seed}/{number}"), policy)
     form, source = rng.choice(("csv", "parquet")), rng.choice(("csv", "frame"))
-    return Case(rows, names, policy, form, source, later, people, memory)
+    return Case(rows, names, policy, form, source, later, people, batch)
 
 
 def _columns(rng: Random) -> list[Column]:

@@ -70,8 +70,8 @@ def outcome(case: Case) -> Outcome:
                 return Outcome("exception", _place(error), message=traceback.format_exc(limit=-4))
             private = out.parent / f"{out.name}.private"
             told = judged(out, private, rows, case.sections, case.population)
-            if case.memory is not None and not _is_alike(case, rows, out):
-                told.broken.add("with little memory, other files")
+            if case.batch is not None and not _is_alike(case, rows, out):
+                told.broken.add("other files than with all rows in memory")
             if told.broken:
                 return Outcome("violation", f"{case.method}: {', '.join(sorted(told.broken))}")
             n_confirmed, n_releases = n_confirmed + told.n_confirmed, n_releases + 1
@@ -83,6 +83,7 @@ def outcome(case: Case) -> Outcome:
 def _publish(case: Case, rows: Rows, out: Path, earlier: tuple[Path, ...]) -> None:
     import manyveils as mv
     from manyveils.publishing import publish_to
+    from manyveils.streaming.room import Room
 
     sections = dict(case.sections)
     if case.population is not None:
@@ -96,14 +97,14 @@ def _publish(case: Case, rows: Rows, out: Path, earlier: tuple[Path, ...]) -> No
         format=case.format,
         seed=len(earlier),
         after=earlier,
-        memory=case.memory,
+        memory=None if case.batch is None else Room(2 * 10**9, batch_rows=case.batch),
     )
 
 
 def _is_alike(case: Case, rows: Rows, out: Path) -> bool:
     """Whether the release has the same bytes as the one that is made with all rows in memory."""
     other = out.parent / "at-once"
-    _publish(replace(case, memory=None), rows, other, ())
+    _publish(replace(case, batch=None), rows, other, ())
     one, two = (
         {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
         for folder in (out, other)

@@ -38,8 +38,8 @@ def _smaller(case: Case) -> Iterator[Case]:
     yield from (replace(case, sections=sections) for sections in _fewer_keys(case.sections, ()))
     if case.format == "parquet":
         yield replace(case, format="csv")
-    if case.memory is not None:
-        yield replace(case, memory=None)
+    if case.batch is not None:
+        yield replace(case, batch=None)
     if case.source == "csv":
         yield replace(case, source="frame")
 

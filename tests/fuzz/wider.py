@@ -10,8 +10,6 @@ from typing import Any
 from tests.fuzz.columns import Column
 
 Keys = dict[str, Any]
-# The process of the fuzz with its libraries takes less.
-MEMORY = "4GB"
 
 
 def with_everybody(rng: Random, policy: Keys) -> Keys:
@@ -40,10 +38,10 @@ def populated(
     return policy | {"guarantee": policy["guarantee"] | asked}, tuple(people)
 
 
-def limited(rng: Random, policy: Keys) -> str | None:
-    """How much memory a case is given; most are given all there is."""
+def limited(rng: Random, policy: Keys) -> int | None:
+    """How many rows are read at once where a case is published from disk; most have all rows in memory."""
     has_persons = policy["data"].get("person") not in (None, "row")
-    return MEMORY if rng.random() < (0.01 if has_persons else 0.12) else None
+    return rng.choice((1, 3, 7, 1000)) if rng.random() < (0.01 if has_persons else 0.12) else None
 
 
 def changed(
