@@ -70,7 +70,9 @@ def outcome(case: Case) -> Outcome:
                 return Outcome("exception", _place(error), message=traceback.format_exc(limit=-4))
             private = out.parent / f"{out.name}.private"
             told = judged(out, private, rows, case.sections, case.population)
-            if case.batch is not None and not _is_alike(case, rows, out):
+            # The one promise that is kept in another way there.
+            is_same = "marketer_risk" not in case.sections.get("guarantee", {})
+            if case.batch is not None and is_same and not _is_alike(case, rows, out):
                 told.broken.add("other files than with all rows in memory")
             if told.broken:
                 return Outcome("violation", f"{case.method}: {', '.join(sorted(told.broken))}")
