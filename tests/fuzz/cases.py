@@ -43,7 +43,10 @@ class Case:
     def write(self, path: Path) -> None:
         """Keep it in a file."""
         document = {key: getattr(self, key) for key in self.__dataclass_fields__}
-        document["rows"] = [{name: row[name] for name in self.columns} for row in self.rows]
+        seen = [
+            [{name: row[name] for name in self.columns} for row in rows] for rows in (self.rows, *self.later)
+        ]
+        document |= {"rows": seen[0], "later": seen[1:]}
         path.write_text(
             json.dumps(document, indent=1, ensure_ascii=False, default=list) + "\n", encoding="utf-8"
         )
