@@ -1,6 +1,6 @@
 """Publications by every writer, each in a process of its own that may be killed before any act on files."""
 
-import json
+import os
 import signal
 import subprocess
 import sys
@@ -11,36 +11,17 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-CHILD = """
-import json, os, signal, sys
-from manyveils.policy import Policy
-from manyveils.publishing import publish_to
-from manyveils.streaming.room import Room
-from pathlib import Path
-
-ACTS = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.scandir", "shutil.copyfile", "ctypes.dlsym"}
-order, last = json.loads(sys.argv[1]), int(sys.argv[2])
-n_acts = 0
-
-def heed(event, arguments):
-    global n_acts
-    is_ours = event == "open" and str(arguments[0]).startswith(order["folder"])
-    if event in ACTS or is_ours:
-        n_acts += 1
-        if n_acts == last:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-print("ready", flush=True)
-sys.stdin.readline()
-sys.addaudithook(heed)
-folder = Path(order["folder"])
-publish_to(
-    Policy(**order["policy"]), folder / "out", data=folder / "data.csv", format=order["format"], seed=order["seed"],
-    force=order["force"], after=[folder / name for name in order["after"]],
-    memory=Room(10**9, batch_rows=order["batch"]) if order["batch"] else None,
-)
-print(n_acts, flush=True)
-"""
+ROOT = Path(__file__).parents[2]
+ACTS = {
+    "os.mkdir",
+    "os.rename",
+    "os.remove",
+    "os.rmdir",
+    "os.chmod",
+    "os.scandir",
+    "shutil.copyfile",
+    "ctypes.dlsym",
+}
 WRITERS: Mapping[str, Mapping[str, Any]] = {
     "csv": {},
     "parquet": {"format": "parquet"},
@@ -86,8 +67,10 @@ class Scene:
     def set_up(self) -> None:
         """Everything that is there before."""
         if self.order["after"]:
+            _write(self.folder, 0)
             _publish(self.folder, self.order, "before", 0)
         if self.order["force"]:
+            _write(self.folder, 1)
             _publish(self.folder, {**self.order, "batch": None}, "out", 1)
         _write(self.folder, 2)
 
@@ -98,7 +81,8 @@ class Scene:
     def start(self, last: int = 0) -> "subprocess.Popen[str]":
         """A process that is ready to publish as soon as it is told to, and is killed before its last act."""
         process = subprocess.Popen(
-            [sys.executable, "-c", CHILD, json.dumps(self.order), str(last)],
+            [sys.executable, "-m", "tests.faults.publishing", str(self.folder), self.writer, str(last)],
+            cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -112,9 +96,7 @@ class Scene:
         """Publish in a process and kill it before some act, or after some time; whether it was killed."""
         by_act = rng.random() < 0.7
         process = self.start(rng.randrange(1, n_acts + 1) if by_act else 0)
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
+        let_go(process)
         if not by_act:
             time.sleep(rng.uniform(0, seconds))
             process.kill()
@@ -135,12 +117,33 @@ class Scene:
         return {path.name for path in self.folder.iterdir() if path.name.startswith(".")}
 
 
+def let_go(process: "subprocess.Popen[str]") -> None:
+    """Let a process publish."""
+    assert process.stdin is not None
+    process.stdin.write("go\n")
+    process.stdin.flush()
+
+
+class Acts:
+    """Counts what is done to files, once it is asked to; the process dies before its last act."""
+
+    def __init__(self, folder: Path, last: int = 0) -> None:
+        self.folder, self.last, self.n_acts = str(folder), last, 0
+        sys.addaudithook(self._heed)
+
+    def _heed(self, event: str, arguments: tuple[Any, ...]) -> None:
+        is_ours = event == "open" and str(arguments[0]).startswith(self.folder)
+        if event in ACTS or is_ours:
+            self.n_acts += 1
+            if self.n_acts == self.last:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
 def _publish(folder: Path, order: Mapping[str, Any], name: str, seed: int) -> None:
     from manyveils.policy import Policy
     from manyveils.publishing import publish_to
     from manyveils.streaming.room import Room
 
-    _write(folder, seed)
     publish_to(
         Policy(**order["policy"]),
         folder / name,
@@ -157,3 +160,22 @@ def _write(folder: Path, version: int) -> None:
     """The table, a little other in every version."""
     rows = (f"p{n},{20 + n},town {n % 3},ill {(n + version * (n % 4 == 0)) % 5}" for n in range(40))
     (folder / "data.csv").write_text("\n".join(["id,age,town,ill", *rows]) + "\n", encoding="utf-8")
+
+
+def main(folder: str, writer: str, last: str) -> None:
+    """Publish when told to, and say how many acts it took."""
+    import manyveils.audits
+    import manyveils.methods.anatomize
+    import manyveils.publishing
+    import manyveils.streaming.engine  # noqa: F401
+
+    scene = Scene(Path(folder), writer)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    acts = Acts(scene.folder, int(last))
+    scene.publish()
+    print(acts.n_acts, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
