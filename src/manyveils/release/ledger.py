@@ -130,7 +130,7 @@ def appearing(out: Path, private: Path | None, *, force: bool = False) -> Iterat
     several that publish to one place at once, release and private folder are of the same one.
     Why: the private folder comes first, with the ledger of the release that stands there until now beside the new
     one; that goes only after the new release came. Who moves the two has a lock on the folder that they come into.
-    Tested by: tests/trail/test_chain.py, tests/faults/test_two_publishers.py
+    Tested by: tests/faults/test_two_publishers.py
     """
     if private is None:
         with staged(out, force=force) as folder:
