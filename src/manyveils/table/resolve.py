@@ -98,7 +98,7 @@ def _too_large(guarantee: LeastSize, policy: Policy, table: Table) -> Problem:
     [name, *_], [number, *_] = guarantee.parameters, guarantee.parameters.values()
     if name == "risk":
         key, remedy = guarantee.keys[name], f"Raise it to 1/{table.n_persons}, at least."
-        what = f"{number} needs {guarantee.least_rows} people to look alike, and there are {_people(table)}."
+        what = f"{number} needs {guarantee.least_rows} people to look alike, and {_there_are(table)}."
         return Problem(f"guarantee.{key}", what, remedy)
     section = "guarantee" if policy.guarantee.k == number else "publish"
     if isinstance(guarantee, KeyAnonymity):
