@@ -55,8 +55,7 @@ def _believed(row: Row, stay: Counter[int], protected: Columns, name: str, known
         values = list(_matching(protected, bucket, own, name, known))
         for value in values:
             beliefs[value] += Fraction(count, stay.total() * len(values))
-    members = [(place, value) for place, value in enumerate(beliefs)]
-    return Crowd(members, beliefs, beliefs, 0, [members])
+    return Crowd.of_beliefs(beliefs)
 
 
 def _matching(
