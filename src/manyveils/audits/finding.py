@@ -72,6 +72,9 @@ class Finding:
             return Problem(
                 where, what, "Use larger buckets, fewer columns or anatomize, or leave everybody out."
             )
+        if self.reading == "absent":
+            remedy = "Allow less suppression, or leave absent out."
+            return Problem(f"{subject}, of those whom the release leaves out", what, remedy)
         return Problem(f"{self.view or 'release'}: {subject}", what)
 
     def __str__(self) -> str:

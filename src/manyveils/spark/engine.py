@@ -8,7 +8,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from manyveils.audits import Audit, Licence
-from manyveils.audits.apart import refuse_everybody
+from manyveils.audits.apart import refuse_absent, refuse_everybody
 from manyveils.errors import InputError, Problem
 from manyveils.linting.counted import lint_counted
 from manyveils.methods import Options, unused_suppression
@@ -55,6 +55,7 @@ def publish_there(
 ) -> Published:
     """Write a release into a folder that is being prepared, and judge what was written."""
     refuse_everybody(policy, "Use the local engine.")
+    refuse_absent(policy, "Use the local engine.")
     with _spark(data, master) as spark, _held(data, policy, spark, progress) as held:
         job = job_of(held, policy, options, seed=seed, progress=progress)
         with watched(spark, "deciding", progress):
@@ -82,6 +83,7 @@ def audit_folder(
 ) -> Audit:
     """Judge a release from its files and the original."""
     refuse_everybody(policy, "Use the local engine.")
+    refuse_absent(policy, "Use the local engine.")
     with (
         _spark(data, master) as spark,
         _held(data, policy, spark, progress) as held,
