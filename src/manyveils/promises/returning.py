@@ -223,10 +223,14 @@ def share_promises(policy: Policy, table: Table, promises: tuple[Promise, ...]) 
     return tuple(
         promise
         for promise in about_constants(policy, table.of_persons(), promises)
-        if not isinstance(promise.guarantee, DistinctDiversity)
-        or promise.guarantee.level
-        or promise.guarantee.singled_out
-        or promise.insensitive
+        # Of combinations, sightings tell nothing that is judged.
+        if len(promise.protects) == 1
+        and (
+            not isinstance(promise.guarantee, DistinctDiversity)
+            or promise.guarantee.level
+            or promise.guarantee.singled_out
+            or promise.insensitive
+        )
     )
 
 
