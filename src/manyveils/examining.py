@@ -137,7 +137,11 @@ def check(
 def _refuse_beside_rows(data: object, *, rows: bool) -> None:
     """Refuse what a table in so much memory is not asked: each row for itself, or beside its original."""
     InputError.refuse(
-        Problem(name, "a table is judged row by row, or beside its original, with all rows in memory alone.", "Leave it or memory out.")
+        Problem(
+            name,
+            "a table is judged row by row, or beside its original, with all rows in memory alone.",
+            "Leave it or memory out.",
+        )
         for name, is_asked in {"data": data is not None, "rows": rows}.items()
         if is_asked
     )

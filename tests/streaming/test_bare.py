@@ -74,7 +74,9 @@ def test_files(kind, most_judged, tmp_path):
 
 def test_from_the_command_line(desk):
     """The table of the desk is judged in so much memory, and a broken promise gives status 1."""
-    expected = desk.run("audit", desk.folder / "people.csv", "--policy", desk.folder / "policy.toml", "--json")
+    expected = desk.run(
+        "audit", desk.folder / "people.csv", "--policy", desk.folder / "policy.toml", "--json"
+    )
     words = ("audit", desk.folder / "people.csv", "--policy", desk.folder / "policy.toml", "--json")
     found = desk.run(*words, "--memory", "1GB")
     assert (found.status, found.stdout) == (expected.status, expected.stdout)
@@ -85,7 +87,11 @@ def test_from_the_command_line(desk):
     [
         ({"data": {"missing": "any"}}, {}, "any is judged with all rows in memory alone"),
         ({}, {"rows": True}, "rows: a table is judged row by row"),
-        ({}, {"data": pl.DataFrame({"age": [1]})}, "data: a table is judged row by row, or beside its original"),
+        (
+            {},
+            {"data": pl.DataFrame({"age": [1]})},
+            "data: a table is judged row by row, or beside its original",
+        ),
     ],
 )
 def test_what_needs_all_rows(changes, arguments, said):

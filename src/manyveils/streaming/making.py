@@ -62,7 +62,8 @@ def made_in_parts(
 
 
 def _too_large(held: Held, work: Work, largest: int) -> Problem:
-    n_bytes = held.bytes_for(largest)
+    # Half of the room is for a part, unless all rows fit.
+    n_bytes = held.bytes_for(min(2 * largest, held.rows.n_rows))
     what = f"{largest:,} rows cannot be cut further by quasi-identifiers without breaking a promise, and need some "
     remedy = 'Give so much memory, use more or finer quasi-identifiers, or recoding = "full-domain".'
     return Problem(work.policy.name, f"{what}{n_bytes / 10**9:.2g} GB.", remedy)
