@@ -241,6 +241,13 @@ def refuse_everybody(policy: Policy, remedy: str) -> None:
         raise PolicyError.at(f"{policy.name}: guarantee.everybody", what, remedy)
 
 
+def refuse_absent(policy: Policy, remedy: str) -> None:
+    """Refuse to judge those who are left out, which is done where rows are counted all at once."""
+    if any(effective(policy, name).absent for name in policy.sensitive):
+        what = "is not judged on Spark."
+        raise PolicyError.at(f"{policy.name}: guarantee.absent", what, remedy)
+
+
 def with_needed(outline: Release, needed: set[str]) -> Release:
     """The manifest without attributes that no promise looks at, where no view has buckets.
 

@@ -25,6 +25,7 @@ from manyveils.table.persons import (
     refuse_repeats,
     refuse_unlike,
 )
+from manyveils.wording import counted
 
 FIRST, SECOND, PRESENT = "first", "second", "present"
 
@@ -110,18 +111,18 @@ def looked_at(outline: pl.DataFrame, policy: Policy, folder: Path) -> list[Seen]
 
 def refuse_several(seen: Sequence[Seen], policy: Policy, room: Room) -> tuple[Identifier, ...]:
     """Refuse data in which a person has several rows; the identifiers beside those that tell persons apart that repeat."""
-    counted = [(one, one.identifier(room)) for one in seen]
-    telling = [(one, found) for one, found in counted if not one.is_beside]
+    identifiers = [(one, one.identifier(room)) for one in seen]
+    telling = [(one, found) for one, found in identifiers if not one.is_beside]
     if policy.person is None:
         refuse_repeats([found for _, found in telling], seen[0].n_rows if seen else 0, policy)
     for one, found in telling if policy.person else ():
         refuse_empty([name for name in one.names if one.n_missing[name] == one.n_rows])
         if found.repeats:
-            what = f"some persons have several rows: {found.n_present:,} rows are of {found.n_different:,} persons."
+            what = f"some persons have several rows: {found.n_present:,} rows are of {counted(found.n_different, 'person')}."
             remedy = (
                 "Rows of a person must be seen together, which is done in memory alone: leave memory out."
             )
             raise PolicyError.at(f"{policy.name}: data.person", what, remedy)
     # Nobody has several rows, so that there are as many persons with a value as rows.
-    beside = (found for one, found in counted if one.is_beside and found.repeats)
+    beside = (found for one, found in identifiers if one.is_beside and found.repeats)
     return tuple(replace(found, n_persons=found.n_present) for found in beside)
