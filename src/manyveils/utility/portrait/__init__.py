@@ -8,11 +8,11 @@ import numpy as np
 from manyveils.policy import Policy
 from manyveils.reading.cover import Ids
 from manyveils.reading.secrets import without_secrets
+from manyveils.reading.telling import some_rows, telling_groups
 from manyveils.release import Release
 from manyveils.table import Table
 from manyveils.utility.comparison import Comparison, Sizes, group_sizes
 from manyveils.utility.portrait import values
-from manyveils.utility.portrait.groups import some_rows, telling_groups
 from manyveils.utility.portrait.values import Shown
 
 # A picture of more cannot be read, and each takes time.
@@ -65,7 +65,7 @@ def portrait(release: Release, table: Table, policy: Policy) -> Portrait:
         },
         values.associations_compared(release, table, _first_of(published, protected, {*comparison.quasi})),
         _left_out(hidden, published),
-        telling_groups(release, comparison),
+        telling_groups(release, comparison.quasi, comparison.sensitive),
         some_rows(release, table, published),
     )
 

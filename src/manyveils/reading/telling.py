@@ -1,6 +1,7 @@
 """The groups that tell most of whoever stands in them, for the owner to look at; and some rows, before and after."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
@@ -8,24 +9,23 @@ from manyveils.reading.evidence import BUCKET
 from manyveils.release import Release, View
 from manyveils.release.views import ColumnFile
 from manyveils.table import Table
-from manyveils.utility.comparison import Comparison
-from manyveils.utility.portrait.values import Shown
 
+Shown = dict[str, Any]
 # Nobody reads more of them.
 MOST_VIEWS, MOST_GROUPS, MOST_NAMES, MOST_ROWS = 3, 8, 8, 6
 _ALL, _WORST = "\0all", "\0worst"
 
 
-def telling_groups(release: Release, comparison: Comparison) -> list[Shown]:
+def telling_groups(release: Release, quasi: Sequence[str], sensitive: Sequence[str]) -> list[Shown]:
     """Of each column that shows something protected, the groups in which one value is the most common of all.
 
     `known` are the attributes that tell the group, and `groups` has their labels, the rows, and of each protected
     attribute how many values differ, the most common one and its share.
     """
     derived = {name for names in release.manifest.derived.values() for name in names}
-    protected = [name for name in comparison.sensitive if name not in derived][:MOST_NAMES]
+    protected = [name for name in sensitive if name not in derived][:MOST_NAMES]
     shown = (
-        _of_column(release, view, file, own, comparison)
+        _of_column(release, view, file, own, quasi)
         for view in release.views
         for file in view.files
         if (own := [name for name in protected if name in file.attributes])
@@ -34,10 +34,10 @@ def telling_groups(release: Release, comparison: Comparison) -> list[Shown]:
 
 
 def _of_column(
-    release: Release, view: View, file: ColumnFile, protected: list[str], comparison: Comparison
+    release: Release, view: View, file: ColumnFile, protected: list[str], quasi: Sequence[str]
 ) -> Shown:
     frame = release.frames[file.table]
-    known = [name for name in file.attributes if name in comparison.quasi]
+    known = [name for name in file.attributes if name in quasi]
     key = [BUCKET, *known] if view.bucketed else known
     groups = _measured(frame, key, protected)
     labels = groups.select(pl.col(key).cast(pl.String).fill_null("")) if key else pl.DataFrame()
