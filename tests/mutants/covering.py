@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -34,15 +34,34 @@ class Covering:
         """How long each test function takes, with all its parameters."""
         told: dict[str, float] = {}
         for case in ElementTree.parse(self.root / TIMES).iter("testcase"):
-            name = f"{case.get('classname')}.{str(case.get('name')).split('[')[0]}"
-            told[name] = told.get(name, 0.0) + float(case.get("time") or 0)
+            node = self._node(f"{case.get('classname')}.{str(case.get('name')).split('[')[0]}")
+            told[node] = told.get(node, 0.0) + float(case.get("time") or 0)
         return told
+
+    @cached_property
+    def _files(self) -> dict[str, str]:
+        """Test files by the ends of their dotted names: coverage leaves out folders that are no packages."""
+        files: dict[str, str] = {}
+        for path in sorted((self.root / "tests").rglob("test_*.py")):
+            parts = path.relative_to(self.root).with_suffix("").parts
+            files |= {".".join(parts[start:]): "/".join(parts) + ".py" for start in range(len(parts))}
+        return files
+
+    @cache  # noqa: B019
+    def _node(self, name: str) -> str:
+        """How pytest calls a test function of a dotted name."""
+        module, _, function = name.rpartition(".")
+        return f"{self._files[module]}::{function}" if module in self._files else name
+
+    @cache  # noqa: B019
+    def _contexts(self, path: Path) -> dict[int, list[str]]:
+        return dict(self._data.contexts_by_lineno(str(path)))
 
     def tests_of(self, path: Path, lines: Iterable[int]) -> list[str]:
         """The tests that run through any of some lines of a file, the quickest first."""
-        contexts = self._data.contexts_by_lineno(str(path))
-        names = {name for line in lines for name in contexts.get(line, ()) if name}
-        return sorted(names, key=lambda name: self.seconds.get(name, USUAL))
+        contexts = self._contexts(path)
+        nodes = {self._node(name) for line in lines for name in contexts.get(line, ()) if name}
+        return sorted((n for n in nodes if "::" in n), key=lambda node: self.seconds.get(node, USUAL))
 
 
 def record(root: Path, tests: Sequence[str]) -> None:
@@ -66,13 +85,3 @@ def record(root: Path, tests: Sequence[str]) -> None:
     subprocess.run(
         [sys.executable, *run, f"--junitxml={TIMES}", *tests], cwd=root, env=environment, check=True
     )
-
-
-def node_of(root: Path, name: str) -> str:
-    """How pytest calls a test function that coverage names by its modules."""
-    parts = name.split(".")
-    for stop in range(len(parts) - 1, 0, -1):
-        path = Path(*parts[:stop]).with_suffix(".py")
-        if (root / path).is_file():
-            return "::".join((path.as_posix(), *parts[stop:]))
-    raise LookupError(name)
