@@ -1,10 +1,12 @@
 """Break the judge, the maker's arithmetic and the reading in places drawn by a seed, and run the tests that go through them.
 
-N says how many mutants are drawn, SEED which, TESTS which tests are recorded, KEPT where the copy of the tree stays.
+N says how many mutants are drawn, SEED which, FILES in files of what names (a regular expression), TESTS which tests are
+recorded, KEPT where the copy of the tree stays.
 Who survives is told with what was changed: a test is missing, or the change changes nothing.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -46,6 +48,8 @@ def main() -> int:
     covering, told = Covering(tree), Counter[str]()
     files = [file for name in PACKAGES for file in sorted((tree / "src" / "manyveils" / name).rglob("*.py"))]
     mutants = [mutant for file in files for mutant in mutants_of(tree, file.relative_to(tree))]
+    wanted = re.compile(os.environ.get("FILES", ""))
+    mutants = [mutant for mutant in mutants if wanted.search(str(mutant.path))]
     run = [mutant for mutant in mutants if covering.tests_of(mutant.path, mutant.lines)]
     drawn = Random(seed).sample(run, min(n_mutants, len(run)))
     print(
