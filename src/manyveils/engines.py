@@ -1,10 +1,12 @@
 """Who does the work: this process, or Spark, which is imported only when it is asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
+
+import polars as pl
 
 from manyveils.arguments import Order, Progress, licence_of, streams_of
 from manyveils.audits import Audit, Judged, judged
@@ -16,11 +18,13 @@ from manyveils.reading.chain import Chain
 from manyveils.release import Release
 from manyveils.release.bare import BareRelease
 from manyveils.streaming.room import Memory, Room
-from manyveils.table import Table
+from manyveils.table import Restore, Table, hold
 from manyveils.table.door import is_sparks
 
 Engine = Literal["local", "spark"]
 Levels = Mapping[str, float] | None
+# How this process makes a release of a table.
+Make = Callable[[Order, Table, Restore], Release]
 
 
 def is_for_spark(
@@ -64,13 +68,30 @@ def judge_with_evidence(release: Release, table: Table, policy: Policy, levels: 
 def judge_on_spark(
     folder: Path, data: object, policy: Policy, levels: Levels, master: str | None, progress: Progress
 ) -> Audit:
-    """Let Spark derive every promise again, from the files of a release and the original."""
+    """Let Spark derive every promise again, from the files of a release and the original; few rows are judged here."""
     from manyveils.spark.engine import audit_folder
 
-    licence = licence_of(policy)
+    def here(frame: pl.DataFrame, release: Release) -> Audit:
+        return judge(release, _as_persons(hold(frame, policy)[0], policy), policy, levels)
+
     return audit_folder(
-        folder, data, policy, licence=licence, master=master, levels=levels, progress=progress
+        folder,
+        data,
+        policy,
+        licence=licence_of(policy),
+        master=master,
+        levels=levels,
+        here=here,
+        progress=progress,
     )
+
+
+def _as_persons(table: Table, policy: Policy) -> Table:
+    """The table, unless somebody has several rows: Spark gives rows in no order that a private folder could speak of."""
+    from manyveils.spark.persons import refuse_persons
+
+    refuse_persons(table.n_people, table.n_persons, policy)
+    return table
 
 
 def refuse_chain_on_spark(chain: Chain | None) -> None:
@@ -80,14 +101,14 @@ def refuse_chain_on_spark(chain: Chain | None) -> None:
         raise InputError.at("after", what, "Use the local engine.")
 
 
-def publish_on_spark(order: Order) -> Release:
+def publish_on_spark(order: Order, make: Make) -> Release:
     """A release that Spark makes, audited, in a folder of its own that goes when the release does."""
     from manyveils.release.apart import in_own_folder
 
     refuse_chain_on_spark(order.chain)
 
     def write(folder: Path) -> Release:
-        release, verdict = write_on_spark(order, folder)
+        release, verdict = write_on_spark(order, folder, make)
         verdict.refuse_broken()
         return release
 
@@ -141,6 +162,14 @@ def judge_in_room(
         return job.audit(folder, licence_of(policy), levels, published_as)
 
 
+def check_in_room(data: object, policy: Policy, levels: Levels, room: Room, progress: Progress) -> Audit:
+    """Judge a table that something else published, by itself and in so much memory."""
+    from manyveils.streaming.bare import check_streamed
+
+    with TemporaryDirectory(prefix="manyveils-") as aside:
+        return check_streamed(data, policy, room, Path(aside), levels or {}, progress)
+
+
 def refuse_chain_in_room(chain: Chain | None) -> None:
     """Where persons were seen before is looked up with all rows in memory."""
     if chain is not None:
@@ -148,9 +177,10 @@ def refuse_chain_in_room(chain: Chain | None) -> None:
         raise InputError.at("after", what, "Leave memory out.")
 
 
-def write_on_spark(order: Order, folder: Path) -> tuple[Release, Audit]:
-    """Let Spark write a release into a folder that is being prepared, and judge what was written."""
+def write_on_spark(order: Order, folder: Path, make: Make) -> tuple[Release, Audit]:
+    """Let Spark write a release into a folder that is being prepared, and judge what was written; few rows are made here."""
     from manyveils.spark.engine import publish_there
+    from manyveils.spark.write import lay_in_parts
 
     # A wrong seed is refused before Spark starts.
     streams_of(order.seed)
@@ -158,6 +188,16 @@ def write_on_spark(order: Order, folder: Path) -> tuple[Release, Audit]:
     if order.format not in (None, "parquet"):
         remedy = "Leave it out, or use the local engine."
         raise InputError.at("format", "Spark writes parquet only.", remedy)
+
+    def here(frame: pl.DataFrame, folder: Path) -> tuple[Release, Audit]:
+        own = replace(order, data=frame, asked=order.policy, memory=None)
+        table, restore = own.hold()
+        _as_persons(table, order.policy)
+        release = make(own, table, restore)
+        release.write(folder, format="parquet")
+        lay_in_parts(folder / "tables")
+        return release, judge(Release.load(folder), table, order.policy)
+
     published = publish_there(
         order.data,
         order.policy,
@@ -166,6 +206,7 @@ def write_on_spark(order: Order, folder: Path) -> tuple[Release, Audit]:
         licence=licence_of(order.policy),
         master=order.master,
         seed=order.seed,
+        here=here,
         progress=order.progress,
     )
     return published.release, published.audit

@@ -73,7 +73,7 @@ def publish_to(
     with appearing(out, private, force=force) as (folder, aside):
         assert aside is not None
         if is_there:
-            release, verdict = write_on_spark(order, folder)
+            release, verdict = write_on_spark(order, folder, make)
         elif order.room is not None:
             release, verdict = write_in_room(order, folder, aside)
         else:

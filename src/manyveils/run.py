@@ -56,7 +56,7 @@ def publish(
     """
     order = Order(data, policy, seed=seed, after=after, memory=memory)
     if is_for_spark(data, memory=memory):
-        return publish_on_spark(order)
+        return publish_on_spark(order, make)
     if order.room is not None:
         return publish_in_room(order)
     table, restore = order.hold()

@@ -51,6 +51,12 @@ def spark():
         found.stop()
 
 
+@pytest.fixture(autouse=True)
+def kept_there(monkeypatch):
+    """Rows stay with Spark, few as they are; tests of what is done with small tables say so."""
+    monkeypatch.setenv("MANYVEILS_WHOLE_CELLS", "1")
+
+
 @dataclass(frozen=True)
 class There:
     """What publishing on Spark came to: a release as it is read back, or a refusal."""
@@ -103,14 +109,18 @@ def parts_judged(monkeypatch):
     """How many parts every view was judged in, view after view, as far as views are judged where rows are."""
     from manyveils.spark import grouped
 
-    found, judge = [], grouped.findings_of
+    found = []
 
-    def watched(*arguments):
-        findings = judge(*arguments)
-        found.append(len(findings))
-        return findings
+    def watched(judge):
+        def judged(*arguments):
+            findings = judge(*arguments)
+            found.extend([] if findings is None else [len(findings)])
+            return findings
 
-    monkeypatch.setattr(grouped, "findings_of", watched)
+        return judged
+
+    for name in ("findings_of", "findings_in_ranges"):
+        monkeypatch.setattr(grouped, name, watched(getattr(grouped, name)))
     return found
 
 

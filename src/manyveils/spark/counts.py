@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.errors import Problem
@@ -13,6 +12,7 @@ from manyveils.methods.parting import Cuts
 from manyveils.promises.entries import Ids
 from manyveils.spark.held import Held
 from manyveils.spark.limits import CELLS, driver_cells
+from manyveils.spark.packed import counted
 from manyveils.table import Table
 from manyveils.table.counting import Counting, TooManyError
 from manyveils.table.sketch import COUNT, compact
@@ -39,10 +39,10 @@ class Counts(Counting):
     def _brought(
         self, rows: Any, names: tuple[str, ...], beside: tuple[str, ...]
     ) -> tuple[Table, list[NDArray[np.int64]]]:
-        fields = sorted({self.held.field(name) for name in names})
+        fields = self.held.fields(names)
         most = self.most_cells // (len(fields) + len(beside) + 1)
-        combinations = pl.DataFrame(rows.groupBy(*beside, *fields).count().limit(most + 1).toArrow())
-        if combinations.height > most:
+        combinations = counted(rows, self.held.sizes(fields), most, beside)
+        if combinations is None:
             raise TooManyError([_too_many(self.held, names, most)])
         raw = {field: combinations[field].to_numpy() for field in (*beside, *fields)}
         table = self.held.table_of(

@@ -47,8 +47,8 @@ class Dealer:
 
 def dealt(held: Held, dealer: Dealer) -> "tuple[DataFrame, Callable[[], None]]":
     """The rows that are published, as numbers of raw values, each with its bucket; and how to let go of them."""
-    fields = sorted({held.field(name) for name in dealer.view.needs})
-    packing = _packing(held, fields)
+    fields = held.fields(dealer.view.needs)
+    packing = Packing(tuple(held.sizes(fields).values()))
     rows = _hashed(held, dealer, fields, packing).persist()
     try:
         placed = _placed(rows, dealer, fields, packing).persist()
@@ -61,12 +61,6 @@ def dealt(held: Held, dealer: Dealer) -> "tuple[DataFrame, Callable[[], None]]":
         rows.unpersist()
 
     return placed, forget
-
-
-def _packing(held: Held, fields: list[str]) -> Packing:
-    """How the raw values of a row stand together."""
-    sizes = {held.field(name): len(column.codes) for name, column in held.sketch.attributes.items()}
-    return Packing(tuple(sizes[field] for field in fields))
 
 
 def _slots(view: DealtView) -> Any:

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from manyveils.errors import InfeasibleError, Problem
-from manyveils.spark.arrow import plain_arrow
+from manyveils.spark.arrow import frame_of
 from manyveils.table.kinds import with_one_zero
 
 if TYPE_CHECKING:
@@ -38,33 +38,15 @@ def as_texts(
 
 def dictionaries(rows: "DataFrame", n_columns: int) -> list[pl.DataFrame]:
     """The distinct texts of `c0`, `c1`, … with their counts: value, count, in the order of values."""
-    from pyspark.sql import functions as f
-
-    def count(batches: Iterator[Any]) -> Iterator[Any]:
-        for batch in batches:
-            # Bytes that are no text would end the process that takes them for one.
-            batch.validate(full=True)
-            frame = pl.DataFrame(batch)
-            counts = [_counted(frame[f"c{number}"], number) for number in range(n_columns)]
-            yield from plain_arrow(pl.concat(counts)).to_batches()
-
-    schema = "column int, value string, count long"
-    counted = rows.select(*(f"c{number}" for number in range(n_columns))).mapInArrow(count, schema)
-    summed = counted.groupBy("column", "value").agg(f.sum("count").alias("count"))
-    values = pl.DataFrame(summed.limit(MOST_VALUES + 1).toArrow())
+    if not n_columns:
+        return []
+    names = [f"c{number}" for number in range(n_columns)]
+    cells = rows.unpivot((), tuple(names), "column", "value")
+    values = frame_of(cells.groupBy("column", "value").count().limit(MOST_VALUES + 1).toArrow())
     if values.height > MOST_VALUES:
         raise InfeasibleError([_too_many()])
-    by_column = values.sort("column", "value").partition_by("column", as_dict=True, include_key=False)
-    return [by_column.get((number,), values.clear().drop("column")) for number in range(n_columns)]
-
-
-def _counted(values: pl.Series, number: int) -> pl.DataFrame:
-    counted = values.alias("value").value_counts()
-    return counted.select(
-        pl.lit(number, dtype=pl.Int32).alias("column"),
-        pl.col("value").cast(pl.String),
-        pl.col("count").cast(pl.Int64),
-    )
+    by_column = values.sort("value").partition_by("column", as_dict=True, include_key=False)
+    return [by_column.get((name,), values.clear().drop("column")) for name in names]
 
 
 def numbered(

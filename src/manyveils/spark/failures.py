@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from manyveils.errors import DataError, InfeasibleError, Problem
+from manyveils.spark.arrow import GARBLED
 from manyveils.spark.session import LOG
 from manyveils.table.counting import TooManyError
 
@@ -29,9 +30,7 @@ KNOWN = {
     "Could not parse Master URL": MASTER,
     "Asked to run locally with 0 threads": MASTER,
     "TextParsingException": Problem("data", QUOTES, "Correct the quotes, or give parquet."),
-    "Invalid UTF8 sequence": Problem(
-        "data", "they have texts that are not valid UTF-8.", "Correct them, or drop the column."
-    ),
+    "Invalid UTF8 sequence": GARBLED,
     "MALFORMED": Problem("data", CELLS, "Correct the file, or give parquet."),
     "CSV header does not conform": Problem(
         "data", HEADERS, "Give all of them the same columns in the same order."

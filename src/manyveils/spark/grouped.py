@@ -11,6 +11,8 @@ from manyveils.audits.apart import sights_of
 from manyveils.audits.finding import Finding
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.parting import Cuts
+from manyveils.methods.parts import TOLERATED
+from manyveils.methods.seams import Boxes, seams_of
 from manyveils.policy import Promise
 from manyveils.reading.evidence import Evidence
 from manyveils.release import View
@@ -19,9 +21,9 @@ from manyveils.release.views import ColumnFile
 from manyveils.spark.counts import PART, parted
 from manyveils.spark.held import Held
 from manyveils.spark.judging import Judge, findings_of, rows_of_view
-from manyveils.spark.limits import CELLS, ROWS, TOLERATED, driver_cells, part_rows
+from manyveils.spark.limits import CELLS, ROWS, driver_cells, part_rows
 from manyveils.spark.published import PublishedTable
-from manyveils.spark.seams import Boxes, seams_of
+from manyveils.spark.ranged import findings_in_ranges
 from manyveils.table.attributes import tally
 from manyveils.table.counting import TooManyError
 
@@ -41,15 +43,20 @@ class Grouped:
 
     def findings(self) -> list[list[Finding]]:
         """The findings about every part."""
-        view, rows = self.judge.view, rows_of_view(self.judge.view, self.tables)
+        view = self.judge.view
         seen = sights_of(view, self.evidence, self.promises)
         if not seen:
             return []
+        rows = rows_of_view(view, self.tables)
         if any(each.is_spread for each in seen):
             return self._between_seams(rows, frozenset(name for each in seen for name in each.known))
         shared = set.intersection(*(set(each.key) for each in seen))
         if not shared:
             raise InfeasibleError([self._undivided()])
+        if BUCKET in shared:
+            found = findings_in_ranges(self.judge, self.tables, rows.sparkSession)
+            if found is not None:
+                return found
         return findings_of(self.judge, self._hashed(rows, shared))
 
     def _hashed(self, rows: "DataFrame", shared: set[str]) -> "DataFrame":

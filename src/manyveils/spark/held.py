@@ -30,6 +30,11 @@ class Held(Numbered):
 
     rows: "DataFrame"
 
+    def sizes(self, fields: Sequence[str]) -> dict[str, int]:
+        """How many raw values some fields have."""
+        known = {self.field(name): len(column.codes) for name, column in self.sketch.attributes.items()}
+        return {field: known[field] for field in fields}
+
     def without_rows(self) -> "Held":
         """What the numbers mean, to be sent where rows are: a batch brings its own."""
         return replace(self, rows=None)  # type: ignore[arg-type]
@@ -38,7 +43,7 @@ class Held(Numbered):
 def hold_there(rows: "DataFrame", policy: Policy, *, is_csv: bool = False) -> Held:
     """Collect the dictionaries of all columns in one pass, and number the rows' values by them in another."""
     refuse_columns(rows.columns, policy)
-    _refuse_types(rows, policy)
+    refuse_types(rows, policy)
     published = list(policy.held)
     is_missing = _missing_cells(rows, policy)
     refuse_several(rows, published, policy, is_missing)
@@ -46,7 +51,7 @@ def hold_there(rows: "DataFrame", policy: Policy, *, is_csv: bool = False) -> He
     chosen = chosen.dropna() if policy.data.missing == "drop" else chosen
     values = dict(zip(published, dictionaries(chosen, len(published)), strict=True))
     if is_csv:
-        _refuse_garbled(values)
+        refuse_garbled({name: dictionary["value"] for name, dictionary in values.items()})
     n_people = int(values[published[0]]["count"].sum())
     if not n_people:
         if policy.data.missing == "drop" and not rows.isEmpty():
@@ -95,7 +100,7 @@ def _missing_cells(rows: "DataFrame", policy: Policy) -> "Callable[[str, SparkCo
     return is_missing
 
 
-def _refuse_types(rows: "DataFrame", policy: Policy) -> None:
+def refuse_types(rows: "DataFrame", policy: Policy) -> None:
     """What Spark has no published form for, and names that it takes for one."""
     problems = [
         Problem(
@@ -137,11 +142,9 @@ def _is_plain(kind: str) -> bool:
     )
 
 
-def _refuse_garbled(values: Mapping[str, pl.DataFrame]) -> None:
+def refuse_garbled(texts: Mapping[str, pl.Series]) -> None:
     """Spark reads what is not UTF-8 as a mark, the same for all."""
-    garbled = [
-        name for name, dictionary in values.items() if dictionary["value"].str.contains("\ufffd").any()
-    ]
+    garbled = [name for name, values in texts.items() if values.str.contains("\ufffd", literal=True).any()]
     if garbled:
         what = "is not valid UTF-8 everywhere, or has the mark of what was not (U+FFFD)."
         raise DataError(

@@ -1,14 +1,14 @@
 """A view judged part by part, where its rows are: the audit's own code on whole groups, and findings added up."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from manyveils.audits.apart import part_of
+from manyveils.audits.apart import Ids, part_of
 from manyveils.audits.finding import Finding
 from manyveils.audits.together import promise_findings
 from manyveils.policy import Policy
@@ -40,19 +40,25 @@ class Judge:
 
     def judged(self, rows: Any, targets: Any = None) -> Any:
         """The findings about one part, as one row of text."""
-        release = self._release(pl.DataFrame(rows))
         table = self.table if targets is None else self._targets(pl.DataFrame(targets))
-        found = promise_findings(release, table, self.policy, self.levels)
-        return plain_arrow(pl.DataFrame({FOUND: [json.dumps([asdict(finding) for finding in found])]}))
+        return plain_arrow(pl.DataFrame({FOUND: [self.found(self._shown(pl.DataFrame(rows)), table)]}))
 
-    def _release(self, rows: pl.DataFrame) -> Release:
-        """The part as a release of its own: of this view it has some rows, and of all others none."""
+    def found(self, shown: Mapping[str, tuple[pl.DataFrame, Ids]], table: Table | None = None) -> str:
+        """The findings about the part as a release of its own: of this view it has some rows, and of all others none."""
+        if not any(frame.height for frame, _ in shown.values()):
+            return "[]"
         empty = {name: table.empty for name, table in self.tables.items()}
+        release = part_of(self.outline, self.view, empty, shown)
+        found = promise_findings(release, table or self.table, self.policy, self.levels)
+        return json.dumps([asdict(finding) for finding in found])
+
+    def _shown(self, rows: pl.DataFrame) -> dict[str, tuple[pl.DataFrame, Ids]]:
+        """The rows of every table with their counts."""
         shown = {}
         for place, file in enumerate(self.view.files):
             here = rows.filter(pl.col(FILE) == place)
             shown[file.table] = self.tables[file.table].frame(here), here[COUNT].to_numpy().astype(np.int64)
-        return part_of(self.outline, self.view, empty, shown)
+        return shown
 
     def _targets(self, rows: pl.DataFrame) -> Table:
         """The people whom buckets of this part may hold."""
@@ -87,4 +93,9 @@ def findings_of(judge: Judge, parts: "DataFrame", targets: "DataFrame | None" = 
     else:
         both = parts.groupBy(PART).cogroup(targets.groupBy(PART))
         made = both.applyInArrow(lambda rows, people: judge.judged(rows, people), f"{FOUND} string")
-    return [[Finding(**said) for said in json.loads(row[FOUND])] for row in made.collect()]
+    return read_findings(row[FOUND] for row in made.collect())
+
+
+def read_findings(said: Iterable[str]) -> list[list[Finding]]:
+    """The findings about every part, as its task has written them."""
+    return [[Finding(**finding) for finding in json.loads(text)] for text in said]

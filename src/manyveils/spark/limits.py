@@ -6,13 +6,17 @@ from manyveils.errors import InputError, Problem
 
 CELLS = "MANYVEILS_DRIVER_CELLS"
 ROWS = "MANYVEILS_PART_ROWS"
-# A part that no cut makes smaller may have so many times the rows that were asked for.
-TOLERATED = 4
+WHOLE = "MANYVEILS_WHOLE_CELLS"
 
 
 def driver_cells() -> int:
     """How many numbers may be brought to the driver for one question; 8 bytes each, a few times over."""
     return _set_from_outside(CELLS, 20_000_000)
+
+
+def whole_cells() -> int:
+    """How many cells a table may have that is brought to the driver whole; some 100 bytes each."""
+    return _set_from_outside(WHOLE, 10_000_000)
 
 
 def part_rows() -> int:

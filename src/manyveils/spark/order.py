@@ -1,6 +1,7 @@
 """Order and buckets of published tables, looked at where their rows are."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from manyveils.audits.content import count_falls
 from manyveils.release import View
 from manyveils.release.release import read_table
 from manyveils.release.seal import BUCKET
-from manyveils.spark.published import PublishedTable
+from manyveils.spark.published import PublishedTable, parts_in
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,7 +22,7 @@ Ends = tuple[int, list[dict[str, object]]]
 def descents_of(table: PublishedTable, fields: Sequence[str], spark: "SparkSession") -> int:
     """How many rows of a table sort below the row before them, part after part."""
     path, types, names = table.path, dict(table.file.types), list(fields)
-    parts = sorted(path.glob("part-*.parquet")) if path.is_dir() else [path]
+    parts = parts_in(path)
     if not parts:
         return 0
     found = (
@@ -67,12 +68,13 @@ def torn_buckets_of(view: View, tables: Mapping[str, PublishedTable]) -> int:
     """Buckets that have different numbers of rows in different columns."""
     from pyspark.sql import functions as f
 
-    found = None
-    for file in view.files:
-        counts = tables[file.table].rows.groupBy(BUCKET).count()
-        found = counts if found is None else found.unionAll(counts)
-    assert found is not None
-    each = found.groupBy(BUCKET).agg(
-        f.min("count").alias("low"), f.max("count").alias("high"), f.count("*").alias("n")
-    )
-    return each.where((each["low"] != each["high"]) | (each["n"] != len(view.files))).count()
+    shown = [tables[file.table].buckets for file in view.files]
+    rows = [
+        buckets.withColumn("file", f.lit(place)) for place, buckets in enumerate(shown) if buckets is not None
+    ]
+    if len(rows) < 2:
+        return 0
+    counts = [f.count_if(f.col("file") == place).alias(f"n{place}") for place in range(len(rows))]
+    counted = reduce(lambda one, other: one.unionAll(other), rows).groupBy(BUCKET).agg(*counts)
+    numbers = [counted[f"n{place}"] for place in range(len(rows))]
+    return counted.where(f.greatest(*numbers) != f.least(*numbers)).count()

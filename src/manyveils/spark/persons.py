@@ -34,15 +34,29 @@ def refuse_several(
     names = keys_read(policy)
     if not names:
         return
-    kinds = {name: kind.partition("<")[0] for name, kind in rows.dtypes}
-    unlike = [name for name in names if kinds[name] in NESTED]
-    refuse_unlike(unlike, [kinds[name] for name in unlike])
+    refuse_nested(rows, names)
     keys = _keys(rows, names, published, policy, is_missing)
     if policy.person is None:
         identifiers, n_rows = _counted(keys, names)
         refuse_repeats(identifiers, n_rows, policy)
     else:
         _refuse_persons(keys, policy)
+
+
+def refuse_nested(rows: "DataFrame", names: Sequence[str]) -> None:
+    """Refuse identifiers whose cells cannot be compared."""
+    kinds = {name: kind.partition("<")[0] for name, kind in rows.dtypes}
+    unlike = [name for name in names if kinds[name] in NESTED]
+    refuse_unlike(unlike, [kinds[name] for name in unlike])
+
+
+def refuse_persons(n_rows: int, n_persons: int, policy: Policy) -> None:
+    """Refuse persons with several rows."""
+    if n_persons < n_rows:
+        several = (
+            f"{n_rows:,} rows are of {n_persons:,} persons, and persons with several rows are not on Spark"
+        )
+        raise InfeasibleError([Problem(f"{policy.name}: data.person", f"{several}: {REASON}.", REMEDY)])
 
 
 def _keys(
@@ -104,6 +118,4 @@ def _refuse_persons(keys: "DataFrame", policy: Policy) -> None:
     refuse_empty([name for name, n in zip(policy.person, n_present, strict=True) if not n])
     counted = complete.agg(f.count(f.lit(1)), f.count_distinct(*columns)).first()
     assert counted is not None
-    if counted[1] < counted[0]:
-        several = f"{counted[0]:,} rows are of {counted[1]:,} persons, and persons with several rows are not on Spark"
-        raise InfeasibleError([Problem(f"{policy.name}: data.person", f"{several}: {REASON}.", REMEDY)])
+    refuse_persons(int(counted[0]), int(counted[1]), policy)

@@ -15,8 +15,10 @@ from manyveils.release import Release
 from manyveils.release.release import table_files
 from manyveils.release.seal import BUCKET
 from manyveils.release.views import ColumnFile
+from manyveils.spark.arrow import GarbledError
 from manyveils.spark.dictionaries import WHOLE, as_texts, dictionaries, numbered, typed
 from manyveils.spark.limits import CELLS
+from manyveils.spark.packed import counted
 from manyveils.spark.source import address, schema_of
 from manyveils.table.counting import TooManyError
 from manyveils.table.sketch import COUNT
@@ -32,12 +34,16 @@ ROUGHLY = 1.1
 
 @dataclass(frozen=True, repr=False)
 class PublishedTable:
-    """One published table: `rows` has the bucket, if there are any, and the number of each field's value."""
+    """One published table: `rows` has the bucket, if there are any, and the number of each field's value.
+
+    `buckets` has the bucket alone, for whose sake no value need be numbered.
+    """
 
     path: Path
     file: ColumnFile
     columns: tuple[str, ...]
     rows: "DataFrame"
+    buckets: "DataFrame | None"
     values: Mapping[str, pl.Series]
     counts: Mapping[str, NDArray[np.int64]]
     n_rows: int
@@ -66,7 +72,7 @@ class PublishedTable:
 
     def without_rows(self) -> "PublishedTable":
         """What the numbers mean, to be sent where rows are."""
-        return replace(self, rows=None)  # type: ignore[arg-type]
+        return replace(self, rows=None, buckets=None)  # type: ignore[arg-type]
 
     @property
     def least_cells(self) -> int:
@@ -86,9 +92,9 @@ class PublishedTable:
         # Finding out how many there are, roughly, takes a fraction of what counting them takes.
         if min(self.n_rows, self._most_different()) > most and self._roughly_different() > ROUGHLY * most:
             raise TooManyError([_too_many(self.file, most)])
-        rows = self.rows.groupBy(*self.rows.columns).count().limit(most + 1)
-        found = pl.DataFrame(rows.toArrow())
-        if found.height > most:
+        sizes = {field: len(values) for field, values in zip(self.numbers, self.values.values(), strict=True)}
+        found = counted(self.rows, sizes, most, [BUCKET] if BUCKET in self.columns else [])
+        if found is None:
             raise TooManyError([_too_many(self.file, most)])
         frame = self.frame(found)
         plain = pl.DataFrame([each.alias(f"c{place}") for place, each in enumerate(frame.get_columns())])
@@ -113,7 +119,7 @@ def cells_of(folder: Path, outline: Release) -> int:
 
 
 def _n_rows(path: Path) -> int:
-    parts = sorted(path.glob("part-*.parquet")) if path.is_dir() else [path]
+    parts = parts_in(path)
     if path.suffix != ".parquet":
         # A row of text has at least two characters.
         return sum(part.stat().st_size for part in parts) // 2
@@ -121,6 +127,11 @@ def _n_rows(path: Path) -> int:
         return sum(int(pl.scan_parquet(part, glob=False).select(pl.len()).collect().item()) for part in parts)
     except (pl.exceptions.PolarsError, OSError):
         raise DataError([Problem(str(path), "is damaged: it cannot be read.")]) from None
+
+
+def parts_in(path: Path) -> list[Path]:
+    """The files of a table, in order."""
+    return sorted(path.glob("part-*.parquet")) if path.is_dir() else [path]
 
 
 def read_published(folder: Path, outline: Release, spark: "SparkSession") -> dict[str, PublishedTable]:
@@ -145,7 +156,7 @@ def _read(path: Path, file: ColumnFile, spark: "SparkSession") -> PublishedTable
         texts = rows.select(*(rows[each].cast(kind) for each, kind in bucket.items()), *cells)
         found = dictionaries(texts, len(names))
         n_rows = int(found[0]["count"].sum()) if names else texts.count()
-    except (PySparkException, Py4JJavaError):
+    except (PySparkException, Py4JJavaError, GarbledError):
         raise DataError([Problem(str(path), "is damaged: Spark cannot read it.")]) from None
     kinds = (
         dict(rows.dtypes) if is_parquet else {name: KINDS.get(kind, "") for name, kind in file.types.items()}
@@ -156,7 +167,8 @@ def _read(path: Path, file: ColumnFile, spark: "SparkSession") -> PublishedTable
     }
     counts = {name: each["count"].to_numpy() for name, each in zip(names, found, strict=True)}
     coded = numbered(texts, [each["value"] for each in found], bucket).persist()
-    return PublishedTable(path, file, tuple(rows.columns), coded, values, counts, n_rows)
+    buckets = texts.select(BUCKET) if bucket else None
+    return PublishedTable(path, file, tuple(rows.columns), coded, buckets, values, counts, n_rows)
 
 
 def _refuse_other_parts(path: Path) -> None:

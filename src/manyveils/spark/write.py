@@ -58,6 +58,14 @@ def write_sorted(
     shutil.rmtree(aside.rename(target.with_name(f"{target.name}.done")))
 
 
+def lay_in_parts(tables: Path) -> None:
+    """Give tables that are a file each the form that they have elsewhere: a folder of one part."""
+    for file in [*tables.glob("*.parquet")]:
+        part = file.rename(file.with_name(f"{file.name}.parts"))
+        file.mkdir()
+        part.rename(file / "part-00000.parquet")
+
+
 def _ranged(rows: "DataFrame", n_rows: int, n_buckets: int) -> "DataFrame":
     """Rows in partitions that follow one another."""
     from pyspark.sql import functions as f
