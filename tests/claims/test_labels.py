@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.reading.cover import cover_of_lists
+from manyveils.reading.domains import Domain, listed_cover
 from manyveils.reading.labels import canonical_texts, labels_of
 from manyveils.reading.meanings import Listing, Meanings, false_lines
 from manyveils.table import encode
@@ -164,3 +165,9 @@ def test_what_is_meant_differently_is_named_differently():
     assert one == "b"
     assert other != one
     assert len(labels_of(meanings, ["A", "b"], cover).texts) == 2
+
+
+def test_a_label_that_nothing_explains_hides_everything():
+    """Who has only the release, and no list of what a label stands for, takes it for any original, the first included."""
+    cover = listed_cover(pl.Series(["?", "b"]), None, Domain("x", ("a", "b", "c")))
+    assert [codes.tolist() for codes in cover.pairs()] == [[0, 0, 0, 1], [0, 1, 2, 1]]
