@@ -169,5 +169,5 @@ def test_what_is_meant_differently_is_named_differently():
 
 def test_a_label_that_nothing_explains_hides_everything():
     """Who has only the release, and no list of what a label stands for, takes it for any original, the first included."""
-    cover = listed_cover(pl.Series(["?", "b"]), None, Domain("x", ("a", "b", "c")))
-    assert [codes.tolist() for codes in cover.pairs()] == [[0, 0, 0, 1], [0, 1, 2, 1]]
+    cover = listed_cover(pl.Series(["?", "a"]), None, Domain("x", ("a", "b", "c")))
+    assert [codes.tolist() for codes in cover.pairs()] == [[0, 0, 0, 1], [0, 1, 2, 0]]
