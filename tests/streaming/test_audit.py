@@ -178,12 +178,3 @@ def test_from_the_command_line(desk):
     assert here["kept"]
     assert sorted(map(str, here["findings"])) == sorted(map(str, there["findings"]))
     assert not [path for path in desk.folder.iterdir() if path.name.startswith(".")]
-
-
-def test_bare_tables_are_held_in_memory(desk):
-    """A table that something else published is refused with the limit, instead of being read beyond it."""
-    result = desk.run(
-        "audit", desk.folder / "people.csv", "--policy", desk.folder / "policy.toml", "--memory", "1GB"
-    )
-    assert result.status == 2
-    assert "goes with a release folder" in result.stderr

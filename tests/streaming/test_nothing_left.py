@@ -11,9 +11,13 @@ import polars as pl
 import pytest
 
 import manyveils as mv
+from manyveils.methods.parts import Maker
 from manyveils.streaming.engine import Job
+from manyveils.streaming.making import _Making
+from manyveils.streaming.persons import Seen
 from manyveils.streaming.room import Room, read_size
 from manyveils.streaming.rows import Writing
+from manyveils.streaming.tally import Tally
 
 SLOW = textwrap.dedent("""
     import sys, time
@@ -78,6 +82,55 @@ def test_full_disk(desk, monkeypatch):
     result = desk.publish("--memory", "1GB")
     assert result.status == 2
     assert "No space left on device" in result.stderr
+    assert set(desk.listing()) == before
+
+
+def in_few_rows_at_once(monkeypatch):
+    """Let rows be made in parts, and counted in runs on the disk."""
+    monkeypatch.setattr(Job, "_fits", lambda _: False)
+    monkeypatch.setattr(Room, "part_rows", lambda *_: 5)
+    monkeypatch.setattr(Room, "rows_counted", lambda *_: 4)
+
+
+IN_PARTS = {"method": "generalize", "recoding": "mondrian"}
+LATER = [(Tally, "_spill"), (_Making, "add"), (Maker, "made"), (Seen, "add")]
+
+
+@pytest.mark.parametrize(("kind", "name"), LATER, ids=[name for _, name in LATER])
+def test_full_disk_later(desk, monkeypatch, kind, name):
+    """Where the disk is full once rows are sorted, or some parts are made, nothing is left either."""
+    in_few_rows_at_once(monkeypatch)
+    desk.policy(publish=IN_PARTS)
+    before, do, n_done = set(desk.listing()), getattr(kind, name), []
+
+    def full(*arguments, **named):
+        n_done.append(1)
+        if len(n_done) > 1 or name == "add":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return do(*arguments, **named)
+
+    monkeypatch.setattr(kind, name, full)
+    result = desk.publish("--memory", "1GB")
+    assert result.status == 2
+    assert "No space left on device" in result.stderr
+    assert set(desk.listing()) == before
+
+
+def test_torn_runs(desk, monkeypatch):
+    """A file of counts that is shorter than it was written is an error, and nothing is left."""
+    in_few_rows_at_once(monkeypatch)
+    desk.policy(publish=IN_PARTS)
+    before, spill = set(desk.listing()), Tally._spill
+
+    def torn(tally):
+        spill(tally)
+        path = tally._runs[-1].paths[-1]
+        path.write_bytes(path.read_bytes()[:-8])
+
+    monkeypatch.setattr(Tally, "_spill", torn)
+    result = desk.publish("--memory", "1GB")
+    assert result.status == 2
+    assert "shorter than it was written" in result.stderr
     assert set(desk.listing()) == before
 
 

@@ -31,7 +31,10 @@ def promise_findings(
     `table` is the original as the public sees it (`as_published`): its rows are those whom slices of this part may
     hold, and its `whole` counts all people.
     """
-    return tuple(columns_judged(Evidence(release, table, policy), levels or {}))
+    evidence = Evidence(release, table, policy)
+    found = tuple(columns_judged(evidence, levels or {}))
+    evidence.forget()
+    return found
 
 
 def columns_judged(evidence: Evidence, levels: Mapping[str, float]) -> Iterator[Finding]:

@@ -232,6 +232,11 @@ class Evidence:
         """Answer a question once: promises that differ in their thresholds look at the same groups."""
         return self._answers.of(question, answer)
 
+    def forget(self) -> None:
+        """Let go of all answers: some of them hold the evidence in turn, so that they would stay for a while."""
+        self._answers.forget()
+        self._read.forget()
+
 
 @dataclass(frozen=True, repr=False)
 class Answers:
@@ -247,6 +252,10 @@ class Answers:
                 if question not in self._found:
                     self._found[question] = answer()
         return cast(Answer, self._found[question])
+
+    def forget(self) -> None:
+        """Let go of all answers."""
+        self._found.clear()
 
 
 def lines_of(evidence: Evidence) -> Ids | None:

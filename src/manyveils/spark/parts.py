@@ -6,7 +6,7 @@ A task that is done again gets the same rows and the same seed.
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +37,7 @@ def cuts_of(work: Work, told: InParts, counts: Counts) -> Cuts:
     """Where rows are cut: decided on the driver if the counts fit it, and with Spark's help otherwise."""
     most = part_rows()
     with _Counting(counts).open() as counted:
-        cuts, largest = parts.cuts_of(work, told, most, counted)
+        cuts, largest = parts.cuts_of(replace(work, counted=counts.of), told, most, counted)
     if largest > TOLERATED * most:
         raise InfeasibleError([_too_large(work, largest, most)])
     return cuts

@@ -15,7 +15,7 @@ from manyveils.audits.bare import exposure_findings, not_judged, persons_counted
 from manyveils.audits.finding import Finding
 from manyveils.audits.levels import at_levels
 from manyveils.audits.signatures import scrambled
-from manyveils.audits.together import columns_judged, together
+from manyveils.audits.together import promise_findings, together
 from manyveils.errors import InfeasibleError, PolicyError, Problem
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import KnownItems
@@ -128,8 +128,9 @@ class _Judging:
         Why: rows that are alike in what every promise tells groups apart by are in one part.
         Tested by: tests/streaming/test_bare.py
         """
-        parts = (Evidence(self._release(table), table, self.policy) for table in self._parts())
-        return together(tuple(columns_judged(evidence, self.levels)) for evidence in parts)
+        return together(
+            promise_findings(self._release(table), table, self.policy, self.levels) for table in self._parts()
+        )
 
     def _parts(self) -> Iterator[Table]:
         """Some of the different rows, as far as promises look at them, with their counts."""

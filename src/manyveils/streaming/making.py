@@ -30,6 +30,7 @@ from manyveils.streaming.carrying import Unsorted
 from manyveils.streaming.dictionary import Dictionary
 from manyveils.streaming.divided import divided
 from manyveils.streaming.held import Counts, Held
+from manyveils.streaming.room import SHARE_OF_PART
 from manyveils.streaming.rows import Number, Rows, Writing, narrow
 from manyveils.table import Attribute, Table
 
@@ -62,7 +63,8 @@ def made_in_parts(
 
 
 def _too_large(held: Held, work: Work, largest: int) -> Problem:
-    n_bytes = held.bytes_for(largest)
+    # A part may take a share of the room, unless all rows fit.
+    n_bytes = held.bytes_for(min(SHARE_OF_PART * largest, held.rows.n_rows))
     what = f"{largest:,} rows cannot be cut further by quasi-identifiers without breaking a promise, and need some "
     remedy = 'Give so much memory, use more or finer quasi-identifiers, or recoding = "full-domain".'
     return Problem(work.policy.name, f"{what}{n_bytes / 10**9:.2g} GB.", remedy)

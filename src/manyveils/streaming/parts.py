@@ -97,7 +97,9 @@ def _parts(tables: Sequence[PublishedTable], shared: set[str], most_cells: int) 
     """The rows of a view with their counts, some whole groups at a time."""
     most = max(most_cells // (2 * sum(len(table.fields) + 1 for table in tables)), 1)
     with ExitStack() as opened:
-        first, *others = cursors = [opened.enter_context(_grouped(table, shared)) for table in tables]
+        first, *others = cursors = [
+            opened.enter_context(_grouped(table, shared, len(tables))) for table in tables
+        ]
         while (group := first.next(most)) is not None or any(other.is_left for other in others):
             for other in others:
                 other.go_to(group)
@@ -213,10 +215,10 @@ class _Grouped:
 
 
 @contextmanager
-def _grouped(table: PublishedTable, shared: set[str]) -> Iterator[_Cursor]:
+def _grouped(table: PublishedTable, shared: set[str], n_tables: int) -> Iterator[_Cursor]:
     names = (BUCKET,) if BUCKET in shared else tuple(name for name in table.fields if name in shared)
     grouped = _Grouped(table, names)
-    tally = Tally(grouped.n_keys, table.rows.folder / "grouped", table.room)
+    tally = Tally(grouped.n_keys, table.rows.folder / "grouped", table.room.shared(n_tables))
     try:
         for batch in table.batches():
             tally.add(grouped.keys(batch))

@@ -1,7 +1,7 @@
 """How much memory may be used, and what that leaves for each kind of work."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from manyveils.errors import InputError
 from manyveils.methods.parts import TOLERATED
@@ -16,6 +16,8 @@ LIBRARIES, LEAST = 400 * 10**6, 600 * 10**6
 CELL_READ, CELL_COUNTED, CELL_JUDGED = 120, 35, 80
 # What a row takes while runs are added up, and each of its keys: as it came, in order, and counted in three runs.
 ROW_ADDED, KEY_ADDED = 16, 32
+# The largest part may take the room divided by this.
+SHARE_OF_PART = 2
 MOST_ROWS, FEWEST_ROWS = 1_000_000, 10_000
 MOST_BYTES = 1 << 25
 
@@ -31,6 +33,10 @@ class Room:
     def free(self) -> int:
         """What is left once all libraries are loaded."""
         return max(self.n_bytes - LIBRARIES, 0)
+
+    def shared(self, n_works: int) -> "Room":
+        """The room of each of several works that are done at once."""
+        return replace(self, n_bytes=self.n_bytes - self.free + self.free // n_works)
 
     def rows_at_once(self, n_columns: int) -> int:
         """How many rows are read, coded or written at once."""
@@ -48,8 +54,8 @@ class Room:
         return max(self.free // 2 // (ROW_ADDED + n_keys * KEY_ADDED), FEWEST_ROWS)
 
     def part_rows(self, row_bytes: int) -> int:
-        """How many rows a part should have, of so many bytes each; the other half is for rows that wait, and for counts."""
-        return max(self.free // 2 // (TOLERATED * row_bytes), 1)
+        """How many rows a part should have, of so many bytes each; rows that wait, and counts, are there too."""
+        return max(self.free // SHARE_OF_PART // (TOLERATED * row_bytes), 1)
 
     @property
     def most_cells(self) -> int:

@@ -20,6 +20,7 @@ from manyveils.release.packing import Packing
 from manyveils.release.seal import BUCKET
 from manyveils.streaming.divided import divided
 from manyveils.streaming.published import PublishedTable
+from manyveils.streaming.room import Room
 from manyveils.streaming.rows import Number
 from manyveils.table import Table
 
@@ -98,12 +99,17 @@ class Seamed:
         """The part of every bucket."""
         return cuts.parts_of(self._boxes.high, self._boxes.rows.size)
 
+    @property
+    def _room(self) -> Room:
+        """The room for the rows of each table, or for people: parts of all of them are read at once."""
+        return self.audit.held.room.shared(len(self.tables) + 1)
+
     def _rows(self, table: PublishedTable) -> Iterator[tuple[pl.DataFrame, Ids]]:
         """The published rows of every part, with their counts."""
         parts, names = self._parts(self._cuts), tuple(table.fields)
         packing, place = Packing((self._cuts.n_parts, *table.sizes(names))), names.index(BUCKET)
         batches = ([parts[batch[place]], *batch] for batch in table.batches())
-        with divided(packing, batches, table.rows.folder / "between", self.audit.held.room) as each:
+        with divided(packing, batches, table.rows.folder / "between", self._room) as each:
             for rows in each:
                 yield table.frame(packing.unpacked(rows.keys)[1:]), rows.times
 
@@ -120,7 +126,7 @@ class Seamed:
                 codes = {name: table[name].codes for name in cuts.columns}
                 yield [cuts.parts_of(codes, len(batch[fields[0]])), *(batch[field] for field in fields)]
 
-        with divided(packing, batches(), held.folder / "targets", held.room) as each:
+        with divided(packing, batches(), held.folder / "targets", self._room) as each:
             for rows in each:
                 raw = dict(zip(fields, packing.unpacked(rows.keys)[1:], strict=True))
                 found = held.table_of(raw, names, rows.times).attributes

@@ -16,8 +16,8 @@ from manyveils.table.foreign import READERS
 from manyveils.table.packed import UNPACKING, Source
 from manyveils.table.shape import Shape, records
 from manyveils.table.spelling import UTF_16
+from manyveils.table.stored import ARROW, PARQUET, is_stored, scanned, unread
 
-PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
 # A batch, and the share of the data that has been read with it.
 Batch = tuple[pl.DataFrame, float]
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -48,13 +48,15 @@ def batches_of(data: object, form: Data, room: Room) -> Batches:
     if path is None or not path.is_file() or not _is_streamed(path, form):
         # Spreadsheets, databases, packed files and dataframes are in memory anyway, or small.
         if isinstance(data, pl.LazyFrame):
-            return _scanned(data, room, "data")
+            return _scanned(data, room, _damaged("data"))
+        if isinstance(data, str) and is_stored(data):
+            return _scanned(scanned(data), room, unread(data))
         frame, restore = take_in(data, form)
         return Batches(frame.schema, lambda names: _sliced(frame, names, room), restore, n_rows=frame.height)
     if path.suffix.lower() in PARQUET:
-        return _scanned(pl.scan_parquet(path, glob=False), room, str(path))
+        return _scanned(pl.scan_parquet(path, glob=False), room, _damaged(str(path)))
     if path.suffix.lower() in ARROW:
-        return _scanned(pl.scan_ipc(path, glob=False), room, str(path))
+        return _scanned(pl.scan_ipc(path, glob=False), room, _damaged(str(path)))
     return _of_csv(path, form, room)
 
 
@@ -75,13 +77,13 @@ def _sliced(frame: pl.DataFrame, names: Sequence[str], room: Room) -> Iterator[B
         yield chosen.slice(start, step), min((start + step) / frame.height, 1.0)
 
 
-def _scanned(rows: pl.LazyFrame, room: Room, where: str) -> Batches:
+def _scanned(rows: pl.LazyFrame, room: Room, refusal: DataError) -> Batches:
     """Rows asked for one range after another: what has been read is let go, which no stream of batches promises."""
     try:
         schema = rows.collect_schema()
         n_rows = int(rows.select(pl.len()).collect().item())
     except UNREADABLE:
-        raise _damaged(where) from None
+        raise refusal from None
 
     def read(names: Sequence[str]) -> Iterator[Batch]:
         step = room.rows_at_once(len(names))
@@ -89,7 +91,7 @@ def _scanned(rows: pl.LazyFrame, room: Room, where: str) -> Batches:
             try:
                 yield rows.select(names).slice(start, step).collect(), min((start + step) / n_rows, 1.0)
             except UNREADABLE:
-                raise _damaged(where) from None
+                raise refusal from None
 
     return Batches(schema, read, unchanged, n_rows=n_rows)
 

@@ -155,6 +155,7 @@ class Tally:
 
 def joined(blocks: Sequence[Counted], n_keys: int) -> Counted:
     """Runs that follow one another, as one."""
+    blocks = [block for block in blocks if len(block)]
     if not blocks:
         return Counted((np.zeros(0, dtype=np.int64),) * n_keys, np.zeros(0, dtype=np.int64))
     if len(blocks) == 1:

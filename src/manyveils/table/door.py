@@ -17,6 +17,7 @@ from manyveils.table.packed import Source, source_of
 from manyveils.table.room import parquet_fits, refuse_bytes, refuse_rows
 from manyveils.table.shape import CHUNK, NEWLINE, QUOTE, check_shape
 from manyveils.table.spelling import NOT_UTF8, in_utf8, refuse_rare_delimiter, spelled_out
+from manyveils.table.stored import is_stored, scanned, unread
 
 Restore = Callable[[pl.DataFrame], Any]
 DELIMITERS = ",;\t|"
@@ -28,6 +29,8 @@ def take_in(data: object, form: Data | None = None) -> tuple[pl.DataFrame, Resto
 
     `form` says how it is written, as the section [data] of a policy does.
     """
+    if isinstance(data, str) and is_stored(data):
+        return _from_storage(data), unchanged
     if isinstance(data, str) and is_address(data):
         return from_address(data, form or Data()), unchanged
     if isinstance(data, str | Path):
@@ -44,6 +47,14 @@ def take_in(data: object, form: Data | None = None) -> tuple[pl.DataFrame, Resto
     except Exception as error:
         # Whatever library the data came from, its own message may quote cells.
         raise _unreadable(error) from None
+
+
+def _from_storage(address: str) -> pl.DataFrame:
+    rows = scanned(address)
+    try:
+        return rows.collect()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        raise unread(address) from None
 
 
 def is_sparks(data: object) -> bool:
