@@ -216,3 +216,11 @@ def test_claims_are_read_back(tmp_path: Path, name: str) -> None:
         assert promise is not None
         assert promise.describe() == claim
     assert promises_of(wanted)
+
+
+def test_claims_of_another_policy_that_hold(tmp_path: Path) -> None:
+    """A value's own l, which another policy asks for, is judged by itself and holds."""
+    out = tmp_path / "out"
+    publish_to(policy(k=2, l=2, l_kind="frequency", l_of={"flu": 2}), out, data=frame())
+    findings = mv.audit(out, frame(), policy(k=2)).findings
+    assert [finding.kept for finding in findings if finding.promise == "claims-true"] == [True]

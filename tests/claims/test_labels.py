@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.reading.cover import cover_of_lists
+from manyveils.reading.domains import Domain, listed_cover
+from manyveils.reading.labels import canonical_texts, labels_of
 from manyveils.reading.meanings import Listing, Meanings, false_lines
 from manyveils.table import encode
 
@@ -150,3 +152,22 @@ def test_lines_stand_once_and_in_order():
     assert false_lines(Listing(lines), texts, meanings, 0) == 0
     assert false_lines(Listing(lines.reverse()), texts, meanings, 0) == 1
     assert false_lines(Listing(pl.concat([lines, lines[:1]])), texts, meanings, 0) == 1
+
+
+def test_what_is_meant_differently_is_named_differently():
+    """A label that reads like a value is not taken for it, nor for the label that stands for that value alone."""
+    tree = {"first": {"b": ["a", "c"]}, "second": {"A": ["b"]}}
+    policy = mv.Policy(attributes={"x": {"role": "quasi", "hierarchy": {"tree": tree}}})
+    attribute = encode(pl.DataFrame({"x": ["a", "b"]}), policy)["x"]
+    meanings, lines = Meanings(attribute, policy.lines("x")), listing({"A": ["b"], "b": ["a"]})
+    cover = meanings.cover(["A", "b"], lines)
+    one, other = canonical_texts(meanings, ["A", "b"], cover)
+    assert one == "b"
+    assert other != one
+    assert len(labels_of(meanings, ["A", "b"], cover).texts) == 2
+
+
+def test_a_label_that_nothing_explains_hides_everything():
+    """Who has only the release, and no list of what a label stands for, takes it for any original, the first included."""
+    cover = listed_cover(pl.Series(["?", "a"]), None, Domain("x", ("a", "b", "c")))
+    assert [codes.tolist() for codes in cover.pairs()] == [[0, 0, 0, 1], [0, 1, 2, 0]]

@@ -95,9 +95,18 @@ def labels_of(meanings: Meanings, published: Sequence[str], cover: Cover) -> Lab
     return replace(labels, meant=dict(zip(texts, canonical, strict=True)))
 
 
+# No cell is written so.
+MARK = "\0"
+
+
 def canonical_texts(meanings: Meanings, texts: Sequence[str], cover: Cover) -> list[str]:
-    """One text for all that stand for the same originals: the original, if it is one, else the first of them."""
-    canonical = list(texts)
+    """One text for all that stand for the same originals: the original, if it is one, else the first of them.
+
+    Claim: texts that stand for different originals get different ones.
+    Why: a label that is written like an original, but is not that, is told from it by a mark.
+    Tested by: tests/claims/test_labels.py
+    """
+    canonical = [f"{MARK}{text}" if text in meanings.code_of else text for text in texts]
     by_cover: dict[tuple[bytes, bytes], str] = {}
     originals, sizes, firsts = meanings.attribute.texts, cover.sizes.tolist(), cover.firsts.tolist()
     for label, text in enumerate(texts):
@@ -106,7 +115,7 @@ def canonical_texts(meanings: Meanings, texts: Sequence[str], cover: Cover) -> l
         elif sizes[label] > 1:
             runs = slice(int(cover.starts[label]), int(cover.starts[label + 1]))
             covered = cover.low[runs].tobytes(), cover.high[runs].tobytes()
-            canonical[label] = by_cover.setdefault(covered, text)
+            canonical[label] = by_cover.setdefault(covered, canonical[label])
     return canonical
 
 
