@@ -69,11 +69,11 @@ def test_progress_without_java(java_error, monkeypatch):
     """Whoever looks for progress when Java is gone says nothing of it."""
     said = []
     monkeypatch.setattr(engine, "SECONDS", 0.01)
-    monkeypatch.setattr(engine, "_share", Mock(side_effect=java_error))
+    monkeypatch.setattr(watching, "_stages", Mock(side_effect=java_error))
     monkeypatch.setattr(threading, "excepthook", said.append)
-    with engine.watched(Mock(), "reading", lambda *told: None):
+    with watching.watched(Mock(), "reading", lambda *told: None):
         time.sleep(0.1)
-    engine._share.assert_called_once()
+    watching._stages.assert_called_once()
     assert said == []
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LOG = "MANYVEILS_SPARK_LOG"
 LEVELS = ("OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "ALL")
 QUIET = Path(__file__).with_name("quiet.properties")
+CONNECT = "sc://"
 SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
     "spark.sql.session.timeZone": "UTC",
@@ -48,6 +49,8 @@ def session(master: str | None = None) -> "SparkSession":
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+    if master is not None and master.startswith(CONNECT):
+        return SparkSession.builder.remote(master).getOrCreate()
     if SparkContext._active_spark_context is None:
         return _started(master)
     # Without settings it gives the session that is there, in whatever thread it was started.
@@ -56,6 +59,18 @@ def session(master: str | None = None) -> "SparkSession":
         what = "there is a session already, and it runs elsewhere."
         raise InputError([Problem("master", what, "Stop that session, or leave the master out.")])
     return running
+
+
+def is_remote(spark: "SparkSession") -> bool:
+    """Whether a session is one of Spark Connect, whose driver is on a server."""
+    return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
+def n_at_once(spark: "SparkSession") -> int:
+    """How many tasks run at once; of a server it is not known, and as many as it makes of a shuffle are taken for that."""
+    if is_remote(spark):
+        return int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+    return int(spark.sparkContext.defaultParallelism)
 
 
 def _started(master: str | None) -> "SparkSession":
