@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 TOOLS := .venv-tools/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz test-spark test-spark-cluster test-server-deploy package package-extras sbom vulnerabilities check format bench bench-large bench-spark generations docs pictures notebook pipelines reproduce reproduce-alpha-beta-k reproduce-beyond reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
+.PHONY: help setup demo test fuzz mutants kills test-spark test-spark-cluster test-server-deploy package package-extras sbom vulnerabilities check format bench bench-large bench-spark generations docs pictures notebook pipelines reproduce reproduce-alpha-beta-k reproduce-beyond reproduce-codip reproduce-grading reproduce-guardian reproduce-slicing schema clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -34,6 +34,16 @@ SEED := 1
 
 fuzz: $(STAMP) ## publish random tables under random policies, judged by another oracle; FUZZ=1000 SEED=1
 	FUZZ=$(FUZZ) SEED=$(SEED) $(BIN)/python -m tests.fuzz
+
+N := 100
+
+mutants: $(STAMP) ## break audits, promises and reading in N places drawn by SEED, and see whether tests notice; takes an hour or more
+	N=$(N) SEED=$(SEED) $(BIN)/python -m tests.mutants
+
+KILLS := 200
+
+kills: $(STAMP) ## kill publications of every writer at random moments; KILLS=200 SEED=1
+	KILLS=$(KILLS) SEED=$(SEED) $(BIN)/python -m pytest -n 0 tests/faults
 
 test-spark: $(STAMP) ## run all cases of the Spark engine's tests, of which `make test` runs some
 	MANYVEILS_THOROUGH=1 $(BIN)/python -m pytest tests/spark

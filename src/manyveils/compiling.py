@@ -69,7 +69,7 @@ class Kernel(Generic[P, R]):
             from numba import njit
 
             EFFORT.borne = BEARABLE
-            self._compiled = njit(cache=True)(self._function)
+            self._compiled = njit(cache=True, nogil=True)(self._function)
         return self._compiled
 
     @property

@@ -162,6 +162,14 @@ def judge_in_room(
         return job.audit(folder, licence_of(policy), levels, published_as)
 
 
+def check_in_room(data: object, policy: Policy, levels: Levels, room: Room, progress: Progress) -> Audit:
+    """Judge a table that something else published, by itself and in so much memory."""
+    from manyveils.streaming.bare import check_streamed
+
+    with TemporaryDirectory(prefix="manyveils-") as aside:
+        return check_streamed(data, policy, room, Path(aside), levels or {}, progress)
+
+
 def refuse_chain_in_room(chain: Chain | None) -> None:
     """Where persons were seen before is looked up with all rows in memory."""
     if chain is not None:

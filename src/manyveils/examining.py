@@ -31,6 +31,7 @@ from manyveils.audits import Audit
 from manyveils.audits.kept import WEAKEST, Kept, kept_of
 from manyveils.engines import (
     Engine,
+    check_in_room,
     is_for_spark,
     judge,
     judge_in_room,
@@ -39,7 +40,7 @@ from manyveils.engines import (
     refuse_chain_in_room,
     refuse_chain_on_spark,
 )
-from manyveils.errors import DataError, InputError, PolicyError
+from manyveils.errors import DataError, InputError, PolicyError, Problem
 from manyveils.policy import Policy
 from manyveils.promises.work import silent
 from manyveils.release import Release
@@ -82,8 +83,8 @@ def audit(
     policy = read_policy(policy)
     if is_bare(release):
         told = {"private": private, "after": after or None, "engine": engine == "spark" or None}
-        refuse_for_bare({**told, "memory": memory})
-        return check(release, policy, data=data, levels=levels, rows=rows)
+        refuse_for_bare(told)
+        return check(release, policy, data=data, levels=levels, rows=rows, memory=memory, progress=progress)
     if rows:
         what = "are told of tables that something else published, and this is a release."
         raise InputError.at("rows", what, "Leave it out.")
@@ -111,20 +112,39 @@ def check(
     data: object = None,
     levels: Mapping[str, float] | None = None,
     rows: bool = False,
+    memory: Memory = None,
+    progress: Progress = silent,
 ) -> Audit:
     """Judge a table that something else published: a path, a folder of parts, or a dataframe of any kind.
 
     It is one published view: its groups are the rows with equal quasi-identifiers as they stand. With `data`, the
     original, it is also compared with that; without, what needs it is listed as not judged. With `rows`, the audit
-    has a dataframe `rows` that says of each row which group it is in and what that falls short of.
+    has a dataframe `rows` that says of each row which group it is in and what that falls short of. With `memory`, such as "8GB", a table by
+    itself need not fit it.
     """
     policy = read_policy(policy)
+    if memory is not None:
+        _refuse_beside_rows(data, rows=rows)
+        return check_in_room(frame, policy, levels, read_size(memory), progress)
     if data is None:
         release, table, policy = read_bare(frame, policy)
     else:
         table, _ = hold(data, policy)
         release = read_bare_beside(frame, policy, table)
     return (judge_rows if rows else judge)(release, table, policy, levels)
+
+
+def _refuse_beside_rows(data: object, *, rows: bool) -> None:
+    """Refuse what a table in so much memory is not asked: each row for itself, or beside its original."""
+    InputError.refuse(
+        Problem(
+            name,
+            "a table is judged row by row, or beside its original, with all rows in memory alone.",
+            "Leave it or memory out.",
+        )
+        for name, is_asked in {"data": data is not None, "rows": rows}.items()
+        if is_asked
+    )
 
 
 def keeps(data: object, profile: "Profile") -> Kept:

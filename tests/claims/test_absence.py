@@ -113,3 +113,41 @@ def test_all_who_are_left_out_have_one_value():
         "Someone who knows how common each ill is among all, and that a person was left out,"
     )
     assert "suppression = 0" in told.remedy
+
+
+@pytest.mark.parametrize(("share", "kept"), [(0.7, True), (0.6, False)])
+def test_absence_binds_where_it_is_promised(share, kept):
+    """With `absent`, a release is refused if those who are left out are too alike, and appears if they are not."""
+    rows = [
+        ("a", "flu"),
+        ("a", "cold"),
+        ("b", "flu"),
+        ("b", "cold"),
+        ("c", "flu"),
+        ("d", "flu"),
+        ("e", "cold"),
+    ]
+    frame = pl.DataFrame(rows, schema={"age": str, "ill": str}, orient="row").with_columns(
+        name=pl.int_range(pl.len()).cast(pl.String)
+    )
+    promised = policy({"epsilon_link": share, "absent": True})
+    if kept:
+        findings = list(mv.audit(mv.publish(frame, promised, 1), frame, promised).findings)
+        assert [own.promised for own in findings if own.reading == "absent"] == [True]
+    else:
+        with pytest.raises(
+            mv.BrokenPromise, match=r"of those whom the release leaves out.*Allow less suppression"
+        ):
+            mv.publish(frame, promised, 1)
+
+
+def test_absence_that_cannot_be_told_is_not_kept():
+    """Of several values in a cell nobody can tell what those have who are left out, so nothing is promised of them."""
+    cells = {"age": list("aabbc"), "ill": ["x|y", "z", "x", "z", "y"], "name": list("12345")}
+    asked = policy({"epsilon_link": 0.9})
+    sections = {"ill": {"role": "sensitive", "multivalued": "|"}}
+    several = asked.replaced(attributes={**asked.model_dump(exclude_unset=True)["attributes"], **sections})
+    assert mv.publish(pl.DataFrame(cells), several, 1).suppressed
+    promised = several.replaced(guarantee={"k": 2, "epsilon_link": 0.9, "absent": True})
+    with pytest.raises(mv.BrokenPromise, match="nothing in the release shows that it is kept"):
+        mv.publish(pl.DataFrame(cells), promised, 1)

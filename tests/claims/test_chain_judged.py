@@ -9,7 +9,7 @@ from unittest.mock import patch
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import event, given, reject, settings
+from hypothesis import event, example, given, reject, settings
 from hypothesis import strategies as st
 
 from manyveils.audits.chain import ledger_of
@@ -244,8 +244,19 @@ def test_chains_with_many_values(drawn, guarantee):
         judged(drawn, guarantee, frozenset())
 
 
+# The only value that needs protection is that of a person who is gone.
+NOBODYS = (
+    [*"1112", *"111111"],
+    [
+        ([(person, "x", "u", 0, "a") for person in (0, 1, 2, 3)], "anatomize", set()),
+        ([(0, "x", "u", 0, "a"), (0, "x", "u", 0, "a"), (1, "x", "u", 1, "a")], "anatomize", set()),
+    ],
+)
+
+
 @settings(deadline=None, max_examples=300)
 @given(drawn=releases(), guarantee=guarantees, insensitive=harmless)
+@example(drawn=NOBODYS, guarantee=DistinctDiversity(3), insensitive=frozenset({"1"}))
 def test_what_makers_find_safe_is_kept(drawn, guarantee, insensitive):
     """Where makers find nobody unsafe beside earlier releases, the judge finds every promise kept."""
     values, generations = drawn

@@ -3,13 +3,10 @@
 from itertools import combinations, product
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("pyspark")
-
-from manyveils.spark.seams import Boxes, seams_of
+from manyveils.methods.seams import Boxes, seams_of
 
 some = settings(max_examples=150, deadline=None)
 

@@ -1,4 +1,4 @@
-"""Run cases: FUZZ how many, SEED which; cases that fail are made small and kept in a folder.
+"""Run cases: FUZZ how many, SEED which, by how many WORKERS; cases that fail are made small and kept in a folder.
 
 With the path of a case file, that case alone is run again.
 """
@@ -19,8 +19,9 @@ def main(arguments: Sequence[str]) -> int:
     """Run, print a summary, and tell by the exit status whether something was found."""
     if arguments:
         return sum(_again(Path(path)) for path in arguments)
-    n_cases, seed, first = (
-        int(os.environ.get(*key)) for key in (("FUZZ", "1000"), ("SEED", "1"), ("FIRST", "0"))
+    n_cases, seed, first, n_workers = (
+        int(os.environ.get(*key))
+        for key in (("FUZZ", "1000"), ("SEED", "1"), ("FIRST", "0"), ("WORKERS", "2"))
     )
     kept = Path(os.environ.get("FINDINGS", ".cache/fuzz"))
     started, outcomes, by_method = monotonic(), Counter[str](), Counter[tuple[str, str]]()
@@ -29,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
     unjudged = Counter[str]()
     smallest: dict[tuple[str, str], tuple[Case, Outcome]] = {}
     cases = ((number, draw(seed, number)) for number in range(first, first + n_cases))
-    for number, case, told in run_all(cases, n_workers=min(2, os.cpu_count() or 1)):
+    for number, case, told in run_all(cases, n_workers=n_workers):
         outcomes[told.kind] += 1
         by_method[case.method, told.kind] += 1
         n_confirmed, n_releases = n_confirmed + told.n_confirmed, n_releases + told.n_releases

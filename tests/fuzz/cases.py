@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.fuzz.columns import Column, column
 from tests.fuzz.policies import angelized, sections
+from tests.fuzz.wider import changed, limited, populated, returned, with_everybody
 
 SIZES = (0, *(1, 1, 2, 3, 4, 6) * 2, *(8, 8, 12, 16, 20, 24, 32, 40, 60) * 3)
 Rows = tuple[dict[str, Any], ...]
@@ -16,14 +17,17 @@ Rows = tuple[dict[str, Any], ...]
 
 @dataclass(frozen=True)
 class Case:
-    """What is published: rows, their next version where a release follows, and a policy as a dict."""
+    """What is published: rows, their later versions where releases follow, and a policy as a dict."""
 
     rows: Rows
     columns: tuple[str, ...]
     sections: Mapping[str, Any]
     format: str = "csv"
     source: str = "csv"
-    later: Rows | None = None
+    later: tuple[Rows, ...] = ()
+    population: Rows | None = None
+    # How many rows are read at once, where not all are in memory.
+    batch: int | None = None
     note: str = ""
 
     @property
@@ -39,6 +43,10 @@ class Case:
     def write(self, path: Path) -> None:
         """Keep it in a file."""
         document = {key: getattr(self, key) for key in self.__dataclass_fields__}
+        seen = [
+            [{name: row[name] for name in self.columns} for row in rows] for rows in (self.rows, *self.later)
+        ]
+        document |= {"rows": seen[0], "later": seen[1:]}
         path.write_text(
             json.dumps(document, indent=1, ensure_ascii=False, default=list) + "\n", encoding="utf-8"
         )
@@ -47,9 +55,10 @@ class Case:
     def read(cls, path: Path) -> "Case":
         """What `write` kept."""
         document = json.loads(path.read_text(encoding="utf-8"))
-        later = document.pop("later")
+        later = tuple(map(tuple, document.pop("later")))
         rows, columns = tuple(document.pop("rows")), tuple(document.pop("columns"))
-        return cls(rows, columns, later=None if later is None else tuple(later), **document)
+        people = document.pop("population", None)
+        return cls(rows, columns, later=later, population=people and tuple(people), **document)
 
 
 def draw(seed: int, number: int) -> Case:
@@ -62,13 +71,19 @@ def draw(seed: int, number: int) -> Case:
     policy = sections(rng, columns, rows, has_persons=has_persons)
     constant = [name for name, keys in policy["attributes"].items() if keys.get("constant")]
     rows = _of_persons(rng, rows, constant) if has_persons else rows
-    later = None
+    later: tuple[Rows, ...] = ()
     if has_persons and policy["publish"]["method"] in ("generalize", "anatomize", "slice", "separate"):
-        later = _later(rng, columns, rows, constant) if rng.random() < 0.4 else None
+        later = (_later(rng, columns, rows, constant),) if rng.random() < 0.4 else ()
     names = tuple(column.name for column in columns)
-    if later is None:
+    if not later:
         policy = angelized(Random(f"angelize {seed}/{number}"), policy)
-    return Case(rows, names, policy, rng.choice(("csv", "parquet")), rng.choice(("csv", "frame")), later)
+    else:
+        later = _last(Random(f"third {seed}/{number}"), columns, rows, later, constant)
+    policy = with_everybody(Random(f"everybody {seed}/{number}"), policy)
+    policy, people = populated(Random(f"population {seed}/{number}"), columns, rows, policy)
+    batch = None if later else limited(Random(f"memory {seed}/{number}"), policy)
+    form, source = rng.choice(("csv", "parquet")), rng.choice(("csv", "frame"))
+    return Case(rows, names, policy, form, source, later, people, batch)
 
 
 def _columns(rng: Random) -> list[Column]:
@@ -118,12 +133,18 @@ def _of_persons(rng: Random, rows: Rows, constant: Sequence[str]) -> Rows:
 
 
 def _later(rng: Random, columns: Sequence[Column], rows: Rows, constant: Sequence[str]) -> Rows:
-    """Some leave, some join, and what may change of those who stay does, now and then."""
-    gone = {row["id"] for row in rows if rng.random() < 0.15}
-    stayed = [dict(row) for row in rows if row["id"] not in gone]
-    for row in stayed:
-        for column_ in columns:
-            if column_.name not in (*constant, "id") and rng.random() < 0.1:
-                row[column_.name] = column_.cell(rng, 0)
+    left = changed(rng, columns, rows, (), constant)
     joined = _rows(rng, columns, rng.randrange(1 + max(1, len(rows) // 3)))
-    return (*stayed, *({**row, "id": f"new{number}"} for number, row in enumerate(joined)))
+    return (*left, *({**row, "id": f"new{number}"} for number, row in enumerate(joined)))
+
+
+def _last(
+    rng: Random, columns: Sequence[Column], rows: Rows, later: tuple[Rows, ...], constant: Sequence[str]
+) -> tuple[Rows, ...]:
+    """The later rows, and of some a version after that, in which people may be back."""
+    if rng.random() < 0.5:
+        return later
+    newest = later[-1]
+    joined = _rows(rng, columns, rng.randrange(1 + max(1, len(newest) // 3)))
+    others = [{**row, "id": f"late{number}"} for number, row in enumerate(joined)]
+    return (*later, changed(rng, columns, newest, returned(rng, rows, newest) + others, constant))

@@ -31,9 +31,8 @@ class Crowd:
     members: Members
     shares: Shares
     weights: Shares
+    # Nobody, where somebody may stand in several buckets: then the members are the values that she may have.
     n_persons: int
-    # Members by bucket, where a person may stand in several.
-    parts: Sequence[Members]
 
     @classmethod
     def of(cls, members: Members) -> "Crowd":
@@ -47,9 +46,12 @@ class Crowd:
             shares.update(set(own))
             for value, count in Counter(own).items():
                 weights[value] += Fraction(count, len(own) * n_persons)
-        return cls(
-            members, {v: Fraction(n, n_persons) for v, n in shares.items()}, weights, n_persons, [members]
-        )
+        return cls(members, {v: Fraction(n, n_persons) for v, n in shares.items()}, weights, n_persons)
+
+    @classmethod
+    def of_beliefs(cls, beliefs: Shares) -> "Crowd":
+        """The crowd of somebody who has each of some values with a chance."""
+        return cls(list(enumerate(beliefs)), beliefs, beliefs, 0)
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def _l(keys: Keys, crowd: Crowd, setting: Setting) -> bool | None:
         l = l_of.get(setting.bit_of, l)
         return all(crowd.shares.get(v, 0) * l <= 1 for v in setting.sensitive(crowd.shares))
     level = keys.get("l_level") or 0
-    if level and (setting.levels is None or len(crowd.parts) != 1):
+    if level and (setting.levels is None or not crowd.n_persons):
         return None
     if level:
         crowd, setting = _climbed(crowd, setting, min(level, max(len(setting.levels) - 2, 0)))
@@ -113,7 +115,7 @@ def _l(keys: Keys, crowd: Crowd, setting: Setting) -> bool | None:
         case "frequency":
             return all(crowd.shares[v] * l_of.get(v, l) <= 1 for v in need)
         case "distinct":
-            return max(map(matching, crowd.parts)) >= owed
+            return matching(crowd.members) >= owed
         case "entropy":
             entropy = -sum(float(w) * math.log(w) for w in crowd.weights.values() if w)
             return entropy >= math.log(owed) - SLACK
@@ -231,15 +233,12 @@ def _delta(keys: Keys, crowd: Crowd, setting: Setting) -> bool:
 def _e(keys: Keys, crowd: Crowd, setting: Setting) -> bool:
     if not setting.sensitive(crowd.shares):
         return True
-    spreads = [Fraction(0)]
-    for members in crowd.parts:
-        own: dict[Any, list[Fraction]] = defaultdict(list)
-        for person, value in members:
-            if value:
-                own[person].append(Fraction(value))
-        if own:
-            spreads.append(max(map(min, own.values())) - min(map(max, own.values())))
-    return max(spreads) >= exact(keys["e"])
+    own: dict[Any, list[Fraction]] = defaultdict(list)
+    for person, value in crowd.members:
+        if value:
+            own[person].append(Fraction(value))
+    spread = max(map(min, own.values())) - min(map(max, own.values())) if own else Fraction(0)
+    return max(spread, Fraction(0)) >= exact(keys["e"])
 
 
 def _m(keys: Keys, crowd: Crowd, setting: Setting) -> bool:
@@ -248,7 +247,7 @@ def _m(keys: Keys, crowd: Crowd, setting: Setting) -> bool:
 
 def _near_to(value: str, keys: Keys, crowd: Crowd) -> Fraction:
     """The share of persons with a value that is near; where someone may stand in several buckets, the belief."""
-    if len(crowd.parts) == 1:
+    if crowd.n_persons:
         persons = {person for person, other in crowd.members if _near(value, other, keys)}
         return Fraction(len(persons), len({person for person, _ in crowd.members}))
     return sum((s for other, s in crowd.shares.items() if _near(value, other, keys)), Fraction(0))

@@ -10,8 +10,10 @@ from typing import Any
 
 from tests.fuzz.folder import Columns, Folder, Published, read
 from tests.fuzz.guarantees import Crowd, Setting, exact, judge, leaks
+from tests.fuzz.populations import People, Untold
 from tests.fuzz.slices import crowds_of_slices
 from tests.fuzz.values import levels_of, order_of, originals, spelled, text
+from tests.fuzz.worlds import crowds_of_worlds
 
 Keys = Mapping[str, Any]
 
@@ -43,9 +45,15 @@ class Group:
         return len(set(self.persons))
 
 
-def judged(out: Path, private: Path, rows: Sequence[Keys], sections: Keys) -> Judged:
-    """Judge a release folder by the policy and the table that it was made from."""
-    return _Judge(read(out, private), rows, sections).run()
+def judged(
+    out: Path, private: Path, rows: Sequence[Keys], sections: Keys, people: Sequence[Keys] | None = None
+) -> Judged:
+    """Judge a release folder by the policy, the table that it was made from, and the population."""
+    judge = _Judge(read(out, private), rows, sections)
+    told = judge.run()
+    if people is not None:
+        judge.look_alikes(people)
+    return told
 
 
 class _Judge:
@@ -182,6 +190,28 @@ class _Judge:
                 for group in (self._groups(view, columns, some) if some else None) or ():
                     self._tell("keys", group.n_persons >= key["k"])
 
+    def look_alikes(self, people: Sequence[Keys]) -> None:
+        """Promises about how many people of a list look like a row; of buckets nothing is promised to be kept."""
+        k, risk = self.guarantee.get("k_map"), self.guarantee.get("journalist_risk")
+        for view in self.folder.views:
+            known = self._known(view)
+            if view.bucketed or not known or len(view.attributes) < 2:
+                continue
+            alike = People(people, self.attributes, known, self.numeric)
+            if self.sections.get("data", {}).get("missing") in ("drop", "error"):
+                alike.without_gaps()
+            lines = {tuple(row[name] for name in known): row for row in view.columns[0].rows}
+            try:
+                sizes = [alike.alike(line, view.recoded) for line in lines.values()]
+            except Untold:
+                self.told.unjudged["labels that a population is looked up by"] += 1
+                continue
+            for size in sizes:
+                if k is not None:
+                    self._tell("k_map", size >= k)
+                if risk is not None:
+                    self._tell("journalist_risk", size * exact(risk) >= 1)
+
     def _tell(self, what: str, is_kept: bool) -> None:
         self.told.n_confirmed += is_kept
         if not is_kept:
@@ -228,6 +258,24 @@ class _Judge:
             for known in self._readings(view, others, keys):
                 self._values(view, columns, name, known, keys, setting)
             self._eliminated(view, columns, name, others, keys)
+            if keys.get("everybody") and not self.several and self._is_spread(view, self._known(view)):
+                self._of_everybody(view, columns, name, keys, setting)
+
+    def _of_everybody(
+        self, view: Published, columns: Columns, name: str, keys: Keys, setting: Setting
+    ) -> None:
+        """What someone believes who knows what identifies everybody."""
+        known = self._known(view)
+        crowds = (
+            None if set(known) & view.recoded else crowds_of_worlds(view, columns, name, known, self.rows)
+        )
+        if crowds is None:
+            self.told.unjudged["worlds of labels, or of too many"] += 1
+            return
+        for crowd in crowds:
+            verdict = judge(keys, crowd, setting)
+            self.told.broken |= {f"everybody: {what}" for what in verdict.broken}
+            self.told.n_confirmed += not verdict.broken
 
     def _readings(self, view: Published, others: Sequence[str], keys: Keys) -> Iterator[list[str]]:
         yield self._known(view)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from tests.fuzz.cases import Case
+from tests.fuzz.cases import Case, Rows
 
 # So many tries are enough for small tables.
 TRIES = 250
@@ -29,8 +29,8 @@ def shrunk(case: Case, fails: Callable[[Case], bool], tries: int = TRIES) -> Cas
 
 def _smaller(case: Case) -> Iterator[Case]:
     """Cases that lack something: the larger steps first."""
-    if case.later is not None:
-        yield replace(case, later=None)
+    for place in range(len(case.later)):
+        yield replace(case, later=case.later[:place] + case.later[place + 1 :])
     yield from _fewer_rows(case)
     for name in case.columns:
         if (sections := _without_attribute(case.sections, name)) is not None:
@@ -38,17 +38,25 @@ def _smaller(case: Case) -> Iterator[Case]:
     yield from (replace(case, sections=sections) for sections in _fewer_keys(case.sections, ()))
     if case.format == "parquet":
         yield replace(case, format="csv")
+    if case.batch is not None:
+        yield replace(case, batch=None)
     if case.source == "csv":
         yield replace(case, source="frame")
 
 
 def _fewer_rows(case: Case) -> Iterator[Case]:
-    for part in ("rows", "later"):
-        rows = getattr(case, part) or ()
-        size = len(rows)
-        while size := size // 2:
-            for start in range(0, len(rows), size):
-                yield replace(case, **{part: (*rows[:start], *rows[start + size :])})
+    yield from (replace(case, rows=rows) for rows in _halves(case.rows))
+    yield from (replace(case, population=rows) for rows in _halves(case.population or ()))
+    for place, later in enumerate(case.later):
+        for rows in _halves(later):
+            yield replace(case, later=(*case.later[:place], rows, *case.later[place + 1 :]))
+
+
+def _halves(rows: Rows) -> Iterator[Rows]:
+    """The rows without a half of them, a quarter, and so on."""
+    size = len(rows)
+    while size := size // 2:
+        yield from (rows[:start] + rows[start + size :] for start in range(0, len(rows), size))
 
 
 def _without_attribute(sections: Any, name: str) -> dict[str, Any] | None:

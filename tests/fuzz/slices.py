@@ -18,7 +18,6 @@ def crowds_of_slices(
     buckets = {id(columns): _by_bucket(columns) for columns in view.columns}
     for target in targets.values():
         beliefs: dict[str, Fraction] = defaultdict(Fraction)
-        parts = []
         for bucket, inside in buckets[id(protected)].items():
             weight = Fraction(1)
             for columns in view.columns:
@@ -26,13 +25,11 @@ def crowds_of_slices(
                 weight *= Fraction(len(_matching(members, target, known, columns)), len(members))
             if weight:
                 matching = _matching(inside, target, known, protected)
-                parts.append([(place, row[name]) for place, row in enumerate(matching)])
                 for row in matching:
                     beliefs[row[name]] += weight / len(matching)
         total = sum(beliefs.values(), Fraction(0))
         if total:
-            shares = {value: belief / total for value, belief in beliefs.items()}
-            yield Crowd([member for part in parts for member in part], shares, shares, 0, parts)
+            yield Crowd.of_beliefs({value: belief / total for value, belief in beliefs.items()})
 
 
 def _matching(rows: Sequence[Row], target: Row, known: Sequence[str], columns: Columns) -> list[Row]:

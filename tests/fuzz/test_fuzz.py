@@ -1,5 +1,6 @@
 """The fuzz itself: few cases of it, whether its oracle sees what is broken, and what it found and was mended."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import polars as pl
@@ -8,9 +9,12 @@ import pytest
 from manyveils.policy import Policy
 from manyveils.publishing import publish_to
 from tests.fuzz.cases import Case, draw
+from tests.fuzz.folder import Columns, Published
 from tests.fuzz.oracle import judged
 from tests.fuzz.running import outcome
 from tests.fuzz.shrinking import shrunk
+from tests.fuzz.slices import crowds_of_slices
+from tests.fuzz.worlds import crowds_of_worlds
 
 MENDED = sorted((Path(__file__).parent / "mended").glob("*.json"))
 ROWS = [
@@ -74,6 +78,32 @@ def test_the_oracle_sees_numbers_that_are_too_near(key: str, tmp_path: Path) -> 
     publish_to(Policy(**WEAK), folder, data=pl.DataFrame(ROWS))
     strong = {**WEAK, "attributes": {**attributes, "pay": {**attributes["pay"], "guarantee": asked}}}
     assert judged(folder, tmp_path / "out.private", ROWS, strong).broken == {key}
+
+
+def test_the_oracle_sees_people_who_look_like_nobody(tmp_path: Path) -> None:
+    """Of a population, two people look like the rows of one age, and nobody like those of another."""
+    folder = tmp_path / "out"
+    publish_to(Policy(**WEAK), folder, data=pl.DataFrame(ROWS))
+    people, private = [{"age": 20}, {"age": 20}, {"age": 30}, {"age": 30}], tmp_path / "out.private"
+    for asked in ({"k_map": 2}, {"journalist_risk": 0.5}):
+        strong = {**WEAK, "guarantee": asked}
+        assert judged(folder, private, ROWS, strong, people).broken == {*asked}
+        assert not judged(folder, private, ROWS, strong, [*people, {"age": 40}, {"age": 40}]).broken
+
+
+def test_the_oracle_sees_what_somebody_knows_who_knows_everybody() -> None:
+    """In the example of the promise page, nobody's belief is above one half by herself, and one is certain to all."""
+    people = [dict(zip("abs", row, strict=True)) for row in ["11y", "12y", "10y", "02x", "01z", "10w"]]
+    parts = {("a",): "1 1 0 1 0 1", ("b", "s"): "1y 2y 2x 0y 1z 0w"}
+    columns = tuple(
+        Columns(names, [dict(zip(names, row, strict=True)) for row in rows.split()], [0, 0, 0, 1, 1, 1])
+        for names, rows in parts.items()
+    )
+    view = Published("main", True, columns, frozenset(), None)
+    alone = crowds_of_slices(view, columns[1], "s", ["a", "b"], people)
+    together = crowds_of_worlds(view, columns[1], "s", ["a", "b"], people)
+    assert max(max(crowd.shares.values()) for crowd in alone) == Fraction(1, 2)
+    assert max(max(crowd.shares.values()) for crowd in together or ()) == 1
 
 
 def test_the_oracle_sees_rows_that_are_none_of_the_table(tmp_path: Path) -> None:

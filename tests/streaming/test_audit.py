@@ -13,14 +13,16 @@ from hypothesis import strategies as st
 
 import manyveils as mv
 from manyveils.arguments import licence_of, read_policy
+from manyveils.datasets import hospital
 from manyveils.errors import InfeasibleError, InputError
+from manyveils.publishing import publish_to
 from manyveils.streaming import audit as streamed
 from manyveils.streaming.engine import job_of
 from manyveils.streaming.room import Room
 from manyveils.table.counting import TooManyError
 from tests.golden.cases import CASES, SEED, table
 from tests.kit.strategies import cases
-from tests.streaming.test_same_release import METHODS
+from tests.streaming.test_same_release import IN_PARTS, METHODS, hospital_for, without_rows
 
 ROOM = Room(2 * 10**9, batch_rows=7)
 # What is judged at once where whole groups are, and not where rows are read twice as fast.
@@ -41,12 +43,12 @@ def in_parts(most_cells):
         raise TooManyError([])
 
     streamed.StreamedAudit._here = refused
-    fitting = Room.most_cells
-    Room.most_cells = property(lambda _: most_cells)
+    fitting = Room.most_judged
+    Room.most_judged = property(lambda _: most_cells)
     try:
         yield
     finally:
-        streamed.StreamedAudit._here, Room.most_cells = here, fitting
+        streamed.StreamedAudit._here, Room.most_judged = here, fitting
 
 
 def judged(folder, data, policy, room=ROOM):
@@ -75,6 +77,35 @@ def test_in_parts(data, publish, most_cells):
                 # Some promise looks at several views, or at more than one group, at once.
                 return
         assert told(found) == told(expected)
+
+
+def measured(verdict):
+    """What was measured of promises, in no order; who is alike in a part may be told apart by labels of another."""
+    return sorted(
+        (found.named, found.attribute, found.reading, found.measured, found.kept, found.rows_short)
+        for found in verdict.findings
+        if found.reading not in ("release", "everybody")
+    )
+
+
+@pytest.mark.parametrize("publish", IN_PARTS, ids=lambda publish: publish["method"])
+def test_made_in_parts(publish, tmp_path):
+    """A release that was made in parts is judged in parts, by groups or between seams, as all rows at once are."""
+    data, policy = hospital(n=300), hospital_for(publish)
+    with without_rows(75):
+        publish_to(policy, tmp_path / "out", data=data, seed=SEED, memory=ROOM)
+        expected = mv.audit(tmp_path / "out", data, policy)
+        with in_parts(400):
+            found = judged(tmp_path / "out", data, policy)
+    assert measured(found) == measured(expected)
+
+
+def test_slices_without_seams(tmp_path):
+    """Slices in which every bucket may hold anybody are not judged in parts, and not taken for kept."""
+    data, policy = hospital(n=300), hospital_for({"method": "slice", "partition": "random", "bucket": 40})
+    mv.publish(data, policy, seed=SEED).save(tmp_path / "out")
+    with without_rows(50), in_parts(400), pytest.raises(InfeasibleError, match="too many of them at once"):
+        judged(tmp_path / "out", data, policy)
 
 
 @pytest.mark.parametrize("name", TAMPERED)

@@ -142,11 +142,10 @@ def test_too_many_combinations(tmp_path):
         Room.most_cells = fitting
 
 
-@pytest.mark.parametrize("publish", [{"method": "generalize", "recoding": "mondrian"}, {"method": "slice"}])
-def test_methods_that_need_rows(desk, monkeypatch, publish):
+def test_methods_that_need_rows(desk, monkeypatch):
     """A method that needs all rows says how much memory they would take."""
     monkeypatch.setattr(Job, "_fits", lambda _: False)
-    desk.policy(publish=publish)
+    desk.policy(publish={"method": "multi-sa"})
     result = desk.publish("--memory", "1GB")
     assert result.status == 1
     assert "needs all rows in memory, some 0.4 GB" in result.stderr

@@ -159,3 +159,16 @@ def _changing(policy: mv.Policy) -> dict[str, object]:
     attributes = policy.model_dump(exclude_unset=True, by_alias=True)["attributes"]
     attributes["blood"].pop("constant")
     return dict(attributes)
+
+
+@pytest.mark.parametrize("content", ["", "0f3", "\xe9", "z" * 64])
+def test_damaged_digest(desk, content):
+    """A digest that is empty, cut off or garbled is called damaged, and the release not changed."""
+    desk.published()
+    path = desk.folder / "out.private" / "release.sha256"
+    path.write_text(content, encoding="latin-1")
+    words = ["audit", desk.out, "--policy", desk.folder / "policy.toml"]
+    assert "release.sha256: is damaged: it cannot be read." in desk.refused(*words)
+    assert "is damaged" in desk.refused(*words, "--memory", "1GB")
+    path.unlink()
+    assert desk.run(*words).status == 0

@@ -3,7 +3,7 @@
 The audit shares no counting code with the methods, so that one fault cannot blind both.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from manyveils.audits.absent import absence_findings
@@ -25,6 +25,7 @@ from manyveils.release import Release
 from manyveils.release.bare import BareRelease
 from manyveils.table import Table
 from manyveils.table.persons import how_counted
+from manyveils.threads import side_by_side
 
 __all__ = ["Audit", "Evidence", "Finding", "Judged", "Licence", "audit", "judged"]
 
@@ -64,18 +65,19 @@ def judged(
     as_read = release
     release, n_refused = licensed(release, table, policy, licence)
     evidence = Evidence(release, as_published(release, table), policy)
+    steps: tuple[Callable[[], Iterable[Finding]], ...] = (
+        lambda: worst_columns(columns_judged(evidence, levels or {})),
+        lambda: absence_findings(evidence),
+        lambda: everybody_findings(evidence),
+        lambda: content_findings(evidence, n_refused),
+        lambda: loss_findings(evidence),
+        lambda: truth_findings(evidence),
+        lambda: claim_findings(evidence, is_unchanged=is_as_published(as_read)),
+        lambda: form_findings(as_read),
+        lambda: secret_findings(Evidence(release, table, policy)),
+    )
     found = Audit(
-        (
-            *worst_columns(columns_judged(evidence, levels or {})),
-            *absence_findings(evidence),
-            *everybody_findings(evidence),
-            *content_findings(evidence, n_refused),
-            *loss_findings(evidence),
-            *truth_findings(evidence),
-            *claim_findings(evidence, is_unchanged=is_as_published(as_read)),
-            *form_findings(as_read),
-            *secret_findings(Evidence(release, table, policy)),
-        ),
+        tuple(own for step in side_by_side(lambda step: tuple(step()), steps, table.n_rows) for own in step),
         table.derived,
         how_counted(table, policy),
         untold_views(evidence),

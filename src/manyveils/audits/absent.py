@@ -12,6 +12,7 @@ from manyveils.audits.judge import is_about_values, stub_for, worst_of
 from manyveils.audits.measures import MEASURES
 from manyveils.audits.persons import Listed
 from manyveils.policy import Promise
+from manyveils.policy.promises import effective
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.labels import Labels, unrecoded
 from manyveils.reading.persons import standing_in
@@ -23,8 +24,8 @@ def absence_findings(evidence: Evidence) -> Iterator[Finding]:
     """How promises about single attributes fare in the group of all who are left out; none where nobody is.
 
     Someone who knows how often the original has each value, and that a person was in it, knows what those have in common
-    whom she does not find. It is not promised. Attributes with several values in a cell, and those whose labels hide
-    what the published rows have, are not looked at.
+    whom she does not find. It binds where the policy says `absent`; then it is not kept where it cannot be told: of
+    attributes with several values in a cell, and of those whose labels hide what the published rows have.
 
     Claim: measures are those of a group that has the original's values beyond the published ones, as often as it does.
     Why: published values are exact, so what the original has more often is what was left out; where persons have several
@@ -37,14 +38,16 @@ def absence_findings(evidence: Evidence) -> Iterator[Finding]:
     for promise in promises:
         if promise.is_rule or len(promise.protects) != 1 or not is_about_values(promise):
             continue
-        groups = _left_out(evidence, promise)
+        binds = effective(evidence.policy, evidence.table.home(promise.protects[0])).absent
+        stub, groups = stub_for(promise, "absent", promised=binds), _left_out(evidence, promise)
         if groups is None:
+            yield from [stub] if binds else []
             continue
         measured = MEASURES[type(promise.guarantee)](promise.guarantee, groups)
         measured = measured.with_columns(
             value=pl.lit(0, dtype=pl.Int64), times=pl.lit(1), all_rows=pl.col("rows")
         )
-        yield replace(stub_for(promise, "absent", promised=False), **worst_of(measured, promise)[0])
+        yield replace(stub, **worst_of(measured, promise)[0])
 
 
 def _left_out(evidence: Evidence, promise: Promise) -> Groups | None:

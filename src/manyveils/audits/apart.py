@@ -147,6 +147,11 @@ class Auditing(ABC):
         return ()
 
     @property
+    def most_cells(self) -> int:
+        """How many cells of published rows are judged at once."""
+        return self.counts.most_cells
+
+    @property
     def judged(self) -> tuple[Release, Mapping[str, Kept]]:
         """The manifest and the tables as far as promises look at them."""
         return self.outline, self.tables
@@ -187,7 +192,7 @@ class Auditing(ABC):
         """The release with the different rows of some tables."""
         frames, weights = self._nobody(), {}
         for table in tables:
-            frames[table.file.table], weights[table.file.table] = table.distinct(self.counts.most_cells)
+            frames[table.file.table], weights[table.file.table] = table.distinct(self.most_cells)
         return Release(self.outline.manifest, frames, self.outline.recodings, weights=weights)
 
     def _promises(self) -> Iterator[Finding]:
@@ -199,9 +204,9 @@ class Auditing(ABC):
     def _here(self) -> tuple[Finding, ...]:
         """Judge the different rows."""
         outline, tables = self.judged
-        if sum(table.least_cells for table in tables.values()) > self.counts.most_cells:
+        if sum(table.least_cells for table in tables.values()) > self.most_cells:
             raise TooManyError([])
-        counted = {name: table.distinct(self.counts.most_cells) for name, table in tables.items()}
+        counted = {name: table.distinct(self.most_cells) for name, table in tables.items()}
         frames = {name: frame for name, (frame, _) in counted.items()}
         weights = {name: times for name, (_, times) in counted.items()}
         release, original = (
@@ -223,7 +228,7 @@ class Auditing(ABC):
             if secret & set(table.values):
                 # Only what stands beside a secret outside of buckets can be compared row by row.
                 needed = table.showing(secret if BUCKET in table.columns else secret | quasi)
-                rows, weights[name] = needed.distinct(self.counts.most_cells)
+                rows, weights[name] = needed.distinct(self.most_cells)
                 frames[name] = pl.concat([table.empty, rows], how="diagonal")
         release = Release(self.outline.manifest, frames, self.outline.recodings, weights=weights)
         return secret_findings(Evidence(release, self.original, self.policy))
@@ -234,6 +239,13 @@ def refuse_everybody(policy: Policy, remedy: str) -> None:
     if any(effective(policy, name).everybody for name in policy.sensitive):
         what = "is judged with all rows in memory alone."
         raise PolicyError.at(f"{policy.name}: guarantee.everybody", what, remedy)
+
+
+def refuse_absent(policy: Policy, remedy: str) -> None:
+    """Refuse to judge those who are left out, which is done where rows are counted all at once."""
+    if any(effective(policy, name).absent for name in policy.sensitive):
+        what = "is not judged on Spark."
+        raise PolicyError.at(f"{policy.name}: guarantee.absent", what, remedy)
 
 
 def with_needed(outline: Release, needed: set[str]) -> Release:

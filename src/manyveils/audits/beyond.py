@@ -17,7 +17,7 @@ REMEDIES: Mapping[str, str] = {
     "conditional": "conditional = true in the policy would promise it.",
     "sightings": "constant = true for the attribute would promise it.",
     "everybody": "everybody = true in the policy would promise it.",
-    "absent": "a release that leaves nobody out (suppression = 0) tells nothing by that.",
+    "absent": "absent = true in the policy would promise it, and suppression = 0 leaves nobody out.",
 }
 
 

@@ -60,7 +60,8 @@ def _has_usual_rule(evidence: Evidence, view: View) -> bool:
     claimed = (told.get("l") for told in claims if isinstance(told, dict))
     ls = {getattr(promise.guarantee, "l", None) for promise in asked}
     ls |= {l for l in claimed if isinstance(l, int)}
-    return list(given) == _in_order(given, evidence.policy.attributes) and view.enforces["l"] in {None, *ls}
+    order = evidence.table.expand(list(evidence.policy.attributes))
+    return list(given) == _in_order(given, order) and view.enforces["l"] in {None, *ls}
 
 
 def _in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:

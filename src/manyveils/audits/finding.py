@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from manyveils.errors import BrokenPromise, Problem
 from manyveils.plain import as_table
+from manyveils.wording import counted
 
 if TYPE_CHECKING:
     from manyveils.audits.beyond import Beyond
@@ -63,7 +64,7 @@ class Finding:
     def problem(self, about: str) -> Problem:
         """What is wrong, said of a promise that is not kept; `about` names the attribute as the policy does."""
         subject = f"{self.named} of {about}" if about else self.named
-        short = f"measured {self.measured}; {self.rows_short} rows fall short."
+        short = f"measured {self.measured}; {counted(self.rows_short, 'row falls', 'rows fall')} short."
         unproven = "and nothing in the release shows that it is kept."
         what = f"required {self.required}, {unproven if self.measured is None else short}"
         if self.reading == "everybody":
@@ -71,15 +72,18 @@ class Finding:
             return Problem(
                 where, what, "Use larger buckets, fewer columns or anatomize, or leave everybody out."
             )
+        if self.reading == "absent":
+            remedy = "Allow less suppression, or leave absent out."
+            return Problem(f"{subject}, of those whom the release leaves out", what, remedy)
         return Problem(f"{self.view or 'release'}: {subject}", what)
 
     def __str__(self) -> str:
         subject = f"{self.named} of {self.attribute}" if self.attribute else self.named
         where = f" in view {self.view}" if self.view else ""
         measured = "nothing measurable" if self.measured is None else f"{self.measured:g}"
-        short = (
-            f"; {self.groups_short} groups ({self.rows_short} rows) fall short" if self.groups_short else ""
-        )
+        rows = counted(self.rows_short, "row")
+        short = counted(self.groups_short, f"group ({rows}) falls short", f"groups ({rows}) fall short")
+        short = f"; {short}" if self.groups_short else ""
         verdict = "kept" if self.kept else "broken"
         return f"{subject}{where} ({self.reading}): {verdict}, requires {self.required:g}, measured {measured}{short}"
 

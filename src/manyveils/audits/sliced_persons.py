@@ -7,6 +7,7 @@ bucket that leaves most counts: whoever cannot tell the bucket is left with no l
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -16,7 +17,7 @@ from manyveils.audits.combinations import groups_together
 from manyveils.audits.groups import Groups, Together, with_reference
 from manyveils.audits.kinds import known_parts
 from manyveils.audits.matched import matched
-from manyveils.audits.members import members_of
+from manyveils.audits.members import Members, members_of
 from manyveils.audits.numbers import scaled, spread_of_persons
 from manyveils.audits.originals import rows_of_persons
 from manyveils.audits.persons import Lined, Listed, Placed, placed_in
@@ -36,6 +37,7 @@ from manyveils.reading.labels import Labels
 from manyveils.reading.pairs import Search, search_of
 from manyveils.reading.sight import Sight
 from manyveils.reading.slices import NO_UNIT, Slice
+from manyveils.table.attributes import tally
 
 DISTRIBUTIONS = (EntropyDiversity, RecursiveDiversity, Closeness, SupersetCloseness, Disclosure)
 MOST_EXPANDED = 2_000_000
@@ -280,20 +282,57 @@ def measure_target_persons(least: int, evidence: Evidence, sight: Sight) -> pl.D
         return None
     search = search_of(evidence, sight.view, sight.known)
     column = search.slices.holding(sight.file.table)
-    pairs = pl.DataFrame(dict(zip(("person", "group"), members.pairs, strict=True)))
-    own = column.units.groups.join(pairs, on="group").select("unit", "person").unique().sort("unit", "person")
-    sizes = np.bincount(own["unit"].to_numpy(), minlength=len(column.units.keys))
-    best = np.zeros(len(search.slices.rows), dtype=np.int64)
-    for own_best in best_of(search, sight.file.table, column, sizes):
-        best[own_best.target] = own_best.score
+    units = _Peopled(column, members)
+    best = _most_in_one(evidence, search, sight, column, units.sizes).copy()
     is_matched = best > 0
     short = np.flatnonzero(is_matched & (best < least))
     for pairs_found in search.pairs_of(short):
-        units = column.matching(pairs_found.target, pairs_found.bucket)
-        valid = units != NO_UNIT
-        _count_together(best, pairs_found.target[valid], units[valid], own["person"].to_numpy(), sizes)
+        found = column.matching(pairs_found.target, pairs_found.bucket)
+        valid = found != NO_UNIT
+        _count_together(best, pairs_found.target[valid], found[valid], *units.listed)
     targets = np.flatnonzero(is_matched)
     return pl.DataFrame({"rows": search.slices.rows[targets], "size": best[targets]})
+
+
+@dataclass(frozen=True, repr=False)
+class _Peopled:
+    """The units of a column with their persons."""
+
+    column: Slice
+    members: Members
+
+    @cached_property
+    def sizes(self) -> Ids:
+        """How many persons each unit has; only where labels overlap, some must be listed for that."""
+        units, groups = (self.column.units.groups[name].to_numpy() for name in ("unit", "group"))
+        n_units = len(self.column.units.keys)
+        if _are_all(units, n_units):
+            return np.bincount(units, weights=self.members.sizes[groups], minlength=n_units).astype(np.int64)
+        return self.listed[1]
+
+    @cached_property
+    def listed(self) -> tuple[Ids, Ids]:
+        """The persons of all units, unit after unit, and how many each has."""
+        pairs = pl.DataFrame(dict(zip(("person", "group"), self.members.pairs, strict=True)))
+        own = self.column.units.groups.join(pairs, on="group").select("unit", "person").unique()
+        own = own.sort("unit", "person")
+        return own["person"].to_numpy(), tally(own["unit"].to_numpy(), None, len(self.column.units.keys))
+
+
+def _most_in_one(evidence: Evidence, search: Search, sight: Sight, column: Slice, sizes: Ids) -> Ids:
+    """The most persons of one matching bucket, for each target; columns in which nothing is known have the same."""
+    is_known = sight.file.table in search.slices.tables
+    like = tuple(str(hash(own.tobytes())) for own in (column.units.keys, sizes))
+    which = sight.file.table if is_known else ""
+    question = ("most", f"{sight.view.name}\0{which}", tuple(sorted(sight.known)), like)
+
+    def most() -> Ids:
+        best = np.zeros(len(search.slices.rows), dtype=np.int64)
+        for own in best_of(search, sight.file.table, column, sizes):
+            best[own.target] = own.score
+        return best
+
+    return evidence.remembered(question, most)
 
 
 def _count_together(best: Ids, targets: Ids, units: Ids, persons: Ids, sizes: Ids) -> None:

@@ -25,28 +25,27 @@ from manyveils.table import Table
 def measure_supersets(guarantee: SupersetCloseness, groups: Groups) -> pl.DataFrame:
     """The distance of each group from its nearest superset that is large enough; infinite if there is none."""
     groups = groups.distribution
-    groups = groups.in_fractions
     sizes = groups.cells.group_by("group").agg(ROWS)
     is_large = pl.col("rows") >= guarantee.n
     itself = sizes.select("group", measure=pl.when(is_large).then(0.0).otherwise(math.inf), kept=is_large)
-    measured = [
-        moved.select(
-            "group",
-            measure=pl.col("moved") / pl.col("scale"),
-            kept=groups.arithmetic.at_most(pl.col("moved"), pl.col("scale"), guarantee.t),
-        )
-        for moved in _supersets(guarantee, groups)
-    ]
+    people = groups.in_fractions
+    if people.n_rows >= guarantee.n:
+        # Of whole numbers, where weights are such, so that what is equal is not refused for rounding.
+        itself = pl.concat([itself, _told(distances(groups, guarantee.ground), groups, guarantee)])
+    measured = [_told(moved, people, guarantee) for moved in _supersets(guarantee, people)]
     nearest = (
         pl.concat([itself, *measured]).group_by("group").agg(pl.col("measure").min(), pl.col("kept").any())
     )
     return sizes.join(nearest, on="group")
 
 
+def _told(moved: pl.DataFrame, groups: Groups, guarantee: SupersetCloseness) -> pl.DataFrame:
+    kept = groups.arithmetic.at_most(pl.col("moved"), pl.col("scale"), guarantee.t)
+    return moved.select("group", measure=pl.col("moved") / pl.col("scale"), kept=kept)
+
+
 def _supersets(guarantee: SupersetCloseness, groups: Groups) -> Iterator[pl.DataFrame]:
-    """The distances of groups from their supersets: group, moved, scale."""
-    if groups.n_rows >= guarantee.n:
-        yield distances(groups, guarantee.ground)
+    """The distances of groups from supersets between them and the whole: group, moved, scale."""
     if groups.sight is None or not groups.sight.key or BUCKET in groups.sight.key:
         return
     names = (*groups.sight.key, *groups.protects)

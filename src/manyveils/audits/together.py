@@ -6,16 +6,18 @@ A part holds whole groups: rows that someone cannot tell apart are in one part.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from manyveils.audits.finding import Finding
 from manyveils.audits.judge import judge_columns, worst_columns
 from manyveils.audits.levels import at_levels
-from manyveils.policy import Policy
+from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import WORST
 from manyveils.reading.evidence import Evidence
 from manyveils.release import Release
 from manyveils.release.bare import BareRelease
 from manyveils.table import Table, resolve
+from manyveils.threads import side_by_side
 
 Subject = tuple[object, ...]
 
@@ -38,10 +40,13 @@ def columns_judged(evidence: Evidence, levels: Mapping[str, float]) -> Iterator[
     everyone = replace(evidence.table, n_rows=evidence.n_people, weights=None)
     promises = resolve(evidence.policy, everyone, is_made=isinstance(evidence.release, BareRelease))
     unpromised = tuple(at_levels(promises, levels))
-    for promise in promises:
-        yield from judge_columns(evidence, promise, promised=True)
-    for promise in unpromised:
-        yield from judge_columns(evidence, promise, promised=False)
+    asked = [*((promise, True) for promise in promises), *((promise, False) for promise in unpromised)]
+
+    def found(one: tuple[Promise, bool]) -> list[Finding]:
+        promise, promised = one
+        return list(judge_columns(evidence, promise, promised=promised))
+
+    yield from chain.from_iterable(side_by_side(found, asked, evidence.n_people))
 
 
 def together(parts: Iterable[Sequence[Finding]]) -> tuple[Finding, ...]:

@@ -3,12 +3,11 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-import polars as pl
 
 from manyveils.reading.evidence import Evidence
 from manyveils.reading.keys import Ids
 from manyveils.reading.labels import Labels, unrecoded
-from manyveils.table.encode import encode_attribute
+from manyveils.table.widen import widened as wider
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,11 +30,7 @@ def widened(evidence: Evidence, name: str, n_values: int) -> Widened:
 def _widened(evidence: Evidence, name: str) -> Widened:
     own, earlier = evidence.original(name), evidence.table.earlier
     assert earlier is not None
-    more = [text or None for text in earlier.held[name].more]
-    texts = pl.Series(name, [*(text or None for text in own.texts), *more], dtype=pl.String)
-    section = evidence.policy.attributes[name].model_copy(update={"kind": own.kind})
-    [wide] = encode_attribute(texts, section, evidence.policy)
-    codes = wide.codes.astype(np.int64)
-    attributes = {**evidence.table.attributes, name: replace(wide, codes=wide.codes[own.codes])}
+    wide, codes = wider(own, earlier.held[name].more, evidence.policy)
+    attributes = {**evidence.table.attributes, name: wide}
     table = replace(evidence.table, attributes=attributes)
     return Widened(Evidence(evidence.release, table, evidence.policy), unrecoded(attributes[name]), codes)

@@ -23,6 +23,7 @@ from manyveils.cli.options import (
 )
 from manyveils.cli.words import measure_means, promises_mean
 from manyveils.errors import InputError
+from manyveils.wording import counted
 
 if TYPE_CHECKING:
     from manyveils.audits import Audit, Finding
@@ -193,7 +194,7 @@ def show_accepted(accepted: Sequence[Mapping[str, str]]) -> None:
 def show_persons(persons: Mapping[str, Any]) -> None:
     """Say in a line who is who, where that is not a matter of course: somebody has several rows, or nobody is told apart."""
     if persons["n"] < persons["rows"]:
-        typer.echo(f"{persons['n']:,} persons in {persons['rows']:,} rows. {persons['note']}")
+        typer.echo(f"{counted(persons['n'], 'person')} in {persons['rows']:,} rows. {persons['note']}")
     elif persons["is_assumed"]:
         typer.echo(persons["note"])
 

@@ -8,6 +8,7 @@ import typer
 from manyveils.cli.door import open_door, show_table
 from manyveils.cli.options import After, AsJson, Data, Force, PolicyOption, ReleaseFolder, option
 from manyveils.errors import InputError
+from manyveils.wording import counted
 
 if TYPE_CHECKING:
     from manyveils.ledgers import Forgotten, Timeline
@@ -91,7 +92,7 @@ def forget(
 
 def _show_forgotten(done: "Forgotten") -> None:
     where = ", ".join(done.releases)
-    typer.echo(f"{done.found:,} of {done.asked:,} persons were found, and are forgotten in {where}.")
+    typer.echo(f"{done.found:,} of {counted(done.asked, 'person')} were found, and are forgotten in {where}.")
     typer.echo("What these releases told of them is no longer taken into account when publishing again.")
 
 

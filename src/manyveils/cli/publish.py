@@ -24,6 +24,7 @@ from manyveils.cli.options import (
 )
 from manyveils.cli.words import measure_means
 from manyveils.errors import InputError
+from manyveils.wording import counted
 
 if TYPE_CHECKING:
     from manyveils.audits.timeline import Moment
@@ -94,11 +95,12 @@ def _show(published: "Published") -> None:
 def _show_moment(moment: "Moment", *, is_first: bool) -> None:
     """Say who came and went since the release before, and who is held back."""
     if not is_first:
-        back = f"{moment.joined:,} persons are new, {moment.returned:,} are back, {moment.left:,} are gone"
+        new = counted(moment.joined, "person is", "persons are")
+        back = f"{new} new, {counted(moment.returned, 'is', 'are')} back, {counted(moment.left, 'is', 'are')} gone"
         typer.echo(f"Since the release before, {back}.")
     if moment.held_back:
-        people = "person is" if moment.held_back == 1 else "persons are"
-        typer.echo(f"{moment.held_back:,} {people} held back, and will come first the next time.")
+        held = counted(moment.held_back, "person is", "persons are")
+        typer.echo(f"{held} held back, and will come first the next time.")
 
 
 def _refuse_overlap(out: Path, private: Path | None) -> None:

@@ -25,6 +25,7 @@ from manyveils.promises.exchanges import LEAVING, STRICTEST, Exchanges, exchange
 from manyveils.promises.returning import Returning, returning_of, share_promises
 from manyveils.promises.stints import LEFT, OPEN, VANISHED, Stints
 from manyveils.promises.work import Work
+from manyveils.wording import counted
 
 Bools = NDArray[np.bool_]
 # Rounds at most, and those in which more is asked for than is promised.
@@ -265,20 +266,20 @@ class Cohorts:
 
     def _without_names(self, n: int) -> str:
         return (
-            f"{n:,} persons have no identity, so that nobody knows whether they were here before; they are held back, "
+            f"{counted(n, 'person has', 'persons have')} no identity, so that nobody knows whether they were here before; they are held back, "
             f"{self.work.limit:,} at most."
         )
 
     def _too_many(self, n: int, room: int) -> str:
         return (
-            f"{n:,} more persons would have to be held back, {room:,} at most: beside the earlier releases too "
+            f"{counted(n, 'more person', 'more persons')} would have to be held back, {room:,} at most: beside the earlier releases too "
             "little would stay possible of them."
         )
 
     def _says(self, found: "_Found") -> str:
         n_gone = int(found.unsafe[self.n_persons :].sum())
         return (
-            f"beside the earlier releases too little would stay possible of {int(found.unsafe.sum()):,} persons, "
+            f"beside the earlier releases too little would stay possible of {counted(int(found.unsafe.sum()), 'person')}, "
             f"{n_gone:,} of whom are gone."
         )
 

@@ -24,6 +24,7 @@ NOT_OF_RULES = (
     "sensitive_order",
     "conditional",
     "everybody",
+    "absent",
     "joint",
     "n",
 )

@@ -164,6 +164,7 @@ class GuaranteeKeys(Section):
     everybody: bool = optional(
         "hold even against someone who knows the quasi-identifiers of all people", False
     )
+    absent: bool = optional("hold of all whom the release leaves out too, taken as one group", False)
     joint: list[list[str]] = optional("attributes protected as one", [])
 
 

@@ -23,6 +23,7 @@ from manyveils.profiling.roles import MERE_GUESS, SELDOM_ALONE, Guesses, decide,
 from manyveils.profiling.uniqueness import FoundDependency, Uniqueness, dependencies_of, uniqueness_of
 from manyveils.table import Attribute, take_in
 from manyveils.table.foreign import is_address
+from manyveils.wording import counted
 
 __all__ = ["Profile", "profile"]
 
@@ -252,7 +253,7 @@ def _warnings_of_persons(profile: Profile) -> Iterator[str]:
     if profile.whose.name is None:
         yield f"Every row is taken as a person of its own. {profile.whose.reason}."
         return
-    told = f"{profile.whose.n_persons:,} persons in {profile.n_rows:,} rows"
+    told = f"{counted(profile.whose.n_persons, 'person')} in {counted(profile.n_rows, 'row')}"
     yield f"Persons are told apart by {name_of(profile.whose.name)} ({told}), so that promises count persons."
     if doubt := profile.whose.doubt:
         yield f"Persons share values of {_listed(doubt)}, which may tell them apart instead: publish asks which is right."

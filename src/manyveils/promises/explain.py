@@ -13,6 +13,7 @@ from manyveils.promises.crowds import Crowd, Floats
 from manyveils.promises.entries import Entries, Ids, count
 from manyveils.promises.keeping import Watch, kept
 from manyveils.promises.work import Work
+from manyveils.wording import counted, ordinal
 
 MAY = {"fills": "fill", "is held by": "be held by"}
 NOT_CONDITIONAL = (Change("guarantee", "conditional", False),)
@@ -38,7 +39,8 @@ def whole_table_problems(work: Work, watches: tuple[Watch, ...]) -> Iterator[Pro
     for watched, entries in _broken_as_one_group(watches, work.table.n_people):
         guarantee = watched.promise.guarantee
         if isinstance(guarantee, guarantees.LeastSize) or entries is None:
-            what = f"groups of the size asked need more than {work.table.n_persons} {counted_as(work)}."
+            there = counted(work.table.n_persons, counted_as(work)[:-1])
+            what = f"groups of the size asked need more than {there}."
             key = guarantee.keys.get("risk")
             remedy = f"Raise {key}." if key else "Lower k."
             yield Problem(work.policy.name, what, remedy, () if key else _set("k", work.table.n_persons))
@@ -110,7 +112,7 @@ def _about_known_sets(watched: Watch, codes: Ids, counts: Ids) -> Problem:
 
 
 def _about_eliminations(guarantee: guarantees.Elimination) -> Problem:
-    ruled_out = f"{guarantee.eliminations} value{'s' if guarantee.eliminations > 1 else ''}"
+    ruled_out = counted(guarantee.eliminations, "value")
     remedy = "Lower eliminations, publish" if guarantee.eliminations > 1 else "Publish"
     return Problem(
         "",
@@ -178,7 +180,7 @@ def _about_values(work: Work, watched: Watch, values: Ids, counts: Ids | Floats)
             tail = np.sort(counts)[::-1][owed - 1 :].sum()
             return Problem(
                 "",
-                f"{broken}: the commonest {kind} has {most:.10g} {rows}, the {owed}-th and rarer ones {tail:.10g} together, "
+                f"{broken}: the commonest {kind} has {most:.10g} {rows}, the {ordinal(owed)} and rarer ones {tail:.10g} together, "
                 f"and c = {float(c):g}.",
                 f"Raise c above {most / tail:.3f} or lower {key}." if tail else f"Lower {key}.",
                 _set("c", math.ceil(1000 * most / tail) / 1000 + 0.001) if tail else (),

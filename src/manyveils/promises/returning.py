@@ -1,7 +1,7 @@
 """What a release tells together with the releases before it, about attributes that do not change."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from manyveils.kernels.sightings import beliefs
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import Disclosure, DistinctDiversity, Likeness
 from manyveils.promises.crowds import Floats
-from manyveils.promises.entries import Ids, Subject, distinct, subject_of
+from manyveils.promises.entries import Ids, distinct, subject_of
 from manyveils.promises.keeping import Watch, watch_each
 from manyveils.promises.parting import LEFT, SHOWN, Parting, parting
 from manyveils.promises.sightings import (
@@ -25,7 +25,8 @@ from manyveils.promises.sightings import (
     remaining_kept,
 )
 from manyveils.table import Table
-from manyveils.table.earlier import Earlier
+from manyveils.table.earlier import Earlier, Held
+from manyveils.table.widen import widened
 
 Bools = NDArray[np.bool_]
 
@@ -37,7 +38,6 @@ class _Past:
     `before` are the last groups' values and how many persons have each, `group · n_values + value`.
     """
 
-    subject: Subject
     watches: list[Watch]
     value_of: Ids
     n_values: int
@@ -116,18 +116,8 @@ class Returning:
         fine = np.ones(lists[0].size - 1, dtype=bool)
         nobody = np.zeros(fine.size, dtype=np.int64)
         for past in self.pasts:
-            is_believed = are_believed(past.watches)
-            keys, gains = self._known(past, sorted_, is_believed=is_believed)
-            if is_believed:
-                # Of values that the table does not have anymore, nothing was expected.
-                has = keys % past.n_values < past.subject.n_values
-                plain = [watched for watched in past.watches if not are_believed([watched])]
-                if plain:
-                    fine &= self._kept(past, lists, sorted_, keys, gains, plain, nobody)
-                others = [watched for watched in past.watches if are_believed([watched])]
-                fine &= self._kept(past, lists, sorted_, keys[has], gains[has], others, nobody)
-            else:
-                fine &= self._kept(past, lists, sorted_, keys, gains, past.watches, nobody)
+            keys, gains = self._known(past, sorted_, is_believed=are_believed(past.watches))
+            fine &= self._kept(past, lists, sorted_, keys, gains, nobody)
         return fine
 
     def _kept(
@@ -137,14 +127,13 @@ class Returning:
         sorted_: Parting,
         keys: Ids,
         gains: Floats,
-        watches: list[Watch],
         nobody: Ids,
     ) -> Bools:
         """For which lists promises about one attribute are kept."""
         span = 4 * sorted_.n_groups + self.n_histories
         starts = np.searchsorted(keys, np.arange(span + 1) * past.n_values)
         known = starts, keys % past.n_values
-        return remaining_kept(lists, known, gains, past.base, watches, nobody, 1)
+        return remaining_kept(lists, known, gains, past.base, past.watches, nobody, 1)
 
     def _known(self, past: _Past, sorted_: Parting, *, is_believed: bool) -> tuple[Ids, Floats]:
         """The values of everything that is seen, `group · n_values + value` in order, and what each gains.
@@ -234,10 +223,14 @@ def share_promises(policy: Policy, table: Table, promises: tuple[Promise, ...]) 
     return tuple(
         promise
         for promise in about_constants(policy, table.of_persons(), promises)
-        if not isinstance(promise.guarantee, DistinctDiversity)
-        or promise.guarantee.level
-        or promise.guarantee.singled_out
-        or promise.insensitive
+        # Of combinations, sightings tell nothing that is judged.
+        if len(promise.protects) == 1
+        and (
+            not isinstance(promise.guarantee, DistinctDiversity)
+            or promise.guarantee.level
+            or promise.guarantee.singled_out
+            or promise.insensitive
+        )
     )
 
 
@@ -265,7 +258,7 @@ def returning_of(policy: Policy, table: Table, promises: tuple[Promise, ...]) ->
     last = persons[is_last], numbers[groups[is_last]]
     names = dict.fromkeys(promise.protects for promise in judged)
     pasts = tuple(
-        _past_of([one for one in judged if one.protects == protects], of_persons, earlier, lists, numbers)
+        _past_of([one for one in judged if one.protects == protects], of_persons, policy, lists, numbers)
         for protects in names
     )
     return Returning(earlier, of_persons.n_persons, pasts, histories, firsts.size, last, ids.size)
@@ -285,14 +278,19 @@ def _refuse_gone(policy: Policy, table: Table, earlier: Earlier, judged: tuple[P
 
 
 def _past_of(
-    promises: Sequence[Promise], table: Table, earlier: Earlier, lists: tuple[Ids, Ids], last: Ids
+    promises: Sequence[Promise], table: Table, policy: Policy, lists: tuple[Ids, Ids], last: Ids
 ) -> _Past:
     """What was believed of persons about one attribute before this release."""
     [name] = promises[0].protects
-    subject, held = subject_of((name,), table), earlier.held[name]
+    earlier = table.earlier
+    assert earlier is not None
+    table, held = _wide(table, name, earlier.held[name], policy)
+    subject = subject_of((name,), table)
     watches = [watched for promise in promises for watched in watch_each((promise,), table, ())]
-    base = np.full(held.n_values, np.log(SMALLEST))
-    base[: subject.n_values] = np.log(np.maximum(subject.expected / subject.expected.sum(), SMALLEST))
+    # What nobody of the table has any more is taken to be as rare as can be.
+    prior = subject.expected / subject.expected.sum()
+    prior = np.where(prior > 0, prior, 1 / table.n_persons)
+    base = np.log(prior / prior.sum())
     known = np.searchsorted(held.groups, np.arange(earlier.n_groups + 1)), held.codes
     gains = np.log(held.weights / np.maximum(held.expected, SMALLEST))
     owners, values, logs = beliefs(*lists, *known, gains, base)
@@ -301,14 +299,19 @@ def _past_of(
     value_of[table.persons] = table[name].codes
     of_last = last[held.groups] >= 0
     before = last[held.groups[of_last]] * held.n_values + held.codes[of_last], held.weights[of_last]
-    return _Past(subject, watches, value_of, held.n_values, base, owners, values, believed, before)
+    return _Past(watches, value_of, held.n_values, base, owners, values, believed, before)
 
 
-def _runs(begins: Ids, which: Ids) -> tuple[Ids, Ids]:
-    """The places of some runs, one after another, and how long each run is."""
-    lengths = np.diff(begins)[which]
-    before = np.cumsum(lengths) - lengths
-    return np.arange(int(lengths.sum())) + np.repeat(begins[which] - before, lengths), lengths
+def _wide(table: Table, name: str, held: Held, policy: Policy) -> tuple[Table, Held]:
+    """The table with all values that groups have of an attribute in its dictionary, and what groups have by its codes."""
+    if not held.more:
+        return table, held
+    wide, codes = widened(table[name], held.more, policy)
+    order = np.lexsort((codes[held.codes], held.groups))
+    held = replace(
+        held, codes=codes[held.codes][order], weights=held.weights[order], expected=held.expected[order]
+    )
+    return replace(table, attributes={**table.attributes, name: wide}), held
 
 
 def _counted_pairs(keys: Ids) -> tuple[Ids, Ids]:

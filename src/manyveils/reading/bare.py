@@ -1,7 +1,8 @@
 """A published table of whatever origin, read as a release of one view beside what is known of its original."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,10 @@ from manyveils.table.population import population_of
 MOMENT = r"^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?)?$"
 
 
+# How many cells of a column are not missing.
+CellsOf = Callable[[str], int]
+
+
 class Alone(NamedTuple):
     """A table by itself: as a release, as all that is known of its people, and the policy as far as it speaks of them."""
 
@@ -35,19 +40,29 @@ class Alone(NamedTuple):
 
 def read_alone(frame: pl.DataFrame, restore: Restore, policy: Policy) -> Alone:
     """A table by itself: its own rows are all that is known of the people it is about."""
-    _refuse_strange(frame.columns, policy)
-    narrow = as_it_stands(policy, frame.columns)
+    narrow = policy_alone(frame.columns, policy)
     table = replace(encode(frame, without_role(narrow)), population=population_of(policy, None))
     _refuse_any(table, policy)
     shown = [name for name in table.expand(narrow.published) if name in table.attributes]
     published = pl.DataFrame([_field(name, frame, table) for name in shown])
     lines = np.arange(table.n_rows) if table.persons is not None else None
     release = bare_release(published, table, levels_of(narrow), restore, {}, lines)
-    told = policy.having("identifier") if policy.person is None else policy.person
-    release.unnamed = tuple(name for name in told if name not in frame.columns)
-    release.absent = _absent(frame, policy)
-    release.exposed, release.is_alone = dict(_exposed(frame, policy)), True
+    stand_alone(release, frame.columns, policy, partial(_n_cells, frame))
     return Alone(release, table, narrow)
+
+
+def policy_alone(columns: Sequence[str], policy: Policy) -> Policy:
+    """The policy as far as it speaks of a table with these columns; columns without a role are refused."""
+    _refuse_strange(columns, policy)
+    return as_it_stands(policy, columns)
+
+
+def stand_alone(release: BareRelease, columns: Sequence[str], policy: Policy, n_cells: CellsOf) -> None:
+    """Note what a table by itself does not say, and what it should not."""
+    told = policy.having("identifier") if policy.person is None else policy.person
+    release.unnamed = tuple(name for name in told if name not in columns)
+    release.absent = _absent(columns, policy)
+    release.exposed, release.is_alone = dict(_exposed(columns, policy, n_cells)), True
 
 
 def _field(name: str, frame: pl.DataFrame, table: Table) -> pl.Series:
@@ -68,7 +83,8 @@ def read_beside(frame: pl.DataFrame, restore: Restore, policy: Policy, original:
         shown.name: meant for shown in columns if (meant := _meant(shown, original, policy)) is not None
     }
     release = bare_release(pl.DataFrame(columns), original, levels_of(policy), restore, recodings, lines)
-    release.absent, release.exposed = _absent(frame, policy), dict(_exposed(frame, policy))
+    release.absent = _absent(frame.columns, policy)
+    release.exposed = dict(_exposed(frame.columns, policy, partial(_n_cells, frame)))
     return release
 
 
@@ -153,8 +169,12 @@ def _in_turn(names: pl.Series, number: str) -> pl.DataFrame:
     return counted.with_columns(turn=pl.int_range(pl.len()).over("name"))
 
 
-def _absent(frame: pl.DataFrame, policy: Policy) -> tuple[str, ...]:
-    return tuple(name for name in policy.published if name not in frame.columns)
+def _n_cells(frame: pl.DataFrame, name: str) -> int:
+    return frame.height - frame[name].null_count()
+
+
+def _absent(columns: Sequence[str], policy: Policy) -> tuple[str, ...]:
+    return tuple(name for name in policy.published if name not in columns)
 
 
 def _refuse_strange(columns: Sequence[str], policy: Policy) -> None:
@@ -176,9 +196,8 @@ def _refuse_any(table: Table, policy: Policy) -> None:
         raise PolicyError.at(f"{policy.name}: data.missing", what, 'Write "category", or person = "row".')
 
 
-def _exposed(frame: pl.DataFrame, policy: Policy) -> Iterator[tuple[str, int]]:
+def _exposed(columns: Sequence[str], policy: Policy, n_cells: CellsOf) -> Iterator[tuple[str, int]]:
     """How many cells the table shows of each attribute that is never published."""
     for name, body in policy.attributes.items():
-        if body.role == "identifier" or (name in frame.columns and name not in policy.published):
-            n_cells = frame.height - frame[name].null_count() if name in frame.columns else 0
-            yield name, n_cells
+        if body.role == "identifier" or (name in columns and name not in policy.published):
+            yield name, n_cells(name) if name in columns else 0

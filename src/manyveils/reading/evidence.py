@@ -1,7 +1,8 @@
 """What an audit may look at: the release, the original and the policy."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import TypeVar, cast
 
 import numpy as np
@@ -46,7 +47,23 @@ class Evidence:
     release: Release
     table: Table
     policy: Policy
-    _answers: dict[Question, object] = field(default_factory=dict)
+    _answers: "Answers" = field(default_factory=lambda: Answers())
+    # What the files say, whoever the persons of the original are.
+    _read: "Answers" = field(default_factory=lambda: Answers())
+
+    @property
+    def by_rows(self) -> "Evidence":
+        """The same with rows in place of persons, where each person has one: what is counted is the same.
+
+        Where persons have several rows, and where they all have one and none is named, it is this evidence itself.
+        """
+        table = self.table
+        if table.persons is None or table.n_persons < table.n_rows:
+            return self
+        return self.remembered(("by rows", "", (), ()), self._by_rows)
+
+    def _by_rows(self) -> "Evidence":
+        return Evidence(self.release, replace(self.table, persons=None), self.policy, _read=self._read)
 
     @property
     def n_people(self) -> int:
@@ -89,7 +106,7 @@ class Evidence:
 
     def showing(self, names: frozenset[str]) -> list[View]:
         """The views that show some of these attributes, in the order of the release."""
-        views: dict[str, list[int]] = self.remembered(("views", "", (), ()), self._views_of)
+        views: dict[str, list[int]] = self._read_once(("views", "", (), ()), self._views_of)
         numbers = sorted({number for name in names for number in views.get(name, ())})
         return [self.release.views[number] for number in numbers]
 
@@ -107,7 +124,7 @@ class Evidence:
             frames = self.release.frames
             return file.table in frames and {*fields_of(view, file)} <= {*self.frame(file).columns}
 
-        return self.remembered(("whole", view.name, (), ()), lambda: all(map(is_there, view.files)))
+        return self._read_once(("whole", view.name, (), ()), lambda: all(map(is_there, view.files)))
 
     def n_strays(self) -> int:
         """How many tables no view lists, and how many recodings are of attributes that their view does not list.
@@ -127,12 +144,12 @@ class Evidence:
         """What the release lists under the labels of an attribute; None where it lists nothing."""
         recoding = self.release.recodings.get((view.name, name))
         question = ("listed", view.name, (name,), ())
-        return self.remembered(question, lambda: None if recoding is None else Listing(recoding))
+        return self._read_once(question, lambda: None if recoding is None else Listing(recoding))
 
     def meanings(self, name: str) -> Meanings:
         """What texts can mean for an attribute, as the original and the policy have it."""
         lines = None if name in self.release.manifest.secret else self.policy.lines(name)
-        return self.remembered(("meanings", "", (name,), ()), lambda: Meanings(self.original(name), lines))
+        return self._read_once(("meanings", "", (name,), ()), lambda: Meanings(self.original(name), lines))
 
     def texts(self, file: ColumnFile, name: str) -> list[str]:
         """The different values of a field as texts, in the order of their codes."""
@@ -140,14 +157,14 @@ class Evidence:
 
     def cover(self, view: View, file: ColumnFile, name: str) -> Cover:
         """The originals that each value of a field stands for; labels are the codes of the field."""
-        return self.remembered(
+        return self._read_once(
             ("cover", file.table, (name,), ()),
             lambda: self.meanings(name).cover(self.texts(file, name), self.listed(view, name)),
         )
 
     def labels(self, view: View, file: ColumnFile, name: str) -> Labels:
         """The values of an attribute in a view: published ones, and originals that none of them covers."""
-        return self.remembered(("labels", file.table, (name,), ()), lambda: self._labels(view, file, name))
+        return self._read_once(("labels", file.table, (name,), ()), lambda: self._labels(view, file, name))
 
     def _labels(self, view: View, file: ColumnFile, name: str) -> Labels:
         """A part of a view has the values of the whole view, which are listed."""
@@ -170,7 +187,7 @@ class Evidence:
         """Number the groups of rows that are alike in `key`, from 0; one number per row of the table."""
         if not key:
             return np.zeros(self.frame(file).height, dtype=np.int64)
-        return self.remembered(
+        return self._read_once(
             ("groups", file.table, key, ()),
             lambda: dense(combined([self.coded(file, name).codes for name in key])),
         )
@@ -192,12 +209,12 @@ class Evidence:
     def buckets_of(self, view: View, file: ColumnFile) -> tuple[Ids, int]:
         """The bucket of each row of one column, numbered alike in all columns of the view, and the number of buckets."""
         question = ("buckets", view.name, (), ())
-        numbers, n_buckets = self.remembered(question, lambda: self.bucket_numbers(view.files))
+        numbers, n_buckets = self._read_once(question, lambda: self.bucket_numbers(view.files))
         return numbers[view.files.index(file)], n_buckets
 
     def coded(self, file: ColumnFile, name: str) -> Coded:
         """One field of a published table as codes, with the value of each code."""
-        return self.remembered(("codes", file.table, (name,), ()), lambda: self._coded(file, name))
+        return self._read_once(("codes", file.table, (name,), ()), lambda: self._coded(file, name))
 
     def _coded(self, file: ColumnFile, name: str) -> Coded:
         """Published originals are numbered as the original has them; anything else is numbered by itself."""
@@ -208,11 +225,28 @@ class Evidence:
         expected = None if original is None else coded_among(published, original.domain.drop_nulls())
         return expected or coded_field(published)
 
+    def _read_once(self, question: Question, answer: Callable[[], Answer]) -> Answer:
+        return self._read.of(question, answer)
+
     def remembered(self, question: Question, answer: Callable[[], Answer]) -> Answer:
         """Answer a question once: promises that differ in their thresholds look at the same groups."""
-        if question not in self._answers:
-            self._answers[question] = answer()
-        return cast(Answer, self._answers[question])
+        return self._answers.of(question, answer)
+
+
+@dataclass(frozen=True, repr=False)
+class Answers:
+    """Answers by question; of several threads that ask the same at once, one finds the answer and the others wait."""
+
+    _found: dict[Question, object] = field(default_factory=dict)
+    _asked: dict[Question, Lock] = field(default_factory=dict)
+
+    def of(self, question: Question, answer: Callable[[], Answer]) -> Answer:
+        """The answer to a question, which is found once."""
+        if question not in self._found:
+            with self._asked.setdefault(question, Lock()):
+                if question not in self._found:
+                    self._found[question] = answer()
+        return cast(Answer, self._found[question])
 
 
 def lines_of(evidence: Evidence) -> Ids | None:

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import polars as pl
 
 from manyveils.errors import DataError
 from manyveils.release.folder import LEDGER, REPLACED, staged
+from manyveils.release.preparing import in_turn
 from manyveils.release.release import UNREADABLE
 
 FORMAT = "manyveils-ledger/1"
@@ -125,22 +126,25 @@ def as_numbers(hashes: pl.Series) -> pl.Series:
 def appearing(out: Path, private: Path | None, *, force: bool = False) -> Iterator[tuple[Path, Path | None]]:
     """Prepare a release folder and the private folder that goes with it, if there is one.
 
-    Claim: whenever the process dies, a release that is there has the ledger that belongs to it, or had none.
+    Claim: whenever the process dies, a release that is there has the ledger that belongs to it, or had none; and of
+    several that publish to one place at once, release and private folder are of the same one.
     Why: the private folder comes first, with the ledger of the release that stands there until now beside the new
-    one; that goes only after the new release came.
-    Tested by: tests/trail/test_chain.py
+    one; that goes only after the new release came. Who moves the two has a lock on the folder that they come into.
+    Tested by: tests/faults/test_two_publishers.py
     """
     if private is None:
         with staged(out, force=force) as folder:
             yield folder, None
         return
     # Folders are prepared first, so that a place which is taken is refused before any work; the release appears last.
-    with staged(out, force=force) as folder, staged(private, force=force, mode=0o700) as aside:
-        yield folder, aside
-        last = _file_of(out, private) if force else None
-        if last is not None:
-            shutil.copyfile(last, aside / REPLACED)
-    (private / REPLACED).unlink(missing_ok=True)
+    with ExitStack() as moving:
+        with staged(out, force=force) as folder, staged(private, force=force, mode=0o700) as aside:
+            yield folder, aside
+            moving.enter_context(in_turn(out.parent))
+            last = _file_of(out, private) if force else None
+            if last is not None:
+                shutil.copyfile(last, aside / REPLACED)
+        (private / REPLACED).unlink(missing_ok=True)
 
 
 def _file_of(release: Path, private: Path) -> Path | None:

@@ -1,5 +1,6 @@
 """Several small numbers as few of 64 bits, which are sent, compared and sorted faster."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from manyveils.release.dealing import LARGEST_KEY
 
 Keys = NDArray[np.int64]
+Numbers = NDArray[np.integer]
+# So many numbers have 31 bits.
+FEW = 2**31
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class Packing:
         """The fields of the keys."""
         return [f"k{number}" for number in range(len(self.groups))]
 
-    def packed(self, numbers: Sequence[NDArray[np.integer]]) -> list[Keys]:
+    def packed(self, numbers: Sequence[Numbers]) -> list[Keys]:
         """The keys of rows."""
         keys = []
         for group in self.groups:
@@ -53,13 +57,22 @@ class Packing:
             keys.append(key)
         return keys
 
-    def unpacked(self, keys: Sequence[Keys]) -> list[Keys]:
-        """The numbers of rows."""
-        numbers: list[Keys] = [np.zeros(0, dtype=np.int64)] * len(self.sizes)
+    def first(self, keys: Sequence[Keys]) -> Numbers:
+        """The first number of rows."""
+        beside = [max(self.sizes[index], 1) for index in self.groups[0][1:]]
+        return keys[0] // math.prod(beside)
+
+    def unpacked(self, keys: Sequence[Keys]) -> list[Numbers]:
+        """The numbers of rows, in 32 bits where they fit."""
+        numbers: list[Numbers] = [np.zeros(0, dtype=np.int64)] * len(self.sizes)
         for group, packed in zip(self.groups, keys, strict=True):
             key = packed
             for index in reversed(group):
-                key, numbers[index] = np.divmod(key, max(self.sizes[index], 1))
+                size = max(self.sizes[index], 1)
+                # NumPy divides faster than it tells what is left over.
+                above = key // size
+                numbers[index] = (key - above * size).astype(np.int32 if size < FEW else np.int64)
+                key = above
         return numbers
 
 

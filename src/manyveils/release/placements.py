@@ -1,5 +1,6 @@
 """Where each row of the original stands in a release: in the private folder, for the publisher and the judge alone."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from manyveils.release.folder import AS_PUBLISHED, PLACEMENTS
 from manyveils.release.release import UNREADABLE
 
 Placements = Mapping[str, NDArray[np.int64]]
+DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def private_folder(folder: Path) -> Path:
@@ -32,12 +34,19 @@ def write_placements(placements: Placements, path: Path) -> None:
 def read_digest(private: Path) -> str | None:
     """The digest with which a release was published, in its private folder; None where there is none."""
     path = private / AS_PUBLISHED
+    damaged = DataError.at(
+        str(path), "is damaged: it cannot be read.", "Restore it from a copy, or remove it."
+    )
     try:
-        return path.read_text(encoding="ascii").strip()
+        digest = path.read_text(encoding="ascii").strip()
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError):
-        raise DataError.at(str(path), "is damaged: it cannot be read.", "Remove it.") from None
+        raise damaged from None
+    # What is cut off or scribbled over says nothing of the release.
+    if not DIGEST.fullmatch(digest):
+        raise damaged
+    return digest
 
 
 def read_placements(private: Path) -> dict[str, NDArray[np.int64]]:

@@ -7,6 +7,8 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 if sys.platform != "win32":
@@ -51,6 +53,19 @@ def clear_leftovers(target: Path) -> None:
         if _is_locked(lock, waits=False) and _is_still(folder, lock):
             shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
+
+
+@contextmanager
+def in_turn(folder: Path) -> Iterator[None]:
+    """Wait until nobody else moves anything into a folder; where the system knows no locks, nobody waits."""
+    lock = _opened(folder)
+    try:
+        if lock is not None:
+            _is_locked(lock, waits=True)
+        yield
+    finally:
+        if lock is not None:
+            os.close(lock)
 
 
 def _opened(folder: Path) -> int | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from manyveils.release.dealing import DealtView
 from manyveils.release.draft import Draft
-from manyveils.release.packing import Keys, Packing, packing_of
+from manyveils.release.packing import Keys, Numbers, Packing, packing_of
 from manyveils.release.plan import LeveledView
 from manyveils.release.seal import (
     OutgoingColumn,
@@ -53,7 +53,7 @@ class Ranked:
         """How ranks stand together in keys."""
         return packing_of(self.values)
 
-    def numbers(self, raw: Mapping[str, Raw]) -> list[NDArray[np.integer]]:
+    def numbers(self, raw: Mapping[str, Raw]) -> list[Numbers]:
         """The ranks of the rows that are published, in the order of the batch."""
         draft, table = _drafted(self.meanings, self.view, raw)
         return [rank[coded_values(draft, name, table)[0]] for name, rank in self.ranks.items()]
@@ -62,7 +62,7 @@ class Ranked:
         """The same as keys."""
         return self.packing.packed(self.numbers(raw))
 
-    def shown(self, numbers: Sequence[Keys]) -> list[pl.Series]:
+    def shown(self, numbers: Sequence[Numbers]) -> list[pl.Series]:
         """Ranks as they are published."""
         ranks = zip(self.values.items(), numbers, strict=True)
         return [values.gather(rank).alias(name) for (name, values), rank in ranks]

@@ -1,7 +1,7 @@
 """The one way out: views become sorted, listed, public tables, whichever engine holds the rows."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +81,7 @@ def list_views(
         method=policy.publish.method,
         rows=n_rows,
         suppressed=table.n_people - n_rows,
-        promises=described_promises(promises, table),
+        promises=described_promises([_of_codes(promise, table, secret) for promise in promises], table),
         views=tuple(listed),
         derived=shown_bits(listed, table),
         recodings={key: recoding_names.of(key[0], (key[1],)) for key in recodings},
@@ -216,6 +216,14 @@ def described_promises(promises: Sequence[Promise], table: Table) -> tuple[Mappi
         if whole.describe() not in listed:
             listed.append(whole.describe())
     return tuple(listed)
+
+
+def _of_codes(promise: Promise, table: Table, secret: Collection[str]) -> Promise:
+    """The promise as it is kept: codes in place of values have no order, and any two are as far apart as any others."""
+    guarantee, name = promise.guarantee, promise.protects[0] if len(promise.protects) == 1 else ""
+    if name not in secret or table[name].kind == "numeric" or guarantee.parameters.get("ground") != "ordered":
+        return promise
+    return replace(promise, guarantee=guarantee.for_combination())
 
 
 def _renumbered(buckets: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:

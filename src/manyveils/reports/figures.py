@@ -10,6 +10,7 @@ from markupsafe import Markup
 from manyveils.reports import chain, charts, plans
 from manyveils.reports.charts import Chart, as_svg
 from manyveils.reports.frontier import frontier_picture
+from manyveils.wording import counted
 
 MOST_TABLES = 40
 MOST_VIEWS = 6
@@ -61,10 +62,10 @@ def _figure(section: str, title: str, says: str, chart: Chart, path: Sequence[st
 
 
 def _sizes_words(view: Plain) -> str:
-    counted = view.get("counts", "rows")
+    unit = view.get("counts", "rows")
     if view["groups"] == 1:
-        return f"One group of {view['rows']:,} {counted}."
-    smallest = {"rows": "row", "people": "person"}[counted] if view["smallest"] == 1 else counted
+        return f"One group of {view['rows']:,} {unit}."
+    smallest = {"rows": "row", "people": "person"}[unit] if view["smallest"] == 1 else unit
     return (
         f"{view['groups']:,} groups; the smallest has {view['smallest']:,} {smallest}, the largest {view['largest']:,}. "
         "The number over a bar is how many groups it stands for."
@@ -174,7 +175,7 @@ def _merges(plan: Plain) -> Figure:
     says = (
         "The method starts with every attribute in a table of its own and merges tables one by one. Each dot is a "
         "plan with its number of tables; the circle is the plan that was published "
-        f"({n_tables} {'table' if n_tables == 1 else 'tables'})."
+        f"({counted(n_tables, 'table')})."
     )
     if plan.get("frontier"):
         says += f" Pale dots are the best of {plan.get('frontier_of') or 'all plans'}."

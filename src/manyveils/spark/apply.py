@@ -18,7 +18,7 @@ from manyveils.release.seal import BUCKET, OutgoingColumn, OutgoingView, type_na
 from manyveils.spark.counts import PART
 from manyveils.spark.deal import Dealer, dealt
 from manyveils.spark.held import Held
-from manyveils.spark.joined import Joined
+from manyveils.spark.joined import Collected
 from manyveils.spark.parts import NOTE
 from manyveils.spark.scramble import scrambled
 
@@ -85,8 +85,9 @@ def _column(held: Held, view: LeveledView, rows: "DataFrame", n_buckets: int = 0
     return OutgoingColumn(view.attributes, told.types, Unsorted(packed, told.values, n_buckets))
 
 
-def made_in_parts(held: Held, work: Work, parts: Joined) -> OutgoingView:
+def made_in_parts(held: Held, work: Work, made: Collected) -> OutgoingView:
     """What was made part by part; attributes that no part has recoded have their own type again."""
+    parts, fields = made.notes, made.fields()
     key, n_buckets = work.streams.secret("spark.buckets"), int(parts.first_buckets[-1])
     columns = []
     for attributes in parts.columns:
@@ -94,8 +95,8 @@ def made_in_parts(held: Held, work: Work, parts: Joined) -> OutgoingView:
             name: pl.String() if name in parts.recoded else held.sketch[name].domain.dtype
             for name in attributes
         }
-        kinds = {parts.fields()[name]: _spark_type(dtype) for name, dtype in dtypes.items()}
-        rows = _numbered(parts, list(kinds), key)
+        kinds = {fields[name]: _spark_type(dtype) for name, dtype in dtypes.items()}
+        rows = _numbered(made, list(kinds), key)
         chosen = rows.select(
             *([BUCKET] if parts.bucketed else []), *(rows[field].cast(kind) for field, kind in kinds.items())
         )
@@ -106,17 +107,17 @@ def made_in_parts(held: Held, work: Work, parts: Joined) -> OutgoingView:
         tuple(columns),
         parts.n_rows,
         parts.bucketed,
-        parts.covers(),
-        forget=parts.rows.unpersist,
+        parts.covers(made.values),
+        forget=made.rows.unpersist,
     )
 
 
-def _numbered(parts: Joined, fields: Sequence[str], key: bytes) -> "DataFrame":
+def _numbered(made: Collected, fields: Sequence[str], key: bytes) -> "DataFrame":
     """Some fields of the published rows, with buckets that are numbered through all parts, and scrambled."""
-    rows = parts.rows.where(parts.rows[NOTE].isNull()).select(PART, BUCKET, *fields)
-    if not parts.bucketed:
+    rows = made.rows.where(made.rows[NOTE].isNull()).select(PART, BUCKET, *fields)
+    if not made.notes.bucketed:
         return rows
-    first = parts.first_buckets
+    first = made.notes.first_buckets
 
     def number(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa

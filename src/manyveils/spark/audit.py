@@ -14,6 +14,7 @@ from manyveils.audits import Audit, Finding, Licence, audit
 from manyveils.audits.apart import Auditing, is_spread
 from manyveils.audits.together import together
 from manyveils.errors import InfeasibleError, PolicyError, Problem
+from manyveils.methods.parts import Wholes
 from manyveils.policy import Policy
 from manyveils.policy.guarantees import KnownItems
 from manyveils.reading.evidence import Evidence, fields_of
@@ -27,7 +28,6 @@ from manyveils.spark.held import Held
 from manyveils.spark.judging import Judge
 from manyveils.spark.limits import CELLS, driver_cells
 from manyveils.spark.order import descents_of, torn_buckets_of
-from manyveils.spark.parts import Wholes
 from manyveils.spark.published import PublishedTable, cells_of, read_published
 from manyveils.table import Table, resolve
 

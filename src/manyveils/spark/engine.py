@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from manyveils.audits import Audit, Licence
-from manyveils.audits.apart import refuse_everybody
+from manyveils.audits.apart import refuse_absent, refuse_everybody
 from manyveils.errors import InputError, Problem
 from manyveils.linting.counted import lint_counted
 from manyveils.methods import Options, unused_suppression
@@ -82,6 +82,7 @@ def _published_there(
     progress: Progress,
 ) -> Published:
     refuse_everybody(policy, "Use the local engine.")
+    refuse_absent(policy, "Use the local engine.")
     with _held(source, policy, spark, progress) as held:
         job = job_of(held, policy, options, seed=seed, progress=progress)
         with watched(spark, "deciding", progress):
@@ -115,6 +116,7 @@ def audit_folder(
         if frame is not None:
             return here(frame, Release.load(folder))
         refuse_everybody(policy, "Use the local engine.")
+        refuse_absent(policy, "Use the local engine.")
         with _held(source, policy, spark, progress) as held, watched(spark, "auditing", progress):
             verdict = audit_there(folder, held, policy, spark=spark, licence=licence, levels=levels)
             accepted = lint_counted(policy, Counts(held)).said_accepted() if policy.accept else ()

@@ -11,6 +11,8 @@ from manyveils.audits.apart import sights_of
 from manyveils.audits.finding import Finding
 from manyveils.errors import InfeasibleError, Problem
 from manyveils.methods.parting import Cuts
+from manyveils.methods.parts import TOLERATED
+from manyveils.methods.seams import Boxes, seams_of
 from manyveils.policy import Promise
 from manyveils.reading.evidence import Evidence
 from manyveils.release import View
@@ -19,10 +21,9 @@ from manyveils.release.views import ColumnFile
 from manyveils.spark.counts import PART, parted
 from manyveils.spark.held import Held
 from manyveils.spark.judging import Judge, findings_of, rows_of_view
-from manyveils.spark.limits import CELLS, ROWS, TOLERATED, driver_cells, part_rows
+from manyveils.spark.limits import CELLS, ROWS, driver_cells, part_rows
 from manyveils.spark.published import PublishedTable
 from manyveils.spark.ranged import findings_in_ranges
-from manyveils.spark.seams import Boxes, seams_of
 from manyveils.table.attributes import tally
 from manyveils.table.counting import TooManyError
 

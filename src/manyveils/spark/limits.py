@@ -7,8 +7,6 @@ from manyveils.errors import InputError, Problem
 CELLS = "MANYVEILS_DRIVER_CELLS"
 ROWS = "MANYVEILS_PART_ROWS"
 WHOLE = "MANYVEILS_WHOLE_CELLS"
-# A part that no cut makes smaller may have so many times the rows that were asked for.
-TOLERATED = 4
 
 
 def driver_cells() -> int:

@@ -9,16 +9,15 @@ from manyveils.keys.key import Key
 from manyveils.linting import Lint
 from manyveils.linting.counted import lint_counted
 from manyveils.methods import Method, Options, Work, method_of, plan_of_counts, work_of
+from manyveils.methods.parts import refuse_as_one_group
 from manyveils.policy import Policy
-from manyveils.promises.explain import breaks_as_one_group, refuse
-from manyveils.promises.keeping import watch_counts
 from manyveils.release.dealing import DealtView
 from manyveils.release.plan import FromRows, Plan
 from manyveils.release.seal import BUCKET, OutgoingColumn, OutgoingView, list_views
 from manyveils.spark.apply import bucketed, leveled, made_in_parts
 from manyveils.spark.counts import Counts
 from manyveils.spark.held import Held
-from manyveils.spark.joined import joined, noted_together
+from manyveils.spark.joined import collected
 from manyveils.spark.parts import cuts_of, make_parts
 from manyveils.spark.write import write_sorted
 from manyveils.table import Streams
@@ -68,16 +67,10 @@ class Job:
 
     def _in_parts(self, plan: FromRows) -> tuple[OutgoingView, Mapping[str, object]]:
         assert plan.parts is not None
-        watches = watch_counts(self.work, self.work.promises, plan.parts.beside)
-        if breaks_as_one_group(watches, self.held.sketch.n_people):
-            raise refuse(self.work, watches)
+        refuse_as_one_group(self.work, plan.parts)
         cuts = cuts_of(self.work, plan.parts, self.counts)
-        parts = joined(make_parts(self.held, self.work, plan, cuts), cuts.n_parts)
-        told = [note["notes"] for note in parts.notes]
-        notes = noted_together(told, [note["rows"] for note in parts.notes]) | dict(plan.parts.notes)
-        if cuts.each:
-            notes["parts"] = cuts.n_parts
-        return made_in_parts(self.held, self.work, parts), notes
+        made = collected(make_parts(self.held, self.work, plan, cuts), cuts.n_parts)
+        return made_in_parts(self.held, self.work, made), made.notes.notes_beside(plan.parts)
 
     def write(self, views: Iterator[OutgoingView], folder: Path) -> None:
         """Write the views, what labels cover and the manifest into a folder that is being prepared."""

@@ -74,6 +74,11 @@ class StreamedAudit(Auditing):
     # Whether the folder is the one of which a digest was kept; nothing where none was.
     is_as_published: bool | None
 
+    @property
+    def most_cells(self) -> int:
+        """How many cells of published rows are judged at once."""
+        return self.held.room.most_judged
+
     def descents(self, evidence: Evidence, view: View, file: ColumnFile) -> int:
         """Rows that sort below the row before them, as the file writes values or as the original types them."""
         table = self.tables[file.table]
@@ -137,7 +142,7 @@ class StreamedAudit(Auditing):
 
     def n_beyond(self, lines: Iterable[Bits], wanted: Iterable[Bits]) -> int:
         """How many lines are more than the rows like them."""
-        tally = Tally(1, self.held.folder / "lines", self.held.room.most_keys)
+        tally = Tally(1, self.held.folder / "lines", self.held.room)
         try:
             for batch in lines:
                 tally.add([batch.view(np.int64)])

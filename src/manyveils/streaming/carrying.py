@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from manyveils.promises.work import Work, of_rows
-from manyveils.release.packing import Keys, Packing
+from manyveils.release.packing import Keys, Numbers, Packing
 from manyveils.release.plan import LeveledView
 from manyveils.release.ranked import outlined, ranked
 from manyveils.release.seal import OutgoingColumn, OutgoingView
@@ -28,7 +28,7 @@ class Unsorted:
     packing: Packing
     schema: Mapping[str, pl.DataType]
     batches: Callable[[], Iterator[Sequence[Number]]]
-    shown: Callable[[list[Keys]], list[pl.Series]]
+    shown: Callable[[list[Numbers]], list[pl.Series]]
 
 
 def leveled(held: Held, work: Work, view: LeveledView) -> OutgoingView:
@@ -61,7 +61,7 @@ def write_column(
     Tested by: tests/streaming/test_same_release.py
     """
     unsorted: Unsorted = column.rows
-    tally = Tally(len(unsorted.packing.groups), held.folder / "written", held.room.most_keys)
+    tally = Tally(len(unsorted.packing.groups), held.folder / "written", held.room)
     try:
         for number, batch in enumerate(unsorted.batches(), start=1):
             tally.add(unsorted.packing.packed(batch))
@@ -100,8 +100,10 @@ def repeated(blocks: Iterator[Counted], sizes: Iterator[int]) -> Iterator[list[K
         start, total = 0, int(ends[-1]) if ends.size else 0
         while start < total:
             stop = min(start + size - n_held, total)
-            numbers = np.searchsorted(ends, np.arange(start, stop), side="right")
-            parts.append([key[numbers] for key in block.keys])
+            first, last = np.searchsorted(ends, [start, stop - 1], side="right").tolist()
+            stops = np.append(ends[first:last], stop)
+            times = stops - np.append(start, stops[:-1])
+            parts.append([np.repeat(key[first : last + 1], times) for key in block.keys])
             n_held, start = n_held + stop - start, stop
             if n_held == size:
                 yield _in_one(parts)

@@ -16,7 +16,7 @@ from manyveils.errors import Problem
 from manyveils.promises.work import Work, of_rows
 from manyveils.release.dealing import DealtView, ranks_within
 from manyveils.release.draft import labelled
-from manyveils.release.packing import Packing
+from manyveils.release.packing import Numbers, Packing
 from manyveils.release.plan import LeveledView
 from manyveils.release.ranked import Ranked, ranked, secret_in
 from manyveils.release.seal import BUCKET, OutgoingColumn, OutgoingView
@@ -67,8 +67,8 @@ def _unsorted(told: Ranked, rows: Rows, n_buckets: int) -> Unsorted:
         for batch in rows.batches([BUCKET, *told.fields]):
             yield [batch[BUCKET], *told.numbers(batch)]
 
-    def shown(numbers: Sequence[Ids]) -> list[pl.Series]:
-        return [pl.Series(BUCKET, numbers[0]), *told.shown(numbers[1:])]
+    def shown(numbers: Sequence[Numbers]) -> list[pl.Series]:
+        return [pl.Series(BUCKET, numbers[0], dtype=pl.Int64), *told.shown(numbers[1:])]
 
     schema = {BUCKET: pl.Int64(), **{name: values.dtype for name, values in told.values.items()}}
     return Unsorted(Packing((n_buckets, *told.packing.sizes)), schema, batches, shown)
@@ -124,16 +124,18 @@ class _Dealer:
         A 0/1 attribute of a value that only suppressed rows have is not: its name would tell.
         """
         contents, combinations = self._contents()
-        ends, shuffle = np.cumsum(contents.times), rng.permutation(self.n_buckets)
+        shuffle = rng.permutation(self.n_buckets)
+        # What is looked up at random places is looked up faster than it is searched for.
+        numbers = np.repeat(np.arange(len(contents), dtype=narrow(len(contents))), contents.times)
         streams = work.streams
         for part in self.view.chance:
             streams = streams.apart(part)
-        places = streams.of("anatomize.order").permutation(int(ends[-1]))
+        places = streams.of("anatomize.order").permutation(numbers.size)
         seen, has_any = np.zeros(len(self.view.values), dtype=np.int64), dict.fromkeys(self.names, False)
         step = self.held.room.rows_at_once(len(self.names))
         with Writing(self.held.folder / f"dealt-{self.view.name}".replace("/", "_"), self._fields) as writing:
             for start in range(0, places.size, step):
-                content = np.searchsorted(ends, places[start : start + step], side="right")
+                content = numbers[places[start : start + step]]
                 buckets = self._buckets(combinations[content], seen)
                 content, buckets = content[buckets >= 0], shuffle[self._dense(buckets[buckets >= 0])]
                 codes = self.packing.unpacked([key[content] for key in contents.keys])
@@ -151,7 +153,7 @@ class _Dealer:
     def _fields(self) -> list[str]:
         return [BUCKET, *self.coded.fields(self.names)]
 
-    def _narrow(self, codes: Sequence[Ids], buckets: Ids) -> dict[str, Number]:
+    def _narrow(self, codes: Sequence[Numbers], buckets: Ids) -> dict[str, Number]:
         narrowed = {
             self.coded.field(name): own.astype(narrow(size))
             for name, own, size in zip(self.names, codes, self.packing.sizes, strict=True)
@@ -161,10 +163,10 @@ class _Dealer:
     def _contents(self) -> tuple[Counted, Ids]:
         """The different rows as the view shows them, in order, with their counts, and the combination of each."""
         room = self.held.room
-        tally = Tally(len(self.packing.groups), self.held.folder / "contents", room.most_keys)
-        # Rows in random order take a number each, and different ones their keys, their counts and their combination.
-        n_bytes = room.free // 2 - 8 * self.held.rows.n_rows
-        most = max(n_bytes // (8 * len(self.packing.groups) + 20), 0)
+        tally = Tally(len(self.packing.groups), self.held.folder / "contents", room)
+        # Rows in random order take two numbers each, and different ones their keys, their counts and their combination.
+        n_bytes = room.free - 16 * self.held.rows.n_rows
+        most = max(n_bytes // (16 * len(self.packing.groups) + 24), 0)
         try:
             for batch in self.held.rows.batches(self.held.fields(self.view.needs)):
                 tally.add(self.packing.packed(self._table(batch).codes(self.names)))

@@ -1,7 +1,7 @@
 """The local engine where rows do not fit the memory: publish into a folder that is being prepared, and audit one."""
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +14,7 @@ from manyveils.audits.apart import refuse_everybody
 from manyveils.errors import DataError, InfeasibleError, PolicyError, Problem
 from manyveils.linting import Lint
 from manyveils.linting.counted import lint_counted
-from manyveils.methods import Options, Work, drafts_of, method_of, unused_suppression, work_of
+from manyveils.methods import Options, Work, drafts_of, method_of, plan_of_counts, unused_suppression, work_of
 from manyveils.policy import Policy
 from manyveils.release import Release
 from manyveils.release.apart import FolderRelease
@@ -26,6 +26,7 @@ from manyveils.streaming.audit import audit_streamed
 from manyveils.streaming.carrying import leveled, write_column
 from manyveils.streaming.dealing import bucketed
 from manyveils.streaming.held import Counts, Held, hold_streamed
+from manyveils.streaming.making import made_in_parts
 from manyveils.streaming.room import Room
 from manyveils.streaming.source import batches_of
 from manyveils.table import Streams
@@ -55,25 +56,22 @@ class Job:
             self.policy, self.held.sketch, streams, self.progress, options=options, counted=self.counts.of
         )
         plan = method_of(self.policy).plan(work)
-        if isinstance(plan, FromRows) or work.hiding:
-            if self._fits():
-                return self._made_here(work, plan, folder, format)
-            plan = self._from_counts(work, plan)
+        if (isinstance(plan, FromRows) or work.hiding) and self._fits():
+            return self._made_here(work, plan, folder, format)
+        views, decided = self._made_there(work, plan, streams.of("seal.buckets"))
         (folder / "tables").mkdir()
 
         def write(stem: str, view: OutgoingView, column: OutgoingColumn) -> None:
             target = folder / "tables" / f"{stem}.{format}"
             write_column(self.held, view, column, target, format, self.progress)
 
-        rng = streams.of("seal.buckets")
-        views = (self._carried_out(work, view, rng) for view in plan.views)
         outline = list_views(views, self.held.sketch, self.policy, work.promises, write)
         outline.write_listing(folder, format=format)
-        return self._told(outline, plan, folder, format)
+        return self._told(outline, decided, folder, format)
 
     def _fits(self) -> bool:
         """Whether a release may be made from all rows in memory."""
-        return self.held.n_bytes <= self.held.room.free
+        return self.held.fits
 
     def _made_here(self, work: Work, plan: Plan | FromRows, folder: Path, format: str) -> FolderRelease:  # noqa: A002
         """A release whose views are made from rows, in memory."""
@@ -93,19 +91,23 @@ class Job:
         release.write(folder, format=format)
         return self._told(release, drafts, folder, format)
 
-    def _from_counts(self, work: Work, plan: Plan | FromRows) -> Plan:
-        """What can be decided without rows, where these do not fit; an error where nothing can."""
-        method, where = method_of(self.policy), f"{self.policy.name}: publish.method"
-        decided = (
-            plan.from_counts(work) if isinstance(plan, FromRows) and plan.from_counts is not None else None
-        )
-        if decided is None or work.hiding:
-            n_bytes = self.held.n_bytes + self.held.room.n_bytes - self.held.room.free
-            what = (
-                f"with these keys, {method.name!r} needs all rows in memory, some {n_bytes / 10**9:.2g} GB."
-            )
-            raise InfeasibleError([Problem(where, what, "Give so much memory, or use --engine spark.")])
-        return decided
+    def _made_there(
+        self, work: Work, plan: Plan | FromRows, rng: np.random.Generator
+    ) -> tuple[Iterable[OutgoingView], Plan]:
+        """The views as they go out, of rows that stay on disk; an error where these must be seen together."""
+        decided = None if work.hiding else plan_of_counts(work, plan)
+        if decided is not None:
+            return (self._carried_out(work, view, rng) for view in decided.views), decided
+        if work.hiding or isinstance(plan, Plan) or plan.parts is None:
+            raise InfeasibleError([self._not_there()])
+        view, notes = made_in_parts(self.held, work, plan, self.counts, rng)
+        return [view], Plan((), notes)
+
+    def _not_there(self) -> Problem:
+        n_bytes = self.held.bytes_for(self.held.rows.n_rows)
+        what = f"with these keys, {method_of(self.policy).name!r} needs all rows in memory, some {n_bytes / 10**9:.2g} GB."
+        where = f"{self.policy.name}: publish.method"
+        return Problem(where, what, "Give so much memory, or use another method.")
 
     def _told(
         self,

@@ -1,6 +1,6 @@
 """A table read once, batch by batch: rows as numbers on disk, and here the dictionaries with counts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
@@ -9,16 +9,18 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from manyveils.errors import DataError, Problem
+from manyveils.methods.parting import Cuts
 from manyveils.policy import Policy
 from manyveils.policy.sections import Data
 from manyveils.promises.work import of_rows
-from manyveils.release.packing import Packing
+from manyveils.release.packing import Numbers, Packing
 from manyveils.streaming.dictionary import Dictionary
 from manyveils.streaming.persons import Seen, looked_at, refuse_several
 from manyveils.streaming.room import Room
-from manyveils.streaming.rows import Rows, Writing
+from manyveils.streaming.rows import Number, Rows, Writing
 from manyveils.streaming.source import Batches
 from manyveils.streaming.tally import Tally
 from manyveils.table import Table
@@ -35,6 +37,7 @@ from manyveils.table.room import refuse_long_cells
 from manyveils.table.sketch import Numbered, Sketch, compact, weighted
 from manyveils.table.spelling import spelled_out
 
+Ids = NDArray[np.int64]
 Progress = Callable[[str, float], None]
 # Bytes in memory for a row, and for each of its cells.
 ROW, CELL = 200, 85
@@ -54,10 +57,23 @@ class Held(Numbered):
         """How many different raw values a field has."""
         return self._sizes[field]
 
+    def bytes_for(self, n_rows: int) -> int:
+        """What making a release from so many rows in memory was seen to take, at most, the libraries included."""
+        return n_rows * self._bytes_of_row + self.room.n_bytes - self.room.free
+
     @property
-    def n_bytes(self) -> int:
-        """What making a release from all rows in memory was seen to take, at most."""
-        return self.rows.n_rows * (ROW + CELL * len(self.sketch.attributes))
+    def fits(self) -> bool:
+        """Whether a release may be made from all rows in memory."""
+        return self.rows.n_rows * self._bytes_of_row <= self.room.free
+
+    @property
+    def part_rows(self) -> int:
+        """How many rows a part should have that is made by itself, beside others that wait; some are larger."""
+        return self.room.part_rows(self._bytes_of_row)
+
+    @property
+    def _bytes_of_row(self) -> int:
+        return ROW + CELL * len(self.sketch.attributes)
 
     @property
     def table(self) -> Table:
@@ -136,7 +152,7 @@ def hold_streamed(batches: Batches, policy: Policy, room: Room, folder: Path, pr
         if reading.n_dropped:
             refuse_all_dropped(reading.n_dropped)
         raise DataError.at("data", "there is a header but no row.")
-    repeating = refuse_several(seen, policy, room.most_keys)
+    repeating = refuse_several(seen, policy, room)
     sketch = _sketched(dictionaries, reading, repeating, is_text=batches.is_text, form=policy.data)
     numbers = {name: place for place, name in enumerate(names)}
     return Held(sketch, numbers, writing.rows, room, folder)
@@ -177,12 +193,46 @@ class Counts(Counting):
     def brought(self, names: tuple[str, ...]) -> Table:
         """Counted from all rows, as far as that fits the memory."""
         fields = self.held.fields(names)
+        if len(fields) == len(names):
+            return self.in_parts(names, Cuts())[0]
+        # Several columns are read from one field, whose numbers are fewer than combinations of their codes.
         packing = Packing(tuple(self.held.n_numbers(field) for field in fields))
-        most = self.most_cells // (len(fields) + 1)
-        tally = Tally(len(packing.groups), self.held.folder / "tally", self.held.room.most_keys)
+        batches = ([batch[field] for field in fields] for batch in self.held.rows.batches(fields))
+        numbers, times = self._tallied(names, packing, batches)
+        table = self.held.table_of(dict(zip(fields, numbers, strict=True)), names, times)
+        return compact(table, {}, are_different=self.held.is_one_each(names))[0]
+
+    def in_parts(self, names: tuple[str, ...], cuts: Cuts) -> tuple[Table, Ids]:
+        """The same in every part that rows are cut into, with the part of each combination."""
+        held, is_cut = self.held, bool(cuts.each)
+        fields = held.fields((*names, *cuts.columns)) or held.fields(tuple(held.sketch.attributes))[:1]
+        sizes = tuple(held.sketch[name].n_values for name in names)
+
+        def batches() -> Iterator[Sequence[Number]]:
+            for batch in held.rows.batches(fields):
+                table, n_rows = held.table_of(batch, (*names, *cuts.columns)), len(batch[fields[0]])
+                parts = cuts.parts_of({name: table[name].codes for name in cuts.columns}, n_rows)
+                yield [*([parts] if is_cut else []), *table.codes(names)]
+
+        packing = Packing((cuts.n_parts, *sizes) if is_cut else sizes)
+        numbers, times = self._tallied(names, packing, batches())
+        told = zip(names, numbers[len(numbers) - len(names) :], strict=True)
+        columns = {
+            name: replace(held.sketch[name], codes=own.astype(np.int32, copy=False), weights=times)
+            for name, own in told
+        }
+        table = Table(columns, times.size, derived=held.sketch.derived, weights=times)
+        return table, numbers[0].astype(np.int64) if is_cut else np.zeros(times.size, dtype=np.int64)
+
+    def _tallied(
+        self, names: tuple[str, ...], packing: Packing, batches: Iterable[Sequence[Number]]
+    ) -> tuple[list[Numbers], Ids]:
+        """Different rows of numbers in order, and how often each is there, as far as they fit the memory."""
+        most = self.most_cells // (len(packing.sizes) + 1)
+        tally = Tally(len(packing.groups), self.held.folder / "tally", self.held.room)
         try:
-            for batch in self.held.rows.batches(fields):
-                tally.add(packing.packed([batch[field] for field in fields]))
+            for batch in batches:
+                tally.add(packing.packed(batch))
                 if tally.n_least > most:
                     raise TooManyError([_too_many(self.held, names, most)])
             found = tally.different(most)
@@ -190,9 +240,7 @@ class Counts(Counting):
             tally.forget()
         if found is None:
             raise TooManyError([_too_many(self.held, names, most)])
-        raw = dict(zip(fields, packing.unpacked(found.keys), strict=True))
-        table = self.held.table_of(raw, names, found.times)
-        return compact(table, {}, are_different=self.held.is_one_each(names))[0]
+        return packing.unpacked(found.keys), found.times
 
 
 def _too_many(held: Held, names: tuple[str, ...], most: int) -> Problem:

@@ -1,6 +1,6 @@
 """Promises judged part by part: rows in the order of what every promise tells groups apart by, cut between groups."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,15 +14,17 @@ from manyveils.audits.apart import Marginal, part_of, sights_of
 from manyveils.audits.finding import Finding
 from manyveils.audits.together import promise_findings, together
 from manyveils.errors import InfeasibleError, Problem
-from manyveils.policy import Promise
 from manyveils.policy.guarantees import KnownItems
 from manyveils.reading.evidence import Evidence
+from manyveils.reading.sight import Sight
 from manyveils.release import Release, View
 from manyveils.release.packing import Packing
 from manyveils.release.seal import BUCKET
 from manyveils.streaming.published import PublishedTable
 from manyveils.streaming.rows import Number
+from manyveils.streaming.seams import Seamed, Shown
 from manyveils.streaming.tally import Counted, Tally, joined
+from manyveils.table import Table
 
 if TYPE_CHECKING:
     from manyveils.streaming.audit import StreamedAudit
@@ -43,18 +45,34 @@ def findings_in_parts(audit: "StreamedAudit") -> tuple[Finding, ...]:
     empty = {name: table.empty for name, table in tables.items()}
     # Views are told apart by what they are, so that the evidence has to list the same ones.
     evidence = Marginal(
-        Release(outline.manifest, empty, outline.recodings), audit.evidence.table, audit.policy
+        Release(outline.manifest, empty, outline.recodings), audit.evidence.table, audit.policy, tables=tables
     )
     found: list[Sequence[Finding]] = []
     for view in outline.views:
-        shared = _shared(evidence, audit.asked, view)
-        if shared is None:
-            continue
-        files = [tables[file.table] for file in view.files]
-        for rows in _parts(files, shared, audit.counts.most_cells):
+        sights = sights_of(view, evidence, audit.asked)
+        for rows, table in _judged_apart(audit, evidence, view, sights, tables):
             release = part_of(outline, view, empty, rows)
-            found.append(promise_findings(release, evidence.table, audit.policy, audit.levels))
+            found.append(promise_findings(release, table, audit.policy, audit.levels))
     return together(found)
+
+
+def _judged_apart(
+    audit: "StreamedAudit",
+    evidence: Evidence,
+    view: View,
+    sights: Sequence[Sight],
+    tables: Mapping[str, PublishedTable],
+) -> Iterator[tuple[Shown, Table]]:
+    """The rows of a view that are judged together, and the people they are about; none where no promise looks at it."""
+    if not sights:
+        return
+    files = [tables[file.table] for file in view.files]
+    if any(sight.is_spread for sight in sights):
+        known = tuple(sorted({name for sight in sights for name in sight.known}))
+        yield from Seamed(audit, evidence, view, files, known).parts()
+        return
+    for rows in _parts(files, _shared(view, sights), audit.most_cells):
+        yield rows, evidence.table
 
 
 def _refuse_combined(audit: "StreamedAudit", views: Sequence[View]) -> None:
@@ -66,21 +84,16 @@ def _refuse_combined(audit: "StreamedAudit", views: Sequence[View]) -> None:
             raise InfeasibleError([Problem(promise.guarantee.kind, what, "Give more memory.")])
 
 
-def _shared(evidence: Evidence, asked: Sequence[Promise], view: View) -> set[str] | None:
-    """What every promise tells groups of a view apart by; nothing where no promise looks at it."""
-    sights = sights_of(view, evidence, asked)
-    if not sights:
-        return None
+def _shared(view: View, sights: Sequence[Sight]) -> set[str]:
+    """What every promise tells groups of a view apart by."""
     shared = set.intersection(*(set(sight.key) for sight in sights))
-    if any(sight.is_spread for sight in sights) or not shared or (view.bucketed and BUCKET not in shared):
+    if not shared or (view.bucketed and BUCKET not in shared):
         what = f"has {view.rows:,} rows, and some promise looks at too many of them at once."
         raise InfeasibleError([Problem(view.name, what, "Give more memory.")])
     return shared
 
 
-def _parts(
-    tables: Sequence[PublishedTable], shared: set[str], most_cells: int
-) -> Iterator[dict[str, tuple[pl.DataFrame, Ids]]]:
+def _parts(tables: Sequence[PublishedTable], shared: set[str], most_cells: int) -> Iterator[Shown]:
     """The rows of a view with their counts, some whole groups at a time."""
     most = max(most_cells // (2 * sum(len(table.fields) + 1 for table in tables)), 1)
     with ExitStack() as opened:
@@ -203,7 +216,7 @@ class _Grouped:
 def _grouped(table: PublishedTable, shared: set[str]) -> Iterator[_Cursor]:
     names = (BUCKET,) if BUCKET in shared else tuple(name for name in table.fields if name in shared)
     grouped = _Grouped(table, names)
-    tally = Tally(grouped.n_keys, table.rows.folder / "grouped", table.room.most_keys)
+    tally = Tally(grouped.n_keys, table.rows.folder / "grouped", table.room)
     try:
         for batch in table.batches():
             tally.add(grouped.keys(batch))
@@ -221,7 +234,7 @@ def torn_buckets_of(tables: Sequence[PublishedTable]) -> int:
 
 
 def _torn(one: PublishedTable, other: PublishedTable) -> Ids:
-    tally, torn = Tally(1, one.rows.folder / "torn", one.room.most_keys), [np.zeros(0, dtype=np.int64)]
+    tally, torn = Tally(1, one.rows.folder / "torn", one.room), [np.zeros(0, dtype=np.int64)]
     try:
         for table, times in ((one, 1), (other, -1)):
             for batch in table.picked([BUCKET]):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from manyveils.errors import PolicyError
 from manyveils.policy import Policy
+from manyveils.streaming.room import Room
 from manyveils.streaming.rows import Rows, Writing
 from manyveils.streaming.tally import Tally
 from manyveils.table.encode import as_read
@@ -24,6 +25,7 @@ from manyveils.table.persons import (
     refuse_repeats,
     refuse_unlike,
 )
+from manyveils.wording import counted
 
 FIRST, SECOND, PRESENT = "first", "second", "present"
 
@@ -56,19 +58,19 @@ class Seen:
         self.n_present += len(told)
         self.n_rows += frame.height
 
-    def identifier(self, most: int) -> Identifier:
+    def identifier(self, room: Room) -> Identifier:
         """How many rows have a value, and how many values there are."""
-        return Identifier(" and ".join(self.names), self.n_present, _n_different(self.writing.rows, most))
+        return Identifier(" and ".join(self.names), self.n_present, _n_different(self.writing.rows, room))
 
 
-def _n_different(rows: Rows, most: int) -> int:
+def _n_different(rows: Rows, room: Room) -> int:
     """How many different values rows have.
 
     Claim: two values are taken for one once in 2^128.
     Why: rows whose first hashes are equal are compared by their second ones too.
     Tested by: tests/streaming/test_persons.py
     """
-    tally = Tally(1, rows.folder / "counts", most)
+    tally = Tally(1, rows.folder / "counts", room)
     for batch in rows.batches([FIRST]):
         tally.add([batch[FIRST].astype(np.int64)])
     n_once, repeated = 0, []
@@ -77,11 +79,11 @@ def _n_different(rows: Rows, most: int) -> int:
         repeated.append(block.keys[0][block.times > 1])
     tally.forget()
     again = np.concatenate(repeated) if repeated else np.zeros(0, dtype=np.int64)
-    return n_once + (_n_among(rows, again, most) if again.size else 0)
+    return n_once + (_n_among(rows, again, room) if again.size else 0)
 
 
-def _n_among(rows: Rows, hashes: NDArray[np.int64], most: int) -> int:
-    tally = Tally(2, rows.folder / "again", most)
+def _n_among(rows: Rows, hashes: NDArray[np.int64], room: Room) -> int:
+    tally = Tally(2, rows.folder / "again", room)
     for batch in rows.batches([FIRST, SECOND]):
         place = np.minimum(np.searchsorted(hashes, batch[FIRST]), hashes.size - 1)
         is_again = hashes[place] == batch[FIRST]
@@ -107,20 +109,20 @@ def looked_at(outline: pl.DataFrame, policy: Policy, folder: Path) -> list[Seen]
     ]
 
 
-def refuse_several(seen: Sequence[Seen], policy: Policy, most: int) -> tuple[Identifier, ...]:
+def refuse_several(seen: Sequence[Seen], policy: Policy, room: Room) -> tuple[Identifier, ...]:
     """Refuse data in which a person has several rows; the identifiers beside those that tell persons apart that repeat."""
-    counted = [(one, one.identifier(most)) for one in seen]
-    telling = [(one, found) for one, found in counted if not one.is_beside]
+    identifiers = [(one, one.identifier(room)) for one in seen]
+    telling = [(one, found) for one, found in identifiers if not one.is_beside]
     if policy.person is None:
         refuse_repeats([found for _, found in telling], seen[0].n_rows if seen else 0, policy)
     for one, found in telling if policy.person else ():
         refuse_empty([name for name in one.names if one.n_missing[name] == one.n_rows])
         if found.repeats:
-            what = f"some persons have several rows: {found.n_present:,} rows are of {found.n_different:,} persons."
+            what = f"some persons have several rows: {found.n_present:,} rows are of {counted(found.n_different, 'person')}."
             remedy = (
                 "Rows of a person must be seen together, which is done in memory alone: leave memory out."
             )
             raise PolicyError.at(f"{policy.name}: data.person", what, remedy)
     # Nobody has several rows, so that there are as many persons with a value as rows.
-    beside = (found for one, found in counted if one.is_beside and found.repeats)
+    beside = (found for one, found in identifiers if one.is_beside and found.repeats)
     return tuple(replace(found, n_persons=found.n_present) for found in beside)

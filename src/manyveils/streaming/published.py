@@ -115,7 +115,7 @@ class PublishedTable:
         what = f"has more than {most:,} different rows, which do not fit {self.room.n_bytes:,} bytes at once."
         too_many = TooManyError([Problem(self.file.table, what, "Give more memory.")])
         packing = Packing(self.sizes(tuple(self.fields)))
-        tally = Tally(len(packing.groups), self.rows.folder / "different", self.room.most_keys)
+        tally = Tally(len(packing.groups), self.rows.folder / "different", self.room)
         try:
             for batch in self.batches():
                 tally.add(packing.packed(batch))

@@ -4,16 +4,18 @@ import re
 from dataclasses import dataclass
 
 from manyveils.errors import InputError
+from manyveils.methods.parts import TOLERATED
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(I?)B?\s*", re.IGNORECASE)
 # What the process takes before it has read a row, and the least that rows need besides.
 LIBRARIES, LEAST = 400 * 10**6, 600 * 10**6
-# What a cell of a batch takes while it is read, numbered and let go.
-CELL_READ, CELL_COUNTED = 120, 50
-# What a key takes while two runs are added up: both, one after the other, in order, and what is left.
-KEY_ADDED = 160
+# What a cell takes of a batch while it is read, numbered and let go; of counts, while a plan is made of them; and of
+# published rows while they are judged, where it is a text again.
+CELL_READ, CELL_COUNTED, CELL_JUDGED = 120, 35, 80
+# What a row takes while runs are added up, and each of its keys: as it came, in order, and counted in three runs.
+ROW_ADDED, KEY_ADDED = 16, 32
 MOST_ROWS, FEWEST_ROWS = 1_000_000, 10_000
 MOST_BYTES = 1 << 25
 
@@ -41,15 +43,23 @@ class Room:
         """How many bytes of a text file are read at once, whose cells have some ten characters."""
         return min(10 * n_columns * self.rows_at_once(n_columns), MOST_BYTES)
 
-    @property
-    def most_keys(self) -> int:
-        """How many 64-bit numbers with their counts are held at once; adding them up takes a few times their size."""
-        return max(self.free // KEY_ADDED, FEWEST_ROWS)
+    def rows_counted(self, n_keys: int) -> int:
+        """How many rows of so many 64-bit keys are counted at once; the other half is for what is done with them."""
+        return max(self.free // 2 // (ROW_ADDED + n_keys * KEY_ADDED), FEWEST_ROWS)
+
+    def part_rows(self, row_bytes: int) -> int:
+        """How many rows a part should have, of so many bytes each; the other half is for rows that wait, and for counts."""
+        return max(self.free // 2 // (TOLERATED * row_bytes), 1)
 
     @property
     def most_cells(self) -> int:
         """How many cells of counts a plan may be made from."""
         return self.free // CELL_COUNTED
+
+    @property
+    def most_judged(self) -> int:
+        """How many cells of published rows are judged at once."""
+        return self.free // CELL_JUDGED
 
 
 # A size such as "8GB", bytes, or a room that was read before; none where all rows may be in memory.

@@ -8,7 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from manyveils.kernels.merging import counted, merged
 from manyveils.release.packing import Keys
+from manyveils.streaming.room import Room
 
 # So many bytes of a run are looked at to see where others may be cut.
 SAMPLES = 4096
@@ -58,39 +60,54 @@ class Run:
 
 
 class Tally:
-    """A multiset of rows, to which batches are added; `most` rows are held in memory at once, the others on disk.
+    """A multiset of rows, to which batches are added; as many as there is room for are in memory, the others on disk.
 
     Claim: what comes out is every row that was added, in the order of its keys, with how often it was added.
     Why: runs are sorted, every row of a run falls into one range of keys, and ranges are added up one after another.
     Tested by: tests/streaming/test_tally.py
     """
 
-    def __init__(self, n_keys: int, folder: Path, most: int) -> None:
+    def __init__(self, n_keys: int, folder: Path, room: Room) -> None:
         self.n_keys, self.n_rows = n_keys, 0
-        self._folder, self._most = folder, most
-        self._waiting: list[Counted] = []
+        self._folder, self._most = folder, room.rows_counted(n_keys)
+        # Rows as they came, of which so many are there, and each so many times.
+        self._fresh: NDArray[np.int64] | None = None
+        self._n_fresh, self._times = 0, 1
+        self._counted = joined([], n_keys)
         self._runs: list[Run] = []
 
     def add(self, keys: Sequence[Keys], *, times: int = 1) -> None:
         """Add rows, in any order, each so many times; a negative number takes them away."""
-        n_rows = len(keys[0]) if self.n_keys else 0
-        if n_rows:
-            counted = _in_order(tuple(keys), None)
-            self._take(counted if times == 1 else Counted(counted.keys, counted.times * times))
-            self.n_rows += times * n_rows
+        if times != self._times:
+            self._count()
+            self._times = times
+        n_rows, n_taken = len(keys[0]) if self.n_keys else 0, 0
+        while n_taken < n_rows:
+            if self._fresh is None:
+                # What is not written to takes no memory.
+                self._fresh = np.empty((self.n_keys, max(self._most // 2, 1)), dtype=np.int64)
+            stop = min(n_rows, n_taken + self._fresh.shape[1] - self._n_fresh)
+            n_fresh = self._n_fresh + stop - n_taken
+            for own, key in zip(self._fresh, keys, strict=True):
+                own[self._n_fresh : n_fresh] = key[n_taken:stop]
+            self._n_fresh, n_taken = n_fresh, stop
+            if n_fresh == self._fresh.shape[1]:
+                self._count()
+        self.n_rows += times * n_rows
 
-    def _take(self, counted: Counted) -> None:
-        self._waiting.append(counted)
-        # Runs of like length are added up, so that no row is looked at more often than there are such lengths.
-        while len(self._waiting) > 1 and len(self._waiting[-2]) <= 2 * len(self._waiting[-1]):
-            last, before = self._waiting.pop(), self._waiting.pop()
-            self._waiting.append(_added([before, last]))
-        if sum(map(len, self._waiting)) > self._most:
+    def _count(self) -> None:
+        """Add the rows as they came to those that are counted, which go to disk where they are many."""
+        if self._n_fresh:
+            assert self._fresh is not None
+            keys = _in_order(tuple(self._fresh[:, : self._n_fresh]))
+            firsts, times = counted(keys, np.array([self._times]))
+            self._n_fresh = 0
+            self._counted = _added(self._counted, Counted(tuple(key[firsts] for key in keys), times))
+        if len(self._counted) > self._most // 2:
             self._spill()
 
     def _spill(self) -> None:
-        run = _added(self._waiting)
-        self._waiting = []
+        run, self._counted = self._counted, joined([], self.n_keys)
         self._folder.mkdir(exist_ok=True)
         columns = (*run.keys, run.times)
         paths = tuple(self._folder / f"run{len(self._runs)}.{place}" for place in range(len(columns)))
@@ -101,7 +118,7 @@ class Tally:
     @property
     def n_least(self) -> int:
         """How many different rows there are at least, as far as is known without adding up."""
-        return max([*map(len, self._waiting), *map(len, self._runs)], default=0)
+        return max([len(self._counted), *map(len, self._runs)])
 
     def different(self, most: int) -> Counted | None:
         """All different rows at once; nothing if there are more than `most`."""
@@ -114,21 +131,24 @@ class Tally:
         return joined(blocks, self.n_keys)
 
     def __iter__(self) -> Iterator[Counted]:
-        """The different rows in order, some at a time."""
-        if self._waiting:
-            self._waiting = [_added(self._waiting)]
+        """The different rows in order, some at a time; none can be added any more."""
+        self._count()
+        self._fresh = None
         if not self._runs:
-            yield from self._waiting
+            if len(self._counted):
+                yield self._counted
             return
-        if self._waiting:
+        if len(self._counted):
             self._spill()
         for starts, stops in _ranges(self._runs, self._most):
             ends = zip(self._runs, starts.tolist(), stops.tolist(), strict=True)
-            yield _added([run.read(start, stop) for run, start, stop in ends])
+            block = _in_one([run.read(start, stop) for run, start, stop in ends])
+            if len(block):
+                yield block
 
     def forget(self) -> None:
         """Remove what is on disk."""
-        self._waiting, self._runs = [], []
+        self._fresh, self._counted, self._runs = None, joined([], self.n_keys), []
         for path in self._folder.glob("run*"):
             path.unlink()
 
@@ -143,32 +163,37 @@ def joined(blocks: Sequence[Counted], n_keys: int) -> Counted:
     return Counted(keys, np.concatenate([block.times for block in blocks]))
 
 
-def _added(blocks: Sequence[Counted]) -> Counted:
-    """Several sorted runs as one."""
-    filled = [block for block in blocks if len(block)]
-    if len(filled) < 2:
-        return (filled or list(blocks))[0]
-    together = joined(filled, len(filled[0].keys))
-    return _in_order(together.keys, together.times)
+def _in_one(runs: Sequence[Counted]) -> Counted:
+    """Several sorted runs as one: two by two, so that few rows are looked at often."""
+    while len(runs) > 1:
+        paired = [_added(*runs[place : place + 2]) for place in range(0, len(runs) - 1, 2)]
+        runs = [*paired, *runs[2 * len(paired) :]]
+    return runs[0]
 
 
-def _in_order(keys: tuple[Keys, ...], times: Keys | None) -> Counted:
-    """Rows in the order of their keys, equal ones as one; without `times`, each is there once."""
-    if len(keys) == 1 and times is None:
-        # Without anything beside them, numbers are sorted by themselves, which is several times as fast.
-        ordered: tuple[Keys, ...] = (np.sort(keys[0]),)
-    else:
-        order = np.argsort(keys[0], kind="stable") if len(keys) == 1 else np.lexsort(keys[::-1])
-        ordered = tuple(key[order] for key in keys)
-        times = None if times is None else times[order]
-    is_new = np.ones(ordered[0].size, dtype=bool)
-    is_new[1:] = np.logical_or.reduce([key[1:] != key[:-1] for key in ordered])
-    firsts = np.flatnonzero(is_new)
-    if times is None:
-        counts = np.diff(np.append(firsts, ordered[0].size))
-    else:
-        counts = np.add.reduceat(times, firsts) if firsts.size else times
-    return Counted(tuple(key[firsts] for key in ordered), counts)
+def _added(one: Counted, other: Counted) -> Counted:
+    """Two sorted runs as one."""
+    if not len(one) or not len(other):
+        return one if len(one) else other
+    keys = tuple(np.empty(len(one) + len(other), dtype=np.int64) for _ in one.keys)
+    times = np.empty(len(one) + len(other), dtype=np.int64)
+    n_rows = merged(one.keys, one.times, other.keys, other.times, keys, times)
+    return Counted(keys, times).between(0, n_rows)
+
+
+def _in_order(keys: tuple[Keys, ...]) -> tuple[Keys, ...]:
+    """Rows in the order of their keys; a single key is sorted where it is."""
+    if len(keys) == 1:
+        keys[0].sort()
+        return keys
+    # Numbers are sorted several times as fast by themselves, and few rows have one first key.
+    order = np.argsort(keys[0])
+    first = keys[0][order]
+    is_same = np.append(first[1:] == first[:-1], False)
+    tied = np.flatnonzero(is_same | np.append(False, is_same[:-1]))
+    rows = order[tied]
+    order[tied] = rows[np.lexsort([*(key[rows] for key in keys[:0:-1]), first[tied]])]
+    return first, *(key[order] for key in keys[1:])
 
 
 def _ranges(runs: Sequence[Run], most: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:

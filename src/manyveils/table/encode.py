@@ -1,7 +1,6 @@
 """From a frame and a policy to a table of codes, or to the list of all that does not fit."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NoReturn
 
@@ -31,6 +30,7 @@ from manyveils.table.persons import (
 )
 from manyveils.table.ranges import are_ranges, lower_ends
 from manyveils.table.room import refuse_long_cells
+from manyveils.threads import side_by_side
 
 MANY_VALUES = 100_000
 FEW_COLUMNS, MOST_LISTED = 3, 12
@@ -53,7 +53,9 @@ def encode(frame: pl.DataFrame, policy: Policy) -> Table:
     if complete is not None:
         frame, keys = frame.filter(complete), keys.filter(complete) if keys.width else keys
     persons = persons_of(keys, policy)
-    attributes, derived = encode_attributes({name: partial(frame.get_column, name) for name in names}, policy)
+    attributes, derived = encode_attributes(
+        {name: partial(frame.get_column, name) for name in names}, policy, frame.height
+    )
     refuse_changes(attributes, derived, persons, policy)
     inferred = tuple(name for name in names if policy.attributes[name].kind is None)
     return Table(
@@ -90,15 +92,13 @@ def persons_in(frame: pl.DataFrame, policy: Policy) -> Persons | None:
 
 
 def encode_attributes(
-    values: Mapping[str, Callable[[], pl.Series]], policy: Policy
+    values: Mapping[str, Callable[[], pl.Series]], policy: Policy, n_rows: int
 ) -> tuple[dict[str, Attribute], dict[str, tuple[str, ...]]]:
     """All attributes, and the names of those that stand for multi-valued ones; all problems at once."""
     attributes: dict[str, Attribute] = {}
     derived: dict[str, tuple[str, ...]] = {}
     errors = list[InputError]()
-    # Polars works on one column at a time, and lets other threads work meanwhile.
-    with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-        told = list(pool.map(lambda name: _coded_or_why(name, values[name], policy), values))
+    told = side_by_side(lambda name: _coded_or_why(name, values[name], policy), values, n_rows)
     for name, coded in zip(values, told, strict=True):
         if isinstance(coded, InputError):
             errors.append(coded)

@@ -18,6 +18,7 @@ from manyveils.policy.guarantees import (
 from manyveils.policy.model import Policy
 from manyveils.policy.promises import alpha_beta_k_of, effective, promises_of
 from manyveils.table.attributes import Table
+from manyveils.wording import counted
 
 
 def resolve(policy: Policy, table: Table, *, is_made: bool = False) -> tuple[Promise, ...]:
@@ -97,21 +98,22 @@ def _too_large(guarantee: LeastSize, policy: Policy, table: Table) -> Problem:
     [name, *_], [number, *_] = guarantee.parameters, guarantee.parameters.values()
     if name == "risk":
         key, remedy = guarantee.keys[name], f"Raise it to 1/{table.n_persons}, at least."
-        what = f"{number} needs {guarantee.least_rows} people to look alike, and there are {_people(table)}."
+        what = f"{number} needs {guarantee.least_rows} people to look alike, and {_there_are(table)}."
         return Problem(f"guarantee.{key}", what, remedy)
     section = "guarantee" if policy.guarantee.k == number else "publish"
     if isinstance(guarantee, KeyAnonymity):
         listed = [{*key.attributes} for key in policy.keys]
         section = f"keys[{listed.index({*guarantee.attributes}) + 1}]"
     changes = (Change("guarantee", "k", table.n_persons),) if section == "guarantee" else ()
-    return Problem(f"{section}.k", f"k = {number} but there are {_people(table)}.", "Lower k.", changes)
+    return Problem(f"{section}.k", f"k = {number} but {_there_are(table)}.", "Lower k.", changes)
 
 
-def _people(table: Table) -> str:
+def _there_are(table: Table) -> str:
     """How many persons there are, in the words of a message."""
+    rows = counted(table.n_people, "row")
     if table.persons is None:
-        return f"{table.n_people} rows"
-    return f"{table.n_persons} persons in {table.n_people} rows"
+        return f"there {'is' if table.n_people == 1 else 'are'} {rows}"
+    return f"there {'is' if table.n_persons == 1 else 'are'} {counted(table.n_persons, 'person')} in {rows}"
 
 
 def _is_derived(names: tuple[str, ...], table: Table) -> bool:
@@ -244,7 +246,7 @@ def _too_many(
         changes = (Change("guarantee", "l", kinds.n_values, table.home(names[0])),)
         yield Problem(where, what, f"Lower {key} to {kinds.n_values}.", changes if key == "l" else ())
     if table.persons is not None and isinstance(guarantee, DistinctDiversity) and l > table.n_persons:
-        what = f"l = {l} but there are {_people(table)}, and each stands for one value at most."
+        what = f"l = {l} but {_there_are(table)}, and each stands for one value at most."
         yield Problem(where, what, f"Lower l to {table.n_persons}.")
     if guarantee.counts_values and isinstance(guarantee, Diverse) and guarantee.singled_out:
         most = max([0, *(guarantee.l_for(text) for text in kinds.texts)])

@@ -72,7 +72,8 @@ def weighted(
     values: Mapping[str, Callable[[], pl.Series]], counts: Mapping[str, Weights], policy: Policy
 ) -> tuple[dict[str, Attribute], dict[str, tuple[str, ...]]]:
     """Every attribute's columns, coded by raw value, and how many people have each; those of multi-valued ones too."""
-    columns, derived = encode_attributes(values, policy)
+    n_values = max(map(len, counts.values()), default=0)
+    columns, derived = encode_attributes(values, policy, n_values)
     homes = {name: home for home, names in derived.items() for name in names}
     told = {name: replace(column, weights=counts[homes.get(name, name)]) for name, column in columns.items()}
     return told, derived

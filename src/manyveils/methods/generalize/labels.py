@@ -1,5 +1,6 @@
 """Cut a whole table into groups, and write each group's values as a range, a set, or a label of the hierarchy."""
 
+from collections import defaultdict
 from functools import partial
 
 import numpy as np
@@ -96,10 +97,58 @@ def recoding_of_groups(column: Attribute, groups: Ids, n_groups: int, style: int
     if owners.size == n_groups:
         return None
     if style == RANGE:
-        return _ranges(column, groups, owners, values, n_groups)
+        return _unmistaken(column, _ranges(column, groups, owners, values, n_groups))
     if style == LABEL:
-        return _hierarchy_labels(column, groups, owners, values, n_groups)
-    return _sets(column, groups, owners, values, n_groups)
+        return _unmistaken(column, _hierarchy_labels(column, groups, owners, values, n_groups))
+    torn = _torn(column.texts)
+    return _unmistaken(column, _sets(column, groups, owners, values, n_groups), torn)
+
+
+def _torn(texts: tuple[str, ...]) -> frozenset[str]:
+    """Values that read, in a set, like several of which one is a value too; and those of which they are several."""
+    words = {text: {*text.split(", ")} for text in texts if ", " in text}
+    known = {*texts} if words else set()
+    return frozenset(
+        name for text, parts in words.items() if parts & known for name in (text, *(parts & known))
+    )
+
+
+def _unmistaken(column: Attribute, recoding: Recoding, torn: frozenset[str] = frozenset()) -> Recoding:
+    """The recoding with `*` in place of labels that read like a value or like another label beside them.
+
+    Claim: what one text stands for, over all groups, is what one of them meant by it.
+    Why: labels that are written alike stay only if one of them covers all that the others do, and no label is a set
+    of values that could be read as others.
+    Tested by: tests/claims/test_labels_unmistaken.py
+    """
+    texts = [text or "" for text in recoding.labels]
+    if recoding.covers is None or (len({*texts}) == len(texts) and not torn):
+        return recoding
+    numbers, originals = recoding.covers
+    covered: list[set[str]] = [set() for _ in texts]
+    for number, original in zip(numbers.tolist(), originals, strict=True):
+        covered[number].add(original)
+    united: dict[str, set[str]] = defaultdict(set)
+    for text, own in zip(texts, covered, strict=True):
+        united[text] |= own
+    meant = {text for text, own in zip(texts, covered, strict=True) if own == united[text]}
+    lost = [
+        own != {text} and (text not in meant or not torn.isdisjoint(own))
+        for text, own in zip(texts, covered, strict=True)
+    ]
+    return _starred(column, recoding, np.array(lost)) if any(lost) else recoding
+
+
+def _starred(column: Attribute, recoding: Recoding, lost: NDArray[np.bool_]) -> Recoding:
+    """The recoding with `*` in place of some labels."""
+    assert recoding.covers is not None
+    numbers, originals = recoding.covers
+    all_texts, every = (*recoding.labels, TOP), np.arange(column.n_values)
+    codes = np.where(lost[recoding.codes], lost.size, recoding.codes).astype(np.int32)
+    stays = ~lost[numbers]
+    added, added_texts = _present(column, np.full(every.size, lost.size), every)
+    kept = tuple(text for text, is_kept in zip(originals, stays.tolist(), strict=True) if is_kept)
+    return Recoding(codes, all_texts, (np.append(numbers[stays], added), kept + added_texts))
 
 
 def _members(column: Attribute, groups: Ids, n_groups: int) -> tuple[Ids, Ids]:

@@ -130,7 +130,7 @@ def overall_of(work: Work) -> tuple[Work, tuple[Overall, ...], MeanRisk | None]:
     """What is asked of all groups together, and the work without it.
 
     Where somebody has several rows, groups are made so large that nobody's own chance is above the mean that is asked
-    for. So are they where Spark counts, which judges its releases part by part.
+    for. So are they where rows are elsewhere and only counted, since such releases may be judged part by part.
     """
     asked = tuple(_overall(work))
     takes_means = work.table.persons is None and work.counted is None

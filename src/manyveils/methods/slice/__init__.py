@@ -23,6 +23,7 @@ from manyveils.promises.work import Work, shuffled_rows
 from manyveils.release.dealing import bucket_notes
 from manyveils.release.draft import Draft, Drafts
 from manyveils.release.plan import FromRows, InParts
+from manyveils.wording import counted
 
 
 def _sliced(layout: Layout, work: Work) -> Drafts:
@@ -100,7 +101,7 @@ def _refuse_sightings(work: Work, regions: tuple[Region, ...]) -> None:
     PolicyError.refuse(
         Problem(
             f"{work.policy.name}: attributes.{home}.constant",
-            f"{n_seen} persons are seen with it beside several values of {' and '.join(known)}, and slicing does not "
+            f"{counted(n_seen, 'person is', 'persons are')} seen with it beside several values of {' and '.join(known)}, and slicing does not "
             "judge what these tell together.",
             'Put it into a column without quasi-identifiers, or use method = "anatomize".',
         )

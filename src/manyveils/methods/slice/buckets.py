@@ -191,7 +191,10 @@ def refuse_other_promises(work: Work) -> None:
     problems = (
         Problem(where, f'{promise.guarantee.kind} needs partition = "mondrian".')
         for promise in work.promises
-        if not isinstance(promise.guarantee, ON_BELIEFS) or promise.conditional or len(promise.protects) > 1
+        if not isinstance(promise.guarantee, ON_BELIEFS)
+        or isinstance(promise.guarantee, guarantees.KeyAnonymity)
+        or promise.conditional
+        or len(promise.protects) > 1
     )
     PolicyError.refuse(dict.fromkeys(problems))
 
