@@ -12,8 +12,8 @@ from unittest.mock import Mock
 import pytest
 
 from manyveils.errors import DataError, InputError
-from manyveils.spark import watching
 from manyveils.spark import session as sessions
+from manyveils.spark import watching
 from manyveils.spark.failures import told_plainly
 
 

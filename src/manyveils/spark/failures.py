@@ -24,11 +24,30 @@ MASTER = Problem(
 CELLS = "a row of a csv file has more or fewer cells than the header, or a line break in a cell."
 QUOTES = "a csv file has quotes that are not doubled or not closed."
 HEADERS = "the csv files of a folder have different headers."
+STORE = Problem(
+    "data",
+    "this session of Spark has no file system for that address.",
+    "Give it one (docs/spark.md, Stores of files), or copy the data to this machine.",
+)
+SERVER = Problem(
+    "master",
+    "there is no server of Spark Connect that answers.",
+    "Check --master, as sc://host:15002, and that the server runs.",
+)
+PACKAGES = Problem(
+    "master", "Spark Connect needs more packages.", "Install them with: pip install 'manyveils[connect]'"
+)
 # What Java says, and what that means.
 KNOWN = {
     "JAVA_GATEWAY_EXITED": MASTER,
     "Could not parse Master URL": MASTER,
     "Asked to run locally with 0 threads": MASTER,
+    "No FileSystem for scheme": STORE,
+    "S3AFileSystem not found": STORE,
+    "UnsupportedFileSystemException": STORE,
+    "StatusCode.UNAVAILABLE": SERVER,
+    "grpcio": PACKAGES,
+    "googleapis-common-protos": PACKAGES,
     "TextParsingException": Problem("data", QUOTES, "Correct the quotes, or give parquet."),
     "Invalid UTF8 sequence": GARBLED,
     "MALFORMED": Problem("data", CELLS, "Correct the file, or give parquet."),
