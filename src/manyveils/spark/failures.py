@@ -29,11 +29,6 @@ STORE = Problem(
     "this session of Spark has no file system for that address.",
     "Give it one (docs/spark.md, Stores of files), or copy the data to this machine.",
 )
-SERVER = Problem(
-    "master",
-    "there is no server of Spark Connect that answers.",
-    "Check --master, as sc://host:15002, and that the server runs.",
-)
 PACKAGES = Problem(
     "master", "Spark Connect needs more packages.", "Install them with: pip install 'manyveils[connect]'"
 )
@@ -42,10 +37,9 @@ KNOWN = {
     "JAVA_GATEWAY_EXITED": MASTER,
     "Could not parse Master URL": MASTER,
     "Asked to run locally with 0 threads": MASTER,
+    "FileSystem not found": STORE,
     "No FileSystem for scheme": STORE,
-    "S3AFileSystem not found": STORE,
-    "UnsupportedFileSystemException": STORE,
-    "StatusCode.UNAVAILABLE": SERVER,
+    "UnknownHostException": Problem("data", "the host in their address is not known.", "Correct it."),
     "grpcio": PACKAGES,
     "googleapis-common-protos": PACKAGES,
     "TextParsingException": Problem("data", QUOTES, "Correct the quotes, or give parquet."),

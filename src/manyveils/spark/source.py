@@ -76,7 +76,9 @@ def _stored(source: str, spark: "SparkSession") -> "DataFrame":
     scheme = source.partition("://")[0]
     if scheme not in STORES:
         what = f"Spark reads parquet from {', '.join(STORES)}, and not from {scheme}."
-        raise DataError.at("data", what, "Read it with Spark and publish the dataframe, or use the local engine.")
+        raise DataError.at(
+            "data", what, "Read it with Spark and publish the dataframe, or use the local engine."
+        )
     if source.lower().endswith(TEXTS):
         what = "csv is read from this machine's files, and parquet alone from a store."
         raise DataError.at("data", what, "Read it with Spark, and publish the dataframe.")
