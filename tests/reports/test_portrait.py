@@ -301,3 +301,49 @@ def test_rows_are_called_rows():
         assert "People published" not in report.html
     assert "people in the group" in mv.report(release, frame, policy, only=["linkage"]).html
     assert "rows in the group" in mv.public_report(release).html
+
+
+@few
+@given(ROWS)
+def test_groups_that_tell_most(rows):
+    """Groups are listed by the share of their most common value, with as many values as they have."""
+    data, rules = frame(rows), policy("generalize")
+    release = mv.publish(data, rules, seed=1)
+    [told] = portrait(release, hold(data, rules)[0], rules).telling
+    assert told["known"] == ["age", "town"]
+    groups = {}
+    for age, town, illness, income in release.frames["main"].iter_rows():
+        groups.setdefault((age, town), []).append((illness, str(income)))
+    wanted = sorted(
+        -max(Counter(column).most_common(1)[0][1] for column in zip(*own, strict=True)) / len(own)
+        for own in groups.values()
+    )
+    listed = [-max(value["share"] for value in group["values"]) for group in told["groups"]]
+    assert listed == wanted[:8]
+    for group in told["groups"]:
+        own = groups[
+            (
+                int(group["labels"][0]) if group["labels"][0].isdigit() else group["labels"][0],
+                group["labels"][1],
+            )
+        ]
+        assert group["rows"] == len(own)
+        for value, column in zip(group["values"], zip(*own, strict=True), strict=True):
+            counts = Counter(column)
+            assert value["different"] == len(counts)
+            assert counts[value["value"]] == max(counts.values()) == round(value["share"] * len(own))
+
+
+def test_rows_before_are_the_owners_alone():
+    """The public portrait has rows of the release and no group with its values; the owner's begins with the original."""
+    data = frame([(20 + place % 10, "xyz"[place % 3], "abcd"[place % 4], place) for place in range(60)])
+    release = mv.publish(data, policy("generalize"), seed=1)
+    owned, public = (
+        portrait(release, hold(data, policy("generalize"))[0], policy("generalize")),
+        public_portrait(release),
+    )
+    assert [shown["table"] for shown in owned.rows] == ["", "main"]
+    assert owned.rows[0]["rows"][0] == ["20", "x", "a", "0"]
+    assert [shown["table"] for shown in public.rows] == ["main"]
+    assert public.telling == ()
+    assert "most common" not in mv.public_report(release).html

@@ -284,13 +284,12 @@ def measure_target_persons(least: int, evidence: Evidence, sight: Sight) -> pl.D
     column = search.slices.holding(sight.file.table)
     units = _Peopled(column, members)
     best = _most_in_one(evidence, search, sight, column, units.sizes).copy()
-    is_matched = best > 0
-    short = np.flatnonzero(is_matched & (best < least))
+    short = np.flatnonzero((best > 0) & (best < least))
     for pairs_found in search.pairs_of(short):
         found = column.matching(pairs_found.target, pairs_found.bucket)
         valid = found != NO_UNIT
         _count_together(best, pairs_found.target[valid], found[valid], *units.listed)
-    targets = np.flatnonzero(is_matched)
+    targets = np.flatnonzero(best)
     return pl.DataFrame({"rows": search.slices.rows[targets], "size": best[targets]})
 
 
@@ -321,10 +320,9 @@ class _Peopled:
 
 def _most_in_one(evidence: Evidence, search: Search, sight: Sight, column: Slice, sizes: Ids) -> Ids:
     """The most persons of one matching bucket, for each target; columns in which nothing is known have the same."""
-    is_known = sight.file.table in search.slices.tables
     like = tuple(str(hash(own.tobytes())) for own in (column.units.keys, sizes))
-    which = sight.file.table if is_known else ""
-    question = ("most", f"{sight.view.name}\0{which}", tuple(sorted(sight.known)), like)
+    which = sight.file.table if sight.file.table in search.slices.tables else sight.view.name
+    question = ("most", which, tuple(sorted(sight.known)), like)
 
     def most() -> Ids:
         best = np.zeros(len(search.slices.rows), dtype=np.int64)

@@ -75,9 +75,10 @@ def _sample(table: Table) -> NDArray[np.intp] | None:
     """Some rows, one of a person, drawn alike every time; none where rows stand for different numbers of people."""
     if table.weights is not None:
         return None
-    rows = (
-        np.arange(table.n_rows) if table.persons is None else np.unique(table.persons, return_index=True)[1]
-    )
+    rows = np.arange(table.n_rows)
+    if table.persons is not None:
+        order, starts = table.by_person
+        rows = order[starts[:-1][np.diff(starts) > 0]]
     return np.random.Generator(np.random.PCG64(0)).permutation(rows)[:SAMPLE]
 
 

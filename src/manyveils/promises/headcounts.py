@@ -35,6 +35,12 @@ class Headcount:
         starts = np.append(0, np.cumsum(which))[self.starts]
         return Headcount(self.rows[which], distinct(starts), self.watches)
 
+    def at(self, places: Ids) -> "Headcount":
+        """The same about the rows at some places, which are in order."""
+        whose = np.searchsorted(self.starts, places, side="right")
+        starts = np.append(np.flatnonzero(np.diff(whose, prepend=-1)), places.size)
+        return Headcount(self.rows[places], starts, self.watches)
+
     def of(self, watches: tuple[Watch, ...]) -> "Headcount":
         """Other promises about the same rows."""
         return Headcount(self.rows, self.starts, watches)

@@ -87,7 +87,8 @@ def _by_person(persons: Ids | None, rows: Ids) -> Ids:
     """The listed rows person after person, in the order in which persons first come up."""
     if persons is None:
         return rows
-    _, firsts = np.unique(persons[rows], return_index=True)
+    firsts = np.zeros(int(persons.max(initial=-1)) + 1, dtype=np.int64)
+    firsts[persons[rows[::-1]]] = np.arange(rows.size)[::-1]
     return arranged(rows, firsts[persons])
 
 

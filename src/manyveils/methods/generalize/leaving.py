@@ -9,16 +9,19 @@ import numpy as np
 from manyveils.kernels.persons import leave
 from manyveils.methods.generalize.lattice import Counted, Lattice
 from manyveils.promises.crowds import Persons
-from manyveils.promises.entries import Ids, Kept
+from manyveils.promises.entries import Ids, Kept, distinct
 from manyveils.promises.headcounts import Headcount, headcount
 from manyveils.promises.keeping import Watch
-from manyveils.promises.sightings import Told
+from manyveils.promises.sightings import Told, listed_of
+from manyveils.table.order import in_order
 
 if TYPE_CHECKING:
     from manyveils.methods.generalize.overall import Overall
 
 # The share of rows that are looked at first.
 FIRST_LOOK = 32
+# The share of rows that are looked up group by group; where more are asked about, all are gone through.
+LOOKED_UP = 16
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,6 +39,26 @@ class Lost:
     def n_rows(self) -> int:
         """How many rows go."""
         return int(self.rows.sum())
+
+
+@dataclass(frozen=True, repr=False)
+class _Grouped:
+    """The groups of a node, of which every row is in one, whoever has left; and how many rows they have."""
+
+    owners: Ids
+    sizes: Ids
+
+    def among(self, asked: Kept) -> Ids:
+        """The rows of some groups, person after person."""
+        return np.sort(listed_of(self._starts, self._rows, np.flatnonzero(asked))[1])
+
+    @cached_property
+    def _rows(self) -> Ids:
+        return in_order(self.owners)
+
+    @cached_property
+    def _starts(self) -> Ids:
+        return np.append(0, np.cumsum(np.bincount(self.owners, minlength=self.sizes.size)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,25 +125,44 @@ class Leaving:
         few[order[np.cumsum(sizes[order]) * FIRST_LOOK < owners.size]] = True
         return few
 
-    def _settle(self, promised: Headcount, owners: Ids, asked: Kept, limit: int) -> int:
+    def _settle(self, promised: Headcount, grouped: "_Grouped", owners: Ids, asked: Kept, limit: int) -> int:
         """Let persons go until the groups that are asked about, and all they leave, keep what is promised, or too many went."""
         n_lost = 0
         while n_lost <= limit and asked.any():
-            fine = promised.kept(owners, asked.size, asked)
-            asked = np.zeros(asked.size, dtype=bool)
-            n_lost += self._leave(owners, fine, asked)
+            before, asked = asked, np.zeros(asked.size, dtype=bool)
+            if int(grouped.sizes[before].sum()) * LOOKED_UP < owners.size:
+                n_lost += self._leave_few(promised, owners, grouped.among(before), asked)
+            else:
+                n_lost += self._leave(owners, promised.kept(owners, asked.size, before), asked)
         return n_lost
+
+    def _leave_few(self, promised: Headcount, owners: Ids, places: Ids, asked: Kept) -> int:
+        """Let everybody go who has a row in a group that breaks a promise; all rows of these groups are at `places`."""
+        places = places[owners[places] >= 0]
+        if not places.size:
+            return 0
+        groups, numbers = distinct(owners[places]), owners[places]
+        numbers = np.searchsorted(groups, numbers)
+        failing = places[~promised.at(places).kept(numbers, groups.size)[numbers]]
+        starts = self.persons.starts
+        who = distinct(np.searchsorted(starts, failing, side="right") - 1)
+        _, rows = listed_of(starts, self._places, who)
+        rows = rows[owners[rows] >= 0]
+        asked[owners[rows]] = True
+        owners[rows] = -1
+        return who.size
 
     def _settle_all(self, promised: Headcount, counted: Counted, owners: Ids, asked: Kept, limit: int) -> int:
         """The same, and until all groups together keep what is asked of them."""
-        n_lost = self._settle(promised, owners, asked, limit)
+        grouped = _Grouped(self.lattice.owners_of_rows(counted.node), counted.sizes)
+        n_lost = self._settle(promised, grouped, owners, asked, limit)
         while self.overall and n_lost <= limit:
             fine = [own.kept_by_persons(counted, owners, self.persons) for own in self.overall]
             asked = np.zeros(counted.sizes.size, dtype=bool)
             n_leaving = self._leave(owners, np.logical_and.reduce(fine), asked)
             if not n_leaving:
                 break
-            n_lost += n_leaving + self._settle(promised, owners, asked, limit - n_lost - n_leaving)
+            n_lost += n_leaving + self._settle(promised, grouped, owners, asked, limit - n_lost - n_leaving)
         return n_lost
 
     def _go(self, owners: Ids, going: Kept, asked: Kept) -> int:
@@ -133,6 +175,10 @@ class Leaving:
     def _leave(self, owners: Ids, fine: Kept, asked: Kept) -> int:
         """Let everybody go who has a row in a group that is not fine; the groups they leave are to be asked about."""
         return 0 if fine.all() else int(leave(self.persons.starts, owners, ~fine, asked))
+
+    @cached_property
+    def _places(self) -> Ids:
+        return np.arange(self.persons.order.size)
 
     @cached_property
     def _every(self) -> Headcount:

@@ -12,6 +12,7 @@ from manyveils.release import Release
 from manyveils.table import Table
 from manyveils.utility.comparison import Comparison, Sizes, group_sizes
 from manyveils.utility.portrait import values
+from manyveils.utility.portrait.groups import some_rows, telling_groups
 from manyveils.utility.portrait.values import Shown
 
 # A picture of more cannot be read, and each takes time.
@@ -29,13 +30,16 @@ class Portrait:
     """Sizes of groups by view, shares of values by attribute, associations between attributes.
 
     `before` is the original, `after` what the release lets one estimate; a public portrait has no `before`.
-    `left_out` says how many attributes there was no room for.
+    `left_out` says how many attributes there was no room for; `telling` has the groups that tell most of whoever stands
+    in them, for the owner alone, and `rows` some rows, before and after.
     """
 
     group_sizes: Sequence[Shown]
     shares: Mapping[str, Shown]
     associations: Shown
     left_out: Mapping[str, int]
+    telling: Sequence[Shown]
+    rows: Sequence[Shown]
 
     def describe(self) -> Shown:
         """The portrait as plain values for JSON."""
@@ -61,6 +65,8 @@ def portrait(release: Release, table: Table, policy: Policy) -> Portrait:
         },
         values.associations_compared(release, table, _first_of(published, protected, {*comparison.quasi})),
         _left_out(hidden, published),
+        telling_groups(release, comparison),
+        some_rows(release, table, published),
     )
 
 
@@ -102,6 +108,8 @@ def public_portrait(release: Release) -> Portrait:
         {name: values.shares_alone(release, name) for name in shown[:MOST_SHARES]},
         values.associations_alone(release, _first_of(plain, protected)),
         _left_out(shown, plain),
+        (),
+        some_rows(release, None),
     )
 
 
