@@ -29,6 +29,7 @@ Executors are processes of one core and 3 GB on the same machine (`local-cluster
 All processes are bound to as many cores as there are executors, the driver among them: otherwise Java and Python of a single executor would keep two cores busy.
 Memory of the driver is that of its Python and its Java process together, at their peaks.
 The local engine has the same rows as a Polars frame.
+A million rows are so few that they are [brought to the driver](spark.md#small-tables) whole.
 """
 
 

@@ -251,7 +251,7 @@ def test_spark_page_says_how_every_method_goes():
 
 def test_spark_page_lists_limits_and_settings(monkeypatch):
     """The environment's variables with their defaults, and every setting of our own session, are in docs/spark.md."""
-    for name in (limits.CELLS, limits.ROWS):
+    for name in (limits.CELLS, limits.ROWS, limits.WHOLE):
         monkeypatch.delenv(name, raising=False)
     told = {
         row[0]: row[1] for row in rows_below("docs/spark.md", "| environment variable | default | means |")
@@ -259,6 +259,7 @@ def test_spark_page_lists_limits_and_settings(monkeypatch):
     assert told == {
         f"`{limits.CELLS}`": f"{limits.driver_cells():,}",
         f"`{limits.ROWS}`": f"{limits.part_rows():,}",
+        f"`{limits.WHOLE}`": f"{limits.whole_cells():,}",
         f"`{session.LOG}`": "off",
     }
     rows = rows_below("docs/spark.md", "| setting | value | why |")

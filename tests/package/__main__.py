@@ -17,6 +17,7 @@ DIST = ROOT / "dist"
 # What each extra is for: it must do this without any other.
 PROBES = {
     "attack": "import ortools.sat.python.cp_model, manyveils.attacks.worlds.solvers",
+    "connect": "import pyspark.sql.connect.session, manyveils.spark.engine",
     "database": "import manyveils.table; manyveils.table.take_in('sqlite:///people.db')",
     "duckdb": "import duckdb; duckdb.connect('people.duckdb').execute('create table t as select 1 a').close()\n"
     "import manyveils.table; manyveils.table.take_in('people.duckdb')",

@@ -1,5 +1,7 @@
 """Top cuts: the same whether counts come to the driver or stay where rows are."""
 
+from dataclasses import replace
+
 import pytest
 
 from manyveils.datasets import hospital, hospital_policy
@@ -35,7 +37,7 @@ def test_both_ways_cut_alike(spark, monkeypatch, name):
     monkeypatch.setattr(Counts, "in_parts", watched)
     found = []
     for counts in (Counts(held), Counts(held, FEW_CELLS)):
-        cuts = cuts_of(job.work, parts, counts)
+        cuts = cuts_of(replace(job.work, counted=counts.of), parts, counts)
         found.append([(cut.part, cut.new, cut.column, cut.left.tolist()) for cut in cuts.each])
     assert found[0] == found[1]
     assert len(found[0]) > 3

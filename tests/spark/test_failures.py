@@ -12,8 +12,8 @@ from unittest.mock import Mock
 import pytest
 
 from manyveils.errors import DataError, InputError
-from manyveils.spark import engine
 from manyveils.spark import session as sessions
+from manyveils.spark import watching
 from manyveils.spark.failures import told_plainly
 
 
@@ -68,12 +68,12 @@ def test_the_bridge_says_nothing(caplog):
 def test_progress_without_java(java_error, monkeypatch):
     """Whoever looks for progress when Java is gone says nothing of it."""
     said = []
-    monkeypatch.setattr(engine, "SECONDS", 0.01)
-    monkeypatch.setattr(engine, "_share", Mock(side_effect=java_error))
+    monkeypatch.setattr(watching, "SECONDS", 0.01)
+    monkeypatch.setattr(watching, "_stages", Mock(side_effect=java_error))
     monkeypatch.setattr(threading, "excepthook", said.append)
-    with engine.watched(Mock(), "reading", lambda *told: None):
+    with watching.watched(Mock(), "reading", lambda *told: None):
         time.sleep(0.1)
-    engine._share.assert_called_once()
+    watching._stages.assert_called_once()
     assert said == []
 
 

@@ -6,6 +6,7 @@ import sys
 import polars as pl
 import pytest
 
+from manyveils.spark import limits
 from manyveils.spark import session as sessions
 
 MARK = "Zq7"
@@ -120,16 +121,22 @@ def test_damaged_parquet(refused, desk):
     assert "cannot be read as parquet" in refused("--data", desk.folder / "people.parquet")
 
 
-@pytest.mark.parametrize("name", ["MANYVEILS_DRIVER_CELLS", "MANYVEILS_PART_ROWS"])
+LIMITS = {
+    "MANYVEILS_DRIVER_CELLS": limits.driver_cells,
+    "MANYVEILS_PART_ROWS": limits.part_rows,
+    "MANYVEILS_WHOLE_CELLS": limits.whole_cells,
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
 @pytest.mark.parametrize("value", ["many", "0", "-5", "1e6", "²"])
 def test_garbage_in_the_environment(monkeypatch, name, value):
     """A limit that is no whole number above 0 is refused by name."""
     from manyveils.errors import InputError
-    from manyveils.spark.limits import driver_cells, part_rows
 
     monkeypatch.setenv(name, value)
     with pytest.raises(InputError, match=f"{name}: must be a whole number above 0. Leave it out for"):
-        (driver_cells if name == "MANYVEILS_DRIVER_CELLS" else part_rows)()
+        LIMITS[name]()
 
 
 def test_counts_that_do_not_fit(refused, monkeypatch):
@@ -177,3 +184,23 @@ def test_a_master_that_is_none(desk):
     assert "Traceback" not in done.stderr
     assert MARK not in done.stderr.replace(str(desk.folder), "")
     assert len(done.stderr.splitlines()) <= 3
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("s3a://bucket/people", "this session of Spark has no file system for that address"),
+        ("gs://bucket/people", "this session of Spark has no file system for that address"),
+        ("s3a://bucket/people.csv", "parquet alone from a store"),
+        ("ftp://host/people", "Spark reads parquet from s3a, gs, abfss, hdfs, and not from ftp"),
+    ],
+)
+def test_stores_that_spark_cannot_read(spark, tmp_path, address, said):
+    """The address of a store is refused where Spark has no file system for it, and where it has no parquet."""
+    from manyveils.datasets import hospital_policy
+    from manyveils.errors import DataError
+    from manyveils.publishing import publish_to
+
+    with pytest.raises(DataError, match=said):
+        publish_to(hospital_policy(), tmp_path / "out", data=address, engine="spark")
+    assert not (tmp_path / "out").exists()

@@ -16,7 +16,7 @@ def table(spark, n_different):
         [(n % n_different % 30, n % n_different // 30) for n in range(300)], "c0 int, c1 int"
     )
     values = {name: pl.Series(name, range(30)) for name in ("a", "b")}
-    return PublishedTable(Path("t"), SimpleNamespace(table="t"), ("a", "b"), rows, values, {}, 300)
+    return PublishedTable(Path("t"), SimpleNamespace(table="t"), ("a", "b"), rows, None, values, {}, 300)
 
 
 def test_few_different_rows_are_brought(spark):

@@ -1,11 +1,10 @@
 """The Spark engine as the trail sees it: publish into a folder, and audit one."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -24,9 +23,10 @@ from manyveils.spark.limits import whole_cells
 from manyveils.spark.publish import job_of
 from manyveils.spark.published import cells_of
 from manyveils.spark.release import SparkRelease
-from manyveils.spark.session import refuse_absence, session
+from manyveils.spark.session import is_remote, refuse_absence, session
 from manyveils.spark.small import brought
 from manyveils.spark.source import Source, source_of
+from manyveils.spark.watching import watched
 from manyveils.table.door import is_sparks
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ Judge = Callable[[pl.DataFrame, Release], Audit]
 
 # Texts of another type than the one that is sent to Spark.
 LARGE = "spark.sql.execution.arrow.useLargeVarTypes"
-SECONDS = 0.5
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,43 +153,8 @@ def _spark(data: object, master: str | None) -> Iterator["SparkSession"]:
 
 
 def _refuse_session(spark: "SparkSession") -> None:
-    if spark.sparkContext._jsc is None:
+    if spark.is_stopped if is_remote(spark) else spark.sparkContext._jsc is None:  # type: ignore[attr-defined]
         what = "their Spark session is stopped."
         raise InputError([Problem("data", what, "Read them again in a session that runs.")])
     if spark.conf.get(LARGE, "false") == "true":
         raise InputError([Problem("Spark", f"the session has {LARGE}.", "Set it to false.")])
-
-
-@contextmanager
-def watched(spark: "SparkSession", step: str, progress: Callable[[str, float], None]) -> Iterator[None]:
-    """Tell, while a step is being done, which share of the tasks of Spark's present jobs is done."""
-    from py4j.protocol import Py4JError
-
-    progress(step, 0.0)
-    tracker, done = spark.sparkContext.statusTracker(), Event()
-
-    def watch() -> None:
-        # Whoever waits for Java that is gone will say so.
-        with suppress(Py4JError, OSError):
-            while not done.wait(SECONDS):
-                progress(step, _share(tracker))
-
-    watcher = Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        done.set()
-        watcher.join()
-
-
-def _share(tracker: Any) -> float:
-    """The share of tasks that are done; none where nothing is going on."""
-    n_tasks = n_done = 0
-    for job in tracker.getActiveJobsIds():
-        running = tracker.getJobInfo(job)
-        for number in running.stageIds if running else ():
-            stage = tracker.getStageInfo(number)
-            n_tasks += stage.numTasks if stage else 0
-            n_done += stage.numCompletedTasks if stage else 0
-    return n_done / n_tasks if n_tasks else 0.0

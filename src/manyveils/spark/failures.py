@@ -24,11 +24,24 @@ MASTER = Problem(
 CELLS = "a row of a csv file has more or fewer cells than the header, or a line break in a cell."
 QUOTES = "a csv file has quotes that are not doubled or not closed."
 HEADERS = "the csv files of a folder have different headers."
+STORE = Problem(
+    "data",
+    "this session of Spark has no file system for that address.",
+    "Give it one (docs/spark.md, Stores of files), or copy the data to this machine.",
+)
+PACKAGES = Problem(
+    "master", "Spark Connect needs more packages.", "Install them with: pip install 'manyveils[connect]'"
+)
 # What Java says, and what that means.
 KNOWN = {
     "JAVA_GATEWAY_EXITED": MASTER,
     "Could not parse Master URL": MASTER,
     "Asked to run locally with 0 threads": MASTER,
+    "FileSystem not found": STORE,
+    "No FileSystem for scheme": STORE,
+    "UnknownHostException": Problem("data", "the host in their address is not known.", "Correct it."),
+    "grpcio": PACKAGES,
+    "googleapis-common-protos": PACKAGES,
     "TextParsingException": Problem("data", QUOTES, "Correct the quotes, or give parquet."),
     "Invalid UTF8 sequence": GARBLED,
     "MALFORMED": Problem("data", CELLS, "Correct the file, or give parquet."),

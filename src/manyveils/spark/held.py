@@ -12,6 +12,7 @@ from manyveils.policy import Policy
 from manyveils.release.seal import BUCKET
 from manyveils.spark.dictionaries import BROKEN, WHOLE, as_texts, dictionaries, numbered, typed
 from manyveils.spark.persons import refuse_several
+from manyveils.spark.session import n_at_once
 from manyveils.spark.source import alike, refuse_alike
 from manyveils.table.encode import refuse_columns, refuse_missing
 from manyveils.table.kinds import as_number
@@ -80,7 +81,7 @@ def _gathered(chosen: "DataFrame", texts: Sequence[pl.Series], n_tasks: int) -> 
 
     They may be what is left of many more, which no fewer tasks should find than can run at once.
     """
-    if n_tasks < chosen.sparkSession.sparkContext.defaultParallelism:
+    if n_tasks < n_at_once(chosen.sparkSession):
         return numbered(chosen, texts).repartition(n_tasks)
     return numbered(chosen.coalesce(n_tasks), texts)
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -16,40 +17,42 @@ from manyveils.spark.published import PublishedTable, parts_in
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Ends = tuple[int, list[dict[str, object]]]
-
 
 def descents_of(table: PublishedTable, fields: Sequence[str], spark: "SparkSession") -> int:
     """How many rows of a table sort below the row before them, part after part."""
-    path, types, names = table.path, dict(table.file.types), list(fields)
-    parts = parts_in(path)
+    parts, types, names = parts_in(table.path), dict(table.file.types), list(fields)
     if not parts:
         return 0
-    found = (
-        spark.sparkContext.parallelize(parts, len(parts))
-        .map(lambda part: _ends(part, types, names))
-        .collect()
-    )
-    schema = table.empty.select(names).schema
-    between = [row for _, ends in found for row in ends]
+
+    def look(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            places = batch.column("id").to_pylist()
+            falls, ends = zip(*(_ends(parts[place], types, names) for place in places), strict=True)
+            arrays = [pa.array(places), pa.array(falls), pa.array(ends, pa.binary())]
+            yield pa.RecordBatch.from_arrays(arrays, names=["place", "falls", "ends"])
+
+    n_parts, schema = len(parts), "place long, falls long, ends binary"
+    found = sorted(spark.range(0, n_parts, 1, n_parts).mapInArrow(look, schema).collect())
+    ends = [pl.read_ipc(bytes(row["ends"])) for row in found]
+    between = pl.concat([rows for rows in ends if rows.height] or [table.empty])
     # The first and last rows of all parts in turn: what falls inside a part is counted there.
-    inside = sum(falls for falls, _ in found)
-    borders = [
-        pl.DataFrame([last, first], schema) for last, first in zip(between[1::2], between[2::2], strict=False)
-    ]
-    return inside + sum(count_falls(border) for border in borders)
+    inside = sum(row["falls"] for row in found)
+    return inside + sum(count_falls(between[place : place + 2]) for place in range(1, between.height - 1, 2))
 
 
-def _ends(part: Path, types: Mapping[str, str], names: list[str]) -> Ends:
-    """How many rows of a part fall, and its first and last row."""
-    falls, ends = 0, []
-    last = pl.DataFrame()
+def _ends(part: Path, types: Mapping[str, str], names: list[str]) -> tuple[int, bytes]:
+    """How many rows of a part fall, and its first and last row as a file."""
+    falls, first, last = 0, pl.DataFrame(), pl.DataFrame()
     for frame in _pieces(part, types):
         piece = frame.select(names)
         falls += count_falls(pl.concat([last, piece]) if last.height else piece)
-        ends += [piece.row(0, named=True)] if piece.height and not last.height else []
+        first = first if first.height else piece.head(1)
         last = piece.tail(1) if piece.height else last
-    return falls, [*ends, *last.rows(named=True)]
+    ends = BytesIO()
+    pl.concat([first, last]).write_ipc(ends)
+    return falls, ends.getvalue()
 
 
 def _pieces(part: Path, types: Mapping[str, str]) -> Iterator[pl.DataFrame]:

@@ -11,8 +11,10 @@ from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from signal import SIGINT, SIGTERM, getsignal, signal
+from socket import create_connection
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from manyveils.errors import InputError, Problem
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 LOG = "MANYVEILS_SPARK_LOG"
 LEVELS = ("OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "ALL")
 QUIET = Path(__file__).with_name("quiet.properties")
+CONNECT, CONNECT_PORT, SECONDS = "sc://", 15002, 10
 SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
     "spark.sql.session.timeZone": "UTC",
@@ -58,9 +61,36 @@ def session(master: str | None = None) -> "SparkSession":
     return running
 
 
+def refuse_silence(master: str) -> None:
+    """Refuse the address of a server that does not answer; Spark would ask it again for minutes."""
+    parts = urlsplit(master)
+    try:
+        create_connection((parts.hostname or "", parts.port or CONNECT_PORT), timeout=SECONDS).close()
+    except (OSError, ValueError):
+        what = "there is no server of Spark Connect that answers."
+        remedy = "Check --master, as sc://host:15002, and that the server runs."
+        raise InputError([Problem("master", what, remedy)]) from None
+
+
+def is_remote(spark: "SparkSession") -> bool:
+    """Whether a session is one of Spark Connect, whose driver is on a server."""
+    return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
+def n_at_once(spark: "SparkSession") -> int:
+    """How many tasks run at once; of a server it is not known, and as many as it makes of a shuffle are taken for that."""
+    if is_remote(spark):
+        return int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+    return int(spark.sparkContext.defaultParallelism)
+
+
 def _started(master: str | None) -> "SparkSession":
     from pyspark.sql import SparkSession
 
+    if master is not None and master.startswith(CONNECT):
+        refuse_silence(master)
+        with _silence():
+            return SparkSession.builder.remote(master).getOrCreate()
     find_java()
     builder = SparkSession.builder.appName("manyveils")
     if master is not None or not _is_submitted():

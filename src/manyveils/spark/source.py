@@ -12,6 +12,7 @@ import polars as pl
 from manyveils.errors import DataError, PolicyError, Problem
 from manyveils.policy import Policy
 from manyveils.table.door import read_header
+from manyveils.table.foreign import is_address
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -28,6 +29,9 @@ STRICT = {
 FORMS = ("sheet", "table", "query", "encoding", "decimal", "thousands", "dates")
 # What Spark takes for a pattern of names, unless a backslash stands before it.
 PATTERN = re.compile(r"([\\*?\[\]{}])")
+# What stores of files are called; Spark has a file system for those that its session was given one for.
+STORES = ("s3a", "gs", "abfss", "hdfs")
+TEXTS = (".csv", ".tsv", ".txt")
 # Folders that say which of the files beside them count.
 CATALOGUES = ("_delta_log", "metadata", ".hoodie")
 
@@ -50,8 +54,10 @@ def source_of(data: object, policy: Policy, spark: "SparkSession") -> Source:
     if source is None:
         remedy = "Set it or give --data."
         raise DataError([Problem(policy.name, "data.source is not set and no data were given.", remedy)])
-    path = Path(str(source))
     _refuse_forms(policy)
+    if isinstance(source, str) and is_address(source):
+        return Source(_stored(source, spark))
+    path = Path(str(source))
     files = sorted(_files(path))
     _refuse_names(files)
     kinds = {file.suffix.lower() in PARQUET for file in files}
@@ -63,6 +69,22 @@ def source_of(data: object, policy: Policy, spark: "SparkSession") -> Source:
         _refuse_schemas(files, path)
         return Source(spark.read.parquet(*map(address, files)))
     return Source(_csv(files, policy.data.delimiter, spark), is_csv=True)
+
+
+def _stored(source: str, spark: "SparkSession") -> "DataFrame":
+    """Parquet at an address for which Spark has a file system, such as s3a://bucket/people."""
+    scheme = source.partition("://")[0]
+    if scheme not in STORES:
+        what = f"Spark reads parquet from {', '.join(STORES)}, and not from {scheme}."
+        raise DataError.at(
+            "data", what, "Read it with Spark and publish the dataframe, or use the local engine."
+        )
+    if source.lower().endswith(TEXTS):
+        what = "csv is read from this machine's files, and parquet alone from a store."
+        raise DataError.at("data", what, "Read it with Spark, and publish the dataframe.")
+    rows = spark.read.parquet(source)
+    refuse_alike(rows.columns)
+    return rows
 
 
 def _files(path: Path) -> list[Path]:
