@@ -5,8 +5,9 @@ from unittest.mock import patch
 import pytest
 
 import manyveils as mv
-from manyveils.datasets import visit_policy, visits
+from manyveils.datasets import insured, insured_policy, visit_policy, visits
 from manyveils.errors import DataError
+from manyveils.publishing import publish_to
 from manyveils.threads import side_by_side
 
 METHODS = (
@@ -28,6 +29,24 @@ def test_audits(publish):
         again = mv.publish(people, policy, seed=1)
     assert together.describe() == alone.describe()
     assert all(again.tables[name].equals(table) for name, table in release.tables.items())
+
+
+@pytest.mark.parametrize("method", ["anatomize", "generalize"])
+def test_chains(method, tmp_path):
+    """A second release of many people has the bytes of one of few."""
+    publish = {"method": method, "suppression": 0.2} | (
+        {"recoding": "mondrian"} if method == "generalize" else {}
+    )
+    policy, folders = insured_policy(publish=publish), []
+    for name, most in (("alone", 10**9), ("together", 0)):
+        with patch("manyveils.threads.MANY_ROWS", most), patch("polars.thread_pool_size", lambda: 4):
+            first = publish_to(policy, tmp_path / f"{name}-1", data=insured(2_000, 1), seed=1)
+            again = tmp_path / f"{name}-2"
+            publish_to(policy, again, data=insured(2_000, 2), seed=1, after=[first.folder])
+        folders.append(again)
+    files = [sorted((folder / "tables").iterdir()) for folder in folders]
+    assert [path.name for path in files[0]] == [path.name for path in files[1]]
+    assert all(one.read_bytes() == other.read_bytes() for one, other in zip(*files, strict=True))
 
 
 def test_the_first_error_is_raised():

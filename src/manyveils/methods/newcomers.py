@@ -12,6 +12,7 @@ from manyveils.promises.entries import Ids
 from manyveils.promises.exchanges import Exchanges
 from manyveils.promises.work import Work
 from manyveils.table import Table
+from manyveils.threads import side_by_side
 
 Bools = NDArray[np.bool_]
 # The groups of the persons of a table as the method makes them, who are these of the whole; -1 for who is left out.
@@ -32,11 +33,14 @@ class Newcomers:
 
     def grouped_apart(self, fresh: Bools, room: int) -> Iterator[tuple[Ids, Ids]]:
         """Some of the persons, and their groups, numbered from 0; then others. Groups have so many persons at least."""
-        for persons, least in self._parts(fresh, room):
-            asked = min(least, persons.size), persons.tobytes()
-            if asked not in self.made:
-                self.made[asked] = self._apart(persons, asked[0])
-            yield persons, self.made[asked]
+        return side_by_side(self._made, self._parts(fresh, room), fresh.size)
+
+    def _made(self, part: tuple[Ids, int]) -> tuple[Ids, Ids]:
+        persons, least = part
+        asked = min(least, persons.size), persons.tobytes()
+        if asked not in self.made:
+            self.made[asked] = self._apart(persons, asked[0])
+        return persons, self.made[asked]
 
     def _parts(self, fresh: Bools, room: int) -> Iterator[tuple[Ids, int]]:
         """Newcomers, and those who come back or move with some of them, and how large their groups are.

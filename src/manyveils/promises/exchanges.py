@@ -7,7 +7,6 @@ two ends. So whoever could exchange hers for enough other values is certain to n
 
 import math
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from manyveils.promises.sightings import about_constants
 from manyveils.promises.stints import OPEN, Past, Releases, Stints, end_of
 from manyveils.table import Table
 from manyveils.table.earlier import Earlier
+from manyveils.threads import side_by_side
 
 Bools = NDArray[np.bool_]
 # Where a promise does not say how many values must be possible.
@@ -87,7 +87,8 @@ class Exchanges:
             rings, sources = is_open | is_old, is_old
         is_new = (cells.entries >= self.past.n_groups) | ~(is_open | is_old)
         asked = Asked(rings, sources, is_new, strictness == STRICTEST, strictness > 0)
-        return np.stack([lacking(of_cells, asked) for of_cells in map(partial(kinds_of, cells), self.owed)])
+        owing = side_by_side(lambda own: lacking(kinds_of(cells, own), asked), self.owed, cells.persons.size)
+        return np.stack(list(owing))
 
 
 def exchanges_of(policy: Policy, table: Table, promises: tuple[Promise, ...]) -> Exchanges | None:
