@@ -47,7 +47,7 @@ def rounded(finding):
     return replace(finding, measured=measured, worst_group_size=None)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_all_at_once_is_each_by_itself(data):
     """Every finding about a value is the same, whether it is measured with the others or alone."""

@@ -172,7 +172,7 @@ def expected_of(groups):
     )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(drawn=releases())
 def test_ledgers(drawn):
     """A ledger has the groups that a release shows and lets derive, with what they have and what was to be expected."""
@@ -229,7 +229,7 @@ def generations_of(generations, made):
 harmless = st.sampled_from([frozenset[str](), frozenset({"1"})])
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=120)
 @given(drawn=releases(), guarantee=guarantees, insensitive=harmless)
 def test_chains(drawn, guarantee, insensitive):
     """Promises about what does not change are judged on what all releases leave possible of each person."""
@@ -254,7 +254,7 @@ NOBODYS = (
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=120)
 @given(drawn=releases(), guarantee=guarantees, insensitive=harmless)
 @example(drawn=NOBODYS, guarantee=DistinctDiversity(3), insensitive=frozenset({"1"}))
 def test_what_makers_find_safe_is_kept(drawn, guarantee, insensitive):

@@ -85,7 +85,7 @@ def test_without_a_library(tmp_path, monkeypatch):
     monkeypatch.setattr("manyveils.table.packed.LIBRARIES", {})
     path = tmp_path / "people.csv.zst"
     path.write_bytes(b"x")
-    with pytest.raises(DataError, match="pip install zstandard"):
+    with pytest.raises(DataError, match="pip install pyarrow"):
         read_file(path)
 
 

@@ -334,6 +334,18 @@ def test_groups_that_tell_most(rows):
             assert counts[value["value"]] == max(counts.values()) == round(value["share"] * len(own))
 
 
+@pytest.mark.parametrize("name", ["value", "n", "rows", "key_0", "share_0", "protected_0"])
+def test_attributes_may_be_called_anything(name):
+    """Groups are listed whatever their attributes are called."""
+    data = frame([(20, "x", "abcd"[place % 4], place) for place in range(12)]).rename({"town": name})
+    sections = policy("generalize").model_dump(exclude_unset=True)
+    sections["attributes"][name] = sections["attributes"].pop("town")
+    rules = mv.Policy(**sections)
+    release = mv.publish(data, rules, seed=1)
+    [told] = portrait(release, hold(data, rules)[0], rules).telling
+    assert {*told["known"]} == {"age", name}
+
+
 def test_rows_before_are_the_owners_alone():
     """The public portrait has rows of the release and no group with its values; the owner's begins with the original."""
     data = frame([(20 + place % 10, "xyz"[place % 3], "abcd"[place % 4], place) for place in range(60)])

@@ -115,7 +115,7 @@ def _respelled(published: pl.Series, attribute: Attribute) -> pl.Series:
     different = texts.drop_nulls().unique().alias("text").to_frame()
     values = different.with_columns(value=read(different["text"]))
     known = values.join(spelled, on="value", how="left")
-    if not known["code"].null_count():
+    if known.height and not known["code"].null_count():
         codes = texts.replace_strict(known["text"], known["code"], return_dtype=pl.Int64)
         return attribute.domain.gather(codes).alias(published.name)
     return texts.replace(known["text"], known["spelled"].fill_null(known["text"]))

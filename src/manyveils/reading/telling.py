@@ -36,11 +36,16 @@ def telling_groups(release: Release, quasi: Sequence[str], sensitive: Sequence[s
 def _of_column(
     release: Release, view: View, file: ColumnFile, protected: list[str], quasi: Sequence[str]
 ) -> Shown:
-    frame = release.frames[file.table]
     known = [name for name in file.attributes if name in quasi]
     key = [BUCKET, *known] if view.bucketed else known
-    groups = _measured(frame, key, protected)
-    labels = groups.select(pl.col(key).cast(pl.String).fill_null("")) if key else pl.DataFrame()
+    # Attributes may be called anything.
+    numbered = {f"key_{number}": name for number, name in enumerate(key)}
+    named = {f"protected_{number}": name for number, name in enumerate(protected)}
+    frame = release.frames[file.table].select(
+        **{number: pl.col(name) for number, name in (numbered | named).items()}
+    )
+    groups = _measured(frame, list(numbered), list(named))
+    labels = groups.select(pl.col(list(numbered)).cast(pl.String).fill_null("")) if key else pl.DataFrame()
     return {
         "view": view.name,
         "known": key[:MOST_NAMES],

@@ -43,6 +43,9 @@ class Source:
         return str(self.path)
 
 
+DAMAGE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile)
+
+
 def source_of(path: Path) -> Source:
     """The file, unpacked if its name ends as packed files do."""
     unpack = UNPACKING.get(path.suffix.lower())
@@ -50,8 +53,10 @@ def source_of(path: Path) -> Source:
         return Source(path, path.name)
     try:
         return unpack(path)
-    except (OSError, EOFError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
-        if isinstance(error, FileNotFoundError | PermissionError):
+    except Exception as error:
+        # Python's own zstd has errors of its own, where it has any.
+        is_damage = isinstance(error, DAMAGE) or type(error).__name__ == "ZstdError"
+        if not is_damage or isinstance(error, FileNotFoundError | PermissionError):
             raise
         raise DataError.at(str(path), "is damaged or not of the kind its ending says.") from None
 
@@ -75,7 +80,7 @@ def _unzipped(path: Path) -> Source:
 
 
 def _unzstd(path: Path) -> Source:
-    """Unpack by whichever library there is: Python's own from 3.14 on, or one of two packages."""
+    """Unpack by whichever library there is: Python's own from 3.14 on, or Arrow; others do not notice a file that is cut short."""
     for module, unpack in LIBRARIES.items():
         try:
             import_module(module)
@@ -84,15 +89,11 @@ def _unzstd(path: Path) -> Source:
         with path.open("rb") as packed, unpack(packed) as file:
             return Source(path, path.stem, unpacked(str(path), file.read))
     what = "needs a library to be unpacked."
-    raise DataError.at(str(path), what, "Install one with: pip install zstandard, or unpack the file first.")
+    raise DataError.at(str(path), what, "Install one with: pip install pyarrow, or unpack the file first.")
 
 
 def _by_python(packed: BinaryIO) -> Any:
     return import_module("compression.zstd").open(packed)
-
-
-def _by_zstandard(packed: BinaryIO) -> Any:
-    return import_module("zstandard").ZstdDecompressor().stream_reader(packed)
 
 
 def _by_pyarrow(packed: BinaryIO) -> Any:
@@ -102,7 +103,6 @@ def _by_pyarrow(packed: BinaryIO) -> Any:
 
 LIBRARIES: Mapping[str, Callable[[BinaryIO], Any]] = {
     "compression.zstd": _by_python,
-    "zstandard": _by_zstandard,
     "pyarrow": _by_pyarrow,
 }
 UNPACKING: Mapping[str, Callable[[Path], Source]] = {".gz": _gunzipped, ".zip": _unzipped, ".zst": _unzstd}
