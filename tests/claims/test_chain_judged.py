@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from manyveils.audits.chain import ledger_of
 from manyveils.audits.judge import judge
-from manyveils.errors import DataError
+from manyveils.errors import DataError, PolicyError
 from manyveils.policy import Policy, Promise
 from manyveils.policy.guarantees import (
     CappedShare,
@@ -33,6 +33,7 @@ from manyveils.release.ledger import hashed, read_ledger, write_ledger
 from manyveils.release.placements import private_folder
 from manyveils.table import hold
 from manyveils.table.persons import names_of
+from manyveils.table.widen import widened
 from tests.kit import chained as oracle
 from tests.kit.people import remains
 
@@ -481,3 +482,14 @@ def test_round_trip(tmp_path):
         for what in ("groups", "codes", "weights", "expected"):
             assert np.array_equal(getattr(own, what), getattr(kept.held[name], what))
     assert read.hashes.equals(kept.hashes)
+
+
+def test_a_value_of_another_kind_is_gone():
+    """Where only earlier releases have a value that is no number, the policy is to say the kind."""
+    frame = pl.DataFrame({"p": [1, 2], "q": ["x", "x"], "r": ["u", "u"], "s": ["1", "2"], "c": ["a", "b"]})
+    wanted = policy("numeric")
+    table, _ = hold(frame, wanted)
+    wide, codes = widened(table["s"], ("7",), wanted)
+    assert [wide.texts[code] for code in codes] == ["1", "2", "7"]
+    with pytest.raises(PolicyError, match="earlier releases have values that are not numeric"):
+        widened(table["s"], ("x5",), wanted)
