@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from unittest.mock import patch
 
@@ -358,3 +359,15 @@ def test_the_worst_group_is_measured_to_the_end():
         found = mv.audit(mv.publish(frame, policy, 1), frame, policy).findings
         [own] = [one for one in found if one.promise == "distinct-l-diversity" and one.reading == "marginal"]
         assert own.measured == 3
+
+
+def test_rows_are_counted_only_where_everybody_has_one():
+    """Persons whose numbers have gaps are not taken for rows because there are as many numbers as rows."""
+    frame = pl.DataFrame({"q": ["x"] * 4, "s": ["a", "b", "c", "d"], "z": ["u"] * 4})
+    for persons, finds in (([0, 0, 0, 9], 2), ([0, 1, 2, 9], 4)):
+        table = replace(held_by(frame, WORDS, [0, 0, 1, 1]), persons=np.array(persons))
+        release = published(table, WORDS, (("q", "s", "z"),), None)
+        evidence = Evidence(release, table, WORDS)
+        assert (evidence.by_rows is evidence) == (finds == 2)
+        finding = next(iter(judge(evidence, Promise(KAnonymity(3), ("q",), ()), promised=True)))
+        assert finding.measured == finds

@@ -57,12 +57,13 @@ class Evidence:
 
         Where persons have several rows, and where they all have one and none is named, it is this evidence itself.
         """
-        table = self.table
-        if table.persons is None or table.n_persons < table.n_rows:
-            return self
         return self.remembered(("by rows", "", (), ()), self._by_rows)
 
     def _by_rows(self) -> "Evidence":
+        persons = self.table.persons
+        # Numbers of persons may have gaps, so that there may be as many as rows where somebody has several.
+        if persons is None or not persons.size or np.bincount(persons).max() > 1:
+            return self
         return Evidence(self.release, replace(self.table, persons=None), self.policy, _read=self._read)
 
     @property
